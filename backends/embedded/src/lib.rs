@@ -1,0 +1,1 @@
+//! The back end that keeps its own journal.

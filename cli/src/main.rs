@@ -1,0 +1,3 @@
+//! The `turnstile` binary: parse, build, run.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! One client for each front, used by lab, tests and simulator.

@@ -1,0 +1,1 @@
+//! The machine that books room-nights.

@@ -1,0 +1,161 @@
+//! The few ways in which machines write themselves down: little-endian, fixed width, lengths
+//! before contents.
+
+use std::fmt;
+
+use crate::{Name, Night, Stay};
+
+pub fn put_u8(out: &mut Vec<u8>, value: u8) {
+    out.push(value);
+}
+
+pub fn put_u16(out: &mut Vec<u8>, value: u16) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+pub fn put_u32(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+pub fn put_u64(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+/// A 16-bit length, then the bytes.
+///
+/// # Panics
+/// When there are more than 65,535 bytes: callers write parsed values, which are shorter.
+pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_u16(
+        out,
+        u16::try_from(bytes.len()).expect("a field has at most 65,535 bytes"),
+    );
+    out.extend_from_slice(bytes);
+}
+
+/// Reads what the `put_` functions wrote.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+/// Bytes that are not what they should be: too short, too long, or a value out of range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// What was being read.
+    pub field: &'static str,
+}
+
+impl<'a> Reader<'a> {
+    #[must_use]
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// The next `length` bytes.
+    ///
+    /// # Errors
+    /// Fewer bytes are left.
+    pub fn take(&mut self, length: usize, field: &'static str) -> Result<&'a [u8], Malformed> {
+        let (head, rest) = self
+            .rest
+            .split_at_checked(length)
+            .ok_or(Malformed { field })?;
+        self.rest = rest;
+        Ok(head)
+    }
+
+    fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], Malformed> {
+        let (head, rest) = self
+            .rest
+            .split_first_chunk::<N>()
+            .ok_or(Malformed { field })?;
+        self.rest = rest;
+        Ok(*head)
+    }
+
+    /// # Errors
+    /// Fewer bytes are left.
+    pub fn u8(&mut self, field: &'static str) -> Result<u8, Malformed> {
+        self.array::<1>(field).map(u8::from_le_bytes)
+    }
+
+    /// # Errors
+    /// Fewer bytes are left.
+    pub fn u16(&mut self, field: &'static str) -> Result<u16, Malformed> {
+        self.array(field).map(u16::from_le_bytes)
+    }
+
+    /// # Errors
+    /// Fewer bytes are left.
+    pub fn u32(&mut self, field: &'static str) -> Result<u32, Malformed> {
+        self.array(field).map(u32::from_le_bytes)
+    }
+
+    /// # Errors
+    /// Fewer bytes are left.
+    pub fn u64(&mut self, field: &'static str) -> Result<u64, Malformed> {
+        self.array(field).map(u64::from_le_bytes)
+    }
+
+    /// What [`put_bytes`] wrote.
+    ///
+    /// # Errors
+    /// Fewer bytes are left than the length says.
+    pub fn bytes(&mut self, field: &'static str) -> Result<&'a [u8], Malformed> {
+        let length = self.u16(field)?;
+        self.take(usize::from(length), field)
+    }
+
+    /// A name written by [`put_bytes`].
+    ///
+    /// # Errors
+    /// The bytes are no name.
+    pub fn name(&mut self, field: &'static str) -> Result<Name, Malformed> {
+        let bytes = self.bytes(field)?;
+        Name::parse(bytes).map_err(|_invalid| Malformed { field })
+    }
+
+    /// A stay: its arrival in days, then its nights in one byte.
+    ///
+    /// # Errors
+    /// The bytes are no stay.
+    pub fn stay(&mut self, field: &'static str) -> Result<Stay, Malformed> {
+        let arrival = Night::from_days(self.u16(field)?);
+        let nights = u16::from(self.u8(field)?);
+        let departure = arrival.checked_add(nights).ok_or(Malformed { field })?;
+        Stay::new(arrival, departure).map_err(|_invalid| Malformed { field })
+    }
+
+    /// Whether everything has been read.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// How many bytes are left.
+    #[must_use]
+    pub const fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Asserts that nothing is left.
+    ///
+    /// # Errors
+    /// Something is.
+    pub const fn finish(self, field: &'static str) -> Result<(), Malformed> {
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(Malformed { field })
+        }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "malformed bytes at `{}`", self.field)
+    }
+}
+
+impl std::error::Error for Malformed {}

@@ -1,0 +1,21 @@
+//! The words that every machine and every layer shares: names, nights, instants, positions, and
+//! what a machine is.
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::float_arithmetic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm
+)]
+
+mod bytes;
+mod machine;
+mod name;
+mod night;
+mod time;
+
+pub use bytes::{Malformed, Reader, put_bytes, put_u8, put_u16, put_u32, put_u64};
+pub use machine::{Context, Machine, Sink, hash_of};
+pub use name::{InvalidKey, InvalidName, Key, Name, Principal};
+pub use night::{InvalidNight, InvalidStay, Night, STAY_NIGHTS_MAX, Stay};
+pub use time::{Position, Timestamp};

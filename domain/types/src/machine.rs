@@ -1,0 +1,124 @@
+//! The seam between decisions and everything around them.
+
+use std::fmt;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::{Malformed, Position, Principal, Timestamp};
+
+/// What a machine may know of the world when it decides: nothing else enters.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The position of the record that is being applied.
+    pub position: Position,
+    /// The logged time of the record's group. It never goes back.
+    pub now: Timestamp,
+    pub principal: &'a Principal,
+}
+
+/// A deterministic state machine that decides one service.
+///
+/// Contract. The same sequence of calls to [`apply`](Self::apply) and [`tick`](Self::tick) MUST
+/// give the same outcomes, the same events and the same [`snapshot`](Self::snapshot), on every
+/// machine and in every version: no clock, no randomness, no iteration in hash order, no floats.
+/// `apply` MUST NOT fail: what the business refuses is an outcome. A refusal MUST leave the state
+/// as it was. `query` MUST NOT change anything.
+pub trait Machine: Sized + fmt::Debug {
+    /// One whole request that may change the state. It borrows from the bytes it was read from.
+    type Command<'a>: fmt::Debug;
+    /// What is answered to a command: done or refused.
+    type Outcome: Clone + fmt::Debug + PartialEq;
+    /// One whole request that only reads.
+    type Query: fmt::Debug;
+    /// What is answered to a query.
+    type Answer: fmt::Debug;
+    /// Something that happened, for those who follow the service.
+    type Event: Clone + fmt::Debug + PartialEq;
+
+    /// The service's number in records; see `docs/formats/record.md`. Never reused.
+    const SERVICE: u8;
+
+    /// A machine to which nothing has happened yet.
+    fn empty() -> Self;
+
+    /// Decides one command.
+    fn apply(&mut self, context: &Context<'_>, command: &Self::Command<'_>) -> Self::Outcome;
+
+    /// Starts to load what [`apply`](Self::apply) will touch, when many commands wait. A hint: it
+    /// changes nothing that can be observed.
+    fn prefetch(&self, command: &Self::Command<'_>) {
+        let _: &Self::Command<'_> = command;
+    }
+
+    /// The earliest instant at which [`tick`](Self::tick) has something to do.
+    fn next_deadline(&self) -> Option<Timestamp>;
+
+    /// Does everything that is due at `context.now`.
+    fn tick(&mut self, context: &Context<'_>);
+
+    /// Answers a query from the state as it is, at the instant `now`.
+    fn query(&self, now: Timestamp, principal: &Principal, query: &Self::Query) -> Self::Answer;
+
+    /// Hands over the events since the last call, oldest first.
+    fn drain_events(&mut self, take: &mut dyn FnMut(Self::Event));
+
+    /// Appends the command's stable bytes.
+    fn encode_command(command: &Self::Command<'_>, out: &mut Vec<u8>);
+
+    /// Reads what [`encode_command`](Self::encode_command) wrote.
+    ///
+    /// # Errors
+    /// The bytes are no command of this machine.
+    fn decode_command(bytes: &[u8]) -> Result<Self::Command<'_>, Malformed>;
+
+    /// Appends the outcome's stable bytes; they are kept with the idempotency key.
+    fn encode_outcome(outcome: &Self::Outcome, out: &mut Vec<u8>);
+
+    /// Reads what [`encode_outcome`](Self::encode_outcome) wrote.
+    ///
+    /// # Errors
+    /// The bytes are no outcome of this machine.
+    fn decode_outcome(bytes: &[u8]) -> Result<Self::Outcome, Malformed>;
+
+    /// Writes the whole state in its one canonical form: equal states give equal bytes.
+    fn snapshot(&self, out: &mut dyn Sink);
+
+    /// Reads what [`snapshot`](Self::snapshot) wrote.
+    ///
+    /// # Errors
+    /// The bytes are no snapshot of this machine.
+    fn restore(bytes: &[u8]) -> Result<Self, Malformed>;
+
+    /// Checks the business invariants over the whole state, for `verify` and tests.
+    ///
+    /// # Errors
+    /// A sentence for each violation.
+    fn check(&self) -> Result<(), Vec<String>>;
+}
+
+/// Where a snapshot goes, piece by piece.
+pub trait Sink {
+    fn put(&mut self, bytes: &[u8]);
+}
+
+impl Sink for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+struct Hasher(Xxh3);
+
+impl Sink for Hasher {
+    fn put(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+}
+
+/// The hash of a machine's whole state: XXH3-128 of its snapshot.
+#[must_use]
+pub fn hash_of<M: Machine>(machine: &M) -> u128 {
+    let mut hasher = Hasher(Xxh3::new());
+    machine.snapshot(&mut hasher);
+    hasher.0.digest128()
+}

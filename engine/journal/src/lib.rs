@@ -1,0 +1,1 @@
+//! The ordered, durable list of groups of records.

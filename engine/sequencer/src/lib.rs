@@ -1,0 +1,1 @@
+//! The loop that orders commands, journals them in groups and releases the answers.

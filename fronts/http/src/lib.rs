@@ -1,0 +1,1 @@
+//! The JSON shapes of the services and their problem details.

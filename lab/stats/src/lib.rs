@@ -1,0 +1,1 @@
+//! Histograms, laws and tables.

@@ -1,0 +1,1 @@
+//! Doors, limits, sessions, configuration and shutdown.

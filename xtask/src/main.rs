@@ -1,0 +1,3 @@
+//! The automation of the house: `cargo xtask ci|test|tidy`.
+
+fn main() {}
