@@ -1,3 +1,54 @@
 //! The `turnstile` binary: parse, build, run.
 
-fn main() {}
+mod arguments;
+mod child;
+mod completions;
+mod config;
+mod config_print;
+mod demo;
+mod dev;
+mod exit;
+mod lab;
+mod logging;
+mod resp;
+mod rooms;
+mod season;
+mod serve;
+mod serving;
+mod terminal;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use arguments::{Arguments, Command, ConfigCommand};
+use config::{Config, Layers};
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            terminal::note(format_args!("error: {}", exit::message(&error)));
+            ExitCode::from(exit::code(&error))
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let log = arguments.log;
+    if !matches!(arguments.command, Command::Dev(_) | Command::Serve(_)) {
+        let config = Config::parse(&Layers::about_logging(&log))?;
+        logging::start(config.log_level, config.log_format);
+    }
+    match arguments.command {
+        Command::Dev(arguments) => dev::run(arguments, &log),
+        Command::Serve(arguments) => serve::run(arguments, &log),
+        Command::Config(ConfigCommand::Print(arguments)) => config_print::run(arguments, &log),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Rooms(command) => rooms::run(command),
+        Command::Lab(command) => lab::run(command),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+    }
+}

@@ -1,1 +1,88 @@
 //! Doors, limits, sessions, configuration and shutdown.
+//!
+//! One thread, the fast loop ([`turn`]), owns the back end and the connections of the fast doors.
+//! Everything else reaches it through the [`Gate`].
+
+#![forbid(unsafe_code)]
+
+mod buffer;
+mod connection;
+mod connections;
+mod counters;
+mod engine;
+mod feed;
+mod gate;
+mod http;
+mod limits;
+mod listener;
+mod running;
+mod session;
+mod signals;
+mod turn;
+
+use std::{fmt, io, net::SocketAddr, path::PathBuf};
+
+use turnstile_embedded::OpenError;
+
+pub use counters::{COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, Tally};
+pub use feed::Feed;
+pub use gate::{Ask, Gate, Overloaded, ServerStatus};
+pub use http::HttpLimits;
+pub use limits::Limits;
+pub use running::{Running, StopError, Stopper, start};
+pub use turnstile_embedded::{Durability, Recovery};
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the journal lies; without it everything is forgotten at the end.
+    pub data: Option<PathBuf>,
+    pub durability: Durability,
+    /// Where the RESP door listens, if it is open.
+    pub resp: Option<SocketAddr>,
+    /// Where the HTTP door listens, if it is open.
+    pub http: Option<SocketAddr>,
+    /// Whether the last digit of id numbers is checked.
+    pub verhoeff: bool,
+    pub limits: Limits,
+}
+
+/// Why a server did not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// The address is not of this machine alone.
+    NotLoopback { door: &'static str, address: SocketAddr },
+    /// A door could not be opened.
+    Bind { door: &'static str, address: SocketAddr, cause: io::Error },
+    /// The journal could not be opened.
+    Open(OpenError),
+    /// The system gave no poll or no thread.
+    System(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLoopback { door, address } => write!(
+                f,
+                "the {door} door cannot listen on {address}: this server has no keys and no TLS \
+                 yet, so it serves loopback addresses (127.0.0.0/8 and ::1) only"
+            ),
+            Self::Bind { door, address, cause } => {
+                write!(f, "the {door} door cannot listen on {address}: {cause}")
+            }
+            Self::Open(cause) => cause.fmt(f),
+            Self::System(cause) => write!(f, "the system refuses: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NotLoopback { .. } => None,
+            Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
+            Self::Open(cause) => Some(cause),
+        }
+    }
+}

@@ -1,1 +1,6 @@
-//! Whole-system tests.
+//! Whole-system tests: the real binary as a child process, talked to by real clients.
+
+mod binary;
+mod process;
+
+pub use process::Turnstile;

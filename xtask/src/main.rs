@@ -1,3 +1,73 @@
 //! The automation of the house: `cargo xtask ci|test|tidy`.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing is how a command line tool answers"
+)]
 
-fn main() {}
+mod ci;
+mod clients;
+mod code;
+mod step;
+mod suite;
+mod tidy;
+mod tree;
+
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail, ensure};
+
+use crate::tree::Tree;
+
+const USAGE: &str = "\
+cargo xtask ci               format, lints, tidy, all tests, the simulator: what a change must pass
+cargo xtask test             installs what the tests need, then runs all of them
+cargo xtask tidy [--bless]   the rules of the house; --bless accepts changed formats";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[&str]) -> Result<()> {
+    let root = root();
+    match words {
+        ["ci"] => ci::run(root),
+        ["test"] => suite::run(root),
+        ["tidy"] => report(root),
+        ["tidy", "--bless"] => {
+            tidy::bless(&Tree::load(root)?)?;
+            report(root)
+        }
+        _ => bail!("unknown command\n\n{USAGE}"),
+    }
+}
+
+fn report(root: &Path) -> Result<()> {
+    let violations = tidy::violations(&Tree::load(root)?);
+    for violation in &violations {
+        println!("{violation}");
+    }
+    ensure!(
+        violations.is_empty(),
+        "rules of the house broken: {}",
+        violations.len()
+    );
+    Ok(())
+}
+
+/// The folder of the workspace, which holds this crate.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask is a folder of the workspace")
+}

@@ -1,1 +1,49 @@
-//! The machine that books room-nights.
+//! The machine that books room-nights: at most one booking for a room and a night, whoever asks.
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::float_arithmetic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm
+)]
+
+mod command;
+mod event;
+mod guest;
+mod outcome;
+mod query;
+mod reference;
+
+mod machine;
+
+mod apply;
+mod check;
+mod codec;
+mod queries;
+mod snapshot;
+
+mod calendar;
+mod directory;
+mod guests;
+mod ledger;
+pub mod limits;
+mod order;
+mod principals;
+mod shelves;
+
+mod arena;
+mod index;
+mod slab;
+mod table;
+mod widths;
+
+pub use command::{Command, Wish};
+pub use event::{Event, EventKind};
+pub use guest::{GuestId, GuestName, IdKey, IdNumber, InvalidGuestName, InvalidIdNumber};
+pub use machine::Rooms;
+pub use outcome::{Done, Nights, Outcome, Refusal};
+pub use query::{
+    Answer, Block, Cursor, Entry, EntryState, Explanation, Page, PropertySummary, Query, Totals,
+    TypeAvailability,
+};
+pub use reference::{InvalidReference, Reference};

@@ -1,1 +1,31 @@
-//! The ordered, durable list of groups of records.
+//! The ordered, durable list of groups of records: one write and one sync a group, recovery after
+//! any crash, and snapshots that let old segments go.
+//!
+//! The files are described in `docs/formats/journal.md` and `docs/formats/snapshot.md`, with what
+//! survives which fault.
+
+#![forbid(unsafe_code)]
+
+mod disk;
+mod journal;
+mod log;
+mod preparation;
+mod recovery;
+mod replay;
+mod retirement;
+mod sabotage;
+mod segment;
+pub mod snapshot;
+
+pub use disk::{
+    Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealLock, Unsynced,
+};
+pub use journal::{CommitError, Journal, Options};
+pub use log::{Durability, Log, MemoryLog, Room};
+pub use preparation::Preparation;
+pub use recovery::{Inspected, OpenError, Report, Spot, inspect};
+pub use replay::{ReplayError, replay};
+pub use retirement::{Retired, retire};
+#[cfg(feature = "sabotage")]
+pub use sabotage::Sabotage;
+pub use segment::SEGMENT_BYTES_MIN;

@@ -1,1 +1,51 @@
-//! The bytes of a command in the journal.
+//! The bytes of a command in the journal: records, and the groups in which they become durable.
+//!
+//! Nothing here does I/O. The byte map is `docs/formats/record.md`; golden files in `golden/` keep
+//! old bytes readable.
+
+#![forbid(unsafe_code)]
+
+mod broken;
+mod builder;
+mod group;
+mod header;
+mod record;
+
+pub use broken::Broken;
+pub use builder::{GroupBuilder, seal};
+pub use group::{Group, Records};
+pub use header::{Header, Kind, Link, Place};
+pub use record::{Record, RecordRef};
+
+/// The version that this code writes.
+pub const VERSION: u16 = 1;
+
+/// The first bytes of every group, by which recovery looks for groups behind a broken one.
+pub const MAGIC: [u8; 4] = *b"TSGR";
+
+/// The service number of the engine's own records, such as ticks.
+pub const SERVICE_ENGINE: u8 = 0;
+
+/// A group's header. See the byte map.
+pub const HEADER_BYTES: usize = 60;
+
+/// The longest payload of a record: its length is two bytes.
+pub const PAYLOAD_BYTES_MAX: usize = 65_535;
+
+/// A record's fixed part: service, and the lengths of principal, key and payload.
+pub const RECORD_PREFIX_BYTES: usize = 5;
+
+/// The largest record, with the longest principal and key.
+pub const RECORD_BYTES_MAX: usize = RECORD_PREFIX_BYTES + 64 + 128 + PAYLOAD_BYTES_MAX;
+
+/// The largest body of a group. One sync of 1 MiB costs three times that of 4 KiB; beyond a few
+/// MiB, a larger group only makes its callers wait longer.
+pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The largest group, as it is written.
+pub const GROUP_BYTES_MAX: usize = HEADER_BYTES + BODY_BYTES_MAX;
+
+const _: () = assert!(
+    RECORD_BYTES_MAX <= BODY_BYTES_MAX,
+    "an empty group takes any record"
+);

@@ -1,1 +1,12 @@
-//! The loop that orders commands, journals them in groups and releases the answers.
+//! The sequencer gives every command one place in one order, makes groups of them durable, applies
+//! them to a machine, and remembers what it answered.
+
+#![forbid(unsafe_code)]
+
+mod keys;
+mod sequencer;
+mod state;
+
+pub use keys::{KEY_MS, KEYS_MAX};
+pub use sequencer::{ExecuteError, Reply, Sequencer};
+pub use state::{ReplayError, State};

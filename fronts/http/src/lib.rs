@@ -1,1 +1,36 @@
-//! The JSON shapes of the services and their problem details.
+//! The HTTP door without its sockets: strict framing, JSON shapes, problem details and OpenAPI.
+//!
+//! Everything that knows how the services look in HTTP is here, and nothing that reads or writes a
+//! socket. Invariant: the machines' types derive nothing for JSON; each is converted by hand here,
+//! and each refusal has one status, in [`Code`].
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod conditional;
+mod cursor;
+mod event;
+mod framing;
+mod key;
+mod openapi;
+mod operation;
+mod page;
+mod problem;
+mod query;
+mod request;
+
+pub use answer::{Told, tell_answer, tell_outcome};
+pub use conditional::{ETag, Matches, etag_of, matches_any};
+pub use cursor::{InvalidCursor, cursor_text, parse_cursor};
+pub use event::{EventId, InvalidEventId, put_event, put_lagged, put_reset};
+pub use framing::{Framing, Scanner, Violation};
+pub use key::{InvalidKeyHeader, parse_key};
+pub use openapi::openapi;
+pub use operation::{Method, OPERATIONS, Operation, Success};
+pub use page::{PAGE_STYLE, docs_page};
+pub use problem::{Code, FieldError, Place, Problem};
+pub use query::Parameters;
+pub use request::{
+    Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty, NewRoom,
+    Sealing, parse_body, property_and_room,
+};

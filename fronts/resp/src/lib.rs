@@ -1,1 +1,17 @@
 //! RESP2 and RESP3 as a sans-I/O codec, and the commands of the services in it.
+//!
+//! Bytes become [`Arguments`] by a [`Decoder`], arguments become a command by the [`catalogue`] and
+//! [`rooms`], and what is answered becomes bytes by an [`Encoder`]. Nothing here knows a socket.
+
+#![forbid(unsafe_code)]
+
+pub mod catalogue;
+mod reply;
+mod request;
+pub mod rooms;
+
+pub use reply::{Encoder, Protocol};
+pub use request::{
+    ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, Arguments, Decoded, Decoder, FRAME_BYTES_MAX, Fault,
+    INLINE_BYTES_MAX,
+};

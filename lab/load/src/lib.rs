@@ -1,1 +1,21 @@
 //! The load generator and its proofs.
+//!
+//! [`pace`] is the one loop: it drives any [`pace::User`] over non-blocking sockets. [`rooms`],
+//! [`rush`] and [`raw`] are what users do; the first two end with a proof against the server.
+
+#![forbid(unsafe_code)]
+
+pub mod pace;
+pub mod raw;
+pub mod rooms;
+pub mod rush;
+
+mod door;
+mod error;
+mod machine;
+mod seed;
+mod verdict;
+
+pub use error::Error;
+pub use machine::Machine;
+pub use verdict::Verdict;

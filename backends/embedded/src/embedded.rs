@@ -1,0 +1,348 @@
+//! The rooms machine on a journal in a directory.
+
+use std::{
+    collections::VecDeque,
+    fmt, io,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use turnstile_journal::{
+    self as journal, CommitError, Durability, Journal, Log, MemoryLog, Preparation, RealDisk,
+    Report, snapshot,
+};
+use turnstile_rooms::{Answer, Command, Event, IdKey, Query, Rooms};
+use turnstile_sequencer::{ExecuteError, ReplayError, Sequencer, State};
+use turnstile_types::{Key, Machine, Malformed, Position, Principal, Timestamp};
+
+use crate::{
+    Reply,
+    id_key::{self, IdKeyError},
+    kept::Kept,
+    snapshots::Snapshots,
+};
+
+/// How many events of a replay are kept for those who follow the feed across a restart.
+const REPLAYED_EVENTS_MAX: usize = 65_536;
+
+/// How a back end is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    pub durability: Durability,
+    /// The length of a journal segment in bytes; see [`journal::Options`].
+    pub segment_bytes: u32,
+    /// A snapshot is made after each so many records; 0 for never.
+    pub snapshot_records: u64,
+}
+
+impl Options {
+    /// What a server uses when nothing else is said: segments of 64 MiB, and a snapshot after each
+    /// four million records, so that a restart replays some seconds' worth of them at the most.
+    #[must_use]
+    pub const fn with(durability: Durability) -> Self {
+        Self {
+            durability,
+            segment_bytes: 64 << 20,
+            snapshot_records: 4_000_000,
+        }
+    }
+}
+
+/// What a start found in its directory.
+#[derive(Clone, Debug)]
+pub struct Recovery {
+    /// The position of the snapshot that was loaded; zero when there was none.
+    pub snapshot: Position,
+    /// Records replayed after it.
+    pub records: u64,
+    /// The last position.
+    pub position: Position,
+    /// What the journal's scan found; nothing for a back end without a directory.
+    pub journal: Option<Report>,
+    /// How long it took, wall clock.
+    pub took: Duration,
+}
+
+/// Figures about a back end that runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Status {
+    pub durability: Durability,
+    /// The last position assigned.
+    pub position: Position,
+    /// The logged time of the last group.
+    pub time: Timestamp,
+    /// Groups committed since the start.
+    pub groups: u64,
+    /// Idempotency keys remembered.
+    pub keys: usize,
+    /// The position of the newest snapshot; zero when there is none.
+    pub snapshot: Position,
+}
+
+/// Why a back end did not open.
+#[derive(Debug)]
+pub enum OpenError {
+    Directory {
+        path: PathBuf,
+        cause: io::Error,
+    },
+    Journal(journal::OpenError),
+    IdKey(IdKeyError),
+    /// The directory's snapshots cannot be listed.
+    Snapshot(io::Error),
+    /// The snapshot's checksum holds, but it is not a state of this version.
+    SnapshotContent(Malformed),
+    Replay(journal::ReplayError<ReplayError>),
+}
+
+/// The rooms machine, its sequencer, and the journal that makes both durable.
+///
+/// It belongs to one thread, the loop, and is used in turns: `tick`, any number of `execute` and
+/// `query`, one `commit`. No answer may leave before the commit that follows it.
+#[derive(Debug)]
+pub struct Embedded {
+    sequencer: Sequencer<Rooms, Kept>,
+    snapshots: Option<Snapshots>,
+    id_key: IdKey,
+    replayed_events: VecDeque<Event>,
+    groups: u64,
+}
+
+impl Embedded {
+    /// Opens the back end that is kept in `directory`, or, without one, a new one that is kept
+    /// nowhere.
+    ///
+    /// # Errors
+    /// The directory is in use, cannot be read, or is damaged where nothing may be forgotten.
+    pub fn open(directory: Option<&Path>, options: Options) -> Result<(Self, Recovery), OpenError> {
+        let Some(directory) = directory.filter(|_| options.durability != Durability::Memory) else {
+            return Self::nowhere();
+        };
+        let begun = Instant::now();
+        let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+            path: directory.to_owned(),
+            cause,
+        })?;
+        let journal_options = journal::Options {
+            segment_bytes: options.segment_bytes,
+            durability: options.durability,
+            preparation: Preparation::Background,
+        };
+        let (journal, report) =
+            Journal::open(disk.clone(), journal_options).map_err(OpenError::Journal)?;
+        let is_new = journal.next_position() == Position(0).next();
+        let id_key = id_key::of_directory(directory, is_new).map_err(OpenError::IdKey)?;
+        let mut state = newest_state(&disk, journal.id())?;
+        let snapshot = state.position();
+        let replayed_events = replay(&journal, &mut state)?;
+        let recovery = Recovery {
+            snapshot,
+            records: state.position().0 - snapshot.0,
+            position: state.position(),
+            journal: Some(report),
+            took: begun.elapsed(),
+        };
+        let snapshots = Snapshots::new(disk, journal.id(), options.snapshot_records, snapshot);
+        let embedded = Self {
+            sequencer: Sequencer::new(state, Kept::InDirectory(Box::new(journal))),
+            snapshots: Some(snapshots),
+            id_key,
+            replayed_events,
+            groups: 0,
+        };
+        Ok((embedded, recovery))
+    }
+
+    fn nowhere() -> Result<(Self, Recovery), OpenError> {
+        let embedded = Self {
+            sequencer: Sequencer::new(State::empty(), Kept::Nowhere(MemoryLog::new())),
+            snapshots: None,
+            id_key: id_key::passing().map_err(OpenError::IdKey)?,
+            replayed_events: VecDeque::new(),
+            groups: 0,
+        };
+        let recovery = Recovery {
+            snapshot: Position(0),
+            records: 0,
+            position: Position(0),
+            journal: None,
+            took: Duration::ZERO,
+        };
+        Ok((embedded, recovery))
+    }
+
+    /// Decides one command in the open group. Its answer MUST NOT leave before
+    /// [`commit`](Self::commit) has returned `Ok`.
+    ///
+    /// # Errors
+    /// The command was not taken; nothing of it happened.
+    pub fn execute(
+        &mut self,
+        now: Timestamp,
+        principal: &Principal,
+        key: Option<Key<'_>>,
+        command: &Command<'_>,
+    ) -> Result<Reply, ExecuteError> {
+        self.sequencer.execute(now, principal, key, command)
+    }
+
+    /// Makes sure that the next `bytes` of records become durable together or not at all.
+    ///
+    /// # Errors
+    /// There is no room for them, or the group before them could not be committed.
+    pub fn reserve(&mut self, bytes: usize) -> Result<(), ExecuteError> {
+        self.sequencer.reserve(bytes)
+    }
+
+    /// Answers from the state as it is, the open group included: this answer, too, MUST NOT leave
+    /// before [`commit`](Self::commit) has returned `Ok`.
+    #[must_use]
+    pub fn query(&self, now: Timestamp, principal: &Principal, query: &Query) -> Answer {
+        let state = self.sequencer.state();
+        state
+            .machine()
+            .query(now.max(state.time()), principal, query)
+    }
+
+    /// Starts to load what a command that waits will touch.
+    pub fn prefetch(&self, command: &Command<'_>) {
+        self.sequencer.state().machine().prefetch(command);
+    }
+
+    /// Lets what is due happen, in a logged tick. To be called at the start of every turn.
+    ///
+    /// # Errors
+    /// The tick was not taken: what is due stays due.
+    pub fn tick(&mut self, now: Timestamp) -> Result<(), ExecuteError> {
+        self.sequencer.tick(now)
+    }
+
+    /// When [`tick`](Self::tick) will have something to do.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Timestamp> {
+        self.sequencer.state().machine().next_deadline()
+    }
+
+    /// Makes the open group durable: one write and one sync, or nothing when it is empty.
+    ///
+    /// # Errors
+    /// Final: send nothing of this turn, and stop the process.
+    pub fn commit(&mut self) -> Result<Position, CommitError> {
+        if !self.sequencer.is_open() {
+            return Ok(self.position());
+        }
+        let position = self.sequencer.commit()?;
+        self.groups += 1;
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.note(position);
+        }
+        Ok(position)
+    }
+
+    /// Hands over the events of the groups committed since the last call, oldest first; after a
+    /// start, first the latest of those that were replayed.
+    pub fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
+        self.replayed_events.drain(..).for_each(&mut *take);
+        self.sequencer.state_mut().machine_mut().drain_events(take);
+    }
+
+    /// The last position assigned.
+    #[must_use]
+    pub const fn position(&self) -> Position {
+        self.sequencer.state().position()
+    }
+
+    /// The key that seals id numbers at the doors.
+    #[must_use]
+    pub const fn id_key(&self) -> &IdKey {
+        &self.id_key
+    }
+
+    /// Figures for whoever watches.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let state = self.sequencer.state();
+        Status {
+            durability: self.sequencer.log().durability(),
+            position: state.position(),
+            time: state.time(),
+            groups: self.groups,
+            keys: state.key_count(),
+            snapshot: self
+                .snapshots
+                .as_ref()
+                .map_or(Position(0), Snapshots::newest),
+        }
+    }
+
+    /// Commits what is open and ends cleanly, so that the next start can tell.
+    ///
+    /// # Errors
+    /// The last group, or the mark of the clean end, is not durable.
+    pub fn close(mut self) -> Result<(), CommitError> {
+        self.commit()?;
+        if let Some(snapshots) = self.snapshots {
+            snapshots.wait();
+        }
+        self.sequencer.into_log().close()
+    }
+}
+
+/// The state of the newest snapshot that is whole, or the empty one.
+pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Rooms>, OpenError> {
+    let found = snapshot::newest(disk, journal).map_err(OpenError::Snapshot)?;
+    for (name, why) in &found.rotten {
+        tracing::error!("{name} is passed over: {why}");
+    }
+    found.snapshot.map_or_else(
+        || Ok(State::empty()),
+        |snapshot| State::restore(&snapshot.state).map_err(OpenError::SnapshotContent),
+    )
+}
+
+/// Applies what the journal holds after the state, and keeps the latest events.
+fn replay(
+    journal: &Journal<RealDisk>,
+    state: &mut State<Rooms>,
+) -> Result<VecDeque<Event>, OpenError> {
+    let mut events = VecDeque::new();
+    let after = state.position();
+    let each = |group: &turnstile_record::Group<'_>| {
+        state.replay(group)?;
+        state.machine_mut().drain_events(&mut |event| {
+            if events.len() == REPLAYED_EVENTS_MAX {
+                events.pop_front();
+            }
+            events.push_back(event);
+        });
+        Ok(())
+    };
+    journal.replay(after, each).map_err(OpenError::Replay)?;
+    Ok(events)
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory { path, cause } => write!(f, "{}: {cause}", path.display()),
+            Self::Journal(cause) => cause.fmt(f),
+            Self::IdKey(cause) => cause.fmt(f),
+            Self::Snapshot(cause) => cause.fmt(f),
+            Self::SnapshotContent(cause) => write!(f, "the snapshot has {cause}"),
+            Self::Replay(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Directory { cause, .. } => Some(cause),
+            Self::Journal(cause) => Some(cause),
+            Self::IdKey(cause) => Some(cause),
+            Self::Snapshot(cause) => Some(cause),
+            Self::SnapshotContent(cause) => Some(cause),
+            Self::Replay(cause) => Some(cause),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The log of a back end that is kept in a directory, or nowhere.
+
+use turnstile_journal::ReplayError;
+use turnstile_journal::{CommitError, Durability, Journal, Log, MemoryLog, RealDisk, Room};
+use turnstile_record::{Group, RecordRef};
+use turnstile_types::{Position, Timestamp};
+
+/// Either of the two logs, chosen when the server starts.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    InDirectory(Box<Journal<RealDisk>>),
+    Nowhere(MemoryLog),
+}
+
+macro_rules! either {
+    ($kept:expr, $log:ident => $call:expr) => {
+        match $kept {
+            Kept::InDirectory($log) => $call,
+            Kept::Nowhere($log) => $call,
+        }
+    };
+}
+
+impl Log for Kept {
+    fn durability(&self) -> Durability {
+        either!(self, log => log.durability())
+    }
+
+    fn next_position(&self) -> Position {
+        either!(self, log => log.next_position())
+    }
+
+    fn last_time(&self) -> Timestamp {
+        either!(self, log => log.last_time())
+    }
+
+    fn begin(&mut self, time: Timestamp) {
+        either!(self, log => log.begin(time));
+    }
+
+    fn room(&mut self, bytes: usize) -> Room {
+        either!(self, log => log.room(bytes))
+    }
+
+    fn push(&mut self, record: &RecordRef<'_>) -> Position {
+        either!(self, log => log.push(record))
+    }
+
+    fn commit(&mut self) -> Result<(), CommitError> {
+        either!(self, log => log.commit())
+    }
+
+    fn replay<E>(
+        &self,
+        after: Position,
+        each: impl FnMut(&Group<'_>) -> Result<(), E>,
+    ) -> Result<(), ReplayError<E>> {
+        either!(self, log => log.replay(after, each))
+    }
+
+    fn close(self) -> Result<(), CommitError> {
+        either!(self, log => log.close())
+    }
+}

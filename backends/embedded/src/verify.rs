@@ -1,0 +1,156 @@
+//! The proof of a directory: every checksum, two replays, equal hashes, and the business
+//! invariants.
+
+use std::{
+    fmt,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use turnstile_journal::{RealDisk, Report, inspect, replay, snapshot};
+use turnstile_rooms::Rooms;
+use turnstile_sequencer::State;
+use turnstile_types::{Machine, Position, hash_of};
+
+use crate::embedded::OpenError;
+
+/// What a proof found.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// What the scan of the journal found; a torn tail is named there, and was never acknowledged.
+    pub journal: Report,
+    /// From which position the first replay began: that of the oldest snapshot that is kept.
+    pub from: Position,
+    /// From which position the second replay began: that of the newest snapshot.
+    pub again_from: Position,
+    /// The hash of the machine's state after the first replay.
+    pub hash: u128,
+    /// The hash after the second; equal, or the directory is not sound.
+    pub hash_again: u128,
+    /// A sentence for each invariant that does not hold.
+    pub violations: Vec<String>,
+    /// Bookings that stand.
+    pub bookings: u64,
+    /// How long it took, wall clock.
+    pub took: Duration,
+}
+
+impl Verdict {
+    /// Whether everything holds.
+    #[must_use]
+    pub const fn holds(&self) -> bool {
+        self.hash == self.hash_again && self.violations.is_empty()
+    }
+}
+
+/// Why there is no verdict.
+#[derive(Debug)]
+pub enum VerifyError {
+    /// There is no such directory, or no journal in it.
+    NoJournal,
+    /// The journal or a snapshot cannot be read; damage is named with its place.
+    Open(OpenError),
+    /// A snapshot that is kept cannot be read.
+    Snapshot {
+        position: Position,
+        cause: snapshot::Rotten,
+    },
+    /// A snapshot does not have the state that it was made with.
+    SnapshotHash { position: Position },
+}
+
+/// Proves a directory that no server uses. Nothing in it is changed.
+///
+/// # Errors
+/// The directory is in use, or so damaged that its records cannot be replayed.
+pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
+    let begun = Instant::now();
+    if !directory.is_dir() {
+        return Err(VerifyError::NoJournal);
+    }
+    let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+        path: directory.to_owned(),
+        cause,
+    })?;
+    let inspected = inspect(&disk)
+        .map_err(OpenError::Journal)?
+        .ok_or(VerifyError::NoJournal)?;
+    let (id, journal) = (inspected.journal, inspected.report);
+    let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+    let (from, first) = rebuild(&disk, id, positions.last().copied(), journal.last)?;
+    let (again_from, second) = rebuild(&disk, id, positions.first().copied(), journal.last)?;
+    let (hash, hash_again) = (hash_of(first.machine()), hash_of(second.machine()));
+    drop(second);
+    Ok(Verdict {
+        from,
+        again_from,
+        hash,
+        hash_again,
+        violations: first.machine().check().err().unwrap_or_default(),
+        bookings: first.machine().totals().bookings,
+        journal,
+        took: begun.elapsed(),
+    })
+}
+
+/// The state at the journal's end, built from a snapshot or from nothing.
+///
+/// A snapshot's own hash is compared too: what was written is what comes out of the replay.
+fn rebuild(
+    disk: &RealDisk,
+    journal: u64,
+    snapshot: Option<Position>,
+    last: Position,
+) -> Result<(Position, State<Rooms>), VerifyError> {
+    let mut state = State::<Rooms>::empty();
+    if let Some(position) = snapshot {
+        let read = snapshot::load(disk, journal, position)
+            .map_err(|cause| VerifyError::Snapshot { position, cause })?;
+        state = State::restore(&read.state).map_err(OpenError::SnapshotContent)?;
+        if hash_of(state.machine()) != read.title.hash {
+            return Err(VerifyError::SnapshotHash { position });
+        }
+    }
+    let from = state.position();
+    let each = |group: &turnstile_record::Group<'_>| {
+        state.replay(group)?;
+        state.machine_mut().drain_events(&mut drop);
+        Ok(())
+    };
+    replay(disk, from, last, each).map_err(OpenError::Replay)?;
+    Ok((from, state))
+}
+
+impl From<OpenError> for VerifyError {
+    fn from(cause: OpenError) -> Self {
+        Self::Open(cause)
+    }
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoJournal => f.write_str("there is no journal in this directory"),
+            Self::Open(cause) => cause.fmt(f),
+            Self::Snapshot { position, cause } => {
+                write!(f, "the snapshot at position {position} is rotten: {cause}")
+            }
+            Self::SnapshotHash { position } => {
+                write!(
+                    f,
+                    "the snapshot at position {position} has another state than it was made with"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for VerifyError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NoJournal | Self::SnapshotHash { .. } => None,
+            Self::Open(cause) => Some(cause),
+            Self::Snapshot { cause, .. } => Some(cause),
+        }
+    }
+}

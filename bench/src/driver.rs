@@ -1,0 +1,77 @@
+//! Generators: each runs on the client's core, and says how many requests were answered how fast.
+
+mod lab;
+mod redis_benchmark;
+mod wrk;
+
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Result, ensure};
+
+use crate::{
+    process,
+    server::{Server, spawn},
+};
+
+pub(crate) use redis_benchmark::{BOOK, FCALL, SET};
+
+/// How hard a server is driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    pub(crate) connections: u32,
+    /// Requests under way on each connection.
+    pub(crate) depth: u32,
+    /// For generators that are told a number of requests.
+    pub(crate) requests: u32,
+    /// For generators that are told a time.
+    pub(crate) seconds: u32,
+}
+
+/// What is sent, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// One command over and over by redis-benchmark, each time with another room or key.
+    Command(&'static [&'static str]),
+    /// Bookings over HTTP by wrk.
+    Http,
+    /// Bookings over RESP by the generator of our lab.
+    Lab,
+}
+
+/// What a generator has seen and used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) requests: u32,
+    /// Requests a second.
+    pub(crate) rate: f64,
+    /// The generator's CPU time (user and system) a request.
+    pub(crate) client_us: f64,
+}
+
+/// Drives a server; `turnstile` is our binary, which holds the lab.
+pub(crate) fn drive(work: Work, server: &Server, load: Load, turnstile: &Path) -> Result<Tally> {
+    match work {
+        Work::Command(words) => redis_benchmark::drive(words, server, load),
+        Work::Http => wrk::drive(server, load),
+        Work::Lab => lab::drive(server, load, turnstile),
+    }
+}
+
+/// Runs a generator to its end: what it printed, and the CPU time it used.
+fn run(command: &mut Command) -> Result<(String, Duration)> {
+    let before = process::cpu_of_ended_children()?;
+    let child = spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "{command:?}: {}", output.status);
+    let cpu = process::cpu_of_ended_children()? - before;
+    Ok((String::from_utf8(output.stdout)?, cpu))
+}
+
+/// Microseconds a request.
+pub(crate) fn us_each(time: Duration, requests: u32) -> f64 {
+    time.as_secs_f64() * 1e6 / f64::from(requests)
+}

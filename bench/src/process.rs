@@ -1,0 +1,122 @@
+//! What a process has used, as the kernel accounts for it.
+
+use std::{fs, time::Duration};
+
+use anyhow::{Context as _, Result};
+
+/// The CPU time (user and system) of all threads of a process, in the kernel's ticks.
+pub(crate) fn cpu(pid: u32) -> Result<Duration> {
+    Ok(read_stat(&pid.to_string())?.own)
+}
+
+/// The CPU time of all children of this process that have ended and were waited for.
+pub(crate) fn cpu_of_ended_children() -> Result<Duration> {
+    Ok(read_stat("self")?.children)
+}
+
+/// The CPU time of everything on this machine, and of what the host took from it.
+pub(crate) fn cpu_of_the_machine() -> Result<Duration> {
+    let stat = fs::read_to_string("/proc/stat").context("cannot read /proc/stat")?;
+    let ticks_per_second = rustix::param::clock_ticks_per_second();
+    parse_machine(&stat, ticks_per_second).context("/proc/stat is not as proc(5) says")
+}
+
+/// The resident memory of a process, in bytes.
+pub(crate) fn resident_bytes(pid: u32) -> Result<u64> {
+    let path = format!("/proc/{pid}/status");
+    let status = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    parse_resident(&status).with_context(|| format!("{path} names no resident memory"))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    own: Duration,
+    children: Duration,
+}
+
+fn read_stat(process: &str) -> Result<Stat> {
+    let path = format!("/proc/{process}/stat");
+    let stat = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    let ticks_per_second = rustix::param::clock_ticks_per_second();
+    parse_stat(&stat, ticks_per_second).with_context(|| format!("{path} is not as proc(5) says"))
+}
+
+/// Fields 14 to 17 of proc(5): utime, stime, cutime, cstime. The second field, the name in
+/// parentheses, may itself hold spaces and parentheses.
+fn parse_stat(stat: &str, ticks_per_second: u64) -> Option<Stat> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_ascii_whitespace().skip(11);
+    let mut next = || time(fields.next()?, ticks_per_second);
+    let own = next()? + next()?;
+    let children = next()? + next()?;
+    Some(Stat { own, children })
+}
+
+/// The first line of proc(5): user, nice, system, idle, iowait, irq, softirq, steal.
+fn parse_machine(stat: &str, ticks_per_second: u64) -> Option<Duration> {
+    const IDLE_AND_IOWAIT: [usize; 2] = [3, 4];
+    const STEAL: usize = 7;
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    let mut sum = Duration::ZERO;
+    for (number, field) in line.split_ascii_whitespace().enumerate() {
+        if number <= STEAL && !IDLE_AND_IOWAIT.contains(&number) {
+            sum += time(field, ticks_per_second)?;
+        }
+    }
+    Some(sum)
+}
+
+fn time(ticks: &str, ticks_per_second: u64) -> Option<Duration> {
+    let ticks: u64 = ticks.parse().ok()?;
+    let ms = ticks.checked_mul(1_000)?.checked_div(ticks_per_second)?;
+    Some(Duration::from_millis(ms))
+}
+
+fn parse_resident(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    kib.checked_mul(1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Stat, parse_machine, parse_resident, parse_stat};
+
+    const STAT: &str = "4711 (a (b) c) S 1 4711 4711 0 -1 4194560 1200 0 0 0 250 31 7 12 20 0 3 0";
+
+    #[test]
+    fn cpu_time_is_user_and_system_and_the_name_may_hold_anything() {
+        let expected = Stat {
+            own: Duration::from_millis(2_810),
+            children: Duration::from_millis(190),
+        };
+        assert_eq!(parse_stat(STAT, 100), Some(expected));
+    }
+
+    #[test]
+    fn a_line_that_is_no_stat_gives_nothing() {
+        assert_eq!(parse_stat("", 100), None);
+        assert_eq!(parse_stat("1 (init) S 1 2 3", 100), None);
+        assert_eq!(parse_stat(&STAT.replace("250", "many"), 100), None);
+    }
+
+    #[test]
+    fn a_machine_is_busy_when_it_is_neither_idle_nor_waiting_nor_counted_twice() {
+        let stat = "cpu  100 20 300 99999 88888 4 5 6 77 66\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+        assert_eq!(parse_machine(stat, 100), Some(Duration::from_millis(4_350)));
+        assert_eq!(parse_machine("intr 1\n", 100), None);
+        assert_eq!(parse_machine("cpu  1 x\n", 100), None);
+    }
+
+    #[test]
+    fn resident_memory_is_read_in_kibibytes() {
+        let status = "Name:\tx\nVmHWM:\t  9000 kB\nVmRSS:\t    7300 kB\nThreads:\t1\n";
+        assert_eq!(parse_resident(status), Some(7_475_200));
+        assert_eq!(parse_resident("Name:\tx\n"), None);
+        assert_eq!(parse_resident("VmRSS:\t 12 MB\n"), None);
+    }
+}

@@ -1,0 +1,211 @@
+//! A run as files: JSON is the result, Markdown a view of it.
+
+use std::{
+    fmt::{self, Write as _},
+    fs,
+    path::Path,
+};
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+
+use crate::{
+    machine::Machine,
+    pin::{CLIENT_CORE, SERVER_CORE},
+    probe::Probe,
+    ratio::Ratio,
+    section::{Claim, Section, Subject},
+};
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// Quick runs are short, and prove only that the benchmark works.
+    pub(crate) quick: bool,
+    pub(crate) machine: Machine,
+    pub(crate) sections: Vec<Section>,
+}
+
+impl Report {
+    /// Writes `rooms.json` and `rooms.md`, in place of those of an earlier run.
+    pub(crate) fn write(&self, dir: &Path) -> Result<()> {
+        let context = || format!("cannot write to {}", dir.display());
+        fs::create_dir_all(dir).with_context(context)?;
+        let mut json = serde_json::to_string_pretty(self)?;
+        json.push('\n');
+        fs::write(dir.join("rooms.json"), json).with_context(context)?;
+        fs::write(dir.join("rooms.md"), self.to_string()).with_context(context)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = if self.quick { "quick" } else { "full" };
+        writeln!(f, "# Rooms, measured ({length} run)\n")?;
+        f.write_str(
+            "Each ratio is taken inside a round; quoted are the median, the lowest and the \
+             highest of the rounds. The median is judged.\n\n",
+        )?;
+        f.write_str("| target | bound | measured | verdict |\n|---|---|---|---|\n")?;
+        for section in &self.sections {
+            for claim in &section.claims {
+                write_claim(f, claim)?;
+            }
+        }
+        write_machine(f, &self.machine)?;
+        for section in &self.sections {
+            write_section(f, section)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_claim(f: &mut fmt::Formatter<'_>, claim: &Claim) -> fmt::Result {
+    let Ratio { median, min, max } = claim.ratio;
+    writeln!(
+        f,
+        "| {} | {} | {median:.2} ({min:.2} .. {max:.2}) | {} |",
+        claim.target, claim.bound, claim.verdict
+    )
+}
+
+fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
+    writeln!(f, "\n## Machine\n")?;
+    let rows = [
+        ("processor", &machine.cpu),
+        ("cores", &machine.cores),
+        ("kernel", &machine.kernel),
+        ("load average", &machine.load_average),
+        ("date", &machine.date),
+        ("commit", &machine.commit),
+        ("turnstile", &machine.turnstile),
+        ("redis-server", &machine.redis),
+        ("redis-benchmark", &machine.redis_benchmark),
+        ("wrk", &machine.wrk),
+    ];
+    for (name, value) in rows {
+        writeln!(f, "- {name}: {value}")?;
+    }
+    writeln!(
+        f,
+        "- servers on core {SERVER_CORE}, generators on core {CLIENT_CORE}; CPU is user and \
+         system time from /proc, of all threads"
+    )
+}
+
+fn write_section(f: &mut fmt::Formatter<'_>, section: &Section) -> fmt::Result {
+    writeln!(f, "\n## {}\n\n{}.", section.title, section.setting)?;
+    writeln!(f, "Probes before and after: {}.\n", probes(section))?;
+    let Some(first) = section.subjects.first() else {
+        return Ok(());
+    };
+    let names = first.figures.iter().map(|figure| figure.name);
+    let names: Vec<&str> = names.collect();
+    writeln!(f, "| | {} |", names.join(" | "))?;
+    writeln!(f, "|---{}|", "|---:".repeat(names.len()))?;
+    for subject in &section.subjects {
+        writeln!(f, "| {} |{}", subject.name, cells(subject)?)?;
+    }
+    Ok(())
+}
+
+fn probes(section: &Section) -> String {
+    let both = |value: fn(&Probe) -> f64| {
+        format!(
+            "{:.1} and {:.1} us",
+            value(&section.before),
+            value(&section.after)
+        )
+    };
+    let sync = both(|probe| probe.sync_p50_us);
+    let loopback = both(|probe| probe.loopback_p50_us);
+    let noisy = if section.quiet() {
+        ""
+    } else {
+        "; **noisy: not judged**"
+    };
+    format!("sync {sync}, loopback round trip {loopback}{noisy}")
+}
+
+fn cells(subject: &Subject) -> Result<String, fmt::Error> {
+    let mut cells = String::new();
+    for figure in &subject.figures {
+        let Ratio { median, min, max } = Ratio::spread(&figure.values);
+        let digits = if median >= 1_000.0 { 0 } else { 2 };
+        write!(
+            cells,
+            " {median:.digits$} ({min:.digits$} .. {max:.digits$}) |"
+        )?;
+    }
+    Ok(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cells, probes, write_claim};
+    use crate::{
+        probe::Probe,
+        ratio::Bound,
+        section::{Figure, Section, Subject},
+    };
+
+    struct Line<'a>(&'a super::Claim);
+
+    impl std::fmt::Display for Line<'_> {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write_claim(f, self.0)
+        }
+    }
+
+    fn section(after_us: f64) -> Section {
+        let probe = |sync_p50_us| Probe {
+            sync_p50_us,
+            loopback_p50_us: 20.0,
+        };
+        let subject = |name: &str, values: [f64; 3]| Subject {
+            name: name.to_owned(),
+            figures: vec![Figure {
+                name: "requests/s",
+                values: values.to_vec(),
+            }],
+        };
+        Section {
+            title: "t",
+            setting: "s".to_owned(),
+            before: probe(100.0),
+            after: probe(after_us),
+            subjects: vec![
+                subject("a", [2_000.4, 3_000.0, 1_000.0]),
+                subject("b", [10.0, 10.0, 10.0]),
+            ],
+            claims: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_claim_is_one_row_with_its_spread() {
+        let mut section = section(100.0);
+        section.claim("faster", "requests/s", (0, 1), Bound::AtLeast(300.0));
+        let row = "| faster | >= 300 | 200.04 (100.00 .. 300.00) | **missed** |\n";
+        assert_eq!(Line(&section.claims[0]).to_string(), row);
+    }
+
+    #[test]
+    fn a_subject_is_one_row_of_medians_with_as_many_digits_as_matter() {
+        let section = section(100.0);
+        let rows = section
+            .subjects
+            .iter()
+            .map(|subject| cells(subject).unwrap());
+        let expected = [" 2000 (1000 .. 3000) |", " 10.00 (10.00 .. 10.00) |"];
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_noisy_section_says_so() {
+        let quiet = "sync 100.0 and 150.0 us, loopback round trip 20.0 and 20.0 us";
+        assert_eq!(probes(&section(150.0)), quiet);
+        let noisy = "sync 100.0 and 250.0 us, loopback round trip 20.0 and 20.0 us; \
+                     **noisy: not judged**";
+        assert_eq!(probes(&section(250.0)), noisy);
+    }
+}

@@ -1,0 +1,303 @@
+//! What a booking costs when ten thousand, and when ten million bookings stand: the machine itself,
+//! in this process, fed in batches as the server feeds it, and a whole server.
+
+mod served;
+
+use std::{thread, time::Duration};
+
+use anyhow::{Context as _, Result, ensure};
+use rustix::time::{ClockId, clock_gettime};
+use turnstile_rooms::{Command, Done, GuestId, GuestName, Outcome, Reference, Rooms, Wish};
+use turnstile_types::{Context, Machine as _, Name, Night, Position, Principal, Stay, Timestamp};
+
+use crate::{
+    driver::us_each,
+    ground::{Ground, tell},
+    pin::{SERVER_CORE, pin},
+    probe::joined,
+    process,
+    ratio::Bound,
+    section::{Figure, Section, Subject},
+};
+
+const CPU: &str = "CPU, us";
+
+const FEW: u32 = 10_000;
+const MANY: u32 = 10_000_000;
+
+/// Each room has this many nights booked when it is measured; so both machines differ only in how
+/// many properties they have.
+const NIGHTS_BOOKED: u16 = 100;
+
+/// Nights after those, all free, from which the measured bookings are drawn.
+const NIGHTS_FREE: u16 = 300;
+
+const ROOMS_PER_PROPERTY: u16 = 100;
+const BOOKINGS_PER_PROPERTY: u32 = 10_000;
+
+/// Commands that are decoded together, as of 50 connections with 16 under way.
+const BATCH: usize = 800;
+
+/// Batches of one sample.
+const BATCHES: u32 = 500;
+
+/// 2027-01-01, in days since 1970.
+const FIRST_NIGHT: u16 = 20_819;
+
+pub(super) fn measure(ground: &Ground) -> Result<Section> {
+    let before = ground.probe()?;
+    let rounds = ground.rounds();
+    let measurement = thread::spawn(move || in_process(rounds));
+    let (mut subjects, bytes) = joined(measurement)?;
+    subjects.extend(served::measure(ground)?);
+    let mut section = Section {
+        title: "Ten thousand and ten million bookings",
+        setting: format!(
+            "{BATCHES} batches of {BATCH} random rooms, nights and guests in each of {rounds} \
+             rounds, prefetched and booked, then cancelled (in process, only booking is \
+             measured); {MANY} bookings of one night in closed properties take {bytes:.0} bytes \
+             each"
+        ),
+        before,
+        after: ground.probe()?,
+        subjects,
+        claims: Vec::new(),
+    };
+    let target = "CPU of the machine for a booking, 10 M bookings in memory / 10 k";
+    section.claim(target, CPU, (1, 0), Bound::AtMost(1.3));
+    let target = "CPU of the server for a booking and its cancellation, 10 M bookings / 10 k";
+    section.claim(target, CPU, (3, 2), Bound::AtMost(1.3));
+    Ok(section)
+}
+
+fn in_process(rounds: usize) -> Result<(Vec<Subject>, f64)> {
+    pin(SERVER_CORE)?;
+    let mut few = Hotel::with(FEW)?;
+    let empty = process::resident_bytes(std::process::id())?;
+    let mut many = Hotel::with(MANY)?;
+    let grown = process::resident_bytes(std::process::id())?.saturating_sub(empty);
+    let kib = u32::try_from(grown / 1_024).context("ten million bookings take terabytes")?;
+    let (mut few_us, mut many_us) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        few_us.push(few.sample()?);
+        many_us.push(many.sample()?);
+    }
+    tell(&format!(
+        "Bookings in process: {few_us:.3?} and {many_us:.3?} us"
+    ))?;
+    let subjects = vec![
+        subject("in process", FEW, few_us),
+        subject("in process", MANY, many_us),
+    ];
+    Ok((subjects, f64::from(kib) * 1_024.0 / f64::from(MANY)))
+}
+
+fn subject(place: &str, bookings: u32, values: Vec<f64>) -> Subject {
+    Subject {
+        name: format!("{place}, {bookings} bookings stand"),
+        figures: vec![Figure { name: CPU, values }],
+    }
+}
+
+/// A machine with bookings in it, and who books more.
+struct Hotel {
+    rooms: Rooms,
+    properties: u32,
+    position: Position,
+    principal: Principal,
+    dice: Dice,
+}
+
+impl Hotel {
+    /// Opens as many properties as it takes to hold so many bookings.
+    fn with(bookings: u32) -> Result<Self> {
+        let mut hotel = Self {
+            rooms: Rooms::empty(),
+            properties: bookings / BOOKINGS_PER_PROPERTY,
+            position: Position(0),
+            principal: Principal::local(),
+            dice: Dice(u64::from(bookings)),
+        };
+        for property in 0..hotel.properties {
+            hotel.open(property)?;
+        }
+        // Night by night, as time goes by, and not hotel by hotel: neighbours in time are not
+        // neighbours in memory.
+        for night in 0..NIGHTS_BOOKED {
+            for property in 0..hotel.properties {
+                for room in 0..ROOMS_PER_PROPERTY {
+                    let id = guest(&mut hotel.dice);
+                    let outcome = hotel.apply(&book((property, room), night, id));
+                    ensure!(reference(&outcome).is_some(), "refused: {outcome:?}");
+                }
+            }
+            hotel.rooms.drain_events(&mut |_event| {});
+        }
+        Ok(hotel)
+    }
+
+    fn open(&mut self, number: u32) -> Result<()> {
+        let property = property_name(number);
+        let outcome = self.apply(&Command::AddProperty {
+            property,
+            open: false,
+        });
+        ensure!(outcome == Outcome::Done(Done::PropertyAdded), "{outcome:?}");
+        for room in 0..ROOMS_PER_PROPERTY {
+            let outcome = self.apply(&Command::AddRoom {
+                property,
+                room: room_name(room),
+                room_type: Name::parse(b"double").expect("a word is a name"),
+            });
+            ensure!(outcome == Outcome::Done(Done::RoomAdded), "{outcome:?}");
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, command: &Command<'_>) -> Outcome {
+        self.position = self.position.next();
+        let context = Context {
+            position: self.position,
+            now: Timestamp(self.position.0),
+            principal: &self.principal,
+        };
+        self.rooms.apply(&context, command)
+    }
+
+    /// The CPU time of a booking, in microseconds. What was booked is cancelled outside of the
+    /// measured time, so that the number of bookings stays what it was.
+    fn sample(&mut self) -> Result<f64> {
+        let (mut cpu, mut booked) = (Duration::ZERO, 0);
+        let mut outcomes = Vec::with_capacity(BATCH);
+        for _ in 0..BATCHES {
+            let commands: Vec<Command<'_>> = (0..BATCH).map(|_| self.anywhere()).collect();
+            outcomes.clear();
+            let begin = thread_cpu();
+            for command in &commands {
+                self.rooms.prefetch(command);
+            }
+            for command in &commands {
+                outcomes.push(self.apply(command));
+            }
+            self.rooms.drain_events(&mut |_event| {});
+            cpu += thread_cpu() - begin;
+            for (command, outcome) in commands.iter().zip(&outcomes) {
+                if let (Command::Book { id, .. }, Some(booking)) = (command, reference(outcome)) {
+                    let outcome = self.apply(&Command::Cancel { booking, id: *id });
+                    ensure!(is_cancelled(&outcome), "refused: {outcome:?}");
+                    booked += 1;
+                }
+            }
+            self.rooms.drain_events(&mut |_event| {});
+        }
+        Ok(us_each(cpu, booked))
+    }
+
+    fn anywhere(&mut self) -> Command<'static> {
+        let property = self.dice.below(self.properties);
+        let room = self.dice.below(u32::from(ROOMS_PER_PROPERTY));
+        let night = self.dice.below(u32::from(NIGHTS_FREE));
+        let small = |number| u16::try_from(number).expect("it is below a 16-bit bound");
+        let id = guest(&mut self.dice);
+        book((property, small(room)), NIGHTS_BOOKED + small(night), id)
+    }
+}
+
+fn book((property, room): (u32, u16), night: u16, id: GuestId) -> Command<'static> {
+    let arrival = Night::from_days(FIRST_NIGHT + night);
+    let departure = Night::from_days(FIRST_NIGHT + night + 1);
+    Command::Book {
+        property: property_name(property),
+        wish: Wish::Room(room_name(room)),
+        stay: Stay::new(arrival, departure).expect("one night is a stay"),
+        guest: GuestName::parse(b"ada").expect("ada is a name"),
+        id,
+    }
+}
+
+/// One guest of very many: hardly any comes twice.
+fn guest(dice: &mut Dice) -> GuestId {
+    GuestId {
+        seal: dice.throw(),
+        last_four: 2_346,
+    }
+}
+
+fn property_name(number: u32) -> Name {
+    Name::parse(format!("hotel-{number}").as_bytes()).expect("a short word is a name")
+}
+
+fn room_name(number: u16) -> Name {
+    Name::parse(format!("{number:03}").as_bytes()).expect("digits are a name")
+}
+
+const fn reference(outcome: &Outcome) -> Option<Reference> {
+    if let Outcome::Done(Done::Booked { reference, .. }) = outcome {
+        Some(*reference)
+    } else {
+        None
+    }
+}
+
+const fn is_cancelled(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Done(Done::Cancelled { .. }))
+}
+
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).expect("a thread's CPU time is not negative")
+}
+
+/// SplitMix64: enough to draw rooms, and the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: u32) -> u32 {
+        let remainder = self.throw() % u64::from(bound);
+        u32::try_from(remainder).expect("a remainder is below its divisor")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_rooms::{Command, Wish};
+
+    use super::{Dice, ROOMS_PER_PROPERTY, book, guest, property_name, room_name};
+
+    #[test]
+    fn throws_stay_below_their_bound_and_reach_all_of_it() {
+        let mut dice = Dice(1);
+        let mut seen = [0_u32; 10];
+        for _ in 0..10_000 {
+            seen[usize::try_from(dice.below(10)).unwrap()] += 1;
+        }
+        assert!(
+            seen.iter().all(|&count| (800..1_200).contains(&count)),
+            "{seen:?}"
+        );
+    }
+
+    #[test]
+    fn a_measured_booking_names_one_room_for_one_night() {
+        let Command::Book {
+            property,
+            wish,
+            stay,
+            ..
+        } = book((7, ROOMS_PER_PROPERTY - 1), 399, guest(&mut Dice(1)))
+        else {
+            panic!("it books");
+        };
+        assert_eq!(property, property_name(7));
+        assert_eq!(wish, Wish::Room(room_name(99)));
+        assert_eq!(stay.nights(), 1);
+    }
+}

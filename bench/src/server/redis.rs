@@ -1,0 +1,59 @@
+//! Redis 7: plain, or syncing every group of commands; with the check-and-set as a function.
+
+use std::{fmt, net::SocketAddr, path::Path, process::Command};
+
+use anyhow::Result;
+use turnstile_client::Connection;
+
+/// A room-night is a key; who finds it free sets the booking.
+const FUNCTION: &[u8] = b"#!lua name=rooms
+redis.register_function('book', function(keys, args)
+  if redis.call('EXISTS', keys[1]) == 1 then
+    return 0
+  end
+  redis.call('HSET', keys[1], 'guest', args[1], 'id', args[2])
+  return 1
+end)
+";
+
+/// What Redis keeps of what it was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Persistence {
+    None,
+    /// `appendfsync always`.
+    Always,
+}
+
+impl fmt::Display for Persistence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "no persistence",
+            Self::Always => "appendfsync always",
+        })
+    }
+}
+
+pub(super) fn arguments(
+    command: &mut Command,
+    persistence: Persistence,
+    home: &Path,
+    address: SocketAddr,
+) {
+    command
+        .args(["--bind", "127.0.0.1", "--save", "", "--daemonize", "no"])
+        .args(["--port", &address.port().to_string()])
+        .arg("--dir")
+        .arg(home);
+    match persistence {
+        Persistence::None => command.args(["--appendonly", "no"]),
+        Persistence::Always => command.args(["--appendonly", "yes", "--appendfsync", "always"]),
+    };
+}
+
+pub(super) fn load_function(connection: &mut Connection) -> Result<()> {
+    super::expect_done(&connection.command(&[b"FUNCTION", b"LOAD", FUNCTION])?)
+}
+
+pub(super) fn keys(connection: &mut Connection) -> Result<u64> {
+    super::integer(&connection.command(&[b"DBSIZE"])?)
+}

@@ -1,0 +1,136 @@
+//! Our server: the release binary, with its `bench` property in which every room exists.
+
+use std::{
+    env, fmt, fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context as _, Result, ensure};
+use turnstile_client::Connection;
+
+/// The directory of the journal, in that of the server.
+const JOURNAL: &str = "journal";
+
+/// When our server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// When the disk has it.
+    Sync,
+    /// At once: nothing is written.
+    Memory,
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sync => "sync",
+            Self::Memory => "memory",
+        })
+    }
+}
+
+pub(super) fn arguments(
+    command: &mut Command,
+    durability: Durability,
+    home: &Path,
+    resp: SocketAddr,
+    http: SocketAddr,
+) {
+    command
+        .args(["dev", "--durability", &durability.to_string()])
+        .args(["--resp", &resp.to_string()])
+        .args(["--http", &http.to_string()]);
+    if durability == Durability::Sync {
+        command.arg("--data").arg(home.join(JOURNAL));
+    }
+}
+
+/// Bookings made since it started.
+pub(super) fn booked_total(connection: &mut Connection) -> Result<u64> {
+    count(connection, "rooms_booked_total")
+}
+
+/// Bookings that stand.
+pub(super) fn bookings(connection: &mut Connection) -> Result<u64> {
+    count(connection, "rooms_bookings")
+}
+
+fn count(connection: &mut Connection, name: &str) -> Result<u64> {
+    let reply = connection.command(&[b"INFO", b"rooms"])?;
+    let text = reply.as_str().context("INFO answers with a text")?;
+    let count = super::field(text, name).with_context(|| format!("INFO has no {name}"))?;
+    Ok(count.trim().parse()?)
+}
+
+/// Whether a snapshot lies beside the journal; one that is being written has another name.
+pub(super) fn has_snapshot(home: &Path) -> Result<bool> {
+    for entry in fs::read_dir(home.join(JOURNAL))? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("snapshot-") && !name.ends_with(".new") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Builds the release binary with the cargo that runs us, and says where it is.
+pub(crate) fn build() -> Result<PathBuf> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--release", "--package", "turnstile"])
+        .args(["--message-format", "json-render-diagnostics"])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(output.status.success(), "the server does not build");
+    executable(str::from_utf8(&output.stdout)?).context("cargo built no binary `turnstile`")
+}
+
+/// The path of our binary in cargo's messages, one JSON object a line.
+fn executable(messages: &str) -> Option<PathBuf> {
+    messages.lines().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        if message.get("target")?.get("name")? != "turnstile" {
+            return None;
+        }
+        message.get("executable")?.as_str().map(PathBuf::from)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::PathBuf};
+
+    use tempfile::TempDir;
+
+    use super::{JOURNAL, executable, has_snapshot};
+
+    #[test]
+    fn our_binary_is_found_among_cargos_messages() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","target":{"name":"other"},"executable":"/t/other"}"#,
+            "\nnot json\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"turnstile"},"executable":null}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"turnstile"},"executable":"/t/x"}"#,
+            "\n",
+            r#"{"reason":"build-finished","success":true}"#,
+        );
+        assert_eq!(executable(messages), Some(PathBuf::from("/t/x")));
+        assert_eq!(executable(r#"{"reason":"build-finished"}"#), None);
+    }
+
+    #[test]
+    fn a_snapshot_counts_when_it_is_whole() {
+        let home = TempDir::new().unwrap();
+        let journal = home.path().join(JOURNAL);
+        fs::create_dir(&journal).unwrap();
+        fs::write(journal.join("snapshot-7.new"), "").unwrap();
+        assert!(!has_snapshot(home.path()).unwrap());
+        fs::write(journal.join("snapshot-7"), "").unwrap();
+        assert!(has_snapshot(home.path()).unwrap());
+    }
+}

@@ -1,0 +1,48 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::{completions, config::LogFlags, config_print, demo, dev, lab, rooms, serve, verify};
+
+const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong; \
+    97 something was sold twice, lost or contradicted; 98 a measurement is invalid; \
+    1 anything else.";
+
+/// A server for things that must never be sold twice, and the lab that shows how much load it holds
+#[derive(Debug, Parser)]
+#[command(name = "turnstile", version, after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) log: LogFlags,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serves on loopback, without keys, with sample properties
+    Dev(dev::Arguments),
+    /// Serves as a configuration says
+    Serve(serve::Arguments),
+    /// Shows the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Checks a data directory: every checksum, two replays, every rule of the business
+    Verify(verify::Arguments),
+    /// Works with the rooms of a running server
+    #[command(subcommand)]
+    Rooms(rooms::Command),
+    /// Measures a server, and proves that it stayed correct
+    #[command(subcommand)]
+    Lab(lab::Command),
+    /// Shows the whole thing in under a minute: a season, a rush, a kill -9, and the proof
+    Demo(demo::Arguments),
+    /// Writes a completion script for a shell
+    Completions(completions::Arguments),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Prints the effective configuration and where each value came from
+    Print(config_print::Arguments),
+}

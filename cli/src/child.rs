@@ -1,0 +1,131 @@
+//! A server in a process of its own: this same binary as `dev`.
+
+use std::{
+    io::{self, BufRead as _, BufReader, Write as _},
+    net::SocketAddr,
+    path::Path,
+    process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
+};
+
+use anyhow::{Context as _, anyhow, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Whether the server opens its HTTP door too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Http {
+    Off,
+    On,
+}
+
+/// A server that serves. It ends with us: it stops when its standard input does, and it is killed
+/// when this value is dropped.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Child,
+    /// Held open: its end would stop the server.
+    _input: ChildStdin,
+    /// Held open: a server that may print must not find it closed.
+    _output: BufReader<ChildStdout>,
+    resp: SocketAddr,
+    /// What it printed before `ready`.
+    printed: Vec<String>,
+}
+
+impl Server {
+    /// Starts a server on free ports, and waits until it is ready. Without a directory it makes a
+    /// temporary one.
+    pub(crate) fn start(data: Option<&Path>, http: Http) -> anyhow::Result<Self> {
+        let binary = std::env::current_exe().context("the path of this binary")?;
+        let mut command = Command::new(binary);
+        command.args(["dev", "--attached", "--log", "warn", "--durability", "sync"]);
+        command.args(["--resp", "127.0.0.1:0", "--http"]);
+        command.arg(match http {
+            Http::Off => "off",
+            Http::On => "127.0.0.1:0",
+        });
+        if let Some(data) = data {
+            command.arg("--data").arg(data);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().context("a server process")?;
+        let input = child.stdin.take().expect("standard input is piped");
+        let mut output = BufReader::new(child.stdout.take().expect("standard output is piped"));
+        let printed = match until_ready(&mut output) {
+            Ok(printed) => printed,
+            Err(error) => {
+                child.kill().ok();
+                let status = child.wait()?;
+                return Err(error.context(format!("the server did not start: {status}")));
+            }
+        };
+        let resp = printed
+            .iter()
+            .find_map(|line| line.strip_prefix("resp")?.trim().parse().ok())
+            .context("the server named no RESP door")?;
+        Ok(Self {
+            child,
+            _input: input,
+            _output: output,
+            resp,
+            printed,
+        })
+    }
+
+    /// Where its RESP door is.
+    pub(crate) const fn resp(&self) -> SocketAddr {
+        self.resp
+    }
+
+    /// What it printed when it started.
+    pub(crate) fn printed(&self) -> &[String] {
+        &self.printed
+    }
+
+    /// Kills it: nothing in it gets a chance to finish.
+    pub(crate) fn kill(mut self) -> io::Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Asks it to stop, as an operator does, and waits until it has.
+    pub(crate) fn stop(mut self) -> anyhow::Result<()> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| anyhow!("process id {}", self.child.id()))?;
+        kill_process(pid, Signal::TERM).context("SIGTERM")?;
+        let status = self.child.wait()?;
+        ensure!(status.success(), "the server stopped with {status}");
+        Ok(())
+    }
+
+    /// Waits until it ends by itself.
+    pub(crate) fn wait(mut self) -> io::Result<ExitStatus> {
+        io::stdout().flush()?;
+        // `Child::wait` would close its standard input, had we not taken that.
+        self.child.wait()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already; then there is nothing to kill.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn until_ready(output: &mut BufReader<ChildStdout>) -> anyhow::Result<Vec<String>> {
+    let mut printed = Vec::new();
+    loop {
+        let mut line = String::new();
+        ensure!(
+            output.read_line(&mut line)? > 0,
+            "it ended before it was ready"
+        );
+        let line = line.trim_end();
+        if line == "ready" {
+            return Ok(printed);
+        }
+        printed.push(line.to_owned());
+    }
+}

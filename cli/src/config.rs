@@ -1,0 +1,126 @@
+//! What a server can be told, and where each value came from.
+//!
+//! Four layers, each over the one before: defaults, the TOML file, the environment
+//! (`TURNSTILE__SECTION__KEY`), flags. All of them carry text, so that one parser checks a value
+//! wherever it came from, and its error can name the place.
+
+mod field;
+mod file;
+mod layers;
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::Args;
+use tracing_subscriber::EnvFilter;
+use turnstile_embedded::Durability;
+
+use crate::{exit::Coded, logging};
+
+use field::Field;
+pub(crate) use layers::Layers;
+
+/// Everything `dev` and `serve` can be told.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// `storage.data`: where the journal is.
+    pub(crate) data: Option<PathBuf>,
+    /// `storage.durability`: what an answer promises.
+    pub(crate) durability: Durability,
+    /// `doors.resp`: where the RESP door listens; nowhere when it is off.
+    pub(crate) resp: Option<SocketAddr>,
+    /// `doors.http`: where the HTTP door listens; nowhere when it is off.
+    pub(crate) http: Option<SocketAddr>,
+    /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
+    pub(crate) verhoeff: bool,
+    /// `log.level`: what is logged.
+    pub(crate) log_level: EnvFilter,
+    /// `log.format`: how log lines look.
+    pub(crate) log_format: logging::Format,
+}
+
+/// The topmost layer.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Flags {
+    /// Directory of the journal
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<String>,
+    /// When an answer leaves: after the disk's sync, after the write to the operating system, at once
+    #[arg(long, value_name = "sync|os|memory")]
+    pub(crate) durability: Option<String>,
+    /// Where the RESP door listens; port 0 picks a free one
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) resp: Option<String>,
+    /// Where the HTTP door listens; port 0 picks a free one
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) http: Option<String>,
+    /// Whether the last digit of an id number must be its Verhoeff check digit
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) verhoeff: Option<String>,
+}
+
+/// The flags about logging, which every command takes.
+#[derive(Args, Debug)]
+pub(crate) struct LogFlags {
+    /// What to log on standard error: error, warn, info, debug, trace, or directives as in RUST_LOG
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub(crate) log: Option<String>,
+    /// How log lines look
+    #[arg(long, global = true, value_name = "text|json")]
+    pub(crate) log_format: Option<String>,
+}
+
+impl Config {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// The first value that is wrong, and where it came from.
+    pub(crate) fn parse(layers: &Layers) -> Result<Self, Coded> {
+        Ok(Self {
+            data: layers.parse(Field::Data, |text| {
+                if text.is_empty() {
+                    Err("a directory is needed".to_owned())
+                } else {
+                    Ok(PathBuf::from(text))
+                }
+            })?,
+            durability: layers.required(Field::Durability, durability)?,
+            resp: layers.required(Field::Resp, door)?,
+            http: layers.required(Field::Http, door)?,
+            verhoeff: layers.required(Field::Verhoeff, |text| {
+                text.parse()
+                    .map_err(|_invalid| "it is either true or false".to_owned())
+            })?,
+            log_level: layers.required(Field::LogLevel, logging::filter)?,
+            log_format: layers.required(Field::LogFormat, |text| {
+                <logging::Format as clap::ValueEnum>::from_str(text, false)
+                    .map_err(|_invalid| "a log format is text or json".to_owned())
+            })?,
+        })
+    }
+}
+
+fn durability(text: &str) -> Result<Durability, String> {
+    [Durability::Sync, Durability::Os, Durability::Memory]
+        .into_iter()
+        .find(|durability| durability.to_string() == text)
+        .ok_or_else(|| "durability is sync, os or memory".to_owned())
+}
+
+/// The address of a door, or nothing when it is off.
+fn door(text: &str) -> Result<Option<SocketAddr>, String> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let address: SocketAddr = text.parse().map_err(|_invalid| {
+        "a door is an IP address with a port, such as 127.0.0.1:8479, or off".to_owned()
+    })?;
+    if address.ip().is_loopback() {
+        Ok(Some(address))
+    } else {
+        Err(
+            "only loopback addresses are served: keys and TLS are not built yet, so anybody who \
+             reaches this address could book and cancel"
+                .to_owned(),
+        )
+    }
+}

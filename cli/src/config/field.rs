@@ -1,0 +1,102 @@
+//! The names of the values, in each layer.
+
+/// One value of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Data,
+    Durability,
+    Resp,
+    Http,
+    Verhoeff,
+    LogLevel,
+    LogFormat,
+}
+
+impl Field {
+    /// All of them, in the order of the printed file: sections stay together.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Data,
+        Self::Durability,
+        Self::Resp,
+        Self::Http,
+        Self::Verhoeff,
+        Self::LogLevel,
+        Self::LogFormat,
+    ];
+
+    pub(super) const fn section(self) -> &'static str {
+        match self {
+            Self::Data | Self::Durability => "storage",
+            Self::Resp | Self::Http => "doors",
+            Self::Verhoeff => "rooms",
+            Self::LogLevel | Self::LogFormat => "log",
+        }
+    }
+
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Durability => "durability",
+            Self::Resp => "resp",
+            Self::Http => "http",
+            Self::Verhoeff => "verhoeff",
+            Self::LogLevel => "level",
+            Self::LogFormat => "format",
+        }
+    }
+
+    pub(super) const fn flag(self) -> &'static str {
+        match self {
+            Self::Data => "--data",
+            Self::Durability => "--durability",
+            Self::Resp => "--resp",
+            Self::Http => "--http",
+            Self::Verhoeff => "--verhoeff",
+            Self::LogLevel => "--log",
+            Self::LogFormat => "--log-format",
+        }
+    }
+
+    /// The value when no layer says one; a data directory has none.
+    pub(super) const fn default(self) -> Option<&'static str> {
+        match self {
+            Self::Data => None,
+            Self::Durability => Some("sync"),
+            Self::Resp => Some("127.0.0.1:8479"),
+            Self::Http => Some("127.0.0.1:8470"),
+            Self::Verhoeff => Some("false"),
+            Self::LogLevel => Some(crate::logging::LEVEL),
+            Self::LogFormat => Some("text"),
+        }
+    }
+
+    /// Whether the file writes it without quotes.
+    pub(super) const fn is_boolean(self) -> bool {
+        matches!(self, Self::Verhoeff)
+    }
+
+    /// `section.key`.
+    pub(super) fn path(self) -> String {
+        format!("{}.{}", self.section(), self.key())
+    }
+
+    /// `TURNSTILE__SECTION__KEY`.
+    pub(super) fn variable(self) -> String {
+        format!("{PREFIX}{}__{}", self.section(), self.key()).to_uppercase()
+    }
+}
+
+/// What every variable of the environment that is meant for us begins with.
+pub(super) const PREFIX: &str = "TURNSTILE__";
+
+/// How alike two names must be, from 0 to 1, for one to be meant by the other.
+const LIKENESS_MIN: f64 = 0.6;
+
+/// The likeliest of `names` that `typed` was meant to be, as the end of an error message.
+pub(super) fn suggestion<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
+    names
+        .map(|name| (strsim::normalized_damerau_levenshtein(typed, name), name))
+        .filter(|&(likeness, _)| likeness >= LIKENESS_MIN)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map_or_else(String::new, |(_, name)| format!("; did you mean `{name}`?"))
+}

@@ -1,0 +1,124 @@
+//! The TOML file: sections of keys, every one of them known.
+
+use std::{fs, path::Path};
+
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::field::{Field, suggestion};
+use crate::exit::Coded;
+
+/// One value of the file.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) field: Field,
+    pub(super) text: String,
+    /// From 1.
+    pub(super) line: usize,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// It cannot be read, is no TOML, or holds a name that means nothing; says the line.
+pub(super) fn read(path: &Path) -> Result<Vec<Entry>, Coded> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Coded::usage(format!("{}: {error}", path.display())))?;
+    entries(&text).map_err(|Wrong { at, message }| {
+        Coded::usage(format!("{}:{}: {message}", path.display(), line(&text, at)))
+    })
+}
+
+/// Something wrong, and its place in bytes.
+struct Wrong {
+    at: usize,
+    message: String,
+}
+
+fn entries(text: &str) -> Result<Vec<Entry>, Wrong> {
+    let table = DeTable::parse(text).map_err(|error| Wrong {
+        at: error.span().map_or(0, |span| span.start),
+        message: error.message().to_owned(),
+    })?;
+    let mut entries = Vec::new();
+    for (section, content) in table.get_ref() {
+        let name: &str = section.get_ref();
+        let at = section.span().start;
+        if !Field::ALL.iter().any(|field| field.section() == name) {
+            return Err(unknown_section(name, at));
+        }
+        let keys = content.get_ref().as_table().ok_or_else(|| Wrong {
+            at,
+            message: format!("`{name}` is a section: write [{name}], then its keys below"),
+        })?;
+        for (key, value) in keys {
+            entries.push(entry(name, key.get_ref(), key.span().start, value, text)?);
+        }
+    }
+    Ok(entries)
+}
+
+fn entry(
+    section: &str,
+    key: &str,
+    at: usize,
+    value: &Spanned<DeValue<'_>>,
+    text: &str,
+) -> Result<Entry, Wrong> {
+    let path = format!("{section}.{key}");
+    let Some(&field) = Field::ALL.iter().find(|field| field.path() == path) else {
+        return Err(unknown_key(section, key, at));
+    };
+    let content = match value.get_ref() {
+        DeValue::String(string) if !field.is_boolean() => string.clone().into_owned(),
+        DeValue::Boolean(truth) if field.is_boolean() => truth.to_string(),
+        other => {
+            let wanted = if field.is_boolean() {
+                "true or false, without quotes"
+            } else {
+                "a string in quotes"
+            };
+            return Err(Wrong {
+                at: value.span().start,
+                message: format!("`{path}` is {wanted}, not {}", other.type_str()),
+            });
+        }
+    };
+    Ok(Entry {
+        field,
+        text: content,
+        line: line(text, at),
+    })
+}
+
+fn unknown_section(name: &str, at: usize) -> Wrong {
+    let sections = Field::ALL.iter().map(|field| field.section());
+    let message = format!("unknown section `{name}`{}", suggestion(name, sections));
+    Wrong { at, message }
+}
+
+/// A key may stand in the wrong section, or be misspelt in the right one.
+fn unknown_key(section: &str, key: &str, at: usize) -> Wrong {
+    let elsewhere = Field::ALL.iter().find(|field| field.key() == key);
+    let advice = elsewhere.map_or_else(
+        || {
+            let neighbours = Field::ALL
+                .iter()
+                .filter(|field| field.section() == section)
+                .map(|field| field.key());
+            suggestion(key, neighbours)
+        },
+        |field| format!("; it belongs to [{}]", field.section()),
+    );
+    Wrong {
+        at,
+        message: format!("unknown key `{key}` in [{section}]{advice}"),
+    }
+}
+
+/// The line of a byte, from 1.
+fn line(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
+}

@@ -1,0 +1,210 @@
+//! The layers, put over each other.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    Flags, LogFlags,
+    field::{Field, PREFIX, suggestion},
+    file,
+};
+use crate::exit::Coded;
+
+/// The variable that other Rust programs read for the same purpose as `log.level`.
+const RUST_LOG: &str = "RUST_LOG";
+
+/// For each field its topmost text so far.
+#[derive(Debug)]
+pub(crate) struct Layers {
+    settings: [Option<Setting>; Field::ALL.len()],
+}
+
+#[derive(Debug)]
+struct Setting {
+    text: String,
+    origin: Origin,
+}
+
+/// Where a value came from.
+#[derive(Debug)]
+enum Origin {
+    Default,
+    File { path: PathBuf, line: usize },
+    Environment(String),
+    Flag(&'static str),
+}
+
+impl Layers {
+    pub(crate) fn defaults() -> Self {
+        Self {
+            settings: Field::ALL.map(|field| {
+                field.default().map(|text| Setting {
+                    text: text.to_owned(),
+                    origin: Origin::Default,
+                })
+            }),
+        }
+    }
+
+    /// For commands that need no configuration: the defaults, and what `RUST_LOG` and the flags say
+    /// about logging. A setting for `serve` that was forgotten in a shell must not move them.
+    pub(crate) fn about_logging(log: &LogFlags) -> Self {
+        let mut layers = Self::defaults();
+        if let Some(directives) = std::env::var_os(RUST_LOG) {
+            let text = directives.to_string_lossy().into_owned();
+            layers.put(
+                Field::LogLevel,
+                Some(text),
+                Origin::Environment(RUST_LOG.to_owned()),
+            );
+        }
+        layers.log_flags(log)
+    }
+
+    /// # Errors
+    /// The file cannot be read, or holds something unknown.
+    pub(crate) fn file(mut self, path: &Path) -> Result<Self, Coded> {
+        for entry in file::read(path)? {
+            let origin = Origin::File {
+                path: path.to_owned(),
+                line: entry.line,
+            };
+            self.put(entry.field, Some(entry.text), origin);
+        }
+        Ok(self)
+    }
+
+    /// Takes what is meant for us from the environment. `RUST_LOG` counts less than our own.
+    ///
+    /// # Errors
+    /// A variable begins with `TURNSTILE__` and means nothing.
+    pub(crate) fn environment(
+        mut self,
+        variables: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, Coded> {
+        let mut variables: Vec<(String, String)> = variables
+            .filter(|(name, _)| name == RUST_LOG || name.starts_with(PREFIX))
+            .collect();
+        variables.sort();
+        for (name, text) in variables {
+            let field = if name == RUST_LOG {
+                Some(&Field::LogLevel)
+            } else {
+                Field::ALL.iter().find(|field| field.variable() == name)
+            };
+            let Some(&field) = field else {
+                let known = Field::ALL.map(Field::variable);
+                let advice = suggestion(&name, known.iter().map(String::as_str));
+                return Err(Coded::usage(format!(
+                    "unknown variable `{name}` in the environment{advice}"
+                )));
+            };
+            self.put(field, Some(text), Origin::Environment(name));
+        }
+        Ok(self)
+    }
+
+    pub(crate) fn flags(mut self, flags: Flags, log: &LogFlags) -> Self {
+        let values = [
+            (Field::Data, flags.data),
+            (Field::Durability, flags.durability),
+            (Field::Resp, flags.resp),
+            (Field::Http, flags.http),
+            (Field::Verhoeff, flags.verhoeff),
+        ];
+        for (field, text) in values {
+            self.put(field, text, Origin::Flag(field.flag()));
+        }
+        self.log_flags(log)
+    }
+
+    fn log_flags(mut self, log: &LogFlags) -> Self {
+        let values = [
+            (Field::LogLevel, log.log.clone()),
+            (Field::LogFormat, log.log_format.clone()),
+        ];
+        for (field, text) in values {
+            self.put(field, text, Origin::Flag(field.flag()));
+        }
+        self
+    }
+
+    fn put(&mut self, field: Field, text: Option<String>, origin: Origin) {
+        if let Some(text) = text {
+            *self.slot(field) = Some(Setting { text, origin });
+        }
+    }
+
+    const fn slot(&mut self, field: Field) -> &mut Option<Setting> {
+        &mut self.settings[field as usize]
+    }
+
+    /// The parsed value of a field, or nothing when no layer has one.
+    ///
+    /// # Errors
+    /// The text is not what the field needs; says whose text it is.
+    pub(super) fn parse<T>(
+        &self,
+        field: Field,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, Coded> {
+        let Some(Setting { text, origin }) = &self.settings[field as usize] else {
+            return Ok(None);
+        };
+        parse(text).map(Some).map_err(|reason| {
+            Coded::usage(format!(
+                "{origin}: `{text}` is no good as {}: {reason}",
+                field.path()
+            ))
+        })
+    }
+
+    /// The same for a field that always has a value.
+    pub(super) fn required<T>(
+        &self,
+        field: Field,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<T, Coded> {
+        self.parse(field, parse)
+            .map(|value| value.expect("every field but `data` has a default"))
+    }
+}
+
+/// The effective file: what is printed can be read again and means the same.
+impl fmt::Display for Layers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut section = "";
+        for (field, setting) in Field::ALL.into_iter().zip(&self.settings) {
+            if field.section() != section {
+                let gap = if section.is_empty() { "" } else { "\n" };
+                section = field.section();
+                writeln!(f, "{gap}[{section}]")?;
+            }
+            match setting {
+                None => writeln!(f, "# {} is not set", field.key())?,
+                Some(Setting { text, origin }) => {
+                    let value = if field.is_boolean() {
+                        text.clone()
+                    } else {
+                        toml::Value::from(text.as_str()).to_string()
+                    };
+                    writeln!(f, "{:<42} # {origin}", format!("{} = {value}", field.key()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => write!(f, "default"),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::Flag(flag) => write!(f, "flag {flag}"),
+        }
+    }
+}

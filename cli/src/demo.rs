@@ -1,0 +1,240 @@
+//! `turnstile demo`: the main job from end to end, and the proof that it was done right.
+
+mod audit;
+mod crash;
+
+use std::{path::PathBuf, time::Instant};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use tempfile::TempDir;
+use turnstile_load::{Verdict, rush};
+use turnstile_stats::units::Count;
+
+use crate::{
+    child::{Http, Server},
+    exit::Coded,
+    lab, resp, rooms,
+    season::{self, Booking, Played, hotel_csv, published},
+    terminal::{self, Table},
+    verify,
+};
+use crash::Crash;
+
+/// A season, a rush, a crash under load, a restart, and everything checked; in under a minute.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Replay this CSV of the public hotel-bookings data set; else a season drawn from its figures
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// How much is done
+    #[arg(long, value_enum, default_value = "full")]
+    scale: Scale,
+    /// The same seed draws the same season
+    #[arg(long, default_value = "1")]
+    seed: u64,
+    /// Leave the server running afterwards, until Ctrl-C
+    #[arg(long)]
+    stay: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Scale {
+    Small,
+    Full,
+}
+
+/// How much of each thing is done.
+struct Amounts {
+    bookings: usize,
+    rush_clients: usize,
+    /// Acknowledged bookings after which the server is killed.
+    crash_after: u64,
+}
+
+impl Scale {
+    const fn amounts(self) -> Amounts {
+        match self {
+            Self::Small => Amounts {
+                bookings: 1_500,
+                rush_clients: 100,
+                crash_after: 1_000,
+            },
+            Self::Full => Amounts {
+                bookings: 40_000,
+                rush_clients: 500,
+                crash_after: 50_000,
+            },
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    let amounts = arguments.scale.amounts();
+    let directory = tempfile::Builder::new()
+        .prefix("turnstile-demo-")
+        .tempdir()?;
+    let mut table = Table::default();
+
+    terminal::note("1/6 a server on an embedded journal, durability sync");
+    let server = Server::start(Some(directory.path()), Http::Off)?;
+    terminal::note("2/6 a season of bookings and cancellations");
+    let bookings = bookings(arguments, &amounts, &mut table)?;
+    let played = play(&server, &bookings, &mut table)?;
+    terminal::note("3/6 a rush for one room");
+    let rush = rush_for_one_room(&server, &amounts, &mut table)?;
+    terminal::note("4/6 load, and kill -9 in the middle of it");
+    let crash = Crash::cause(server, amounts.crash_after)?;
+    terminal::note("5/6 the same directory again: is everything there that was acknowledged?");
+    let restarted = Instant::now();
+    let server = Server::start(Some(directory.path()), Http::Off)?;
+    table.row("kill -9", crash.summary());
+    table.row(
+        "restart",
+        format_args!("ready again after {:.0?}", restarted.elapsed()),
+    );
+    check(&server, &played, &rush, &crash, &mut table)?;
+    server.stop()?;
+    terminal::note("6/6 every checksum, two replays, every rule");
+    let verdict = verify::verify(directory.path())?;
+    table.row("verify", verify::summary(&verdict));
+    table.row("took", format_args!("{:.1?}", begun.elapsed()));
+    table.print()?;
+    verify::judge(&verdict)?;
+    terminal::line("nothing lost, nothing sold twice")?;
+    if arguments.stay {
+        stay(directory)?;
+    }
+    Ok(())
+}
+
+/// What is replayed: a file, or a season drawn from the published figures.
+fn bookings(
+    arguments: &Arguments,
+    amounts: &Amounts,
+    table: &mut Table,
+) -> anyhow::Result<Vec<Booking>> {
+    let Some(path) = &arguments.input else {
+        table.row(
+            "season",
+            format_args!(
+                "{} bookings drawn from the figures of the hotel data set, seed {}",
+                Count(amounts.bookings.try_into().unwrap_or(u64::MAX)),
+                arguments.seed
+            ),
+        );
+        return Ok(published::season(amounts.bookings, arguments.seed));
+    };
+    let reading = hotel_csv::read(path)?;
+    table.row(
+        "season",
+        format_args!("{} rows of {}", Count(reading.rows), path.display()),
+    );
+    for (reason, count) in &reading.left_out {
+        table.row(format!("  not importable: {reason}"), Count(*count));
+    }
+    Ok(reading.season)
+}
+
+fn play(server: &Server, bookings: &[Booking], table: &mut Table) -> anyhow::Result<Played> {
+    let mut door = resp::connect(server.resp())?;
+    let played = season::play(&mut door, bookings, season::FILL_PERCENT)?;
+    rooms::tabulate(&played, table);
+    let seconds = played.took.as_secs_f64();
+    table.row(
+        "  replayed in",
+        format_args!("{seconds:.1} s, one connection, pipelined"),
+    );
+    Ok(played)
+}
+
+fn rush_for_one_room(
+    server: &Server,
+    amounts: &Amounts,
+    table: &mut Table,
+) -> anyhow::Result<rush::Report> {
+    let threads = lab::default_threads().get();
+    let config = lab::rush_for(server.resp(), 1, amounts.rush_clients, threads);
+    let report = rush::run(&config, &mut |_progress| {}).context("the rush")?;
+    table.row(
+        "rush",
+        format_args!(
+            "{} asked for one room: {} sold, {} refused, {} twice",
+            report.asked, report.sold, report.refused, report.twice
+        ),
+    );
+    match report.verdict() {
+        Verdict::Fine => Ok(report),
+        Verdict::Invalid => Err(Coded::invalid(format!("the rush is invalid: {report}")).into()),
+        Verdict::Violated => {
+            Err(Coded::violation(format!("the rush broke a promise: {report}")).into())
+        }
+    }
+}
+
+/// Looks for everything that was acknowledged before the crash, and for anything too much.
+fn check(
+    server: &Server,
+    played: &Played,
+    rush: &rush::Report,
+    crash: &Crash,
+    table: &mut Table,
+) -> anyhow::Result<()> {
+    let mut door = resp::connect(server.resp())?;
+    let acknowledged = played.standing.iter().chain(&crash.acknowledged);
+    let there = audit::standing(&mut door, acknowledged)?;
+    let gone = audit::ended(&mut door, &played.ended)?;
+    table.row(
+        "  checked",
+        format_args!(
+            "{} acknowledged bookings are there, {} cancelled ones are not",
+            Count(there),
+            Count(gone)
+        ),
+    );
+    let settled = crash.settle(&mut door)?;
+    table.row("  asked again", settled.summary());
+    let expected = [
+        (
+            "city",
+            played
+                .standing
+                .iter()
+                .filter(|booking| booking.property == "city")
+                .count(),
+        ),
+        (
+            "resort",
+            played
+                .standing
+                .iter()
+                .filter(|booking| booking.property == "resort")
+                .count(),
+        ),
+        (crash::PROPERTY, crash.acknowledged.len() + settled.booked()),
+        (&rush.property, usize::try_from(rush.sold)?),
+    ];
+    let mut listed = 0;
+    for (property, count) in expected {
+        listed += audit::once(&mut door, property, count)?;
+    }
+    table.row(
+        "  listed",
+        format_args!("{} bookings, no room twice in one night", Count(listed)),
+    );
+    Ok(())
+}
+
+/// Serves the demo's directory until somebody stops it. The directory stays.
+fn stay(directory: TempDir) -> anyhow::Result<()> {
+    let path = directory.keep();
+    let server = Server::start(Some(&path), Http::On)?;
+    for line in server.printed() {
+        terminal::line(line)?;
+    }
+    terminal::line("ready; Ctrl-C stops it, the data stays")?;
+    let status = server.wait()?;
+    anyhow::ensure!(status.success(), "the server ended with {status}");
+    Ok(())
+}

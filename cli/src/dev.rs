@@ -1,0 +1,167 @@
+//! `turnstile dev`: a server to try things on.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use turnstile_embedded::Durability;
+use turnstile_rooms::{Command, Outcome, Refusal, Rooms};
+use turnstile_server::{Ask, Gate};
+use turnstile_types::{Machine as _, Name, Principal};
+
+use crate::{
+    config::{Config, Flags, Layers, LogFlags},
+    logging,
+    serving::Serving,
+    terminal,
+};
+
+/// The sample hotel: two floors of singles, doubles and twins, and one suite.
+const HOTEL: &str = "hotel";
+const HOTEL_ROOMS: [(&str, &str); 13] = [
+    ("101", "single"),
+    ("102", "single"),
+    ("103", "single"),
+    ("104", "double"),
+    ("105", "double"),
+    ("106", "twin"),
+    ("201", "single"),
+    ("202", "double"),
+    ("203", "double"),
+    ("204", "double"),
+    ("205", "twin"),
+    ("206", "twin"),
+    ("301", "suite"),
+];
+
+/// The property in which every room name exists: for load tests.
+const BENCH: &str = "bench";
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    flags: Flags,
+    /// Stop when standard input ends, as well as on SIGTERM: for programs that start this one
+    #[arg(long)]
+    attached: bool,
+}
+
+pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
+    let config = Config::parse(&Layers::about_logging(log).flags(arguments.flags, log))?;
+    logging::start(config.log_level.clone(), config.log_format);
+    let directory = Directory::of(&config)?;
+    let serving = Serving::start(&config, directory.path())?;
+    make_samples(&serving.gate()).context("the sample properties")?;
+    if arguments.attached {
+        serving.stop_at_end_of_input()?;
+    }
+    serving.announce(directory.path())?;
+    terminal::line("loopback only, no key needed")?;
+    for line in lines_to_paste(serving.door("resp"), serving.door("http")) {
+        terminal::line(line)?;
+    }
+    serving.until_stopped()
+}
+
+/// Where the data is.
+enum Directory {
+    /// Nowhere: it is kept in memory only.
+    Nowhere,
+    /// In a directory that was named, and stays.
+    Named(PathBuf),
+    /// In one of our own, that goes with us.
+    Temporary(TempDir),
+}
+
+impl Directory {
+    fn of(config: &Config) -> anyhow::Result<Self> {
+        if config.durability == Durability::Memory {
+            return Ok(Self::Nowhere);
+        }
+        let Some(data) = &config.data else {
+            let directory = tempfile::Builder::new().prefix("turnstile-").tempdir()?;
+            return Ok(Self::Temporary(directory));
+        };
+        std::fs::create_dir_all(data)
+            .with_context(|| format!("the data directory {}", data.display()))?;
+        Ok(Self::Named(data.clone()))
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Nowhere => None,
+            Self::Named(path) => Some(path),
+            Self::Temporary(directory) => Some(directory.path()),
+        }
+    }
+}
+
+/// Makes the sample properties by ordinary commands; those of an earlier start are left alone.
+fn make_samples(gate: &Gate) -> anyhow::Result<()> {
+    let name = |text: &str| Name::parse(text.as_bytes()).expect("the samples have names");
+    let property = name(HOTEL);
+    let open = Command::AddProperty {
+        property: name(BENCH),
+        open: true,
+    };
+    let closed = Command::AddProperty {
+        property,
+        open: false,
+    };
+    let rooms = HOTEL_ROOMS
+        .iter()
+        .map(|(room, room_type)| Command::AddRoom {
+            property,
+            room: name(room),
+            room_type: name(room_type),
+        });
+    // All are asked before the first is answered: they go into one group, with one sync.
+    let mut answers = Vec::new();
+    for command in [open, closed].into_iter().chain(rooms) {
+        let mut bytes = Vec::new();
+        Rooms::encode_command(&command, &mut bytes);
+        let (reply, answer) = oneshot::channel();
+        gate.ask(Ask::Command {
+            principal: Principal::local(),
+            key: None,
+            command: bytes,
+            reply,
+        })?;
+        answers.push((command, answer));
+    }
+    for (command, answer) in answers {
+        let answer = answer.blocking_recv().context("the server stopped")?;
+        match answer.map_err(|error| anyhow!("{error}"))?.outcome {
+            Outcome::Done(_) | Outcome::Refused(Refusal::PropertyExists | Refusal::RoomExists) => {}
+            Outcome::Refused(refusal) => {
+                return Err(anyhow!("{command:?} is refused: {}", refusal.code()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Three lines that a newcomer can paste, as far as their doors are open.
+fn lines_to_paste(resp: Option<SocketAddr>, http: Option<SocketAddr>) -> Vec<String> {
+    let curl = http.map(|address| {
+        format!(
+            "try   curl 'http://{address}/v1/rooms/properties/{HOTEL}/availability?arrival=2027-12-24&departure=2027-12-27'"
+        )
+    });
+    let cli = resp.map(|address| {
+        format!(
+            "try   redis-cli -h {} -p {} ROOMS.BOOK {HOTEL} type:double 2027-12-24 2027-12-27 ada 234123412346",
+            address.ip(),
+            address.port()
+        )
+    });
+    let rush = resp.map(|address| {
+        format!("try   turnstile lab rush --rooms 1 --clients 500 --resp {address}")
+    });
+    [curl, cli, rush].into_iter().flatten().collect()
+}

@@ -1,0 +1,68 @@
+//! What the process answers to the shell.
+//!
+//! 0: fine. 2: the command line or the configuration is wrong. 97: something was sold twice,
+//! lost or contradicted. 98: a measurement is invalid. 1: anything else.
+
+use std::fmt;
+
+pub(crate) const USAGE: u8 = 2;
+pub(crate) const VIOLATION: u8 = 97;
+pub(crate) const INVALID: u8 = 98;
+const FAILED: u8 = 1;
+
+/// An error that has an exit code of its own.
+#[derive(Debug)]
+pub(crate) struct Coded {
+    code: u8,
+    message: String,
+}
+
+impl Coded {
+    pub(crate) const fn usage(message: String) -> Self {
+        Self {
+            code: USAGE,
+            message,
+        }
+    }
+
+    pub(crate) const fn violation(message: String) -> Self {
+        Self {
+            code: VIOLATION,
+            message,
+        }
+    }
+
+    pub(crate) const fn invalid(message: String) -> Self {
+        Self {
+            code: INVALID,
+            message,
+        }
+    }
+}
+
+impl fmt::Display for Coded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Coded {}
+
+/// The exit code of an error: that of the [`Coded`] somewhere in it, else 1.
+pub(crate) fn code(error: &anyhow::Error) -> u8 {
+    error
+        .downcast_ref::<Coded>()
+        .map_or(FAILED, |coded| coded.code)
+}
+
+/// An error with its causes, each told once: many tell their cause themselves.
+pub(crate) fn message(error: &anyhow::Error) -> String {
+    let mut message = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !message.contains(&cause) {
+            message.push_str(": ");
+            message.push_str(&cause);
+        }
+    }
+    message
+}

@@ -1,0 +1,269 @@
+//! `turnstile lab`: load, and the proof that the server stayed correct under it.
+
+use std::{
+    fmt::Display,
+    fs::File,
+    io::BufWriter,
+    net::SocketAddr,
+    num::{NonZero, NonZeroUsize},
+    path::{Path, PathBuf},
+    str::FromStr,
+    thread,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use turnstile_load::{Verdict, pace::Progress, rooms, rush};
+use turnstile_stats::units::{Count, PerSecond};
+
+use crate::{
+    child::{Http, Server},
+    exit::Coded,
+    terminal,
+};
+
+/// The open property of `dev`, in which every room name exists.
+const PROPERTY: &str = "bench";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Drives one service in a closed loop
+    #[command(subcommand)]
+    Run(Run),
+    /// Many clients want few rooms at the same instant: each room must be sold once
+    Rush(RushArguments),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Run {
+    /// Guests who book and cancel
+    Rooms(RoomsArguments),
+}
+
+/// Which server, and where the result goes.
+#[derive(Args, Debug)]
+struct Target {
+    /// RESP door of the server; without it, the lab starts one of its own
+    #[arg(long, value_name = "ADDR")]
+    resp: Option<SocketAddr>,
+    /// Also write the result as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Generator threads
+    #[arg(short = 't', long, default_value_t = default_threads())]
+    threads: NonZeroUsize,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RoomsArguments {
+    #[command(flatten)]
+    target: Target,
+    /// Connections, each a guest who waits for the answer before the next request
+    #[arg(short, long, default_value = "50")]
+    connections: NonZeroUsize,
+    /// How long to measure, such as 10s or 500ms
+    #[arg(short, long, default_value = "10s", value_parser = duration)]
+    duration: Duration,
+    /// How long to warm up before that
+    #[arg(long, default_value = "1s", value_parser = duration)]
+    warm_up: Duration,
+    /// Shares of the operations
+    #[arg(long, default_value = "book=70,cancel=30")]
+    mix: rooms::Mix,
+    /// Requests under way on each connection
+    #[arg(short = 'P', long, default_value = "1")]
+    pipeline: NonZeroUsize,
+    /// The same seed sends the same requests
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RushArguments {
+    #[command(flatten)]
+    target: Target,
+    /// Rooms for sale
+    #[arg(long, default_value = "1")]
+    rooms: NonZeroUsize,
+    /// Clients; each connects first and asks once
+    #[arg(long, default_value = "500")]
+    clients: NonZeroUsize,
+}
+
+pub(crate) fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Run(Run::Rooms(arguments)) => run_rooms(&arguments),
+        Command::Rush(arguments) => run_rush(&arguments),
+    }
+}
+
+fn run_rooms(arguments: &RoomsArguments) -> anyhow::Result<()> {
+    let driven = Driven::of(&arguments.target)?;
+    let config = rooms::Config {
+        address: driven.address,
+        users: arguments.connections.get(),
+        threads: arguments.target.threads.get(),
+        pipeline: arguments.pipeline.get(),
+        warm_up: arguments.warm_up,
+        duration: arguments.duration,
+        mix: arguments.mix,
+        seed: arguments.seed,
+        property: PROPERTY.to_owned(),
+    };
+    let line = ProgressLine::new();
+    let report = rooms::run(&config, &mut |progress| line.show(progress))?;
+    line.finish();
+    driven.stop()?;
+    conclude(&report, report.verdict(), arguments.target.json.as_deref())
+}
+
+fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
+    let driven = Driven::of(&arguments.target)?;
+    let config = rush_for(
+        driven.address,
+        arguments.rooms.get(),
+        arguments.clients.get(),
+        arguments.target.threads.get(),
+    );
+    let line = ProgressLine::new();
+    let report = rush::run(&config, &mut |progress| line.show(progress))?;
+    line.finish();
+    driven.stop()?;
+    conclude(&report, report.verdict(), arguments.target.json.as_deref())
+}
+
+/// A rush in which every client asks for any room.
+pub(crate) const fn rush_for(
+    address: SocketAddr,
+    rooms: usize,
+    clients: usize,
+    threads: usize,
+) -> rush::Config {
+    rush::Config {
+        address,
+        rooms,
+        clients,
+        threads,
+        wish: rush::Wish::Any,
+    }
+}
+
+/// The server under load.
+struct Driven {
+    address: SocketAddr,
+    own: Option<Server>,
+}
+
+impl Driven {
+    fn of(target: &Target) -> anyhow::Result<Self> {
+        if let Some(address) = target.resp {
+            return Ok(Self { address, own: None });
+        }
+        let own = Server::start(None, Http::Off)?;
+        let address = own.resp();
+        terminal::note(format_args!(
+            "no --resp: measuring a server of our own at {address}, embedded journal in a \
+             temporary directory, durability sync"
+        ));
+        Ok(Self {
+            address,
+            own: Some(own),
+        })
+    }
+
+    fn stop(self) -> anyhow::Result<()> {
+        self.own.map_or(Ok(()), Server::stop)
+    }
+}
+
+/// Prints and writes the result; an unproven one is an error with its own exit code.
+fn conclude<R: Display + serde::Serialize>(
+    report: &R,
+    verdict: Verdict,
+    json: Option<&Path>,
+) -> anyhow::Result<()> {
+    terminal::line(report)?;
+    if let Some(path) = json {
+        let shown = || path.display().to_string();
+        let file = File::create(path).with_context(shown)?;
+        serde_json::to_writer_pretty(BufWriter::new(file), report).with_context(shown)?;
+    }
+    match verdict {
+        Verdict::Fine => Ok(()),
+        Verdict::Invalid => Err(Coded::invalid("the run is invalid".to_owned()).into()),
+        Verdict::Violated => Err(Coded::violation("the server broke a promise".to_owned()).into()),
+    }
+}
+
+/// One line on a terminal, nothing elsewhere.
+struct ProgressLine(ProgressBar);
+
+impl ProgressLine {
+    fn new() -> Self {
+        let style = ProgressStyle::with_template("{msg}").expect("the template is well formed");
+        Self(ProgressBar::new_spinner().with_style(style))
+    }
+
+    fn show(&self, progress: &Progress) {
+        self.0.set_message(format!(
+            "{:.0?} of {:.0?}  {} answered  {} refused  {} failed  {}/s",
+            progress.elapsed,
+            progress.planned,
+            Count(progress.answered),
+            Count(progress.refused),
+            Count(progress.failed),
+            PerSecond(progress.rate)
+        ));
+    }
+
+    fn finish(self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Half of the processors, for the server needs the other half.
+pub(crate) fn default_threads() -> NonZeroUsize {
+    let all = thread::available_parallelism().map_or(1, NonZero::get);
+    NonZero::new(all / 2).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// A whole number of milliseconds, seconds or minutes.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is no duration: write 500ms, 10s or 2m");
+    let end = text.find(|character: char| !character.is_ascii_digit());
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let number = u64::from_str(number).map_err(|_invalid| wrong())?;
+    let duration = match unit {
+        "ms" => Some(Duration::from_millis(number)),
+        "s" => Some(Duration::from_secs(number)),
+        "m" => number.checked_mul(60).map(Duration::from_secs),
+        _ => None,
+    };
+    duration.ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_a_whole_number_with_its_unit() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        for text in [
+            "",
+            "10",
+            "s",
+            "1.5s",
+            "-1s",
+            "10 s",
+            "10h",
+            "99999999999999999999s",
+        ] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `turnstile rooms`: work with the rooms of a running server.
+
+use std::{fmt::Display, net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use turnstile_stats::units::Count;
+
+use crate::{
+    resp,
+    season::{self, Played, hotel_csv},
+    terminal::{self, Table},
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Imports the public hotel-bookings CSV
+    Import(ImportArguments),
+}
+
+/// Guests, bookings and cancellations are replayed in the order in which they were made. Rooms are
+/// made first: for each hotel and type a share of the most that were ever wanted in one night.
+/// Every request carries a key made of its row: an import that is run again changes nothing.
+#[derive(Args, Debug)]
+pub(crate) struct ImportArguments {
+    /// The CSV file
+    file: PathBuf,
+    /// RESP door of the server
+    #[arg(long, value_name = "ADDR", default_value = resp::ADDRESS)]
+    resp: SocketAddr,
+    /// Rooms, in percent of the peak demand of each type; below 100 some bookings are refused
+    #[arg(long, value_name = "PERCENT", default_value_t = season::FILL_PERCENT, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    fill: u32,
+}
+
+pub(crate) fn run(command: Command) -> anyhow::Result<()> {
+    let Command::Import(arguments) = command;
+    let reading = hotel_csv::read(&arguments.file)?;
+    let mut door = resp::connect(arguments.resp)?;
+    let played = season::play(&mut door, &reading.season, arguments.fill)?;
+    let mut table = Table::default();
+    table.row("read", Count(reading.rows));
+    for (reason, count) in &reading.left_out {
+        table.row(format!("  not importable: {reason}"), Count(*count));
+    }
+    tabulate(&played, &mut table);
+    table.row("took", format_args!("{:.1?}", played.took));
+    table.print()?;
+    if played.replayed > 0 {
+        terminal::line(format_args!(
+            "{} of {} answers had been given before: a row is imported once, however often the \
+             file is",
+            Count(played.replayed),
+            Count(played.answers)
+        ))?;
+    }
+    Ok(())
+}
+
+/// The rows about what became of a season.
+pub(crate) fn tabulate(played: &Played, table: &mut Table) {
+    table.row("rooms", Count(u64::from(played.rooms)));
+    table.row("booked", Count(played.booked));
+    by_reason(table, "  refused", &played.refused);
+    table.row("cancelled", Count(played.cancelled));
+    by_reason(
+        table,
+        "  cancellation refused",
+        &played.cancellations_refused,
+    );
+    table.row("  fell away, not booked", Count(played.fell_away));
+}
+
+fn by_reason<'a, R: Display + 'a>(
+    table: &mut Table,
+    label: &str,
+    counts: impl IntoIterator<Item = (&'a R, &'a u64)>,
+) {
+    for (reason, count) in counts {
+        table.row(format!("{label}: {reason}"), Count(*count));
+    }
+}

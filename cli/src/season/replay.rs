@@ -1,0 +1,245 @@
+//! Plays a season through the RESP door, pipelined, in the order in which things happened.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use anyhow::anyhow;
+use turnstile_client::Connection;
+
+use super::{Booking, Deed, Step, rooms, steps};
+use crate::{
+    resp::{self, Answer, Outcome},
+    terminal::Progress,
+};
+
+/// How many requests are under way: enough for one sync to carry many, far below what a server
+/// lets one connection ask before it is told to wait.
+const WINDOW: usize = 256;
+
+/// What came of a season.
+#[derive(Debug, Default)]
+pub(crate) struct Played {
+    pub(crate) rooms: u32,
+    pub(crate) booked: u64,
+    pub(crate) cancelled: u64,
+    /// Bookings refused, by code.
+    pub(crate) refused: BTreeMap<String, u64>,
+    /// Cancellations refused, by code.
+    pub(crate) cancellations_refused: BTreeMap<String, u64>,
+    /// Cancellations that fell away, as their booking had been refused.
+    pub(crate) fell_away: u64,
+    /// Answers, and those of them that had been given to an earlier request with the same key.
+    pub(crate) answers: u64,
+    pub(crate) replayed: u64,
+    /// What was acknowledged as booked and not cancelled.
+    pub(crate) standing: Vec<Standing>,
+    /// References that were acknowledged as cancelled.
+    pub(crate) ended: Vec<String>,
+    pub(crate) took: Duration,
+}
+
+/// A booking as it was acknowledged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) reference: String,
+    pub(crate) property: String,
+    pub(crate) room: String,
+    pub(crate) arrival: String,
+    pub(crate) departure: String,
+}
+
+/// Makes the rooms and plays the season. Every request carries its key, so that playing the same
+/// season again changes nothing.
+///
+/// # Errors
+/// The connection failed, or the server answered something that is no outcome.
+pub(crate) fn play(
+    door: &mut Connection,
+    season: &[Booking],
+    fill_percent: u32,
+) -> anyhow::Result<Played> {
+    let begun = std::time::Instant::now();
+    let rooms = make_rooms(door, season, fill_percent)?;
+    let steps = steps(season);
+    let total = u64::try_from(steps.len()).expect("a season fits 64 bits");
+    let mut replay = Replay {
+        door,
+        season,
+        asked: VecDeque::with_capacity(WINDOW),
+        bookings: vec![Fate::Unknown; season.len()],
+        played: Played {
+            rooms,
+            ..Played::default()
+        },
+        progress: Progress::new("replaying", total),
+    };
+    for step in steps {
+        replay.take(step)?;
+    }
+    while !replay.asked.is_empty() {
+        replay.hear()?;
+    }
+    replay.progress.finish();
+    let mut played = replay.played;
+    for (fate, plan) in replay.bookings.into_iter().zip(season) {
+        match fate {
+            Fate::Booked { reference, room } => played.standing.push(Standing {
+                reference,
+                room,
+                property: plan.property.to_owned(),
+                arrival: plan.stay.arrival().to_string(),
+                departure: plan.stay.departure().to_string(),
+            }),
+            Fate::Cancelled { reference } => played.ended.push(reference),
+            Fate::Unknown | Fate::Refused => {}
+        }
+    }
+    played.took = begun.elapsed();
+    Ok(played)
+}
+
+/// Rooms are named by their type and a number: `A1`, `A2`.
+fn make_rooms(door: &mut Connection, season: &[Booking], fill_percent: u32) -> anyhow::Result<u32> {
+    let mut made = 0;
+    for ((property, room_type), count) in rooms(season, fill_percent) {
+        let open: [&[u8]; 2] = [b"ROOMS.PROPERTY", property.as_bytes()];
+        resp::make(door, &open, "property_exists")?;
+        let room_type = room_type.to_string();
+        for number in 1..=count {
+            let room = format!("{room_type}{number}");
+            let add: [&[u8]; 5] = [
+                b"ROOMS.ROOM",
+                b"ADD",
+                property.as_bytes(),
+                room.as_bytes(),
+                room_type.as_bytes(),
+            ];
+            resp::make(door, &add, "room_exists")?;
+        }
+        made += count;
+    }
+    Ok(made)
+}
+
+/// What is known of a booking so far.
+#[derive(Clone, Debug)]
+enum Fate {
+    Unknown,
+    Booked { reference: String, room: String },
+    Refused,
+    Cancelled { reference: String },
+}
+
+/// A season on its way. Requests go out in order and are answered in order; `asked` holds those
+/// that are not answered yet.
+struct Replay<'a> {
+    door: &'a mut Connection,
+    season: &'a [Booking],
+    asked: VecDeque<Step>,
+    bookings: Vec<Fate>,
+    played: Played,
+    progress: Progress,
+}
+
+impl Replay<'_> {
+    fn take(&mut self, step: Step) -> anyhow::Result<()> {
+        match step.deed() {
+            Deed::Book => self.book(step),
+            Deed::Cancel => self.cancel(step)?,
+        }
+        if self.asked.len() >= WINDOW {
+            // Half of the window at a time, so that answers come and requests go in batches.
+            while self.asked.len() > WINDOW / 2 {
+                self.hear()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn book(&mut self, step: Step) {
+        let plan = &self.season[step.booking];
+        let wish = format!("type:{}", plan.room_type);
+        let (arrival, departure) = (
+            plan.stay.arrival().to_string(),
+            plan.stay.departure().to_string(),
+        );
+        self.door.send(&[
+            b"ROOMS.BOOK",
+            plan.property.as_bytes(),
+            wish.as_bytes(),
+            arrival.as_bytes(),
+            departure.as_bytes(),
+            plan.guest_name().as_bytes(),
+            plan.id_number().as_bytes(),
+            b"KEY",
+            plan.key.as_bytes(),
+        ]);
+        self.asked.push_back(step);
+    }
+
+    /// Needs the reference, so it first waits until the booking has been answered.
+    fn cancel(&mut self, step: Step) -> anyhow::Result<()> {
+        while matches!(self.bookings[step.booking], Fate::Unknown) {
+            self.hear()?;
+        }
+        let Fate::Booked { reference, .. } = &self.bookings[step.booking] else {
+            self.played.fell_away += 1;
+            self.progress.step();
+            return Ok(());
+        };
+        let plan = &self.season[step.booking];
+        let key = format!("{}:cancel", plan.key);
+        self.door.send(&[
+            b"ROOMS.CANCEL",
+            reference.as_bytes(),
+            plan.id_number().as_bytes(),
+            b"KEY",
+            key.as_bytes(),
+        ]);
+        self.asked.push_back(step);
+        Ok(())
+    }
+
+    /// Takes the answer to the oldest request.
+    fn hear(&mut self) -> anyhow::Result<()> {
+        let step = self
+            .asked
+            .pop_front()
+            .expect("an answer is waited for only when one is owed");
+        let Answer { outcome, replayed } = resp::answer(&self.door.receive()?)?;
+        self.played.answers += 1;
+        self.played.replayed += u64::from(replayed);
+        self.progress.step();
+        let fate = &mut self.bookings[step.booking];
+        match (step.deed(), outcome) {
+            (Deed::Book, Outcome::Done(words)) => {
+                let [reference, room, ..] = words.as_slice() else {
+                    return Err(anyhow!("a booking without reference and room: {words:?}"));
+                };
+                self.played.booked += 1;
+                *fate = Fate::Booked {
+                    reference: reference.clone(),
+                    room: room.clone(),
+                };
+            }
+            (Deed::Book, Outcome::Refused(code)) => {
+                *self.played.refused.entry(code).or_default() += 1;
+                *fate = Fate::Refused;
+            }
+            (Deed::Cancel, Outcome::Done(_)) => {
+                self.played.cancelled += 1;
+                if let Fate::Booked { reference, .. } = fate {
+                    *fate = Fate::Cancelled {
+                        reference: std::mem::take(reference),
+                    };
+                }
+            }
+            (Deed::Cancel, Outcome::Refused(code)) => {
+                *self.played.cancellations_refused.entry(code).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! `turnstile serve`: a server as its configuration says.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use turnstile_embedded::Durability;
+
+use crate::{
+    config::{Config, LogFlags},
+    config_print,
+    exit::Coded,
+    logging,
+    serving::Serving,
+};
+
+/// The same as what `config print` takes.
+pub(crate) type Arguments = config_print::Arguments;
+
+pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
+    let config = Config::parse(&arguments.layers(log)?)?;
+    let data = directory(&config)?;
+    logging::start(config.log_level.clone(), config.log_format);
+    if let Some(data) = data {
+        std::fs::create_dir_all(data)
+            .with_context(|| format!("the data directory {}", data.display()))?;
+    }
+    let serving = Serving::start(&config, data)?;
+    serving.announce(data)?;
+    serving.until_stopped()
+}
+
+/// Where the journal is: somebody has to say it, unless there is to be none.
+fn directory(config: &Config) -> Result<Option<&Path>, Coded> {
+    match &config.data {
+        _ if config.durability == Durability::Memory => Ok(None),
+        Some(data) => Ok(Some(data)),
+        None => Err(Coded::usage(
+            "storage.data is not set: say where the journal is, in the file, by \
+             TURNSTILE__STORAGE__DATA or by --data"
+                .to_owned(),
+        )),
+    }
+}

@@ -1,0 +1,88 @@
+//! What a person at the terminal sees: lines, tables and progress.
+//!
+//! Results go to standard output, everything on the way to them to standard error.
+
+use std::io::{self, Write as _};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How many plain lines a long task prints when nobody watches a bar.
+const PLAIN_STEPS: u64 = 10;
+
+/// Prints one line of the result.
+///
+/// # Errors
+/// Standard output is closed.
+pub(crate) fn line(text: impl std::fmt::Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}
+
+/// Prints one line about the way. It is lost when standard error is closed: then nobody reads it.
+pub(crate) fn note(text: impl std::fmt::Display) {
+    writeln!(io::stderr(), "{text}").ok();
+}
+
+/// Rows of a label and a value under one title; labels to the left, values aligned.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    rows: Vec<(String, String)>,
+}
+
+impl Table {
+    pub(crate) fn row(&mut self, label: impl Into<String>, value: impl std::fmt::Display) {
+        self.rows.push((label.into(), format!("{value}")));
+    }
+
+    /// # Errors
+    /// Standard output is closed.
+    pub(crate) fn print(&self) -> io::Result<()> {
+        let width = self.rows.iter().map(|(label, _)| label.len()).max();
+        for (label, value) in &self.rows {
+            line(format_args!(
+                "{label:<width$}  {value}",
+                width = width.unwrap_or_default()
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+/// A bar on a terminal; a few plain lines elsewhere.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    what: &'static str,
+    total: u64,
+    done: u64,
+}
+
+impl Progress {
+    pub(crate) fn new(what: &'static str, total: u64) -> Self {
+        let bar = ProgressBar::new(total);
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta}")
+            .expect("the template is well formed");
+        bar.set_style(style);
+        bar.set_message(what);
+        Self {
+            bar,
+            what,
+            total,
+            done: 0,
+        }
+    }
+
+    pub(crate) fn step(&mut self) {
+        self.done += 1;
+        self.bar.inc(1);
+        let passed = |done: u64| done * PLAIN_STEPS / self.total.max(1);
+        if self.bar.is_hidden() && passed(self.done) > passed(self.done - 1) {
+            note(format_args!("{} {}/{}", self.what, self.done, self.total));
+        }
+    }
+
+    pub(crate) fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,88 @@
+//! `turnstile verify`: is everything in this directory as it was written, and does it make sense?
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use clap::Args;
+use turnstile_embedded::{OpenError, Verdict, VerifyError};
+use turnstile_journal as journal;
+use turnstile_stats::units::Count;
+
+use crate::{exit::Coded, terminal};
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The data directory; no server may be using it, and nothing in it is changed
+    dir: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let verdict = verify(&arguments.dir)?;
+    terminal::line(summary(&verdict))?;
+    judge(&verdict)
+}
+
+/// Verifies a directory.
+///
+/// # Errors
+/// There is no verdict: the directory is in use, unreadable, or damaged. Damage is a violation.
+pub(crate) fn verify(dir: &Path) -> anyhow::Result<Verdict> {
+    turnstile_embedded::verify(dir).map_err(|error| {
+        let message = format!("{}: {error}", dir.display());
+        if is_damage(&error) {
+            Coded::violation(message).into()
+        } else {
+            anyhow!(message)
+        }
+    })
+}
+
+/// Whether the directory is at fault, and not its surroundings.
+const fn is_damage(error: &VerifyError) -> bool {
+    use journal::OpenError as Journal;
+    !matches!(
+        error,
+        VerifyError::NoJournal
+            | VerifyError::Open(
+                OpenError::Directory { .. }
+                    | OpenError::Journal(Journal::Locked | Journal::Io(_) | Journal::Thread(_))
+            )
+    )
+}
+
+/// The verdict in one line.
+pub(crate) fn summary(verdict: &Verdict) -> String {
+    let journal = &verdict.journal;
+    let tail = if journal.cut_bytes == 0 {
+        String::new()
+    } else {
+        format!(
+            "; torn tail of {} bytes, never acknowledged",
+            Count(journal.cut_bytes)
+        )
+    };
+    format!(
+        "{} records in {} groups replayed twice, hash {}, {} violations, {} bookings stand{tail}",
+        Count(journal.records),
+        Count(journal.groups),
+        if verdict.hash == verdict.hash_again {
+            "equal"
+        } else {
+            "DIFFERENT"
+        },
+        verdict.violations.len(),
+        Count(verdict.bookings)
+    )
+}
+
+/// # Errors
+/// Something does not hold; each thing is printed first.
+pub(crate) fn judge(verdict: &Verdict) -> anyhow::Result<()> {
+    for violation in &verdict.violations {
+        terminal::note(format_args!("VIOLATED: {violation}"));
+    }
+    if verdict.holds() {
+        return Ok(());
+    }
+    Err(Coded::violation("the directory does not hold together".to_owned()).into())
+}

@@ -1,0 +1,342 @@
+//! Configuration: which layer wins, what each value changes, and what is refused.
+
+use std::{fs, path::PathBuf};
+
+use tempfile::TempDir;
+
+use crate::process::{Ended, Server, ask, run, turnstile, words};
+
+/// A directory with a file in it.
+fn file(content: &str) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("turnstile.toml");
+    fs::write(&path, content).unwrap();
+    (directory, path)
+}
+
+/// The line of a key in what `config print` printed, as value and origin.
+fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let mut lines = ended
+        .out
+        .lines()
+        .skip_while(|line| *line != format!("[{section}]"));
+    let line = lines
+        .find(|line| line.starts_with(&format!("{key} = ")))
+        .unwrap();
+    let (value, origin) = line.split_once(" # ").unwrap();
+    let value = value.split_once(" = ").unwrap().1;
+    (value.trim().to_owned(), origin.to_owned())
+}
+
+/// Section, key, flag, and a value in each layer: default, file, environment, flag.
+const LAYERS: [(&str, &str, &str, [&str; 4]); 7] = [
+    (
+        "storage",
+        "durability",
+        "--durability",
+        ["\"sync\"", "\"os\"", "\"memory\"", "\"os\""],
+    ),
+    (
+        "doors",
+        "resp",
+        "--resp",
+        [
+            "\"127.0.0.1:8479\"",
+            "\"127.0.0.1:1\"",
+            "\"127.0.0.1:2\"",
+            "\"off\"",
+        ],
+    ),
+    (
+        "doors",
+        "http",
+        "--http",
+        [
+            "\"127.0.0.1:8470\"",
+            "\"127.0.0.1:1\"",
+            "\"127.0.0.1:2\"",
+            "\"off\"",
+        ],
+    ),
+    (
+        "rooms",
+        "verhoeff",
+        "--verhoeff",
+        ["false", "true", "false", "true"],
+    ),
+    (
+        "log",
+        "level",
+        "--log",
+        ["\"info\"", "\"warn\"", "\"error\"", "\"debug\""],
+    ),
+    (
+        "log",
+        "format",
+        "--log-format",
+        ["\"text\"", "\"json\"", "\"text\"", "\"json\""],
+    ),
+    (
+        "storage",
+        "data",
+        "--data",
+        ["", "\"/a\"", "\"/b\"", "\"/c\""],
+    ),
+];
+
+#[test]
+fn each_layer_covers_the_one_below_it_for_every_key() {
+    for (section, key, flag, [default, in_file, in_environment, in_flag]) in LAYERS {
+        let (_directory, path) = file(&format!("[{section}]\n{key} = {in_file}\n"));
+        let shown = path.display().to_string();
+        let variable = format!("TURNSTILE__{section}__{key}").to_uppercase();
+        let mut command = turnstile();
+        command.args(["config", "print"]);
+        if default.is_empty() {
+            let out = run(&mut command).out;
+            assert!(out.contains(&format!("# {key} is not set\n")), "{out}");
+        } else {
+            let expected = (default.to_owned(), "default".to_owned());
+            assert_eq!(printed(&run(&mut command), section, key), expected);
+        }
+        command.args(["--config", &shown]);
+        let expected = (in_file.to_owned(), format!("{shown}:2"));
+        assert_eq!(printed(&run(&mut command), section, key), expected);
+        command.env(&variable, in_environment.trim_matches('"'));
+        let expected = (in_environment.to_owned(), format!("environment {variable}"));
+        assert_eq!(printed(&run(&mut command), section, key), expected);
+        command.arg(format!("{flag}={}", in_flag.trim_matches('"')));
+        let expected = (in_flag.to_owned(), format!("flag {flag}"));
+        assert_eq!(printed(&run(&mut command), section, key), expected);
+    }
+}
+
+#[test]
+fn rust_log_counts_less_than_our_own_variable_and_more_than_the_file() {
+    let (_directory, path) = file("[log]\nlevel = \"warn\"\n");
+    let mut command = turnstile();
+    command
+        .args(["config", "print", "--config"])
+        .arg(&path)
+        .env("RUST_LOG", "debug");
+    let expected = ("\"debug\"".to_owned(), "environment RUST_LOG".to_owned());
+    assert_eq!(printed(&run(&mut command), "log", "level"), expected);
+    command.env("TURNSTILE__LOG__LEVEL", "error");
+    assert_eq!(printed(&run(&mut command), "log", "level").0, "\"error\"");
+}
+
+#[test]
+fn what_is_printed_reads_back_as_the_same_values() {
+    let mut command = turnstile();
+    command.args([
+        "config",
+        "print",
+        "--data",
+        "/with \"quotes\" and \\",
+        "--verhoeff",
+        "--resp",
+        "off",
+    ]);
+    let first = run(&mut command);
+    let (_directory, path) = file(&first.out);
+    let second = run(turnstile().args(["config", "print", "--config"]).arg(&path));
+    let values = |ended: &Ended| -> Vec<String> {
+        let values = ended
+            .out
+            .lines()
+            .map(|line| line.split(" # ").next().unwrap().trim_end());
+        values.map(str::to_owned).collect()
+    };
+    assert_eq!(values(&first), values(&second));
+}
+
+#[test]
+fn an_unknown_name_is_an_error_with_its_place_and_a_suggestion() {
+    let rows = [
+        (
+            "[storage]\ndurabilty = \"os\"\n",
+            ":2: unknown key `durabilty` in [storage]; did you mean `durability`?",
+        ),
+        (
+            "\n[door]\nresp = \"off\"\n",
+            ":2: unknown section `door`; did you mean `doors`?",
+        ),
+        (
+            "[storage]\nresp = \"off\"\n",
+            ":2: unknown key `resp` in [storage]; it belongs to [doors]",
+        ),
+        (
+            "[doors]\nxyzzy = 1\n",
+            ":2: unknown key `xyzzy` in [doors]\n",
+        ),
+        (
+            "durability = \"os\"\n",
+            ":1: unknown section `durability`\n",
+        ),
+        (
+            "storage = \"x\"\n",
+            ":1: `storage` is a section: write [storage], then its keys below",
+        ),
+        (
+            "[rooms]\nverhoeff = \"true\"\n",
+            ":2: `rooms.verhoeff` is true or false, without quotes, not string",
+        ),
+        (
+            "[doors]\n\nhttp = 8470\n",
+            ":3: `doors.http` is a string in quotes, not integer",
+        ),
+        ("[doors]\nhttp = \n", ":2: "),
+    ];
+    for (content, expected) in rows {
+        let (_directory, path) = file(content);
+        let ended = run(turnstile().args(["serve", "--config"]).arg(&path));
+        let expected = format!("error: {}{expected}", path.display());
+        assert!(ended.err.starts_with(&expected), "{ended:?}\n{expected}");
+        assert_eq!(ended.code, Some(2));
+    }
+    let ended = run(turnstile()
+        .args(["config", "print"])
+        .env("TURNSTILE__DOOR__HTTP", "off"));
+    let expected = "error: unknown variable `TURNSTILE__DOOR__HTTP` in the environment; \
+                    did you mean `TURNSTILE__DOORS__HTTP`?\n";
+    assert_eq!((ended.code, &*ended.err), (Some(2), expected));
+}
+
+#[test]
+fn a_value_that_is_no_good_names_its_origin_and_the_reason() {
+    let rows = [
+        ("--resp=localhost:1", "a door is an IP address with a port"),
+        ("--http=127.0.0.1", "a door is an IP address with a port"),
+        (
+            "--resp=0.0.0.0:8479",
+            "only loopback addresses are served: keys and TLS are not built",
+        ),
+        (
+            "--http=[::]:8470",
+            "only loopback addresses are served: keys and TLS are not built",
+        ),
+        ("--durability=always", "durability is sync, os or memory"),
+        ("--verhoeff=yes", "it is either true or false"),
+        ("--data=", "a directory is needed"),
+        ("--log=loud=very", "error parsing level filter"),
+        ("--log-format=xml", "a log format is text or json"),
+    ];
+    for (argument, reason) in rows {
+        let flag = argument.split('=').next().unwrap();
+        let ended = run(turnstile().args(["serve", argument]));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(
+            ended.err.starts_with(&format!("error: flag {flag}: `")),
+            "{ended:?}"
+        );
+        assert!(ended.err.contains(reason), "{argument}: {ended:?}");
+    }
+    let ended = run(turnstile().args(["serve"]));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended.err.starts_with("error: storage.data is not set: "),
+        "{ended:?}"
+    );
+}
+
+/// A server of this configuration, on free ports.
+fn serve(content: &str) -> (TempDir, Server) {
+    let (directory, path) = file(content);
+    let mut command = turnstile();
+    command.args(["serve", "--config"]).arg(path);
+    let data = directory.path().join("data");
+    command.env("TURNSTILE__STORAGE__DATA", data);
+    (directory, Server::start(&mut command))
+}
+
+const FREE_PORTS: &str = "[doors]\nresp = \"127.0.0.1:0\"\nhttp = \"127.0.0.1:0\"\n";
+
+#[test]
+fn data_is_where_the_journal_is_and_outlives_the_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("deep/data");
+    let start = || {
+        let mut command = turnstile();
+        command.args(["serve", "--resp", "127.0.0.1:0", "--http", "off", "--data"]);
+        Server::start(command.arg(&data))
+    };
+    let first = start();
+    assert_eq!(
+        words(&ask(&mut first.connect(), "ROOMS.PROPERTY inn")),
+        "1 1"
+    );
+    first.stop();
+    assert!(fs::read_dir(&data).unwrap().count() > 0);
+    let second = start();
+    assert_eq!(
+        words(&ask(&mut second.connect(), "ROOMS.PROPERTY inn")),
+        "0 property_exists"
+    );
+    second.stop();
+}
+
+#[test]
+fn durability_is_what_info_says() {
+    for durability in ["sync", "os", "memory"] {
+        let (_directory, server) = serve(&format!(
+            "{FREE_PORTS}[storage]\ndurability = \"{durability}\"\n"
+        ));
+        let info = words(&ask(&mut server.connect(), "INFO"));
+        let line = format!("durability:{durability}");
+        assert!(info.lines().any(|text| text.trim_end() == line), "{info}");
+        server.stop();
+    }
+}
+
+#[test]
+fn resp_and_http_open_their_doors_unless_they_are_off() {
+    let (_directory, both) = serve(FREE_PORTS);
+    assert!(
+        both.door("resp").is_some() && both.door("http").is_some(),
+        "{both:?}"
+    );
+    both.stop();
+    let (_directory, resp) = serve("[doors]\nresp = \"127.0.0.1:0\"\nhttp = \"off\"\n");
+    assert!(
+        resp.door("resp").is_some() && resp.door("http").is_none(),
+        "{resp:?}"
+    );
+    resp.stop();
+    let (_directory, http) = serve("[doors]\nresp = \"off\"\nhttp = \"127.0.0.1:0\"\n");
+    assert!(
+        http.door("resp").is_none() && http.door("http").is_some(),
+        "{http:?}"
+    );
+    http.stop();
+}
+
+#[test]
+fn verhoeff_decides_whether_a_wrong_check_digit_is_refused() {
+    let book = "ROOMS.BOOK inn 1 2027-01-01 2027-01-02 ada 234123412345";
+    for (verhoeff, expected) in [(false, "1 R"), (true, "-ERR ")] {
+        let (_directory, server) = serve(&format!("{FREE_PORTS}[rooms]\nverhoeff = {verhoeff}\n"));
+        let mut door = server.connect();
+        ask(&mut door, "ROOMS.PROPERTY inn OPEN");
+        let answer = words(&ask(&mut door, book));
+        assert!(answer.starts_with(expected), "{answer}");
+        server.stop();
+    }
+}
+
+#[test]
+fn level_and_format_decide_what_is_logged_and_how() {
+    let (_directory, server) = serve(FREE_PORTS);
+    let text = server.stop();
+    assert!(text.contains("INFO") && text.contains("stopped"), "{text}");
+    let (_directory, server) = serve(&format!("{FREE_PORTS}[log]\nformat = \"json\"\n"));
+    let json = server.stop();
+    let messages: Vec<String> = json
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| line["fields"]["message"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(messages.contains(&"stopped".to_owned()), "{messages:?}");
+    let (_directory, server) = serve(&format!("{FREE_PORTS}[log]\nlevel = \"error\"\n"));
+    assert_eq!(server.stop(), "");
+}

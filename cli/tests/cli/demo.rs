@@ -1,0 +1,61 @@
+//! `turnstile demo`: the main job, in small.
+
+use turnstile_client::Error;
+
+use crate::process::{Ended, Server, ask, hotel_bookings, run, turnstile, words};
+
+fn check(ended: &Ended) {
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(
+        ended.row("rush"),
+        "100askedforoneroom:1sold,99refused,0twice"
+    );
+    let kill = ended.row("kill -9");
+    assert!(
+        kill.starts_with("after") && kill.ends_with("underway"),
+        "{kill}"
+    );
+    assert!(
+        ended.row("verify").contains("hashequal,0violations"),
+        "{ended:?}"
+    );
+    assert!(
+        ended.out.ends_with("nothing lost, nothing sold twice\n"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn the_demo_runs_from_end_to_end() {
+    check(&run(turnstile().args(["demo", "--scale", "small"])));
+}
+
+#[test]
+fn the_demo_replays_the_public_data_set() {
+    let Some(file) = hotel_bookings() else { return };
+    let ended = run(turnstile()
+        .args(["demo", "--scale", "small", "--input"])
+        .arg(file));
+    check(&ended);
+    assert_eq!(ended.row("booked"), "14453");
+    assert_eq!(ended.row("cancelled"), "7775");
+}
+
+#[test]
+fn a_demo_that_stays_serves_what_it_did_until_it_is_stopped() {
+    let temporary = tempfile::tempdir().unwrap();
+    let mut command = turnstile();
+    command
+        .args(["demo", "--scale", "small", "--stay"])
+        .env("TMPDIR", temporary.path());
+    let demo = Server::start(&mut command);
+    assert!(demo.door("http").is_some(), "{:?}", demo.printed);
+    let mut door = demo.connect();
+    let listed = words(&ask(
+        &mut door,
+        "ROOMS.LIST resort 2027-01-01 2028-01-01 LIMIT 10",
+    ));
+    assert_eq!(listed.matches(" booked ").count(), 10, "{listed}");
+    demo.terminate();
+    assert!(matches!(door.receive(), Err(Error::Closed)));
+}

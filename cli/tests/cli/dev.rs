@@ -1,0 +1,192 @@
+//! `turnstile dev`: from `ready` to the last answer.
+
+use std::fs;
+
+use turnstile_client::Error;
+
+use crate::process::{Server, ask, run, turnstile, words};
+
+#[test]
+fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let (resp, http) = (server.door("resp").unwrap(), server.door("http").unwrap());
+    let data_line = format!("data  {}", data.path().display());
+    assert_eq!(
+        server.printed[2..4],
+        [data_line, "loopback only, no key needed".to_owned()]
+    );
+    let paste: Vec<&str> = server.printed[4..].iter().map(String::as_str).collect();
+    let [curl, redis_cli, rush] = paste.as_slice() else {
+        panic!("{paste:?}")
+    };
+    assert!(
+        curl.contains(&format!("curl 'http://{http}/v1/rooms/")),
+        "{curl}"
+    );
+    assert!(redis_cli.contains(&format!("redis-cli -h {} -p {}", resp.ip(), resp.port())));
+    assert!(rush.ends_with(&format!(
+        "turnstile lab rush --rooms 1 --clients 500 --resp {resp}"
+    )));
+    let mut door = server.connect();
+    let pasted = redis_cli.split_once("ROOMS.BOOK").unwrap().1;
+    let booked = words(&ask(&mut door, &format!("ROOMS.BOOK{pasted}")));
+    assert_eq!(
+        booked.split(' ').nth(2),
+        Some("104"),
+        "the first double: {booked}"
+    );
+    let suite = "ROOMS.BOOK hotel type:suite 2027-01-01 2027-01-03 ada 234123412346";
+    assert_eq!(words(&ask(&mut door, suite)).split(' ').nth(2), Some("301"));
+    assert_eq!(
+        words(&ask(&mut door, suite)),
+        "0 sold_out 2027-01-01 2027-01-02"
+    );
+    let anything = "ROOMS.BOOK bench whatever 2027-01-01 2027-01-02 ada 234123412346";
+    assert_eq!(
+        words(&ask(&mut door, anything)).split(' ').nth(2),
+        Some("whatever")
+    );
+    server.stop();
+}
+
+#[test]
+fn a_restart_keeps_bookings_and_samples() {
+    let data = tempfile::tempdir().unwrap();
+    let suite = "ROOMS.BOOK hotel type:suite 2027-01-01 2027-01-02 ada 234123412346";
+    let server = Server::dev(data.path());
+    assert!(words(&ask(&mut server.connect(), suite)).starts_with("1 R"));
+    server.stop();
+    let server = Server::dev(data.path());
+    assert_eq!(
+        words(&ask(&mut server.connect(), suite)),
+        "0 sold_out 2027-01-01"
+    );
+    server.stop();
+}
+
+#[test]
+fn sigterm_leaves_nothing_accepted_unanswered() {
+    const REQUESTS: usize = 200;
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let mut door = server.connect();
+    ask(&mut door, "PING");
+    for room in 0..REQUESTS {
+        let room = format!("room-{room}");
+        let id: &[u8] = b"234123412346";
+        door.send(&[
+            b"ROOMS.BOOK",
+            b"bench",
+            room.as_bytes(),
+            b"2027-01-01",
+            b"2027-01-02",
+            b"ada",
+            id,
+        ]);
+    }
+    door.flush().unwrap();
+    server.terminate();
+    for room in 0..REQUESTS {
+        let answer = words(&door.receive().unwrap());
+        assert_eq!(
+            answer.split(' ').nth(2),
+            Some(&*format!("room-{room}")),
+            "{answer}"
+        );
+    }
+    assert!(matches!(door.receive(), Err(Error::Closed)));
+    let (status, log) = server.ended();
+    assert_eq!(status.code(), Some(0), "{log}");
+}
+
+#[test]
+fn a_temporary_directory_goes_with_the_server_and_a_named_one_stays() {
+    let mut command = turnstile();
+    let server = Server::start(command.args(["dev", "--resp", "127.0.0.1:0", "--http", "off"]));
+    let data = server
+        .printed
+        .iter()
+        .find_map(|line| line.strip_prefix("data"))
+        .unwrap();
+    let data = std::path::PathBuf::from(data.trim());
+    assert!(data.is_dir());
+    server.stop();
+    assert!(!data.exists());
+    let named = tempfile::tempdir().unwrap();
+    Server::dev(named.path()).stop();
+    assert!(fs::read_dir(named.path()).unwrap().count() > 0);
+}
+
+#[test]
+fn an_attached_server_stops_when_its_input_ends() {
+    let mut command = turnstile();
+    command.args([
+        "dev",
+        "--attached",
+        "--resp",
+        "127.0.0.1:0",
+        "--http",
+        "off",
+    ]);
+    let mut server = Server::start(&mut command);
+    server.close_input();
+    let (status, log) = server.ended();
+    assert_eq!(status.code(), Some(0), "{log}");
+}
+
+#[test]
+fn the_second_server_of_a_directory_or_a_door_says_why_it_does_not_start() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let mut command = turnstile();
+    command.args(["dev", "--resp", "127.0.0.1:0", "--http", "off", "--data"]);
+    let ended = run(command.arg(data.path()));
+    assert_eq!((ended.code, &*ended.out), (Some(1), ""), "{ended:?}");
+    assert!(
+        ended.err.contains(&data.path().display().to_string()),
+        "{ended:?}"
+    );
+    assert!(
+        ended
+            .err
+            .contains("another process has the journal's directory"),
+        "{ended:?}"
+    );
+    let taken = server.door("resp").unwrap().to_string();
+    let ended = run(turnstile().args(["dev", "--http", "off", "--resp", &taken]));
+    assert_eq!((ended.code, &*ended.out), (Some(1), ""), "{ended:?}");
+    assert!(ended.err.contains(&taken), "{ended:?}");
+    server.stop();
+}
+
+#[test]
+fn an_id_number_is_in_no_log_line() {
+    let data = tempfile::tempdir().unwrap();
+    let mut command = turnstile();
+    command.args([
+        "dev",
+        "--log",
+        "trace",
+        "--resp",
+        "127.0.0.1:0",
+        "--http",
+        "off",
+        "--data",
+    ]);
+    let server = Server::start(command.arg(data.path()));
+    let mut door = server.connect();
+    for line in [
+        "ROOMS.BOOK bench 1 2027-01-01 2027-01-02 ada 234123412346",
+        "ROOMS.BOOK bench 1 2027-01-01 2027-01-02 ada 234123412346",
+        "ROOMS.BOOK nowhere 1 2027-01-01 2027-01-02 ada 234123412346",
+        "ROOMS.BOOK bench 1 never 2027-01-02 ada 234123412346",
+        "ROOMS.GUEST 234123412346",
+        "ROOMS.CANCEL R0 234123412346",
+    ] {
+        ask(&mut door, line);
+    }
+    let log = server.stop();
+    assert!(log.contains("stopped"), "{log}");
+    assert!(!log.contains("234123412346"), "{log}");
+}

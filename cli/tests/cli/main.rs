@@ -1,0 +1,11 @@
+//! The binary as people and scripts use it: processes, files and exit codes.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod config;
+mod demo;
+mod dev;
+mod import;
+mod lab;
+mod process;
+mod verify;

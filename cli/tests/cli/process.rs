@@ -1,0 +1,195 @@
+//! Processes of the binary under test.
+
+use std::{
+    fs::File,
+    io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use turnstile_client::{Connection, resp::Value};
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The binary, in an environment without settings of the person who runs the tests.
+pub(crate) fn turnstile() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_turnstile"));
+    command.env_remove("RUST_LOG").stdin(Stdio::null());
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("TURNSTILE__") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+pub(crate) fn run(command: &mut Command) -> Ended {
+    let output = command.output().unwrap();
+    Ended {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Ended {
+    /// The words behind a label of the printed table, without the spaces that group digits.
+    pub(crate) fn row(&self, label: &str) -> String {
+        let row = self.out.lines().find_map(|line| {
+            let rest = line.strip_prefix(label)?;
+            rest.starts_with("  ").then(|| rest.replace(' ', ""))
+        });
+        row.unwrap_or_else(|| panic!("no row `{label}` in {self:?}"))
+    }
+}
+
+/// A server that said `ready`. Killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    _output: BufReader<ChildStdout>,
+    log: File,
+    pub(crate) printed: Vec<String>,
+}
+
+impl Server {
+    /// `dev` on free ports, its data in `data`.
+    pub(crate) fn dev(data: &Path) -> Self {
+        let mut command = turnstile();
+        command.args([
+            "dev",
+            "--resp",
+            "127.0.0.1:0",
+            "--http",
+            "127.0.0.1:0",
+            "--data",
+        ]);
+        Self::start(command.arg(data))
+    }
+
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let log = tempfile::tempfile().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log.try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut printed = Vec::new();
+        loop {
+            let mut line = String::new();
+            let read = output.read_line(&mut line).unwrap();
+            if read == 0 {
+                panic!("ended before it was ready: {}", content(log));
+            }
+            if line.starts_with("ready") {
+                break;
+            }
+            printed.push(line.trim_end().to_owned());
+        }
+        Self {
+            child,
+            input,
+            _output: output,
+            log,
+            printed,
+        }
+    }
+
+    /// The address of a door, if it was printed.
+    pub(crate) fn door(&self, name: &str) -> Option<SocketAddr> {
+        let line = self
+            .printed
+            .iter()
+            .find_map(|line| line.strip_prefix(name))?;
+        Some(line.trim().trim_start_matches("http://").parse().unwrap())
+    }
+
+    pub(crate) fn connect(&self) -> Connection {
+        Connection::connect(self.door("resp").unwrap(), TIMEOUT).unwrap()
+    }
+
+    pub(crate) fn terminate(&self) {
+        let pid = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+    }
+
+    pub(crate) fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Waits for the end; says how it came, and what was logged.
+    pub(crate) fn ended(mut self) -> (ExitStatus, String) {
+        let status = self.child.wait().unwrap();
+        (status, content(self.log.try_clone().unwrap()))
+    }
+
+    /// SIGTERM, and an end without complaint; says what was logged.
+    pub(crate) fn stop(self) -> String {
+        self.terminate();
+        let (status, log) = self.ended();
+        assert_eq!(status.code(), Some(0), "{log}");
+        log
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn content(mut file: File) -> String {
+    let mut text = String::new();
+    file.rewind().unwrap();
+    file.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Sends one line of words.
+pub(crate) fn ask(door: &mut Connection, line: &str) -> Value {
+    let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+    door.command(&words).unwrap()
+}
+
+/// An answer's strings and numbers as one line.
+pub(crate) fn words(value: &Value) -> String {
+    match value {
+        Value::Integer(number) => number.to_string(),
+        Value::Error(text) => format!("-{text}"),
+        other => match other.as_array() {
+            Some(elements) => elements.iter().map(words).collect::<Vec<_>>().join(" "),
+            None => other.as_str().unwrap_or_default().to_owned(),
+        },
+    }
+}
+
+/// The public data set, which lies beside the checkout and not in it.
+pub(crate) fn hotel_bookings() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/hotel_bookings.csv");
+    if path.exists() {
+        return Some(path);
+    }
+    // Written past the test harness, which would keep it to itself.
+    let notice = format!(
+        "NOT TESTED on the hotel-bookings data set: there is no {}\n",
+        path.display()
+    );
+    std::io::stderr().write_all(notice.as_bytes()).unwrap();
+    None
+}

@@ -1,0 +1,91 @@
+//! `turnstile verify`: the verdict on good, damaged and busy directories.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use crate::process::{Ended, Server, ask, run, turnstile, words};
+
+/// A directory with five bookings, each durable before the next was asked for.
+fn booked() -> TempDir {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let mut door = server.connect();
+    for room in 0..5 {
+        let line = format!("ROOMS.BOOK bench room-{room} 2027-01-01 2027-01-02 ada 234123412346");
+        assert!(words(&ask(&mut door, &line)).starts_with("1 R"));
+    }
+    server.stop();
+    data
+}
+
+fn verify(dir: &Path) -> Ended {
+    run(turnstile().arg("verify").arg(dir))
+}
+
+/// Every file and its bytes, but for the lock, which is there to be taken.
+fn content(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_name().is_some_and(|name| name != "lock"));
+    files
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_good_directory_is_proven_and_left_as_it_was() {
+    let data = booked();
+    let before = content(data.path());
+    let ended = verify(data.path());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    // Two properties, thirteen rooms, five bookings.
+    assert!(ended.out.starts_with("20 records in "), "{ended:?}");
+    let rest = " groups replayed twice, hash equal, 0 violations, 5 bookings stand\n";
+    assert!(ended.out.ends_with(rest), "{ended:?}");
+    assert_eq!(content(data.path()), before);
+}
+
+#[test]
+fn a_flipped_bit_in_the_middle_is_a_violation() {
+    let data = booked();
+    let needle = b"room-2";
+    let (path, mut bytes) = content(data.path())
+        .into_iter()
+        .find(|(_, bytes)| bytes.windows(needle.len()).any(|window| window == needle))
+        .unwrap();
+    let at = bytes
+        .windows(needle.len())
+        .position(|window| window == needle)
+        .unwrap();
+    bytes[at] ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let ended = verify(data.path());
+    assert_eq!((ended.code, &*ended.out), (Some(97), ""), "{ended:?}");
+    let file = path.file_name().unwrap().to_str().unwrap();
+    assert!(ended.err.contains(file), "the place is named: {ended:?}");
+}
+
+#[test]
+fn a_directory_in_use_or_without_a_journal_has_no_verdict() {
+    let data = tempfile::tempdir().unwrap();
+    let ended = verify(data.path());
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains("there is no journal"), "{ended:?}");
+    assert_eq!(content(data.path()), BTreeMap::new());
+    let server = Server::dev(data.path());
+    let ended = verify(data.path());
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended
+            .err
+            .contains("another process has the journal's directory"),
+        "{ended:?}"
+    );
+    server.stop();
+}

@@ -1,0 +1,226 @@
+//! One blocking connection to the RESP door.
+
+use std::{
+    fmt,
+    io::{self, Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use crate::resp::{self, Limits, Malformed, Value};
+
+/// How much is read at a time; grows with what has already come of a long reply.
+const READ_BYTES: usize = 16 * 1024;
+
+/// A blocking connection. Requests may be pipelined: each [`send`](Self::send) is answered by one
+/// [`receive`](Self::receive), in order. What is sent waits in memory until
+/// [`flush`](Self::flush), `receive` or [`command`](Self::command), so that a batch costs one
+/// write; the caller bounds the batch.
+///
+/// After an error the connection is of no further use: answers could be matched with the wrong
+/// requests.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+    outbox: Vec<u8>,
+    inbox: Vec<u8>,
+    /// How many bytes of `inbox` have been handed out.
+    used: usize,
+    /// How many bytes of `inbox` have been read.
+    filled: usize,
+}
+
+/// Why a connection gave no answer.
+#[derive(Debug)]
+pub enum Error {
+    /// The socket failed, or a timeout passed.
+    Io(io::Error),
+    /// The peer closed the connection while an answer was owed.
+    Closed,
+    /// The peer sent something that is no reply.
+    Malformed(Malformed),
+}
+
+impl Connection {
+    /// Connects with `TCP_NODELAY`; `timeout` bounds the connect, and each later read and write.
+    ///
+    /// # Errors
+    /// Nobody listens at the address, or not in time.
+    pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, Error> {
+        let stream = TcpStream::connect_timeout(&address, timeout)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(timeout))?;
+        stream.set_write_timeout(Some(timeout))?;
+        Ok(Self {
+            stream,
+            outbox: Vec::new(),
+            inbox: Vec::new(),
+            used: 0,
+            filled: 0,
+        })
+    }
+
+    /// Sends one request and waits for its answer. An error reply is a [`Value::Error`].
+    ///
+    /// # Errors
+    /// The connection failed.
+    pub fn command(&mut self, arguments: &[&[u8]]) -> Result<Value, Error> {
+        self.send(arguments);
+        self.receive()
+    }
+
+    /// Queues one request.
+    pub fn send(&mut self, arguments: &[&[u8]]) {
+        resp::put_command(&mut self.outbox, arguments);
+    }
+
+    /// Writes what is queued.
+    ///
+    /// # Errors
+    /// The connection failed.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.stream.write_all(&self.outbox)?;
+        self.outbox.clear();
+        Ok(())
+    }
+
+    /// Waits for the next reply.
+    ///
+    /// # Errors
+    /// The connection failed.
+    pub fn receive(&mut self) -> Result<Value, Error> {
+        if !self.outbox.is_empty() {
+            self.flush()?;
+        }
+        loop {
+            let waiting = &self.inbox[self.used..self.filled];
+            if let Some((value, length)) = resp::decode(waiting, &Limits::REPLY)? {
+                self.used += length;
+                return Ok(value);
+            }
+            self.read()?;
+        }
+    }
+
+    /// Reads at least one byte more. Room doubles with what waits, so that a reply of n bytes is
+    /// looked at log n times and not n times.
+    fn read(&mut self) -> Result<(), Error> {
+        self.inbox.copy_within(self.used..self.filled, 0);
+        self.filled -= self.used;
+        self.used = 0;
+        let room = self.filled + self.filled.max(READ_BYTES);
+        if self.inbox.len() < room {
+            self.inbox.resize(room, 0);
+        }
+        let read = self.stream.read(&mut self.inbox[self.filled..])?;
+        if read == 0 {
+            return Err(Error::Closed);
+        }
+        self.filled += read;
+        Ok(())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "the connection failed: {error}"),
+            Self::Closed => f.write_str("the server closed the connection"),
+            Self::Malformed(malformed) => write!(f, "the server sent no RESP: {malformed}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Malformed(malformed) => Some(malformed),
+            Self::Closed => None,
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Malformed> for Error {
+    fn from(malformed: Malformed) -> Self {
+        Self::Malformed(malformed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+        thread,
+        time::Duration,
+    };
+
+    use super::{Connection, Error};
+    use crate::resp::{Malformed, Value};
+
+    const TIMEOUT: Duration = Duration::from_secs(20);
+
+    /// A peer that waits for exactly `request`, sends `answer` in the given pieces and closes.
+    fn peer(request: &'static [u8], answer: Vec<Vec<u8>>) -> (Connection, thread::JoinHandle<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let peer = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.set_nodelay(true).unwrap();
+            let mut seen = vec![0; request.len()];
+            stream.read_exact(&mut seen).unwrap();
+            assert_eq!(seen, request);
+            for piece in answer {
+                stream.write_all(&piece).unwrap();
+            }
+        });
+        (Connection::connect(address, TIMEOUT).unwrap(), peer)
+    }
+
+    #[test]
+    fn a_command_is_answered_and_a_pipeline_in_order() {
+        let (mut connection, peer) = peer(
+            b"*1\r\n$4\r\nPING\r\n*1\r\n$1\r\na\r\n*1\r\n$1\r\nb\r\n",
+            vec![
+                b"+PO".to_vec(),
+                b"NG\r\n:1\r\n-ERR".to_vec(),
+                b" b\r\n".to_vec(),
+            ],
+        );
+        connection.send(&[b"PING"]);
+        connection.send(&[b"a"]);
+        connection.send(&[b"b"]);
+        assert_eq!(connection.receive().unwrap(), Value::Simple("PONG".into()));
+        assert_eq!(connection.receive().unwrap(), Value::Integer(1));
+        let error = connection.receive().unwrap();
+        assert_eq!(error, Value::Error("ERR b".into()));
+        assert!(matches!(connection.receive(), Err(Error::Closed)));
+        peer.join().unwrap();
+    }
+
+    #[test]
+    fn a_reply_longer_than_every_buffer_is_read_whole() {
+        let content = b"0123456789abcdef".repeat(20_000);
+        let head = format!("${}\r\n", content.len()).into_bytes();
+        let answer = vec![head, content.clone(), b"\r\n".to_vec()];
+        let (mut connection, peer) = peer(b"*1\r\n$4\r\nLONG\r\n", answer);
+        let reply = connection.command(&[b"LONG"]).unwrap();
+        assert_eq!(reply, Value::Bulk(content));
+        peer.join().unwrap();
+    }
+
+    #[test]
+    fn what_is_no_reply_ends_the_connection() {
+        let (mut connection, peer) = peer(b"*1\r\n$1\r\nx\r\n", vec![b"HTTP/1.1 400".to_vec()]);
+        let error = connection.command(&[b"x"]).unwrap_err();
+        assert!(matches!(error, Error::Malformed(Malformed::Type(b'H'))));
+        peer.join().unwrap();
+    }
+}

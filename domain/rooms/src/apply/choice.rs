@@ -1,0 +1,159 @@
+//! Which room a wish means.
+
+use turnstile_types::{Name, Stay};
+
+use crate::{
+    Nights, Refusal, Rooms, Wish,
+    calendar::Conflict,
+    directory::{Due, OPEN_TYPE, Search},
+};
+
+/// What a wish names, when that exists.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Choice {
+    Room(u32),
+    /// A room of an open property that nobody has named yet.
+    Unnamed(Name),
+    /// A type; in an open property the type `open` is there before any of its rooms.
+    Kind(Option<u32>),
+    Any,
+}
+
+/// Where a stay will be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Room(u32),
+    /// A room that begins to exist with this stay; with its number, when it was given one.
+    New(Name, Option<u32>),
+}
+
+impl Rooms {
+    /// Finds what a wish names.
+    pub(crate) fn choice(&self, property: u32, wish: &Wish) -> Result<Choice, Refusal> {
+        let open = self.directory.property_at(property).open;
+        match wish {
+            Wish::Any => Ok(Choice::Any),
+            Wish::Room(name) => match self.directory.room(property, name.as_bytes()) {
+                Some(room) if !self.directory.room_at(room).withdrawn => Ok(Choice::Room(room)),
+                None if open => Ok(Choice::Unnamed(*name)),
+                _ => Err(Refusal::UnknownRoom),
+            },
+            Wish::Type(name) => {
+                let kind = self.directory.kind(property, name.as_bytes());
+                let known = kind.is_some_and(|kind| self.directory.kind_at(kind).rooms > 0);
+                if known || open && name.as_bytes() == OPEN_TYPE {
+                    Ok(Choice::Kind(kind))
+                } else {
+                    Err(Refusal::UnknownType)
+                }
+            }
+        }
+    }
+
+    /// Finds the room for a stay.
+    pub(crate) fn place(
+        &self,
+        property: u32,
+        choice: &Choice,
+        stay: Stay,
+        due: &Due,
+    ) -> Result<Place, Refusal> {
+        let place = match choice {
+            Choice::Room(room) => {
+                refuse_conflict(self.conflict(*room, stay, due), stay)?;
+                Place::Room(*room)
+            }
+            Choice::Unnamed(name) => Place::New(*name, None),
+            Choice::Kind(kind) => {
+                let fresh = kind
+                    .is_none_or(|kind| self.directory.kind_at(kind).name.as_bytes() == OPEN_TYPE);
+                self.search(property, kind.as_slice(), fresh, stay, due)?
+            }
+            Choice::Any => {
+                let kinds = &self.directory.property_at(property).kinds;
+                self.search(property, kinds, true, stay, due)?
+            }
+        };
+        let full = self.directory.property_at(property).rooms >= self.directory.rooms_max(property);
+        match place {
+            Place::New(..) if full => Err(Refusal::TooManyRooms {
+                limit: self.directory.rooms_max(property),
+            }),
+            Place::Room(_) | Place::New(..) => Ok(place),
+        }
+    }
+
+    /// The first free room of some types; with `fresh`, in an open property, else a new one.
+    fn search(
+        &self,
+        property: u32,
+        kinds: &[u32],
+        fresh: bool,
+        stay: Stay,
+        due: &Due,
+    ) -> Result<Place, Refusal> {
+        let search = Search {
+            directory: &self.directory,
+            kinds,
+            stay,
+            due,
+        };
+        if let Some(room) = search.first_free() {
+            return Ok(Place::Room(room));
+        }
+        if fresh && self.directory.property_at(property).open {
+            let (number, name) = self.directory.fresh_number(property);
+            return Ok(Place::New(name, Some(number)));
+        }
+        Err(search.refusal())
+    }
+
+    /// What is in the way in one room, without what is due.
+    pub(crate) fn conflict(&self, room: u32, stay: Stay, due: &Due) -> Conflict {
+        let mut conflict = self
+            .calendar
+            .conflict(&self.directory.room_at(room).nights, stay);
+        for (_, over) in due.iter().filter(|&&(other, _)| other == room) {
+            for (night, bit) in stay.iter().zip(0_u32..) {
+                if over.arrival() <= night && night < over.departure() {
+                    conflict.occupied &= !(1 << bit);
+                }
+            }
+        }
+        conflict
+    }
+
+    /// The room of a place, which begins to exist when it is new.
+    pub(crate) fn settle(&mut self, property: u32, place: Place) -> u32 {
+        match place {
+            Place::Room(room) => room,
+            Place::New(name, number) => {
+                let open = Name::parse(OPEN_TYPE).expect("`open` is a name");
+                let kind = self.directory.enrol_kind(property, open);
+                let room = self.directory.add_room(kind, name);
+                self.directory.offer(room, kind);
+                if let Some(number) = number {
+                    self.directory.note_numbered(property, number);
+                }
+                room
+            }
+        }
+    }
+}
+
+const fn refuse_conflict(conflict: Conflict, stay: Stay) -> Result<(), Refusal> {
+    let first = stay.arrival();
+    if conflict.stopped != 0 {
+        let bits = conflict.stopped;
+        return Err(Refusal::StopSell {
+            nights: Nights { first, bits },
+        });
+    }
+    if conflict.occupied != 0 {
+        let bits = conflict.occupied;
+        return Err(Refusal::SoldOut {
+            nights: Nights { first, bits },
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Keeping a room for a while.
+
+use turnstile_types::{Context, Name, Stay};
+
+use crate::{Done, EventKind, Refusal, Rooms, Wish, ledger::State, limits};
+
+impl Rooms {
+    pub(super) fn hold(
+        &mut self,
+        context: &Context<'_>,
+        (property, wish, stay): (&Name, &Wish, Stay),
+        ttl_ms: u32,
+    ) -> Result<Done, Refusal> {
+        let property = self
+            .directory
+            .property(property)
+            .ok_or(Refusal::UnknownProperty)?;
+        let choice = self.choice(property, wish)?;
+        refuse_ttl(ttl_ms)?;
+        self.refuse_too_many_holds(context)?;
+        let place = self.place(property, &choice, stay, &[])?;
+
+        let room = self.settle(property, place);
+        let until = context.now.plus_ms(u64::from(ttl_ms));
+        let made = context.position;
+        let reference = self.enter(context, room, stay, State::Held { until, made });
+        let principal = self.ledger.at(reference.slot).principal;
+        self.principals.add_hold(principal, made, reference.slot);
+        self.deadlines.insert((until, reference.slot));
+        self.counts.held += 1;
+        self.tell(context, EventKind::Held, reference.slot);
+        Ok(Done::Held {
+            reference,
+            room: self.directory.room_name(room),
+            until,
+        })
+    }
+
+    fn refuse_too_many_holds(&self, context: &Context<'_>) -> Result<(), Refusal> {
+        let open = self
+            .principals
+            .number(context.principal)
+            .map_or(0, |number| self.principals.holds_count(number));
+        if open >= limits::HOLDS_PER_PRINCIPAL_MAX {
+            return Err(Refusal::TooManyHolds {
+                limit: limits::HOLDS_PER_PRINCIPAL_MAX,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A time of zero is refused too: such a hold would never be open.
+pub(super) const fn refuse_ttl(ttl_ms: u32) -> Result<(), Refusal> {
+    if ttl_ms == 0 || ttl_ms > limits::HOLD_TTL_MS_MAX {
+        return Err(Refusal::HoldTooLong {
+            ttl_ms_max: limits::HOLD_TTL_MS_MAX,
+        });
+    }
+    Ok(())
+}

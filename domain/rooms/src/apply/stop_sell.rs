@@ -1,0 +1,53 @@
+//! Stopping the sale of a room for some nights.
+
+use turnstile_types::{Context, Name, Stay};
+
+use super::Place;
+use crate::{Done, Event, EventKind, Refusal, Rooms, Wish, apply::choice::Choice};
+
+impl Rooms {
+    /// Nights that are stopped may be stopped again, and likewise resumed. In an open property
+    /// either makes the room known.
+    pub(super) fn stop_sell(
+        &mut self,
+        context: &Context<'_>,
+        property: &Name,
+        name: Name,
+        stay: Stay,
+        stopped: bool,
+    ) -> Result<Done, Refusal> {
+        let number = self
+            .directory
+            .property(property)
+            .ok_or(Refusal::UnknownProperty)?;
+        let choice = self.choice(number, &Wish::Room(name))?;
+        let place = match choice {
+            Choice::Room(room) => Place::Room(room),
+            Choice::Unnamed(_) | Choice::Kind(_) | Choice::Any => {
+                self.place(number, &choice, stay, &[])?
+            }
+        };
+
+        let room = self.settle(number, place);
+        self.stop(room, stay, stopped);
+        let (kind, done) = if stopped {
+            (EventKind::SaleStopped, Done::SaleStopped)
+        } else {
+            (EventKind::SaleResumed, Done::SaleResumed)
+        };
+        self.put_event(
+            context,
+            Event {
+                position: context.position,
+                ordinal: 0,
+                at: context.now,
+                kind,
+                property: *property,
+                room: Some(name),
+                reference: None,
+                stay: Some(stay),
+            },
+        );
+        Ok(done)
+    }
+}

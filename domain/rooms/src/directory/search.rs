@@ -1,0 +1,156 @@
+//! The search for a free room among many.
+
+use turnstile_types::{Name, Stay};
+
+use super::Directory;
+use crate::{Nights, Refusal, order::natural, shelves::Mark};
+
+/// Nights that are free although the words say otherwise: holds that are due, but not yet swept.
+/// Only queries between two ticks meet them.
+pub(crate) type Due = [(u32, Stay)];
+
+/// A search through the rooms of some types for a stay.
+#[derive(Debug)]
+pub(crate) struct Search<'a> {
+    pub(crate) directory: &'a Directory,
+    pub(crate) kinds: &'a [u32],
+    pub(crate) stay: Stay,
+    pub(crate) due: &'a Due,
+}
+
+impl Search<'_> {
+    /// The first room in natural order that is free, and not stopped, on every night.
+    pub(crate) fn first_free(&self) -> Option<u32> {
+        let first = |&kind: &u32| {
+            self.directory.kind_at(kind).shelves().find_map(|shelf| {
+                let free = self.free_of(shelf) & !self.stopped_of(shelf);
+                (free != 0).then(|| self.directory.shelves.first_of(shelf, free))?
+            })
+        };
+        self.kinds.iter().filter_map(first).min_by(|&left, &right| {
+            let name = |room| self.directory.name_bytes(self.directory.room_at(room));
+            natural(name(left), name(right))
+        })
+    }
+
+    /// Why no room is free: the stop-sell, when some room would be free without it; else all is
+    /// sold.
+    pub(crate) fn refusal(&self) -> Refusal {
+        let mut stopped = 0;
+        let mut open = 0;
+        for shelf in self
+            .kinds
+            .iter()
+            .flat_map(|&kind| self.directory.kind_at(kind).shelves())
+        {
+            let free = self.free_of(shelf);
+            let stops = self.words(shelf, Mark::Stopped);
+            let occupied = self.words(shelf, Mark::Occupied);
+            let used = self.directory.shelves.used(shelf);
+            for (night, (stops, occupied)) in stops.iter().zip(&occupied).enumerate() {
+                stopped |= u128::from(free & stops != 0) << night;
+                open |= u128::from(used & !stops & !occupied != 0) << night;
+            }
+        }
+        let all = (1 << self.stay.nights()) - 1;
+        if stopped != 0 {
+            return Refusal::StopSell {
+                nights: self.nights(stopped),
+            };
+        }
+        Refusal::SoldOut {
+            nights: self.nights(all & !open),
+        }
+    }
+
+    const fn nights(&self, bits: u128) -> Nights {
+        Nights {
+            first: self.stay.arrival(),
+            bits,
+        }
+    }
+
+    /// The rooms of a shelf that nobody has on any night of the stay.
+    pub(crate) fn free_of(&self, shelf: u32) -> u64 {
+        let shelves = &self.directory.shelves;
+        let occupied = if self.due.is_empty() {
+            shelves.any(shelf, Mark::Occupied, self.stay)
+        } else {
+            self.words(shelf, Mark::Occupied)
+                .iter()
+                .fold(0, |union, word| union | word)
+        };
+        shelves.used(shelf) & !occupied
+    }
+
+    pub(crate) fn stopped_of(&self, shelf: u32) -> u64 {
+        self.directory.shelves.any(shelf, Mark::Stopped, self.stay)
+    }
+
+    /// The rooms of a shelf that are marked, night by night.
+    pub(crate) fn words(&self, shelf: u32, mark: Mark) -> Vec<u64> {
+        let mut words = vec![0; usize::from(self.stay.nights())];
+        self.directory
+            .shelves
+            .words(shelf, mark, self.stay)
+            .each(|night, word| *words.get_mut(night).expect("a night of the stay") = word);
+        if let Mark::Occupied = mark {
+            for &(room, stay) in self.due {
+                let room = self.directory.room_at(room);
+                if room.shelf == shelf && !room.withdrawn {
+                    self.free_due(&mut words, room.bit, stay);
+                }
+            }
+        }
+        words
+    }
+
+    fn free_due(&self, words: &mut [u64], bit: u8, stay: Stay) {
+        for (night, word) in self.stay.iter().zip(words) {
+            if stay.arrival() <= night && night < stay.departure() {
+                *word &= !(1 << bit);
+            }
+        }
+    }
+}
+
+impl Directory {
+    /// The rooms of a type in natural order, from a name on.
+    fn rooms_from<'a>(
+        &'a self,
+        kind: u32,
+        from: Option<&[u8]>,
+    ) -> impl Iterator<Item = u32> + use<'a> {
+        let (row, place, inside) = from.map_or((0, 0, 0), |name| self.place_of_name(kind, name));
+        let rows = self.kind_at(kind).rows.iter().skip(row);
+        rows.flatten()
+            .skip(place)
+            .flat_map(move |&shelf| {
+                (0..self.shelves.len(shelf)).filter_map(move |at| self.shelves.room_at(shelf, at))
+            })
+            .skip(inside)
+    }
+
+    /// The rooms in sale of some types, in natural order, from a room's name on.
+    pub(crate) fn rooms_in_order<'a>(
+        &'a self,
+        kinds: &[u32],
+        from: Option<Name>,
+    ) -> impl Iterator<Item = u32> + use<'a> {
+        let from = from.as_ref().map(Name::as_bytes);
+        let mut rows: Vec<_> = kinds
+            .iter()
+            .map(|&kind| self.rooms_from(kind, from).peekable())
+            .collect();
+        std::iter::from_fn(move || {
+            let name = |room: u32| self.name_bytes(self.room_at(room));
+            let first = rows
+                .iter_mut()
+                .enumerate()
+                .filter_map(|(row, rooms)| rooms.peek().map(|&room| (row, room)))
+                .min_by(|&(_, left), &(_, right)| natural(name(left), name(right)))
+                .map(|(row, _)| row)?;
+            rows.get_mut(first)?.next()
+        })
+    }
+}

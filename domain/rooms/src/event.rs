@@ -1,0 +1,62 @@
+//! What happened, for those who follow the service.
+
+use turnstile_types::{Name, Position, Stay, Timestamp};
+
+use crate::Reference;
+
+/// One thing that happened to a room.
+///
+/// Every record causes at most one event of its own; before it come the holds that expire at its
+/// instant, which are all that a tick causes. `(position, ordinal)` is unique and grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub position: Position,
+    /// Counts the events of one record, from 0.
+    pub ordinal: u32,
+    pub at: Timestamp,
+    pub kind: EventKind,
+    pub property: Name,
+    /// The room; for `PropertyAdded` there is none.
+    pub room: Option<Name>,
+    /// The booking or hold, where the event is about one.
+    pub reference: Option<Reference>,
+    /// The nights, where the event is about some.
+    pub stay: Option<Stay>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    PropertyAdded,
+    RoomAdded,
+    RoomWithdrawn,
+    SaleStopped,
+    SaleResumed,
+    Booked,
+    Held,
+    Extended,
+    Confirmed,
+    Released,
+    Expired,
+    Cancelled,
+}
+
+impl EventKind {
+    /// The stable word for this event on every feed.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::PropertyAdded => "property_added",
+            Self::RoomAdded => "room_added",
+            Self::RoomWithdrawn => "room_withdrawn",
+            Self::SaleStopped => "sale_stopped",
+            Self::SaleResumed => "sale_resumed",
+            Self::Booked => "booked",
+            Self::Held => "held",
+            Self::Extended => "extended",
+            Self::Confirmed => "confirmed",
+            Self::Released => "released",
+            Self::Expired => "expired",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Every booking and hold, under the reference that its guest keeps.
+
+use turnstile_types::{Position, Stay, Timestamp};
+
+use crate::{GuestId, Reference, Refusal, slab::Slab};
+
+/// The end of a chain of slots.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// One booking or hold, or the place for one: 56 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    /// How many entries had lain here before the present or the next one.
+    pub(crate) generation: u32,
+    pub(crate) room: u32,
+    pub(crate) principal: u32,
+    pub(crate) stay: Stay,
+    /// When it was booked or held.
+    pub(crate) since: Timestamp,
+    /// The record that last changed it.
+    pub(crate) position: Position,
+    pub(crate) state: State,
+}
+
+const _: () = assert!(size_of::<Slot>() == 64 || size_of::<Slot>() == 56);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// The next entry lies here; `next` is the free slot that is used after this one.
+    Free {
+        next: u32,
+    },
+    /// Used so often that no reference is left for another entry.
+    Spent,
+    Booked(Guest),
+    /// `made` is the position of the record that made the hold; it orders a caller's holds.
+    Held {
+        until: Timestamp,
+        made: Position,
+    },
+    Expired {
+        at: Timestamp,
+        made: Position,
+    },
+}
+
+/// A booking's guest, as a link in the chain of all bookings of one id number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Guest {
+    pub(crate) seal: u64,
+    /// The cell of the name in the arena of names.
+    pub(crate) name: u32,
+    pub(crate) older: u32,
+    pub(crate) newer: u32,
+    pub(crate) last_four: u16,
+    /// The name's length in bytes: 1 to 400.
+    pub(crate) name_length: u16,
+}
+
+impl Guest {
+    pub(crate) const fn id(&self) -> GuestId {
+        GuestId {
+            seal: self.seal,
+            last_four: self.last_four,
+        }
+    }
+}
+
+/// All slots, and the chain of the free ones: the last one freed is used first, so that the
+/// memory in use stays small and warm. The order of the chain is state, as it decides the next
+/// reference.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    slots: Slab<Slot>,
+    free: u32,
+    free_count: u32,
+}
+
+impl Ledger {
+    pub(crate) const fn new() -> Self {
+        Self {
+            slots: Slab::new(),
+            free: NO_SLOT,
+            free_count: 0,
+        }
+    }
+
+    pub(crate) const fn len(&self) -> u32 {
+        self.slots.len()
+    }
+
+    pub(crate) fn at(&self, slot: u32) -> &Slot {
+        self.slots.at(slot)
+    }
+
+    pub(crate) fn get(&self, slot: u32) -> Option<&Slot> {
+        self.slots.get(slot)
+    }
+
+    pub(crate) fn at_mut(&mut self, slot: u32) -> &mut Slot {
+        self.slots.at_mut(slot)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter()
+    }
+
+    /// The slots that wait for an entry, the next one first.
+    pub(crate) fn free(&self) -> impl Iterator<Item = u32> {
+        std::iter::successors(slot_or_none(self.free), |&slot| {
+            match self.slots.at(slot).state {
+                State::Free { next } => slot_or_none(next),
+                State::Spent | State::Booked(_) | State::Held { .. } | State::Expired { .. } => {
+                    unreachable!("a slot in the free chain is free")
+                }
+            }
+        })
+    }
+
+    pub(crate) const fn free_count(&self) -> u32 {
+        self.free_count
+    }
+
+    /// Appends a slot as a snapshot has it. Free ones are chained by [`Self::chain_free`].
+    pub(crate) fn restore_slot(&mut self, slot: Slot) {
+        self.slots.push(slot);
+    }
+
+    /// Chains the free slots, the next one first. Whether each is free and named once is the
+    /// caller's to have checked.
+    pub(crate) fn chain_free(&mut self, order: &[u32]) {
+        for &slot in order.iter().rev() {
+            self.slots.at_mut(slot).state = State::Free { next: self.free };
+            self.free = slot;
+            self.free_count += 1;
+        }
+    }
+
+    /// The slot that the next entry gets.
+    pub(crate) const fn next_slot(&self) -> u32 {
+        if self.free == NO_SLOT {
+            self.slots.len()
+        } else {
+            self.free
+        }
+    }
+
+    /// Keeps an entry and gives it its reference; the generation is the slot's own.
+    pub(crate) fn add(&mut self, mut entry: Slot) -> Reference {
+        let slot = self.free;
+        if slot == NO_SLOT {
+            entry.generation = 0;
+            let slot = self.slots.push(entry);
+            return Reference {
+                slot,
+                generation: 0,
+            };
+        }
+        let place = self.slots.at_mut(slot);
+        let State::Free { next } = place.state else {
+            unreachable!("a slot in the free chain is free");
+        };
+        entry.generation = place.generation;
+        *place = entry;
+        self.free = next;
+        self.free_count -= 1;
+        Reference {
+            slot,
+            generation: entry.generation,
+        }
+    }
+
+    /// Forgets an entry: from now on its reference is a used-up one.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let next = self.free;
+        let place = self.slots.at_mut(slot);
+        let Some(generation) = place.generation.checked_add(1) else {
+            place.state = State::Spent;
+            return;
+        };
+        place.generation = generation;
+        place.state = State::Free { next };
+        self.free = slot;
+        self.free_count += 1;
+    }
+
+    /// The slot of a reference that somebody shows.
+    ///
+    /// # Errors
+    /// `Ended` for one that was given and is used up, `NotFound` for one never given.
+    pub(crate) fn look_up(&self, reference: Reference) -> Result<u32, Refusal> {
+        let slot = self.slots.get(reference.slot).ok_or(Refusal::NotFound)?;
+        if reference.generation < slot.generation {
+            return Err(Refusal::Ended);
+        }
+        if reference.generation > slot.generation {
+            return Err(Refusal::NotFound);
+        }
+        match slot.state {
+            State::Free { .. } => Err(Refusal::NotFound),
+            State::Spent => Err(Refusal::Ended),
+            State::Booked(_) | State::Held { .. } | State::Expired { .. } => Ok(reference.slot),
+        }
+    }
+
+    pub(crate) fn reference(&self, slot: u32) -> Reference {
+        Reference {
+            slot,
+            generation: self.slots.at(slot).generation,
+        }
+    }
+}
+
+pub(crate) const fn slot_or_none(slot: u32) -> Option<u32> {
+    if slot == NO_SLOT { None } else { Some(slot) }
+}

@@ -1,0 +1,294 @@
+//! The machine: what it owns, and what it does when it is asked.
+
+use std::collections::BTreeSet;
+
+use turnstile_types::{
+    Context, Machine, Malformed, Name, Position, Principal, Sink, Stay, Timestamp,
+};
+
+use crate::{
+    Answer, Command, Event, EventKind, Outcome, Query, Reference, Totals, Wish,
+    calendar::Calendar,
+    codec,
+    directory::Directory,
+    guests::Guests,
+    ledger::{Ledger, Slot, State},
+    limits,
+    principals::Principals,
+    queries,
+    shelves::Mark,
+    snapshot,
+};
+
+/// Rooms, and who has them when.
+///
+/// The ledger holds each booking and hold, the calendar says for each night of a room which of
+/// them has it, and the directory holds the rooms, with one bit for each night for the search of
+/// any free room. A night is changed in all three at one place: [`Rooms::occupy`] and
+/// [`Rooms::vacate`]. Everything is numbered with 32 bits and lies in slabs that never move, so
+/// that a booking touches few cache lines, allocates nothing once the machine has its size, and
+/// never pays for growth of the whole.
+///
+/// Time: before a command is decided, everything that is due at its instant is done, as by
+/// [`Machine::tick`]; a hold whose time is over never stands in the way, whoever calls first.
+/// Beyond that a refusal changes nothing.
+#[derive(Debug)]
+pub struct Rooms {
+    pub(crate) directory: Directory,
+    pub(crate) calendar: Calendar,
+    pub(crate) ledger: Ledger,
+    pub(crate) guests: Guests,
+    pub(crate) principals: Principals,
+    /// When holds expire, and when expired ones are forgotten.
+    pub(crate) deadlines: BTreeSet<(Timestamp, u32)>,
+    pub(crate) counts: Counts,
+    events: Vec<Event>,
+    /// The record of the last event, and how many events it has had.
+    last_event: (Position, u32),
+}
+
+/// What has been done so far, and what stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Bookings that stand.
+    pub(crate) bookings: u64,
+    pub(crate) booked: u64,
+    pub(crate) cancelled: u64,
+    pub(crate) held: u64,
+    pub(crate) expired: u64,
+}
+
+impl Machine for Rooms {
+    type Command<'a> = Command<'a>;
+    type Outcome = Outcome;
+    type Query = Query;
+    type Answer = Answer;
+    type Event = Event;
+
+    const SERVICE: u8 = 1;
+
+    fn empty() -> Self {
+        Self {
+            directory: Directory::new(),
+            calendar: Calendar::new(),
+            ledger: Ledger::new(),
+            guests: Guests::new(),
+            principals: Principals::new(),
+            deadlines: BTreeSet::new(),
+            counts: Counts::default(),
+            events: Vec::new(),
+            last_event: (Position(0), 0),
+        }
+    }
+
+    fn apply(&mut self, context: &Context<'_>, command: &Command<'_>) -> Outcome {
+        self.sweep(context);
+        match self.decide(context, command) {
+            Ok(done) => Outcome::Done(done),
+            Err(refusal) => Outcome::Refused(refusal),
+        }
+    }
+
+    fn prefetch(&self, command: &Command<'_>) {
+        self.warm(command);
+    }
+
+    fn next_deadline(&self) -> Option<Timestamp> {
+        self.deadlines.first().map(|&(deadline, _)| deadline)
+    }
+
+    fn tick(&mut self, context: &Context<'_>) {
+        self.sweep(context);
+    }
+
+    fn query(&self, now: Timestamp, principal: &Principal, query: &Query) -> Answer {
+        queries::answer(self, now, principal, query)
+    }
+
+    fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
+        self.events.drain(..).for_each(take);
+    }
+
+    fn encode_command(command: &Command<'_>, out: &mut Vec<u8>) {
+        codec::put_command(command, out);
+    }
+
+    fn decode_command(bytes: &[u8]) -> Result<Command<'_>, Malformed> {
+        codec::command(bytes)
+    }
+
+    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
+        codec::put_outcome(outcome, out);
+    }
+
+    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
+        codec::outcome(bytes)
+    }
+
+    fn snapshot(&self, out: &mut dyn Sink) {
+        snapshot::write(self, out);
+    }
+
+    fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
+        snapshot::read(bytes)
+    }
+
+    fn check(&self) -> Result<(), Vec<String>> {
+        self.examine()
+    }
+}
+
+impl Rooms {
+    /// What the machine has done and holds, as the last record left it.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        Totals {
+            bookings: self.counts.bookings,
+            holds: u64::try_from(self.principals.open()).expect("a count fits 64 bits"),
+            properties: u64::from(self.directory.properties().len()),
+            rooms: self.directory.in_sale,
+            booked_total: self.counts.booked,
+            cancelled_total: self.counts.cancelled,
+            held_total: self.counts.held,
+            expired_total: self.counts.expired,
+        }
+    }
+
+    /// Does what is due, in order of the deadlines, then of the slots.
+    fn sweep(&mut self, context: &Context<'_>) {
+        while let Some(&(deadline, slot)) = self.deadlines.first() {
+            if deadline > context.now {
+                return;
+            }
+            self.deadlines.pop_first();
+            match self.ledger.at(slot).state {
+                State::Held { until, made } => self.expire(context, slot, until, made),
+                State::Expired { .. } => self.ledger.remove(slot),
+                State::Free { .. } | State::Spent | State::Booked(_) => {
+                    unreachable!("only holds have deadlines")
+                }
+            }
+        }
+    }
+
+    fn expire(&mut self, context: &Context<'_>, slot: u32, until: Timestamp, made: Position) {
+        let Slot {
+            room,
+            stay,
+            principal,
+            ..
+        } = *self.ledger.at(slot);
+        self.vacate(room, stay, slot);
+        self.principals.remove_hold(principal, made, slot);
+        let entry = self.ledger.at_mut(slot);
+        entry.state = State::Expired { at: until, made };
+        entry.position = context.position;
+        self.deadlines
+            .insert((until.plus_ms(limits::LATE_CONFIRM_MS), slot));
+        self.counts.expired += 1;
+        self.tell(context, EventKind::Expired, slot);
+    }
+
+    /// Gives nights to a slot, everywhere.
+    pub(crate) fn occupy(&mut self, room: u32, stay: Stay, slot: u32) {
+        let nights = &mut self.directory.room_mut(room).nights;
+        self.calendar.occupy(nights, stay, slot);
+        self.directory.mark(room, Mark::Occupied, stay, true);
+    }
+
+    /// Takes nights from a slot, everywhere.
+    pub(crate) fn vacate(&mut self, room: u32, stay: Stay, slot: u32) {
+        let nights = &mut self.directory.room_mut(room).nights;
+        self.calendar.vacate(nights, stay, slot);
+        self.directory.mark(room, Mark::Occupied, stay, false);
+    }
+
+    /// Adds an event about a booking or hold.
+    pub(crate) fn tell(&mut self, context: &Context<'_>, kind: EventKind, slot: u32) {
+        let entry = self.ledger.at(slot);
+        let (room, stay) = (entry.room, entry.stay);
+        let place = (
+            self.directory.room_at(room).property,
+            Some(self.directory.room_name(room)),
+        );
+        let reference = self.ledger.reference(slot);
+        self.announce(context, kind, place, Some((reference, stay)));
+    }
+
+    /// Adds an event.
+    pub(crate) fn announce(
+        &mut self,
+        context: &Context<'_>,
+        kind: EventKind,
+        (property, room): (u32, Option<Name>),
+        entry: Option<(Reference, Stay)>,
+    ) {
+        self.put_event(
+            context,
+            Event {
+                position: context.position,
+                ordinal: 0,
+                at: context.now,
+                kind,
+                property: self.directory.property_at(property).name,
+                room,
+                reference: entry.map(|(reference, _)| reference),
+                stay: entry.map(|(_, stay)| stay),
+            },
+        );
+    }
+
+    /// Adds an event under its record's next ordinal.
+    pub(crate) fn put_event(&mut self, context: &Context<'_>, mut event: Event) {
+        if self.last_event.0 != context.position {
+            self.last_event = (context.position, 0);
+        }
+        event.ordinal = self.last_event.1;
+        self.last_event.1 += 1;
+        self.events.push(event);
+    }
+
+    /// Touches what a booking will touch, so that memory answers while other commands wait.
+    fn warm(&self, command: &Command<'_>) {
+        let touched = match command {
+            Command::Book {
+                property,
+                wish: Wish::Room(room),
+                stay,
+                id,
+                ..
+            } => self.warm_room(property, room, *stay) ^ u64::from(self.guests.warm(*id)),
+            Command::Hold {
+                property,
+                wish: Wish::Room(room),
+                stay,
+                ..
+            } => self.warm_room(property, room, *stay),
+            Command::Cancel { booking, .. } => self
+                .ledger
+                .get(booking.slot)
+                .map_or(0, |entry| u64::from(entry.room)),
+            Command::AddProperty { .. }
+            | Command::AddRoom { .. }
+            | Command::WithdrawRoom { .. }
+            | Command::StopSell { .. }
+            | Command::Book { .. }
+            | Command::Hold { .. }
+            | Command::Extend { .. }
+            | Command::Confirm { .. }
+            | Command::Release { .. } => 0,
+        };
+        std::hint::black_box(touched);
+    }
+
+    fn warm_room(&self, property: &Name, room: &Name, stay: Stay) -> u64 {
+        self.directory
+            .property(property)
+            .and_then(|property| self.directory.guess_room(property, room.as_bytes()))
+            .map_or(0, |room| {
+                let room = self.directory.room_at(room);
+                u64::from(self.calendar.warm(&room.nights, stay))
+                    ^ self.directory.shelves.warm(room.shelf, stay)
+            })
+    }
+}

@@ -1,0 +1,93 @@
+//! Who holds rooms, and how many.
+
+use std::collections::BTreeSet;
+
+use turnstile_types::{Name, Position, Principal};
+
+use crate::{
+    slab::Slab,
+    table::{Table, hash_of_name},
+};
+
+/// The callers that have booked or held, in the order of their first success, and the open holds
+/// of each. They are never forgotten: there are as many as the operator gives keys to.
+#[derive(Debug)]
+pub(crate) struct Principals {
+    callers: Slab<Caller>,
+    numbers: Table,
+    /// Caller, position of the record that made the hold, slot.
+    holds: BTreeSet<(u32, Position, u32)>,
+}
+
+#[derive(Debug)]
+struct Caller {
+    name: Name,
+    holds: u32,
+}
+
+impl Principals {
+    pub(crate) fn new() -> Self {
+        Self {
+            callers: Slab::new(),
+            numbers: Table::new(),
+            holds: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn number(&self, principal: &Principal) -> Option<u32> {
+        self.numbers.find(hash_of(principal), |number| {
+            self.callers.at(number).name == principal.0
+        })
+    }
+
+    /// The number of a caller, a new one at its first success.
+    pub(crate) fn enrol(&mut self, principal: &Principal) -> u32 {
+        self.number(principal).unwrap_or_else(|| {
+            let number = self.callers.push(Caller {
+                name: principal.0,
+                holds: 0,
+            });
+            self.numbers.insert(hash_of(principal), number);
+            number
+        })
+    }
+
+    pub(crate) const fn len(&self) -> u32 {
+        self.callers.len()
+    }
+
+    pub(crate) fn name(&self, number: u32) -> Principal {
+        Principal(self.callers.at(number).name)
+    }
+
+    pub(crate) fn holds_count(&self, number: u32) -> u32 {
+        self.callers.at(number).holds
+    }
+
+    pub(crate) fn add_hold(&mut self, number: u32, made: Position, slot: u32) {
+        self.callers.at_mut(number).holds += 1;
+        self.holds.insert((number, made, slot));
+    }
+
+    pub(crate) fn remove_hold(&mut self, number: u32, made: Position, slot: u32) {
+        self.callers.at_mut(number).holds -= 1;
+        let was_there = self.holds.remove(&(number, made, slot));
+        assert!(was_there, "an open hold is in its caller's list");
+    }
+
+    /// The slots of a caller's open holds made at or after a position, the oldest first.
+    pub(crate) fn holds_from(&self, number: u32, from: Position) -> impl Iterator<Item = u32> + '_ {
+        self.holds
+            .range((number, from, 0)..=(number, Position(u64::MAX), u32::MAX))
+            .map(|&(_, _, slot)| slot)
+    }
+
+    /// How many holds are open.
+    pub(crate) fn open(&self) -> usize {
+        self.holds.len()
+    }
+}
+
+fn hash_of(principal: &Principal) -> u64 {
+    hash_of_name(0, principal.0.as_bytes())
+}

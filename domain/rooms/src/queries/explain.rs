@@ -1,0 +1,93 @@
+//! What stands in the way of a booking.
+
+use turnstile_types::{Name, Stay};
+
+use super::View;
+use crate::{
+    Block, Explanation, Nights, Refusal, Wish,
+    apply::{Choice, Place},
+    ledger::State,
+    limits,
+};
+
+impl View<'_> {
+    /// Says which room a wish would get, and what blocks the rooms that it names, room by room in
+    /// natural order: first what is booked and held, by night, then the stop-sell. Among many
+    /// rooms it looks at the first 10,000.
+    pub(super) fn explain(
+        &self,
+        property: &Name,
+        wish: &Wish,
+        stay: Stay,
+    ) -> Result<Explanation, Refusal> {
+        let directory = &self.rooms.directory;
+        let property = directory
+            .property(property)
+            .ok_or(Refusal::UnknownProperty)?;
+        let choice = self.rooms.choice(property, wish)?;
+        let would_get = match self.rooms.place(property, &choice, stay, &self.due) {
+            Ok(Place::Room(room)) => Some(directory.room_name(room)),
+            Ok(Place::New(name, _)) => Some(name),
+            Err(_) => None,
+        };
+        let mut blocks = Vec::new();
+        match choice {
+            Choice::Room(room) => self.blocks_of(room, stay, &mut blocks),
+            Choice::Unnamed(_) => {}
+            Choice::Kind(kind) => self.blocks_of_kinds(kind.as_slice(), stay, &mut blocks),
+            Choice::Any => {
+                let kinds = &directory.property_at(property).kinds;
+                self.blocks_of_kinds(kinds, stay, &mut blocks);
+            }
+        }
+        Ok(Explanation { would_get, blocks })
+    }
+
+    fn blocks_of_kinds(&self, kinds: &[u32], stay: Stay, blocks: &mut Vec<Block>) {
+        let rooms = self.rooms.directory.rooms_in_order(kinds, None);
+        for room in rooms.take(limits::ROOMS_EXAMINED_MAX) {
+            self.blocks_of(room, stay, blocks);
+            if blocks.len() >= limits::EXPLAINED_BLOCKS_MAX {
+                blocks.truncate(limits::EXPLAINED_BLOCKS_MAX);
+                return;
+            }
+        }
+    }
+
+    fn blocks_of(&self, room: u32, stay: Stay, blocks: &mut Vec<Block>) {
+        let index = &self.rooms.directory.room_at(room).nights;
+        let name = self.rooms.directory.room_name(room);
+        let slots = self
+            .rooms
+            .calendar
+            .owners(index, stay.arrival(), stay.departure());
+        for slot in slots.filter(|&slot| self.stands(slot)) {
+            let reference = self.rooms.ledger.reference(slot);
+            let entry = self.rooms.ledger.at(slot);
+            blocks.push(match entry.state {
+                State::Held { until, .. } => Block::Hold {
+                    room: name,
+                    reference,
+                    stay: entry.stay,
+                    until,
+                },
+                State::Booked(_) => Block::Booking {
+                    room: name,
+                    reference,
+                    stay: entry.stay,
+                },
+                State::Free { .. } | State::Spent | State::Expired { .. } => {
+                    unreachable!("what stands is booked or held")
+                }
+            });
+        }
+        let stopped = self.rooms.calendar.conflict(index, stay).stopped;
+        if stopped != 0 {
+            let nights = Nights {
+                first: stay.arrival(),
+                bits: stopped,
+            };
+            blocks.push(Block::StopSell { room: name, nights });
+        }
+    }
+}

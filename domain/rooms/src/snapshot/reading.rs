@@ -1,0 +1,219 @@
+//! The state, read and derived again.
+
+use turnstile_types::{
+    Machine as _, Malformed, Night, Position, Principal, Reader, Stay, Timestamp,
+};
+
+use super::MAGIC;
+use crate::{
+    Rooms,
+    codec::{flag, guest, guest_id, instant, name},
+    ledger::{NO_SLOT, Slot, State},
+    limits,
+};
+
+/// What is read is wrong, unless the condition holds.
+const fn must(holds: bool, field: &'static str) -> Result<(), Malformed> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Malformed { field })
+    }
+}
+
+pub(crate) fn read(bytes: &[u8]) -> Result<Rooms, Malformed> {
+    let mut reader = Reader::new(bytes);
+    must(reader.take(MAGIC.len(), "magic")? == MAGIC, "magic")?;
+    let mut rooms = Rooms::empty();
+    rooms.counts.booked = reader.u64("totals")?;
+    rooms.counts.cancelled = reader.u64("totals")?;
+    rooms.counts.held = reader.u64("totals")?;
+    rooms.counts.expired = reader.u64("totals")?;
+    read_names(&mut rooms, &mut reader)?;
+    read_rooms(&mut rooms, &mut reader)?;
+    let mut booked = Vec::new();
+    let slots = reader.u32("slots")?;
+    must(slots < NO_SLOT, "slots")?;
+    for number in 0..slots {
+        let slot = read_slot(&mut rooms, &mut reader)?;
+        rooms.ledger.restore_slot(slot);
+        seat(&mut rooms, number, &slot, &mut booked)?;
+    }
+    read_free(&mut rooms, &mut reader)?;
+    reader.finish("snapshot")?;
+
+    // A guest's chain is in order of the positions, and linking makes a booking the newest.
+    booked.sort_unstable();
+    for (_, slot) in booked {
+        rooms.guests.link(&mut rooms.ledger, slot);
+    }
+    let counts = rooms.counts;
+    must(
+        counts.booked.checked_sub(counts.cancelled) == Some(counts.bookings),
+        "totals",
+    )?;
+    Ok(rooms)
+}
+
+fn read_names(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    for number in 0..reader.u32("principals")? {
+        let principal = Principal(name(reader, "principal")?);
+        must(rooms.principals.enrol(&principal) == number, "principal")?;
+    }
+    for _ in 0..reader.u32("properties")? {
+        let property = name(reader, "property")?;
+        must(rooms.directory.property(&property).is_none(), "property")?;
+        let open = flag(reader, "open")?;
+        rooms.directory.add_property(property, open);
+    }
+    for number in 0..reader.u32("types")? {
+        let property = reader.u32("type")?;
+        must(property < rooms.directory.properties().len(), "type")?;
+        let kind = name(reader, "type")?;
+        must(rooms.directory.enrol_kind(property, kind) == number, "type")?;
+    }
+    Ok(())
+}
+
+fn read_rooms(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    for _ in 0..reader.u32("rooms")? {
+        let kind = reader.u32("room")?;
+        must(kind < rooms.directory.kinds().len(), "room")?;
+        let withdrawn = flag(reader, "withdrawn")?;
+        let room_name = name(reader, "room")?;
+        let property = rooms.directory.kind_at(kind).property;
+        let known = rooms.directory.room(property, room_name.as_bytes());
+        let full =
+            rooms.directory.property_at(property).rooms == rooms.directory.rooms_max(property);
+        must(known.is_none() && !full, "room")?;
+        let room = rooms.directory.add_room(kind, room_name);
+        if !withdrawn {
+            rooms.directory.offer(room, kind);
+        }
+        let mut end = None;
+        for _ in 0..reader.u16("stopped")? {
+            let (first, nights) = (reader.u16("stopped")?, reader.u16("stopped")?);
+            let next = first.checked_add(nights).filter(|_| nights > 0);
+            must(!withdrawn && end < Some(first) && next.is_some(), "stopped")?;
+            end = next;
+            stop_run(rooms, room, first, nights)?;
+        }
+    }
+    Ok(())
+}
+
+fn stop_run(rooms: &mut Rooms, room: u32, first: u16, nights: u16) -> Result<(), Malformed> {
+    let mut arrival = first;
+    while arrival < first + nights {
+        let departure = arrival.saturating_add(90).min(first + nights);
+        let stay = Stay::new(Night::from_days(arrival), Night::from_days(departure))
+            .map_err(|_invalid| Malformed { field: "stopped" })?;
+        rooms.stop(room, stay, true);
+        arrival = departure;
+    }
+    Ok(())
+}
+
+fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malformed> {
+    let state = reader.u8("slot")?;
+    let night = Night::from_days;
+    let mut slot = Slot {
+        generation: 0,
+        room: 0,
+        principal: 0,
+        stay: Stay::new(night(0), night(1)).expect("one night is a stay"),
+        since: Timestamp(0),
+        position: Position(0),
+        state: State::Spent,
+    };
+    match state {
+        0x00 => {
+            slot.generation = reader.u32("generation")?;
+            must(slot.generation > 0, "generation")?;
+            slot.state = State::Free { next: NO_SLOT };
+            return Ok(slot);
+        }
+        0x01 => {
+            slot.generation = u32::MAX;
+            return Ok(slot);
+        }
+        0x02..=0x04 => {}
+        _ => return Err(Malformed { field: "slot" }),
+    }
+    slot.generation = reader.u32("generation")?;
+    slot.room = reader.u32("entry")?;
+    slot.principal = reader.u32("entry")?;
+    slot.stay = reader.stay("entry")?;
+    slot.since = instant(reader, "since")?;
+    slot.position = Position(reader.u64("position")?);
+    must(slot.room < rooms.directory.rooms().len(), "entry")?;
+    must(slot.principal < rooms.principals.len(), "entry")?;
+    if state == 0x02 {
+        let guest = guest(reader)?;
+        let id = guest_id(reader)?;
+        slot.state = State::Booked(rooms.guests.register(guest, id));
+        return Ok(slot);
+    }
+    let until = instant(reader, "until")?;
+    let made = Position(reader.u64("made")?);
+    let latest = slot.since.plus_ms(limits::HOLD_TOTAL_MS_MAX);
+    must(until <= latest && made <= slot.position, "hold")?;
+    slot.state = if state == 0x03 {
+        State::Held { until, made }
+    } else {
+        State::Expired { at: until, made }
+    };
+    Ok(slot)
+}
+
+/// Puts an entry that lies in its slot everywhere else where it belongs.
+fn seat(
+    rooms: &mut Rooms,
+    number: u32,
+    slot: &Slot,
+    booked: &mut Vec<(Position, u32)>,
+) -> Result<(), Malformed> {
+    match slot.state {
+        State::Free { .. } | State::Spent => return Ok(()),
+        State::Expired { at, .. } => {
+            rooms
+                .deadlines
+                .insert((at.plus_ms(limits::LATE_CONFIRM_MS), number));
+            return Ok(());
+        }
+        State::Held { until, made } => {
+            let open = rooms.principals.holds_count(slot.principal);
+            must(open < limits::HOLDS_PER_PRINCIPAL_MAX, "holds")?;
+            rooms.principals.add_hold(slot.principal, made, number);
+            rooms.deadlines.insert((until, number));
+        }
+        State::Booked(_) => {
+            booked.push((slot.position, number));
+            rooms.counts.bookings += 1;
+        }
+    }
+    let room = rooms.directory.room_at(slot.room);
+    let conflict = rooms.calendar.conflict(&room.nights, slot.stay);
+    must(!room.withdrawn && conflict.occupied == 0, "nights")?;
+    rooms.occupy(slot.room, slot.stay, number);
+    Ok(())
+}
+
+fn read_free(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    let free = |slot: &Slot| matches!(slot.state, State::Free { .. });
+    let count = rooms.ledger.iter().filter(|slot| free(slot)).count();
+    let mut order = Vec::with_capacity(count);
+    let mut seen = vec![false; rooms.ledger.iter().count()];
+    for _ in 0..count {
+        let slot = reader.u32("free")?;
+        let entry = rooms.ledger.get(slot).ok_or(Malformed { field: "free" })?;
+        must(free(entry), "free")?;
+        let seen = seen
+            .get_mut(slot as usize)
+            .ok_or(Malformed { field: "free" })?;
+        must(!std::mem::replace(seen, true), "free")?;
+        order.push(slot);
+    }
+    rooms.ledger.chain_free(&order);
+    Ok(())
+}

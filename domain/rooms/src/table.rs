@@ -1,0 +1,233 @@
+//! A hash table of 32-bit indexes, which one command never waits for as a whole.
+
+use crate::widths::low_32;
+
+/// Parts of a table. Each grows by itself, so that growing moves a 256th of the entries at most.
+const SHARDS: usize = 256;
+
+/// No entry. An index is never `u32::MAX`, so no entry looks like this.
+const EMPTY: u64 = u64::MAX;
+
+/// The first size of a shard: one cache line.
+const SHARD_SLOTS_MIN: usize = 8;
+
+/// From hashes to indexes, by linear probing over 8-byte entries: the upper half is a part of the
+/// hash, the lower the index. A probe touches one cache line almost always, and the item itself
+/// only when 32 bits of the hash agree. The keys live in the items, so the caller compares them.
+///
+/// The hash is not secret: a caller who may name things can choose colliding names and make
+/// probes long. Only those who may write can do so, and `prefix` limits what they can name.
+/// The order of entries is never observable.
+#[derive(Debug)]
+pub(crate) struct Table {
+    shards: Vec<Shard>,
+    length: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Shard {
+    slots: Vec<u64>,
+    length: usize,
+}
+
+/// The hash of a name within a scope; the scope keeps equal names of two properties apart.
+pub(crate) fn hash_of_name(scope: u32, name: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64_with_seed(name, u64::from(scope))
+}
+
+/// Spreads a number that already is a keyed hash over all bits that the table uses.
+pub(crate) const fn hash_of_seal(seal: u64) -> u64 {
+    seal.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        let shard = Shard {
+            slots: Vec::new(),
+            length: 0,
+        };
+        Self {
+            shards: vec![shard; SHARDS],
+            length: 0,
+        }
+    }
+
+    pub(crate) const fn len(&self) -> u32 {
+        self.length
+    }
+
+    fn shard(&self, hash: u64) -> &Shard {
+        self.shards
+            .get(shard_of(hash))
+            .expect("eight bits choose one of 256 shards")
+    }
+
+    fn shard_mut(&mut self, hash: u64) -> &mut Shard {
+        self.shards
+            .get_mut(shard_of(hash))
+            .expect("eight bits choose one of 256 shards")
+    }
+
+    /// The index under this hash for which `is_it` holds.
+    pub(crate) fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
+        let tag = tag_of(hash);
+        self.shard(hash)
+            .probe(tag, |entry| tag_in(entry) == tag && is_it(low_32(entry)))
+            .map(|(_, entry)| low_32(entry))
+    }
+
+    /// The first index that may be the one under this hash, without a look at the item: where a
+    /// look would wait for memory.
+    pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
+        self.find(hash, |_| true)
+    }
+
+    /// Adds an index that is not there.
+    pub(crate) fn insert(&mut self, hash: u64, index: u32) {
+        let shard = self.shard_mut(hash);
+        shard.grow_if_full();
+        shard.put(entry(tag_of(hash), index));
+        shard.length += 1;
+        self.length += 1;
+    }
+
+    /// Puts an index in the place of another one with the same key.
+    pub(crate) fn replace(&mut self, hash: u64, old: u32, new: u32) {
+        let tag = tag_of(hash);
+        let shard = self.shard_mut(hash);
+        let (at, _) = shard
+            .probe(tag, |found| found == entry(tag, old))
+            .expect("what is replaced is in the table");
+        *shard.slots.get_mut(at).expect("the probe found it there") = entry(tag, new);
+    }
+
+    /// Removes an index that is there.
+    pub(crate) fn remove(&mut self, hash: u64, index: u32) {
+        let tag = tag_of(hash);
+        let shard = self.shard_mut(hash);
+        let (at, _) = shard
+            .probe(tag, |found| found == entry(tag, index))
+            .expect("what is removed is in the table");
+        shard.close_gap(at);
+        shard.length -= 1;
+        self.length -= 1;
+    }
+}
+
+impl Shard {
+    const fn mask(&self) -> usize {
+        self.slots.len() - 1
+    }
+
+    /// The first slot from the tag's home on whose entry fits, unless a gap comes first.
+    fn probe(&self, tag: u32, mut fits: impl FnMut(u64) -> bool) -> Option<(usize, u64)> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mut at = tag as usize & self.mask();
+        loop {
+            let &entry = self.slots.get(at)?;
+            if entry == EMPTY {
+                return None;
+            }
+            if fits(entry) {
+                return Some((at, entry));
+            }
+            at = (at + 1) & self.mask();
+        }
+    }
+
+    /// Fills the first gap from the entry's home on.
+    fn put(&mut self, entry: u64) {
+        let mut at = tag_in(entry) as usize & self.mask();
+        loop {
+            let mask = self.mask();
+            let slot = self.slots.get_mut(at).expect("masked by the length");
+            if *slot == EMPTY {
+                *slot = entry;
+                return;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// At most two thirds are used, so that gaps are near.
+    fn grow_if_full(&mut self) {
+        if (self.length + 1) * 3 <= self.slots.len() * 2 {
+            return;
+        }
+        let size = (self.slots.len() * 2).max(SHARD_SLOTS_MIN);
+        let old = std::mem::replace(&mut self.slots, vec![EMPTY; size]);
+        for entry in old.into_iter().filter(|&entry| entry != EMPTY) {
+            self.put(entry);
+        }
+    }
+
+    /// Empties a slot and moves later entries up, so that every probe still ends at a true gap.
+    fn close_gap(&mut self, mut gap: usize) {
+        let mask = self.mask();
+        let mut at = gap;
+        loop {
+            at = (at + 1) & mask;
+            let entry = *self.slots.get(at).expect("masked by the length");
+            if entry == EMPTY {
+                break;
+            }
+            let home = tag_in(entry) as usize & mask;
+            // The entry may move to the gap unless its home lies between the two, cyclically.
+            let from_home = at.wrapping_sub(home) & mask;
+            let from_gap = at.wrapping_sub(gap) & mask;
+            if from_home >= from_gap {
+                *self.slots.get_mut(gap).expect("masked by the length") = entry;
+                gap = at;
+            }
+        }
+        *self.slots.get_mut(gap).expect("masked by the length") = EMPTY;
+    }
+}
+
+const fn shard_of(hash: u64) -> usize {
+    (hash >> 56) as usize
+}
+
+fn tag_of(hash: u64) -> u32 {
+    low_32(hash)
+}
+
+fn tag_in(entry: u64) -> u32 {
+    low_32(entry >> 32)
+}
+
+fn entry(tag: u32, index: u32) -> u64 {
+    u64::from(tag) << 32 | u64::from(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_finds_what_was_put_in_and_nothing_else_through_growth_and_removal() {
+        let mut table = Table::new();
+        // Few distinct hashes in one shard: long runs of probes that wrap around.
+        let hash = |index: u32| u64::from(index % 37) * 3;
+        for index in 0..2_000_u32 {
+            table.insert(hash(index), index);
+        }
+        for index in (0..2_000).filter(|index| index % 3 == 0) {
+            table.remove(hash(index), index);
+        }
+        for index in (0..2_000).filter(|index| index % 3 == 1) {
+            table.replace(hash(index), index, index + 10_000);
+        }
+        for index in 0..2_000 {
+            let found = |wanted| table.find(hash(index), |found| found == wanted);
+            assert_eq!(found(index), (index % 3 == 2).then_some(index));
+            assert_eq!(
+                found(index + 10_000),
+                (index % 3 == 1).then_some(index + 10_000)
+            );
+        }
+        assert_eq!(table.len(), 1_333);
+    }
+}

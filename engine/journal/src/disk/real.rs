@@ -1,0 +1,165 @@
+//! A directory of the operating system.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Advice, FallocateFlags};
+
+use super::{Disk, DiskFile};
+
+/// The file whose lock keeps a second process out. It is never removed: a lock on a removed file
+/// would guard nothing.
+const LOCK_NAME: &str = "lock";
+
+/// How much is zero-filled with one write.
+const ZEROS_BYTES: usize = 1024 * 1024;
+
+/// A directory of the operating system.
+#[derive(Clone, Debug)]
+pub struct RealDisk {
+    path: Arc<Path>,
+}
+
+/// The exclusive lock of a directory; the system releases it when the process ends in any way.
+#[derive(Debug)]
+pub struct RealLock {
+    _file: File,
+}
+
+impl RealDisk {
+    /// The directory at `path`; it is made, durably, when it is not there.
+    ///
+    /// # Errors
+    /// It can be neither found nor made.
+    pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
+        let path: PathBuf = path.into();
+        if !path.is_dir() {
+            fs::create_dir_all(&path)?;
+            let path = fs::canonicalize(&path)?;
+            if let Some(parent) = path.parent() {
+                File::open(parent)?.sync_all()?;
+            }
+        }
+        Ok(Self { path: path.into() })
+    }
+
+    /// Where the directory is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Disk for RealDisk {
+    type File = File;
+    type Lock = RealLock;
+
+    fn lock(&self) -> io::Result<Option<RealLock>> {
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.path.join(LOCK_NAME))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(RealLock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            // A name that is not UTF-8 is none of ours.
+            if let Ok(name) = entry?.file_name().into_string() {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn create(&self, name: &str, bytes: u64) -> io::Result<File> {
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(true)
+            .read(true)
+            .write(true)
+            .open(self.path.join(name))?;
+        if bytes > 0 {
+            allocate(&file, bytes)?;
+            fill_with_zeros(&file, bytes)?;
+        }
+        Ok(file)
+    }
+
+    fn open(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(self.path.join(name))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path.join(from), self.path.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path.join(name))
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
+
+    fn random(&self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+}
+
+/// Reserves the space at once, so that a full disk is known before anything is written.
+fn allocate(file: &File, bytes: u64) -> io::Result<()> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        // Not every file system can; the zeros that follow reserve the space as well.
+        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn fill_with_zeros(file: &File, bytes: u64) -> io::Result<()> {
+    let zeros = vec![0; ZEROS_BYTES];
+    let mut offset = 0;
+    while offset < bytes {
+        let left = usize::try_from(bytes - offset).unwrap_or(usize::MAX);
+        let piece = &zeros[..left.min(ZEROS_BYTES)];
+        file.write_all_at(piece, offset)?;
+        offset += u64::try_from(piece.len()).expect("a piece is small");
+    }
+    Ok(())
+}
+
+impl DiskFile for File {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_exact_at(buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.write_all_at(bytes, offset)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        Self::sync_data(self)
+    }
+
+    fn forget_cache(&self) -> io::Result<()> {
+        Ok(rustix::fs::fadvise(self, 0, None, Advice::DontNeed)?)
+    }
+}

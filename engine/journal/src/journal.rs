@@ -1,0 +1,383 @@
+//! The journal in files: the writer's side.
+
+use std::{fmt, io};
+
+use turnstile_record::{BODY_BYTES_MAX, Group, GroupBuilder, HEADER_BYTES, Link, RecordRef, seal};
+use turnstile_types::{Position, Timestamp};
+
+use crate::log::{Durability, Log, Room};
+use crate::preparation::{Next, Preparation, Preparer};
+use crate::recovery::{self, OpenError, Report};
+use crate::replay::{self, ReplayError};
+use crate::sabotage::Sabotage;
+use crate::segment::{FIRST_OFFSET, Label, Segment, to_u32, to_usize};
+use crate::{Disk, DiskFile, SEGMENT_BYTES_MIN};
+
+/// How a journal is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The length of new segments; at least [`SEGMENT_BYTES_MIN`], and enough for the largest
+    /// record. Existing segments keep theirs.
+    pub segment_bytes: u32,
+    /// `Sync` or `Os`; for `Memory` there is [`MemoryLog`](crate::MemoryLog).
+    pub durability: Durability,
+    pub preparation: Preparation,
+}
+
+/// Why a group is not durable. All of it is final: the journal takes nothing more, and the process
+/// must stop. Whether the group survived is found out by the next recovery.
+#[derive(Debug)]
+pub enum CommitError {
+    Write(io::Error),
+    Sync(io::Error),
+    /// The directory could not be changed for the next segment.
+    Directory(io::Error),
+    /// An earlier failure, already reported.
+    Poisoned,
+}
+
+/// The journal in files. It owns the directory (one lock, one writer), the current segment and the
+/// open group.
+///
+/// A group goes to the current segment when it fits, else to the next one, which is ready before
+/// it is needed; so a commit is one write into zeros that are already there, and one sync. At most
+/// one group is not durable at any time (with [`Durability::Os`]: those since the last sync, which
+/// never spread over two segments).
+#[derive(Debug)]
+pub struct Journal<D: Disk> {
+    disk: D,
+    options: Options,
+    sabotage: Sabotage,
+    current: Segment<D::File>,
+    /// Where the next group goes.
+    offset: u32,
+    link: Link,
+    next: Next<D::File>,
+    group: GroupBuilder,
+    /// Every group so far is durable.
+    is_synced: bool,
+    /// The last group is a seal.
+    is_sealed: bool,
+    is_poisoned: bool,
+    /// Why the next segment poisoned the journal, until a commit reports it.
+    directory_failure: Option<io::Error>,
+    // The thread ends before the lock is released: fields are dropped in this order.
+    preparer: Preparer<D>,
+    _lock: D::Lock,
+}
+
+impl<D: Disk> Journal<D> {
+    /// Takes the directory, recovers what is there, and is ready to write when it returns.
+    ///
+    /// # Errors
+    /// Another holder, a failing disk, or damage that recovery must not repair by forgetting.
+    ///
+    /// # Panics
+    /// When the options are outside their limits.
+    pub fn open(disk: D, options: Options) -> Result<(Self, Report), OpenError> {
+        Self::recover(disk, options, Sabotage::None)
+    }
+
+    /// Opens a journal with a planted bug.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    #[cfg(feature = "sabotage")]
+    pub fn open_sabotaged(
+        disk: D,
+        options: Options,
+        sabotage: Sabotage,
+    ) -> Result<(Self, Report), OpenError> {
+        Self::recover(disk, options, sabotage)
+    }
+
+    fn recover(disk: D, options: Options, sabotage: Sabotage) -> Result<(Self, Report), OpenError> {
+        assert!(
+            options.segment_bytes >= SEGMENT_BYTES_MIN,
+            "a segment has at least {SEGMENT_BYTES_MIN} bytes"
+        );
+        assert!(
+            options.durability != Durability::Memory,
+            "a journal keeps something"
+        );
+        let recovered = recovery::recover(&disk, options.segment_bytes, sabotage)?;
+        let preparer = Preparer::start(disk.clone(), options.preparation, sabotage)
+            .map_err(OpenError::Thread)?;
+        let mut journal = Self {
+            disk,
+            options,
+            sabotage,
+            current: recovered.current,
+            offset: recovered.offset,
+            link: recovered.link,
+            next: recovered.next.map_or(Next::Failed, Next::Ready),
+            group: GroupBuilder::new(),
+            is_synced: true,
+            is_sealed: recovered.is_sealed,
+            is_poisoned: false,
+            directory_failure: None,
+            preparer,
+            _lock: recovered.lock,
+        };
+        journal
+            .group
+            .begin(journal.link.time, journal.link.position);
+        journal.order_next();
+        Ok((journal, recovered.report))
+    }
+
+    /// The journal's random number, which snapshots carry.
+    #[must_use]
+    pub const fn id(&self) -> u64 {
+        self.current.label.journal
+    }
+
+    /// The directory, for snapshots and readers in other threads.
+    #[must_use]
+    pub const fn disk(&self) -> &D {
+        &self.disk
+    }
+
+    /// Orders the next segment unless it is there or coming.
+    fn order_next(&mut self) {
+        if !matches!(self.next, Next::Failed) {
+            return;
+        }
+        let label = Label {
+            journal: self.id(),
+            number: self.current.label.number + 1,
+            bytes: self.options.segment_bytes,
+        };
+        let outcome = self.preparer.order(label);
+        self.note(outcome);
+    }
+
+    fn note(&mut self, outcome: io::Result<Next<D::File>>) {
+        match outcome {
+            Ok(next) => self.next = next,
+            Err(error) => {
+                self.next = Next::Failed;
+                self.is_poisoned = true;
+                self.directory_failure = Some(error);
+            }
+        }
+    }
+
+    /// Whether a group with `body_bytes` fits at `offset` of a segment, with a seal behind it.
+    fn fits(body_bytes: usize, offset: u32, label: &Label) -> bool {
+        to_usize(offset) + HEADER_BYTES + body_bytes + HEADER_BYTES <= to_usize(label.bytes)
+    }
+
+    fn advance(&mut self) -> Result<(), CommitError> {
+        if !self.is_synced {
+            // So that the groups that are not durable never spread over two segments.
+            self.sync()?;
+        }
+        match std::mem::replace(&mut self.next, Next::Failed) {
+            Next::Ready(segment) => {
+                self.current = segment;
+                self.offset = FIRST_OFFSET;
+                Ok(())
+            }
+            Next::Coming | Next::Retrying | Next::Failed => {
+                panic!("a record is pushed only where there is room")
+            }
+        }
+    }
+
+    fn write_group(&mut self) -> Result<(), CommitError> {
+        if !Self::fits(self.group.body_bytes(), self.offset, &self.current.label) {
+            self.advance()?;
+        }
+        let place = self.current.place(self.offset);
+        let (bytes, link) = self.group.finish(place, self.link.chain, self.is_synced);
+        self.current
+            .file
+            .write_at(bytes, u64::from(self.offset))
+            .map_err(CommitError::Write)?;
+        self.offset += to_u32(bytes.len());
+        self.link = link;
+        self.is_sealed = false;
+        self.is_synced = false;
+        if self.options.durability == Durability::Sync {
+            self.sync()?;
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), CommitError> {
+        let file = &self.current.file;
+        let outcome = if self.sabotage.is(Sabotage::AckBeforeSync) {
+            Ok(())
+        } else if self.sabotage.is(Sabotage::RetryFailedSync) {
+            file.sync_data().or_else(|_failed| file.sync_data())
+        } else {
+            file.sync_data()
+        };
+        outcome.map_err(CommitError::Sync)?;
+        self.is_synced = true;
+        Ok(())
+    }
+
+    fn write_seal(&mut self) -> Result<(), CommitError> {
+        if !self.is_synced {
+            self.sync()?;
+        }
+        if self.is_sealed {
+            return Ok(());
+        }
+        let (bytes, link) = seal(self.current.place(self.offset), self.link);
+        self.current
+            .file
+            .write_at(&bytes, u64::from(self.offset))
+            .map_err(CommitError::Write)?;
+        self.offset += to_u32(bytes.len());
+        self.link = link;
+        self.sync()
+    }
+
+    /// Runs the last steps of a commit, after which nothing more is taken when it failed.
+    fn poison_on_error(
+        &mut self,
+        step: impl FnOnce(&mut Self) -> Result<(), CommitError>,
+    ) -> Result<(), CommitError> {
+        if self.is_poisoned {
+            let failure = self.directory_failure.take();
+            return Err(failure.map_or(CommitError::Poisoned, CommitError::Directory));
+        }
+        // Poisoned while it runs: a panic on the way leaves it so.
+        self.is_poisoned = true;
+        step(self)?;
+        self.is_poisoned = false;
+        Ok(())
+    }
+}
+
+impl<D: Disk> Log for Journal<D> {
+    fn durability(&self) -> Durability {
+        self.options.durability
+    }
+
+    fn next_position(&self) -> Position {
+        Position(self.link.position.0 + u64::from(self.group.records()))
+    }
+
+    fn last_time(&self) -> Timestamp {
+        self.link.time
+    }
+
+    fn begin(&mut self, time: Timestamp) {
+        assert!(
+            self.group.is_empty(),
+            "a group is committed before the next begins"
+        );
+        assert!(time >= self.link.time, "logged time never goes back");
+        self.group.begin(time, self.link.position);
+    }
+
+    fn room(&mut self, bytes: usize) -> Room {
+        let body_bytes = self.group.body_bytes() + bytes;
+        if body_bytes > BODY_BYTES_MAX {
+            return Room::CommitFirst;
+        }
+        if Self::fits(body_bytes, self.offset, &self.current.label) {
+            return Room::Fits;
+        }
+        self.poll_next();
+        if let Next::Ready(next) = &self.next {
+            if Self::fits(body_bytes, FIRST_OFFSET, &next.label) {
+                return Room::Fits;
+            }
+            assert!(!self.group.is_empty(), "a segment holds the largest record");
+        }
+        if !self.group.is_empty() {
+            return Room::CommitFirst;
+        }
+        self.room_in_next()
+    }
+
+    fn push(&mut self, record: &RecordRef<'_>) -> Position {
+        self.group.push(record)
+    }
+
+    fn commit(&mut self) -> Result<(), CommitError> {
+        if self.group.is_empty() && !self.is_poisoned {
+            return Ok(());
+        }
+        self.poison_on_error(Self::write_group)?;
+        self.group.begin(self.link.time, self.link.position);
+        self.order_next();
+        Ok(())
+    }
+
+    fn replay<E>(
+        &self,
+        after: Position,
+        each: impl FnMut(&Group<'_>) -> Result<(), E>,
+    ) -> Result<(), ReplayError<E>> {
+        let last = Position(self.link.position.0 - 1);
+        replay::replay_files(&self.disk, after, last, self.sabotage, each)
+    }
+
+    fn close(mut self) -> Result<(), CommitError> {
+        assert!(
+            self.group.is_empty(),
+            "the last group is committed before the end"
+        );
+        self.poison_on_error(Self::write_seal)
+    }
+}
+
+impl<D: Disk> Journal<D> {
+    /// Takes notice of a segment that has become ready, or not, in the meantime.
+    fn poll_next(&mut self) {
+        if matches!(self.next, Next::Coming | Next::Retrying)
+            && let Some(outcome) = self.preparer.poll()
+        {
+            self.note(outcome);
+        }
+    }
+
+    /// Whether the next segment, which an empty group now needs, is or can be made ready.
+    ///
+    /// A first attempt that is under way is waited for: it takes no longer than the disk does, and
+    /// refusing would blame a disk that is only slow. Once it has failed nobody waits any more.
+    fn room_in_next(&mut self) -> Room {
+        if matches!(self.next, Next::Coming) {
+            let outcome = self.preparer.wait();
+            self.note(outcome);
+        }
+        if matches!(self.next, Next::Failed) && !self.is_poisoned {
+            self.order_next();
+            if matches!(self.next, Next::Coming) {
+                self.next = Next::Retrying;
+            }
+        }
+        match self.next {
+            Next::Ready(_) => Room::Fits,
+            Next::Coming | Next::Retrying | Next::Failed => Room::DiskFull,
+        }
+    }
+}
+
+impl fmt::Display for CommitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write(error) => write!(f, "the journal cannot be written: {error}"),
+            Self::Sync(error) => write!(f, "the journal cannot be synced: {error}"),
+            Self::Directory(error) => {
+                write!(f, "the journal's directory cannot be changed: {error}")
+            }
+            Self::Poisoned => f.write_str("the journal failed before and takes nothing more"),
+        }
+    }
+}
+
+impl std::error::Error for CommitError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Write(error) | Self::Sync(error) | Self::Directory(error) => Some(error),
+            Self::Poisoned => None,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What version 1 wrote is read, and written, for ever. The files in `golden/` were made from the
+//! byte maps in `docs/formats`, not by this code.
+
+use turnstile_journal::snapshot::{self, Draft};
+use turnstile_journal::{Disk, FaultyDisk, Inspected, Report, inspect};
+use turnstile_types::{Position, Sink, Timestamp};
+
+use crate::{commit, history, open};
+
+const JOURNAL: u64 = 0x0123_4567_89ab_cdef;
+
+fn golden(hex: &str) -> Vec<u8> {
+    hex.split_ascii_whitespace()
+        .map(|digits| u8::from_str_radix(digits, 16).unwrap())
+        .collect()
+}
+
+fn disk_of_version_1() -> FaultyDisk {
+    let disk = FaultyDisk::new(1);
+    disk.create("segment-00000001", 8_192).unwrap();
+    let header = golden(include_str!("../../golden/segment-1.header.hex"));
+    let groups = golden(include_str!("../../golden/segment-1.groups.hex"));
+    disk.overwrite("segment-00000001", 0, &header);
+    disk.overwrite("segment-00000001", 4_096, &groups);
+    disk.sync_directory().unwrap();
+    disk
+}
+
+#[test]
+fn a_segment_of_version_1_opens_and_replays() {
+    let disk = disk_of_version_1();
+    let report = Report {
+        created: false,
+        clean: true,
+        segments: 1,
+        groups: 2,
+        records: 3,
+        last: Position(3),
+        time: Timestamp(1_798_106_645_700),
+        cut_bytes: 0,
+        cut_at: None,
+    };
+    let inspected = Inspected {
+        journal: JOURNAL,
+        report: report.clone(),
+    };
+    assert_eq!(inspect(&disk).unwrap(), Some(inspected));
+    let (mut journal, opened) = open(&disk).unwrap();
+    assert_eq!((journal.id(), opened), (JOURNAL, report));
+    let mut groups = vec![
+        vec![b"book 101".to_vec(), b"cancel".to_vec()],
+        vec![b"hold".to_vec()],
+    ];
+    assert_eq!(history(&journal), groups);
+    groups.push(vec![b"new".to_vec()]);
+    commit(&mut journal, &groups[2]).unwrap();
+    assert_eq!(history(&journal), groups);
+}
+
+#[test]
+fn a_segment_is_written_as_version_1() {
+    let disk = disk_of_version_1();
+    let (mut journal, _) = open(&disk).unwrap();
+    commit(&mut journal, &[vec![7; 9_000]]).unwrap();
+    // The next segment differs from the golden one in number, length and checksum.
+    let header = disk.contents("segment-00000002");
+    let expected = golden(include_str!("../../golden/segment-1.header.hex"));
+    assert_eq!(header[..14], expected[..14]);
+    assert_eq!(header[14..22], [2, 0, 0, 0, 0, 0x40, 0, 0]);
+    assert_eq!(header[26..4_096], [0; 4_070]);
+    assert_eq!(header[4_096..4_100], *b"TSGR");
+}
+
+#[test]
+fn a_snapshot_is_read_and_written_as_version_1() {
+    let bytes = golden(include_str!("../../golden/snapshot-1.hex"));
+    let name = "snapshot-00000000000000000003";
+    let disk = disk_of_version_1();
+    let mut draft = Draft::begin(
+        disk.clone(),
+        JOURNAL,
+        Position(3),
+        Timestamp(1_798_106_645_700),
+    );
+    draft.put(b"the state");
+    let title = draft.finish(5).unwrap();
+    assert_eq!(disk.contents(name), bytes);
+    let read = snapshot::load(&disk, JOURNAL, Position(3)).unwrap();
+    assert_eq!(
+        (read.title, read.state.as_slice()),
+        (title, &b"the state"[..])
+    );
+    assert_eq!(snapshot::positions(&disk).unwrap(), [Position(3)]);
+}
+
+#[test]
+fn looking_at_a_journal_changes_nothing() {
+    let disk = FaultyDisk::new(1);
+    assert_eq!(inspect(&disk).unwrap(), None);
+    assert_eq!(disk.list().unwrap(), [""; 0]);
+    let disk = disk_of_version_1();
+    let groups = golden(include_str!("../../golden/segment-1.groups.hex"));
+    let torn = 4_096 + groups.len() as u64;
+    disk.overwrite("segment-00000001", torn, b"torn");
+    let before = disk.contents("segment-00000001");
+    let report = inspect(&disk).unwrap().unwrap().report;
+    assert_eq!((report.cut_bytes, report.clean), (4, false));
+    assert_eq!(disk.contents("segment-00000001"), before);
+    assert_eq!(disk.list().unwrap(), ["segment-00000001"]);
+}

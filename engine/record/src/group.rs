@@ -1,0 +1,147 @@
+//! Reading a group: whole and in its place, or not at all.
+
+use turnstile_types::{Position, Reader, Timestamp};
+
+use crate::record::Parts;
+use crate::{Broken, HEADER_BYTES, Header, Kind, Link, Place, Record};
+
+/// A group that passed every check: place, link, both checksums, and each record's form.
+#[derive(Clone, Copy, Debug)]
+pub struct Group<'a> {
+    header: Header,
+    body: &'a [u8],
+}
+
+impl<'a> Group<'a> {
+    /// Reads the group that begins with the first of `bytes`; more bytes may follow it.
+    ///
+    /// # Errors
+    /// Anything that a group at this place, after this link, is not.
+    pub fn parse(bytes: &'a [u8], place: Place, link: Option<Link>) -> Result<Self, Broken> {
+        let header = Header::parse(bytes)?;
+        header.continues(place, link)?;
+        let body = body_of(bytes, &header)?;
+        if crc32c::crc32c(body) != header.body_checksum {
+            return Err(Broken::BodyChecksum);
+        }
+        check_records(&header, body)?;
+        Ok(Self { header, body })
+    }
+
+    /// Reads a group as [`parse`](Self::parse) does, but believes both checksums and the chain: a
+    /// planted bug for the simulator.
+    ///
+    /// # Errors
+    /// Bytes that do not even have the form of a group of this place.
+    #[cfg(feature = "sabotage")]
+    pub fn parse_unchecked(bytes: &'a [u8], place: Place) -> Result<Self, Broken> {
+        let head = bytes.first_chunk::<HEADER_BYTES>().ok_or(Broken::Short)?;
+        if !head.starts_with(&crate::MAGIC) {
+            return Err(Broken::Magic);
+        }
+        let header = Header::fields(head)?;
+        header.lies_at(place)?;
+        let body = body_of(bytes, &header)?;
+        check_records(&header, body)?;
+        Ok(Self { header, body })
+    }
+
+    #[must_use]
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The logged time of every record in the group.
+    #[must_use]
+    pub const fn time(&self) -> Timestamp {
+        self.header.time
+    }
+
+    /// The position of the first record; of a group without records, of the next one.
+    #[must_use]
+    pub const fn first(&self) -> Position {
+        self.header.first
+    }
+
+    /// The position after the last record.
+    #[must_use]
+    pub fn end(&self) -> Position {
+        self.header.link().position
+    }
+
+    #[must_use]
+    pub const fn is_seal(&self) -> bool {
+        matches!(self.header.kind, Kind::Seal)
+    }
+
+    /// The records, in order.
+    #[must_use]
+    pub fn records(&self) -> Records<'a> {
+        Records {
+            body: Reader::new(self.body),
+            next: self.header.first,
+            end: self.end(),
+            time: self.header.time,
+        }
+    }
+}
+
+fn body_of<'a>(bytes: &'a [u8], header: &Header) -> Result<&'a [u8], Broken> {
+    bytes
+        .get(HEADER_BYTES..header.group_bytes())
+        .ok_or(Broken::Short)
+}
+
+/// Checks that the body is exactly as many well-formed records as the header announces.
+fn check_records(header: &Header, body: &[u8]) -> Result<(), Broken> {
+    let mut body = Reader::new(body);
+    let mut principal: &[u8] = &[];
+    for _ in 0..header.records {
+        let parts = Parts::read(&mut body).map_err(|_malformed| Broken::Records)?;
+        let is_known = !principal.is_empty() && parts.principal == principal;
+        if !is_known && parts.principal().is_none() || parts.key().is_none() {
+            return Err(Broken::Records);
+        }
+        principal = parts.principal;
+    }
+    if body.is_empty() {
+        Ok(())
+    } else {
+        Err(Broken::Records)
+    }
+}
+
+/// The records of one group.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    body: Reader<'a>,
+    next: Position,
+    end: Position,
+    time: Timestamp,
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        if self.next == self.end {
+            return None;
+        }
+        let parts = Parts::read(&mut self.body).expect("the group's records were checked");
+        let position = self.next;
+        self.next = position.next();
+        Some(Record {
+            position,
+            time: self.time,
+            service: parts.service,
+            principal: parts.principal().expect("the group's names were checked"),
+            key: parts.key().expect("the group's keys were checked"),
+            payload: parts.payload,
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.end.0 - self.next.0).ok();
+        (left.unwrap_or(usize::MAX), left)
+    }
+}

@@ -1,0 +1,292 @@
+//! The sequencer: one order for all commands, one group at a time, no answer before its group is
+//! durable.
+
+use turnstile_journal::{CommitError, Log, Room};
+use turnstile_record::{BODY_BYTES_MAX, PAYLOAD_BYTES_MAX, Record, RecordRef, SERVICE_ENGINE};
+use turnstile_types::{Key, Machine, Position, Principal, Timestamp};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::state::{State, engine};
+
+/// What became of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply<O> {
+    /// The position of the record that decided it.
+    pub position: Position,
+    /// Whether this is the first answer to the same idempotency key once more.
+    pub replayed: bool,
+    pub outcome: O,
+}
+
+/// Why a command was not taken. Nothing of it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExecuteError {
+    /// The idempotency key was used for another command, in the record at this position. Final.
+    KeyReused { first: Position },
+    /// The disk has no room for the record. Reads go on; the command may be sent again later.
+    ReadOnly,
+    /// The command is larger than a record may be. Final.
+    TooLarge,
+    /// A write or a sync has failed, and the process must stop.
+    Stopped,
+}
+
+/// Orders commands, journals them in groups and applies them.
+///
+/// It owns the state and the log. A turn of its caller is: [`tick`](Self::tick), any number of
+/// [`execute`](Self::execute), one [`commit`](Self::commit). Commands are applied as they come, so
+/// that one look-up of the machine serves both the decision and its answer; the price is that
+/// after a failed commit the state is ahead of the disk, and the process must stop without
+/// sending anything. Committing before applying was rejected: it needs a second pass over every
+/// group, and its answers are no earlier.
+#[derive(Debug)]
+pub struct Sequencer<M, L> {
+    state: State<M>,
+    log: L,
+    /// Whether the log's group is open.
+    open: bool,
+    stopped: bool,
+    payload: Vec<u8>,
+    #[cfg(feature = "sabotage")]
+    forgetful: bool,
+}
+
+impl<M: Machine, L: Log> Sequencer<M, L> {
+    /// Takes over a state and the log whose last record is the state's.
+    pub const fn new(state: State<M>, log: L) -> Self {
+        Self {
+            state,
+            log,
+            open: false,
+            stopped: false,
+            payload: Vec::new(),
+            #[cfg(feature = "sabotage")]
+            forgetful: false,
+        }
+    }
+
+    /// Decides one command in the open group.
+    ///
+    /// Contract: the answer MUST NOT leave before [`commit`](Self::commit) has returned `Ok`.
+    ///
+    /// # Errors
+    /// The command was not taken; nothing of it happened.
+    pub fn execute(
+        &mut self,
+        now: Timestamp,
+        principal: &Principal,
+        key: Option<Key<'_>>,
+        command: &M::Command<'_>,
+    ) -> Result<Reply<M::Outcome>, ExecuteError> {
+        if self.stopped {
+            return Err(ExecuteError::Stopped);
+        }
+        self.payload.clear();
+        M::encode_command(command, &mut self.payload);
+        if let Some(first) = self.first_answer(now, principal, key) {
+            return first;
+        }
+        let payload = std::mem::take(&mut self.payload);
+        let record = Record {
+            position: self.state.position().next(),
+            time: self.group_time(now),
+            service: M::SERVICE,
+            principal: *principal,
+            key,
+            payload: &payload,
+        };
+        let taken = self.append(&record);
+        let reply = taken.map(|()| Reply {
+            position: record.position,
+            replayed: false,
+            outcome: self.state.apply(&record, command),
+        });
+        self.payload = payload;
+        reply
+    }
+
+    /// Puts a record in the open group; opens one when there is none, and commits a full one.
+    fn append(&mut self, record: &Record<'_>) -> Result<(), ExecuteError> {
+        let wanted = RecordRef {
+            service: record.service,
+            principal: &record.principal,
+            key: record.key,
+            payload: record.payload,
+        };
+        if wanted.payload.len() > PAYLOAD_BYTES_MAX {
+            return Err(ExecuteError::TooLarge);
+        }
+        loop {
+            if !self.open {
+                self.log.begin(record.time);
+            }
+            match self.log.room(wanted.size()) {
+                Room::Fits => break,
+                Room::CommitFirst => {
+                    self.commit().map_err(|_failure| ExecuteError::Stopped)?;
+                }
+                Room::DiskFull => return Err(ExecuteError::ReadOnly),
+            }
+        }
+        let position = self.log.push(&wanted);
+        assert_eq!(position, record.position, "log and state count alike");
+        self.open = true;
+        Ok(())
+    }
+
+    /// The answer that the key has had already, if it has had one.
+    fn first_answer(
+        &self,
+        now: Timestamp,
+        principal: &Principal,
+        key: Option<Key<'_>>,
+    ) -> Option<Result<Reply<M::Outcome>, ExecuteError>> {
+        #[cfg(feature = "sabotage")]
+        if self.forgetful {
+            return None;
+        }
+        let first = self.state.first(self.group_time(now), principal, key?)?;
+        if first.content != xxh3_64(&self.payload) {
+            return Some(Err(ExecuteError::KeyReused {
+                first: first.position,
+            }));
+        }
+        let outcome = M::decode_outcome(first.outcome).expect("the memory holds our own encoding");
+        Some(Ok(Reply {
+            position: first.position,
+            replayed: true,
+            outcome,
+        }))
+    }
+
+    /// Does what is due, in a record of its own.
+    ///
+    /// # Errors
+    /// The record was not taken: what is due stays due.
+    pub fn tick(&mut self, now: Timestamp) -> Result<(), ExecuteError> {
+        let time = self.group_time(now);
+        if self
+            .state
+            .machine()
+            .next_deadline()
+            .is_none_or(|deadline| deadline > time)
+        {
+            return Ok(());
+        }
+        if self.stopped {
+            return Err(ExecuteError::Stopped);
+        }
+        let position = self.state.position().next();
+        let record = Record {
+            position,
+            time,
+            service: SERVICE_ENGINE,
+            principal: engine(),
+            key: None,
+            payload: &[],
+        };
+        self.append(&record)?;
+        self.state.tick(position, time);
+        Ok(())
+    }
+
+    /// Makes sure that the next `bytes` of records lie in one group, and so are atomic across a
+    /// crash. A segment of the journal must be able to hold them.
+    ///
+    /// # Errors
+    /// The disk is full, the group that had to go first could not be committed, or so many bytes
+    /// never fit in one group.
+    pub fn reserve(&mut self, bytes: usize) -> Result<(), ExecuteError> {
+        if bytes > BODY_BYTES_MAX {
+            return Err(ExecuteError::TooLarge);
+        }
+        loop {
+            match self.log.room(bytes) {
+                Room::Fits => return Ok(()),
+                Room::CommitFirst => {
+                    self.commit().map_err(|_failure| ExecuteError::Stopped)?;
+                }
+                Room::DiskFull => return Err(ExecuteError::ReadOnly),
+            }
+        }
+    }
+
+    /// The time of the open group, or the one that a group opened at `now` would have: logged
+    /// time never goes back, whatever the clock does.
+    fn group_time(&self, now: Timestamp) -> Timestamp {
+        if self.open {
+            self.state.time()
+        } else {
+            now.max(self.state.time())
+        }
+    }
+
+    /// Makes the open group durable: one write and one sync.
+    ///
+    /// # Errors
+    /// A write or a sync failed. That is final: nothing of the group may be answered, and
+    /// whatever comes after it is refused.
+    pub fn commit(&mut self) -> Result<Position, CommitError> {
+        if self.stopped {
+            return Err(CommitError::Poisoned);
+        }
+        if self.open {
+            self.open = false;
+            self.log
+                .commit()
+                .inspect_err(|_failure| self.stopped = true)?;
+        }
+        Ok(self.state.position())
+    }
+
+    /// Whether something waits for its commit.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.open
+    }
+
+    #[must_use]
+    pub const fn state(&self) -> &State<M> {
+        &self.state
+    }
+
+    pub const fn state_mut(&mut self) -> &mut State<M> {
+        &mut self.state
+    }
+
+    #[must_use]
+    pub const fn log(&self) -> &L {
+        &self.log
+    }
+
+    pub const fn log_mut(&mut self) -> &mut L {
+        &mut self.log
+    }
+
+    /// Gives the log back, to be closed.
+    pub fn into_log(self) -> L {
+        self.log
+    }
+
+    /// Plants a bug: idempotency keys are not looked up.
+    #[cfg(feature = "sabotage")]
+    pub const fn ignore_keys(&mut self) {
+        self.forgetful = true;
+    }
+}
+
+impl std::fmt::Display for ExecuteError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::KeyReused { first } => write!(
+                f,
+                "the idempotency key was used for another command, at position {first}"
+            ),
+            Self::ReadOnly => write!(f, "the disk is full: only reads are served until it is not"),
+            Self::TooLarge => write!(f, "the command is larger than a record may be"),
+            Self::Stopped => write!(f, "the journal has failed and the server is stopping"),
+        }
+    }
+}
+
+impl std::error::Error for ExecuteError {}

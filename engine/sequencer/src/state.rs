@@ -1,0 +1,229 @@
+//! What a journal's records build: the machine, and the memory of idempotency keys.
+
+use turnstile_record::{Group, Record, SERVICE_ENGINE};
+use turnstile_types::{
+    Context, Key, Machine, Malformed, Name, Position, Principal, Reader, Sink, Timestamp,
+};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::keys::{First, KEYS_MAX, Keys};
+
+/// Why a journal cannot be replayed: it was written by another version, or it is damaged in a way
+/// that its checksums do not show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplayError {
+    /// The record is for a service that this machine does not know.
+    UnknownService { position: Position, service: u8 },
+    Malformed {
+        position: Position,
+        cause: Malformed,
+    },
+    /// A record is missing: the next one should have had the position `expected`.
+    Gap { expected: Position, found: Position },
+}
+
+/// The state that a journal's records build: the machine, and the memory of idempotency keys.
+///
+/// It is what a snapshot holds, and what replay, the live server and the background snapshot
+/// each own one of. It knows no log: who feeds it records decides when answers may leave.
+#[derive(Debug)]
+pub struct State<M> {
+    machine: M,
+    keys: Keys,
+    /// The last record applied.
+    position: Position,
+    /// The time of the last record's group.
+    time: Timestamp,
+    outcome_bytes: Vec<u8>,
+}
+
+/// The version of [`State`]'s own part of a snapshot.
+const SNAPSHOT_VERSION: u8 = 1;
+
+impl<M: Machine> State<M> {
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            machine: M::empty(),
+            keys: Keys::new(KEYS_MAX),
+            position: Position(0),
+            time: Timestamp(0),
+            outcome_bytes: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub const fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    #[must_use]
+    pub const fn machine_mut(&mut self) -> &mut M {
+        &mut self.machine
+    }
+
+    /// The last record applied.
+    #[must_use]
+    pub const fn position(&self) -> Position {
+        self.position
+    }
+
+    /// The time of the last record applied.
+    #[must_use]
+    pub const fn time(&self) -> Timestamp {
+        self.time
+    }
+
+    /// How many idempotency keys are remembered.
+    #[must_use]
+    pub const fn key_count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// What was answered first under this key, if it is still remembered at `now`.
+    pub(crate) fn first(
+        &self,
+        now: Timestamp,
+        principal: &Principal,
+        key: Key<'_>,
+    ) -> Option<First<'_>> {
+        self.keys.find(now, principal, key)
+    }
+
+    /// Applies every record of a group that was read from a journal.
+    ///
+    /// # Errors
+    /// A record that does not follow the last one, or that no machine of ours has written.
+    pub fn replay(&mut self, group: &Group<'_>) -> Result<(), ReplayError> {
+        for record in group.records() {
+            self.replay_record(&record)?;
+        }
+        Ok(())
+    }
+
+    fn replay_record(&mut self, record: &Record<'_>) -> Result<(), ReplayError> {
+        let position = record.position;
+        if position != self.position.next() {
+            return Err(ReplayError::Gap {
+                expected: self.position.next(),
+                found: position,
+            });
+        }
+        if record.service == SERVICE_ENGINE {
+            self.tick(position, record.time);
+            return Ok(());
+        }
+        if record.service != M::SERVICE {
+            return Err(ReplayError::UnknownService {
+                position,
+                service: record.service,
+            });
+        }
+        let command = M::decode_command(record.payload)
+            .map_err(|cause| ReplayError::Malformed { position, cause })?;
+        self.apply(record, &command);
+        Ok(())
+    }
+
+    /// Decides one command, and remembers its answer when it has a key.
+    pub(crate) fn apply(&mut self, record: &Record<'_>, command: &M::Command<'_>) -> M::Outcome {
+        let Record {
+            position,
+            time: now,
+            ref principal,
+            ..
+        } = *record;
+        let outcome = self.machine.apply(
+            &Context {
+                position,
+                now,
+                principal,
+            },
+            command,
+        );
+        (self.position, self.time) = (position, now);
+        if let Some(key) = record.key {
+            self.outcome_bytes.clear();
+            M::encode_outcome(&outcome, &mut self.outcome_bytes);
+            let first = First {
+                position,
+                content: xxh3_64(record.payload),
+                outcome: &self.outcome_bytes,
+            };
+            self.keys.insert(now, principal, key, first);
+        }
+        outcome
+    }
+
+    /// Does what is due at `now`.
+    pub(crate) fn tick(&mut self, position: Position, now: Timestamp) {
+        self.machine.tick(&Context {
+            position,
+            now,
+            principal: &engine(),
+        });
+        (self.position, self.time) = (position, now);
+    }
+
+    /// Writes the whole state in its canonical form.
+    pub fn snapshot(&self, out: &mut dyn Sink) {
+        out.put(&[SNAPSHOT_VERSION]);
+        out.put(&self.position.0.to_le_bytes());
+        out.put(&self.time.0.to_le_bytes());
+        self.keys.snapshot(out);
+        self.machine.snapshot(out);
+    }
+
+    /// Reads what [`Self::snapshot`] wrote.
+    ///
+    /// # Errors
+    /// The bytes are no such snapshot.
+    pub fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(bytes);
+        if reader.u8("snapshot version")? != SNAPSHOT_VERSION {
+            return Err(Malformed {
+                field: "snapshot version",
+            });
+        }
+        let position = Position(reader.u64("snapshot position")?);
+        let time = Timestamp(reader.u64("snapshot time")?);
+        let keys = Keys::restore(&mut reader, KEYS_MAX)?;
+        let machine = M::restore(reader.take(reader.remaining(), "machine")?)?;
+        Ok(Self {
+            machine,
+            keys,
+            position,
+            time,
+            outcome_bytes: Vec::new(),
+        })
+    }
+}
+
+/// The principal of the records that the engine itself writes.
+pub(crate) fn engine() -> Principal {
+    Principal(Name::parse(b"engine").expect("`engine` is a name"))
+}
+
+impl std::fmt::Display for ReplayError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::UnknownService { position, service } => {
+                write!(
+                    f,
+                    "the record at position {position} is for the unknown service {service}"
+                )
+            }
+            Self::Malformed { position, cause } => {
+                write!(f, "the record at position {position} has {cause}")
+            }
+            Self::Gap { expected, found } => {
+                write!(
+                    f,
+                    "the record at position {expected} is missing: position {found} follows"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}

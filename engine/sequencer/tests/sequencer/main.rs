@@ -1,0 +1,4 @@
+//! The sequencer, with a toy machine that sells numbered seats.
+
+mod rules;
+mod seats;

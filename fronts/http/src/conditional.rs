@@ -1,0 +1,66 @@
+//! Entity tags and the headers that compare them.
+
+use turnstile_types::Position;
+
+/// A strong entity tag, quotes included: the position of the record that last changed the thing.
+pub type ETag = String;
+
+/// What a list of entity tags says about a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matches {
+    Yes,
+    No,
+    /// The header is not a list of entity tags.
+    Malformed,
+}
+
+/// The tag of the thing that was last changed at `position`.
+#[must_use]
+pub fn etag_of(position: Position) -> ETag {
+    format!("\"{position}\"")
+}
+
+/// Whether `etag` is in the value of an `If-Match` or `If-None-Match` header. A weak tag (`W/`)
+/// counts only where `weak` is allowed: in `If-None-Match`.
+#[must_use]
+pub fn matches_any(value: &str, etag: &str, weak: bool) -> Matches {
+    if value.trim() == "*" {
+        return Matches::Yes;
+    }
+    let mut found = Matches::No;
+    // Our own tags hold no comma, so a tag that does is another server's and cannot match.
+    for tag in value.split(',').map(str::trim) {
+        let opaque = tag.strip_prefix("W/").unwrap_or(tag);
+        if opaque.len() < 2 || !opaque.starts_with('"') || !opaque.ends_with('"') {
+            return Matches::Malformed;
+        }
+        if opaque == etag && (weak || opaque.len() == tag.len()) {
+            found = Matches::Yes;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_match_in_lists_and_weak_ones_only_where_allowed() {
+        let etag = etag_of(Position(7));
+        let rows = [
+            ("\"7\"", false, Matches::Yes),
+            ("\"6\", \"7\"", false, Matches::Yes),
+            ("*", false, Matches::Yes),
+            ("W/\"7\"", true, Matches::Yes),
+            ("W/\"7\"", false, Matches::No),
+            ("\"77\"", false, Matches::No),
+            ("7", false, Matches::Malformed),
+            ("\"6\", 7", false, Matches::Malformed),
+            ("", false, Matches::Malformed),
+        ];
+        for (value, weak, expected) in rows {
+            assert_eq!(matches_any(value, &etag, weak), expected, "{value}");
+        }
+    }
+}

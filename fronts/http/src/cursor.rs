@@ -1,0 +1,64 @@
+//! Where a listing goes on, as callers see it: text that means nothing to them.
+
+use std::fmt;
+
+use turnstile_rooms::Cursor;
+
+/// Some text that no listing gave out as a cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidCursor;
+
+/// The text of a cursor.
+#[must_use]
+pub fn cursor_text(cursor: Cursor) -> String {
+    format!("c{:016x}", cursor.0)
+}
+
+/// Reads what [`cursor_text`] wrote.
+///
+/// # Errors
+/// Any other text.
+pub fn parse_cursor(text: &str) -> Result<Cursor, InvalidCursor> {
+    let digits = text.strip_prefix('c').filter(|digits| {
+        let small = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+        digits.len() == 16 && digits.bytes().all(small)
+    });
+    digits
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+        .map(Cursor)
+        .ok_or(InvalidCursor)
+}
+
+impl fmt::Display for InvalidCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a cursor is the text that the page before gave as next_cursor")
+    }
+}
+
+impl std::error::Error for InvalidCursor {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_reads_back_and_nothing_else_does() {
+        for number in [0, 1, 77, u64::MAX] {
+            assert_eq!(
+                parse_cursor(&cursor_text(Cursor(number))),
+                Ok(Cursor(number))
+            );
+        }
+        for text in [
+            "",
+            "c",
+            "1",
+            "c1",
+            "c+000000000000001",
+            "c00000000000000FF",
+            "\u{e9}",
+        ] {
+            assert_eq!(parse_cursor(text), Err(InvalidCursor), "{text}");
+        }
+    }
+}

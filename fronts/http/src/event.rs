@@ -1,0 +1,185 @@
+//! Events as server-sent events: `id: <position>.<ordinal>`, the kind as the name, JSON as data.
+
+use std::{fmt, io::Write};
+
+use serde::Serialize;
+use turnstile_rooms::Event;
+use turnstile_types::Position;
+use utoipa::ToSchema;
+
+/// The place of an event in its feed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EventId {
+    pub position: Position,
+    /// Counts the events of one record.
+    pub ordinal: u32,
+}
+
+/// Some text that is no [`EventId`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidEventId;
+
+impl EventId {
+    #[must_use]
+    pub const fn of(event: &Event) -> Self {
+        Self {
+            position: event.position,
+            ordinal: event.ordinal,
+        }
+    }
+
+    /// Reads `<position>` or `<position>.<ordinal>`; a position alone stands for all its events.
+    ///
+    /// # Errors
+    /// Any other text.
+    pub fn parse(text: &str) -> Result<Self, InvalidEventId> {
+        let (position, ordinal) = match text.split_once('.') {
+            Some((position, ordinal)) => (position, number(ordinal)?),
+            None => (text, u64::from(u32::MAX)),
+        };
+        Ok(Self {
+            position: Position(number(position)?),
+            ordinal: u32::try_from(ordinal).map_err(|_large| InvalidEventId)?,
+        })
+    }
+}
+
+/// Plain digits, without the sign that `parse` would take.
+fn number(text: &str) -> Result<u64, InvalidEventId> {
+    if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(InvalidEventId);
+    }
+    text.parse().map_err(|_large| InvalidEventId)
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.position, self.ordinal)
+    }
+}
+
+impl fmt::Display for InvalidEventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a place in the feed is <position> or <position>.<ordinal>")
+    }
+}
+
+impl std::error::Error for InvalidEventId {}
+
+/// One thing that happened to a room.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EventView {
+    position: u64,
+    /// Counts the events of one record, from 0.
+    ordinal: u32,
+    #[schema(format = DateTime)]
+    at: String,
+    #[schema(value_type = String, example = "booked")]
+    kind: &'static str,
+    property: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    room: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = Date)]
+    arrival: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = Date)]
+    departure: Option<String>,
+}
+
+/// Appends one event.
+pub fn put_event(event: &Event, out: &mut Vec<u8>) {
+    let view = EventView {
+        position: event.position.0,
+        ordinal: event.ordinal,
+        at: event.at.to_string(),
+        kind: event.kind.code(),
+        property: event.property.to_string(),
+        room: event.room.map(|room| room.to_string()),
+        reference: event.reference.map(|reference| reference.to_string()),
+        arrival: event.stay.map(|stay| stay.arrival().to_string()),
+        departure: event.stay.map(|stay| stay.departure().to_string()),
+    };
+    put_line(
+        out,
+        format_args!("id: {}\nevent: {}\ndata: ", EventId::of(event), view.kind),
+    );
+    serde_json::to_writer(&mut *out, &view).expect("a view is a map of texts and numbers");
+    out.extend_from_slice(b"\n\n");
+}
+
+/// Tells a follower that the place it asked for is no longer kept, and where the feed begins now.
+/// What happened between must be read from the listings.
+pub fn put_reset(first: EventId, out: &mut Vec<u8>) {
+    put_line(
+        out,
+        format_args!("event: reset\ndata: {{\"first\":\"{first}\"}}\n\n"),
+    );
+}
+
+/// Tells a follower that it was too slow: the events up to `first` are lost to it.
+pub fn put_lagged(missed: u64, first: EventId, out: &mut Vec<u8>) {
+    put_line(
+        out,
+        format_args!("event: lagged\ndata: {{\"missed\":{missed},\"first\":\"{first}\"}}\n\n"),
+    );
+}
+
+fn put_line(out: &mut Vec<u8>, line: fmt::Arguments<'_>) {
+    out.write_fmt(line).expect("a vector takes all bytes");
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_rooms::EventKind;
+    use turnstile_types::{Name, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn a_place_in_the_feed_reads_back() {
+        let id = |position, ordinal| EventId {
+            position: Position(position),
+            ordinal,
+        };
+        let rows = [
+            ("7.2", Ok(id(7, 2))),
+            ("7", Ok(id(7, u32::MAX))),
+            ("0.0", Ok(id(0, 0))),
+            ("", Err(InvalidEventId)),
+            ("7.", Err(InvalidEventId)),
+            ("+7.1", Err(InvalidEventId)),
+            ("7.4294967296", Err(InvalidEventId)),
+            ("x", Err(InvalidEventId)),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(EventId::parse(text), expected, "{text:?}");
+        }
+        assert_eq!(id(7, 2).to_string(), "7.2");
+    }
+
+    #[test]
+    fn an_event_is_one_block_of_lines() {
+        let mut out = Vec::new();
+        let event = Event {
+            position: Position(7),
+            ordinal: 0,
+            at: Timestamp(0),
+            kind: EventKind::PropertyAdded,
+            property: Name::parse(b"grand").unwrap(),
+            room: None,
+            reference: None,
+            stay: None,
+        };
+        put_event(&event, &mut out);
+        put_lagged(3, EventId::of(&event), &mut out);
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "id: 7.0\nevent: property_added\ndata: {\"position\":7,\"ordinal\":0,\
+             \"at\":\"1970-01-01T00:00:00.000Z\",\"kind\":\"property_added\",\
+             \"property\":\"grand\"}\n\nevent: lagged\ndata: {\"missed\":3,\"first\":\"7.0\"}\n\n"
+        );
+    }
+}

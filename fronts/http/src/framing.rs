@@ -1,0 +1,302 @@
+//! Where one request ends and the next begins: one strict reading of the bytes, or none.
+//!
+//! Request smuggling lives on two readers that disagree. So this scanner stands before the HTTP
+//! library and lets only bytes through on which no two readers can: heads of CRLF lines, at most
+//! one `Content-Length`, no `Transfer-Encoding`. A chunked body is answered with 411, because a
+//! request here is at most some kilobytes and every client knows its length.
+
+use memchr::memchr;
+
+/// The longest head: request line and header fields, in bytes.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+
+/// The most header fields in a head.
+const FIELDS_MAX: usize = 100;
+
+/// The longest body, in bytes; refused from the declared length, before a byte of it is read.
+const BODY_BYTES_MAX: u64 = 64 * 1024;
+
+/// Follows one connection's bytes through requests.
+///
+/// It owns the kept start of the line that is being read, and nothing else of the bytes: it can be
+/// fed pieces of any size, and costs one pass over heads and none over bodies.
+#[derive(Debug)]
+pub struct Scanner {
+    part: Part,
+    head_bytes: usize,
+    fields: usize,
+    length: Option<u64>,
+    chunked: bool,
+    /// The start of the current line, for lines that came in pieces and for judging.
+    line: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Before the first byte of a request.
+    Between,
+    RequestLine,
+    Fields,
+    /// So many bytes of the body are still to come.
+    Body(u64),
+}
+
+/// Where a connection's input stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Between requests.
+    Between,
+    /// In the head of one.
+    Head,
+    /// In the body of one.
+    Body,
+}
+
+/// Why bytes are no request that this server reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// A line that ends in a bare LF, or holds a bare CR or a NUL.
+    LineEnd,
+    /// A header line that continues the one before.
+    FoldedField,
+    /// A header line without a name, without a colon, or with space around the name.
+    FieldName,
+    /// A length that is not plain digits, or more than one length.
+    Length,
+    /// Both a length and a transfer coding.
+    TwoFramings,
+    /// A transfer coding other than `chunked`.
+    TransferCoding,
+    /// A chunked body.
+    Chunked,
+    /// A request line that is not method, target and `HTTP/1.0` or `HTTP/1.1`.
+    RequestLine,
+    /// More than 16 KiB, or more than 100 header fields.
+    HeadTooLarge,
+    /// A body of more than 64 KiB.
+    BodyTooLarge,
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scanner {
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            part: Part::Between,
+            head_bytes: 0,
+            fields: 0,
+            length: None,
+            chunked: false,
+            line: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub const fn framing(&self) -> Framing {
+        match self.part {
+            Part::Between => Framing::Between,
+            Part::RequestLine | Part::Fields => Framing::Head,
+            Part::Body(_) => Framing::Body,
+        }
+    }
+
+    /// Follows the next bytes. After an error the connection ends: the scanner is of no more use.
+    ///
+    /// # Errors
+    /// The violation, and how many of these bytes come before the request that it is in.
+    pub fn follow(&mut self, bytes: &[u8]) -> Result<(), (usize, Violation)> {
+        let mut at = 0;
+        let mut start = 0;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            if self.part == Part::Between {
+                start = at;
+            }
+            at += match self.part {
+                Part::Body(left) => self.skip_body(rest, left),
+                Part::Between | Part::RequestLine | Part::Fields => {
+                    self.follow_line(rest).map_err(|wrong| (start, wrong))?
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn skip_body(&mut self, rest: &[u8], left: u64) -> usize {
+        let available = u64::try_from(rest.len()).expect("a length fits 64 bits");
+        let taken = available.min(left);
+        self.part = if taken == left {
+            Part::Between
+        } else {
+            Part::Body(left - taken)
+        };
+        usize::try_from(taken).expect("at most the length of a slice")
+    }
+
+    /// Reads up to the end of the line, or all that is there of it.
+    fn follow_line(&mut self, rest: &[u8]) -> Result<usize, Violation> {
+        if self.part == Part::Between {
+            self.begin();
+        }
+        let end = memchr(b'\n', rest);
+        let piece = rest.get(..end.map_or(rest.len(), |end| end + 1));
+        let piece = piece.expect("the end was found inside");
+        self.head_bytes += piece.len();
+        if self.head_bytes > HEAD_BYTES_MAX {
+            return Err(Violation::HeadTooLarge);
+        }
+        if end.is_none() {
+            self.keep(piece);
+            return Ok(piece.len());
+        }
+        if self.line.is_empty() {
+            self.end_line(piece)?;
+        } else {
+            self.keep(piece);
+            let line = std::mem::take(&mut self.line);
+            self.end_line(&line)?;
+            self.line = line;
+            self.line.clear();
+        }
+        Ok(piece.len())
+    }
+
+    fn begin(&mut self) {
+        self.part = Part::RequestLine;
+        self.head_bytes = 0;
+        self.fields = 0;
+        self.length = None;
+        self.chunked = false;
+        self.line.clear();
+    }
+
+    /// Keeps a piece of a line whose end has not come: bounded, as the head is.
+    fn keep(&mut self, piece: &[u8]) {
+        self.line.extend_from_slice(piece);
+    }
+
+    /// Judges one whole line, its LF included.
+    fn end_line(&mut self, line: &[u8]) -> Result<(), Violation> {
+        let Some(text) = line.strip_suffix(b"\r\n") else {
+            return Err(Violation::LineEnd);
+        };
+        if memchr::memchr2(b'\r', 0, text).is_some() {
+            return Err(Violation::LineEnd);
+        }
+        match self.part {
+            Part::RequestLine => {
+                judge_request_line(text)?;
+                self.part = Part::Fields;
+                Ok(())
+            }
+            Part::Fields if text.is_empty() => self.end_head(),
+            Part::Fields => self.field(text),
+            Part::Between | Part::Body(_) => unreachable!("lines are read in heads only"),
+        }
+    }
+
+    fn field(&mut self, text: &[u8]) -> Result<(), Violation> {
+        self.fields += 1;
+        if self.fields > FIELDS_MAX {
+            return Err(Violation::HeadTooLarge);
+        }
+        if matches!(text, [b' ' | b'\t', ..]) {
+            return Err(Violation::FoldedField);
+        }
+        let colon = memchr(b':', text).ok_or(Violation::FieldName)?;
+        let (name, value) = text.split_at(colon);
+        if name.is_empty() || !name.iter().copied().all(is_token_byte) {
+            return Err(Violation::FieldName);
+        }
+        // Only two lengths of name matter: the others are not compared.
+        if name.len() == b"content-length".len() && name.eq_ignore_ascii_case(b"content-length") {
+            return self.declare_length(value);
+        }
+        if name.len() == b"transfer-encoding".len()
+            && name.eq_ignore_ascii_case(b"transfer-encoding")
+        {
+            let coding = value.get(1..).unwrap_or_default().trim_ascii();
+            if self.chunked || !coding.eq_ignore_ascii_case(b"chunked") {
+                return Err(Violation::TransferCoding);
+            }
+            self.chunked = true;
+        }
+        Ok(())
+    }
+
+    fn declare_length(&mut self, value: &[u8]) -> Result<(), Violation> {
+        let digits = value.get(1..).unwrap_or_default().trim_ascii();
+        let plain =
+            !digits.is_empty() && digits.len() <= 19 && digits.iter().all(u8::is_ascii_digit);
+        if !plain || self.length.is_some() {
+            return Err(Violation::Length);
+        }
+        self.length = Some(
+            digits
+                .iter()
+                .fold(0, |length, digit| length * 10 + u64::from(digit - b'0')),
+        );
+        Ok(())
+    }
+
+    const fn end_head(&mut self) -> Result<(), Violation> {
+        self.part = match (self.length, self.chunked) {
+            (Some(_), true) => return Err(Violation::TwoFramings),
+            (None, true) => return Err(Violation::Chunked),
+            (Some(length), false) if length > BODY_BYTES_MAX => {
+                return Err(Violation::BodyTooLarge);
+            }
+            (Some(0) | None, false) => Part::Between,
+            (Some(length), false) => Part::Body(length),
+        };
+        Ok(())
+    }
+}
+
+fn judge_request_line(text: &[u8]) -> Result<(), Violation> {
+    let rest = text
+        .strip_suffix(b" HTTP/1.1")
+        .or_else(|| text.strip_suffix(b" HTTP/1.0"))
+        .ok_or(Violation::RequestLine)?;
+    let space = memchr(b' ', rest).ok_or(Violation::RequestLine)?;
+    let (method, target) = rest.split_at(space);
+    let target = target.get(1..).unwrap_or_default();
+    let sound = !method.is_empty()
+        && method.iter().copied().all(is_token_byte)
+        && !target.is_empty()
+        && target.iter().all(u8::is_ascii_graphic);
+    if sound {
+        Ok(())
+    } else {
+        Err(Violation::RequestLine)
+    }
+}
+
+/// The characters of methods and of header names: RFC 9110, section 5.6.2.
+const fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'\''
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'.'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'|'
+                | b'~'
+        )
+}
+
+#[cfg(test)]
+mod tests;

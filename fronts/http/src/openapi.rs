@@ -1,0 +1,280 @@
+//! The OpenAPI 3.1 document, made of the table of operations and the shapes.
+
+use utoipa::openapi::{
+    Components, ComponentsBuilder, Content, HttpMethod, Info, ObjectBuilder, OpenApi,
+    OpenApiBuilder, Paths, Ref, RefOr, Required, Response, ResponseBuilder, Type,
+    path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
+    request_body::RequestBodyBuilder,
+    schema::Schema,
+};
+
+use crate::{
+    answer::{
+        AvailabilityView, BlockView, BookingCancelled, BookingMade, EntryPage, EntryView,
+        ExplanationView, HoldConfirmed, HoldExtended, HoldMade, PropertyPage, PropertyView,
+        Receipt, TypeView,
+    },
+    event::EventView,
+    operation::{Method, OPERATIONS, Operation, Success},
+    problem::{FieldError, Place},
+    request::{
+        Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty,
+        NewRoom,
+    },
+};
+
+/// The document.
+///
+/// # Panics
+/// Never: the table and the shapes are ours.
+#[must_use]
+pub fn openapi() -> OpenApi {
+    let mut paths = Paths::new();
+    for operation in OPERATIONS {
+        paths.add_path_operation(
+            operation.path,
+            vec![http_method(operation.method)],
+            describe(operation),
+        );
+    }
+    OpenApiBuilder::new()
+        .info(Info::new("Turnstile", env!("CARGO_PKG_VERSION")))
+        .paths(paths)
+        .components(Some(components()))
+        .build()
+}
+
+const fn http_method(method: Method) -> HttpMethod {
+    match method {
+        Method::Get => HttpMethod::Get,
+        Method::Post => HttpMethod::Post,
+        Method::Put => HttpMethod::Put,
+        Method::Delete => HttpMethod::Delete,
+    }
+}
+
+fn components() -> Components {
+    ComponentsBuilder::new()
+        .schema_from::<NewProperty<'_>>()
+        .schema_from::<NewRoom<'_>>()
+        .schema_from::<NewBooking<'_>>()
+        .schema_from::<NewHold<'_>>()
+        .schema_from::<Extension>()
+        .schema_from::<Confirmation<'_>>()
+        .schema_from::<Cancellation<'_>>()
+        .schema_from::<GuestSearch<'_>>()
+        .schema_from::<Receipt>()
+        .schema_from::<BookingMade>()
+        .schema_from::<HoldMade>()
+        .schema_from::<HoldExtended>()
+        .schema_from::<HoldConfirmed>()
+        .schema_from::<BookingCancelled>()
+        .schema_from::<EntryView>()
+        .schema_from::<EntryPage>()
+        .schema_from::<PropertyView>()
+        .schema_from::<PropertyPage>()
+        .schema_from::<TypeView>()
+        .schema_from::<AvailabilityView>()
+        .schema_from::<BlockView>()
+        .schema_from::<ExplanationView>()
+        .schema_from::<EventView>()
+        .schema_from::<FieldError>()
+        .schema_from::<Place>()
+        .schema("Problem", problem_schema())
+        .build()
+}
+
+/// Written by hand, because its extension members depend on the code.
+fn problem_schema() -> Schema {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let number = || ObjectBuilder::new().schema_type(Type::Integer);
+    let truth = || ObjectBuilder::new().schema_type(Type::Boolean);
+    let list = |items: RefOr<Schema>| utoipa::openapi::ArrayBuilder::new().items(items);
+    let errors = list(RefOr::Ref(Ref::from_schema_name("FieldError")));
+    ObjectBuilder::new()
+        .description(Some(
+            "RFC 9457. Refusals carry their data: nights, night, limit, ttl_seconds_max, \
+             until_max, position.",
+        ))
+        .property("type", text())
+        .property("title", text())
+        .property("status", number())
+        .property("detail", text())
+        .property("instance", text())
+        .property("code", text())
+        .property("retryable", truth())
+        .property("request_id", text())
+        .property("errors", errors)
+        .property("nights", list(text().into()))
+        .property("night", text())
+        .property("limit", number())
+        .property("ttl_seconds_max", number())
+        .property("until_max", text())
+        .property("position", number())
+        .property("replayed", truth())
+        .required("type")
+        .required("title")
+        .required("status")
+        .required("instance")
+        .required("code")
+        .required("retryable")
+        .required("request_id")
+        .into()
+}
+
+fn describe(operation: &Operation) -> OperationBuilder {
+    let mut described = OperationBuilder::new()
+        .operation_id(Some(operation.id))
+        .summary(Some(operation.summary));
+    for parameter in parameters(operation) {
+        described = described.parameter(parameter);
+    }
+    if let Some(schema) = operation.body {
+        let body = RequestBodyBuilder::new()
+            .content(
+                "application/json",
+                Content::new(Some(Ref::from_schema_name(schema))),
+            )
+            .required(Some(Required::True))
+            .build();
+        described = described.request_body(Some(body));
+    }
+    described = match operation.success {
+        Success::Made(schema) => described
+            .response("201", json_response("Done", schema))
+            .response(
+                "200",
+                json_response("The first answer to this key, again", schema),
+            ),
+        Success::Json(schema) => described.response("200", json_response("Done", schema)),
+        Success::Content(content) => {
+            let content_type = Content::new(None::<RefOr<Schema>>);
+            let response = ResponseBuilder::new().description("Done");
+            described.response("200", response.content(content, content_type).build())
+        }
+    };
+    for &status in operation.problems {
+        described = described.response(status.to_string(), problem_response(status));
+    }
+    if matches!(operation.success, Success::Made(_) | Success::Json(_)) {
+        described = described.response("503", problem_response(503));
+    }
+    described
+}
+
+fn json_response(description: &str, schema: &str) -> Response {
+    ResponseBuilder::new()
+        .description(description)
+        .content(
+            "application/json",
+            Content::new(Some(Ref::from_schema_name(schema))),
+        )
+        .build()
+}
+
+fn problem_response(status: u16) -> Response {
+    let (meaning, body) = match status {
+        304 => ("Not changed since this ETag", false),
+        400 => ("Wrong fields, parameters or JSON", true),
+        403 => ("Refused: the id number is not the one that booked", true),
+        404 => ("Refused: there is no such thing", true),
+        409 => ("Refused: the state does not allow it", true),
+        410 => ("Refused: it is over", true),
+        412 => ("The thing has changed since this ETag", true),
+        413 => ("The body is too large", true),
+        415 => ("The body is not application/json", true),
+        422 => ("The Idempotency-Key came before with other content", true),
+        503 => ("Overloaded, read-only or not ready: see Retry-After", true),
+        other => unreachable!("status {other} has a meaning in this table"),
+    };
+    let response = ResponseBuilder::new().description(meaning);
+    if !body {
+        return response.build();
+    }
+    let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+    response
+        .content("application/problem+json", problem)
+        .build()
+}
+
+fn parameters(operation: &Operation) -> Vec<Parameter> {
+    let path = operation.path_parameters();
+    let mut parameters: Vec<Parameter> = path
+        .map(|name| parameter(name, ParameterIn::Path, Required::True))
+        .collect();
+    for name in operation.query {
+        let (name, required) = match name.strip_suffix('!') {
+            Some(name) => (name, Required::True),
+            None => (*name, Required::False),
+        };
+        parameters.push(parameter(name, ParameterIn::Query, required));
+    }
+    let header = match operation.id {
+        "lookUp" => Some("If-None-Match"),
+        "cancel" => Some("If-Match"),
+        "events" => Some("Last-Event-ID"),
+        _ => None,
+    };
+    let key = operation.mutates().then_some("Idempotency-Key");
+    for name in header.into_iter().chain(key) {
+        parameters.push(parameter(name, ParameterIn::Header, Required::False));
+    }
+    parameters
+}
+
+fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
+    let object = ObjectBuilder::new();
+    let schema = match name {
+        "arrival" | "departure" | "from" | "to" => object.schema_type(Type::String).format(Some(
+            utoipa::openapi::SchemaFormat::KnownFormat(utoipa::openapi::KnownFormat::Date),
+        )),
+        "limit" => object
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .maximum(Some(crate::request::LIMIT_MAX)),
+        _ => object.schema_type(Type::String),
+    };
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(required)
+        .schema(Some(schema))
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, path::Path};
+
+    use super::*;
+
+    #[test]
+    fn the_document_is_the_reviewed_one() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
+        let mut document = openapi().to_pretty_json().unwrap();
+        document.push('\n');
+        if env::var_os("TURNSTILE_BLESS").is_some() {
+            fs::write(&path, &document).unwrap();
+        }
+        let reviewed = fs::read_to_string(&path).unwrap();
+        assert!(
+            document == reviewed,
+            "docs/openapi.json differs; review, then run with TURNSTILE_BLESS=1"
+        );
+    }
+
+    #[test]
+    fn every_reference_leads_to_a_schema() {
+        let document = serde_json::to_value(openapi()).unwrap();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        let text = document.to_string();
+        let mut references = 0;
+        for piece in text.split("\"#/components/schemas/").skip(1) {
+            let name = piece.split('"').next().unwrap();
+            assert!(schemas.contains_key(name), "{name}");
+            references += 1;
+        }
+        assert!(references > OPERATIONS.len(), "found {references}");
+        assert_eq!(document["openapi"], "3.1.0");
+    }
+}

@@ -1,0 +1,489 @@
+//! Problem details (RFC 9457): the one form of every answer that is not a success.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use turnstile_rooms::Refusal;
+use turnstile_types::Position;
+use utoipa::ToSchema;
+
+use crate::framing::Violation;
+
+/// Why a request was not done: each has one status, one word and one title.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// The service's "no", durable and repeatable, with its data.
+    Refused(Refusal),
+    /// Fields of the body or parameters of the URL are wrong.
+    InvalidRequest,
+    /// The body is no JSON of the operation's shape.
+    MalformedJson,
+    InvalidIdempotencyKey,
+    /// The bytes are no request that can be read in one way only.
+    MalformedHead,
+    UnknownPath,
+    MethodNotAllowed,
+    /// The `Host` is not a name of this server.
+    MisdirectedRequest,
+    RequestTimeout,
+    /// The body came without a `Content-Length`.
+    LengthRequired,
+    PreconditionFailed,
+    BodyTooLarge,
+    HeadTooLarge,
+    UnsupportedMediaType,
+    /// The idempotency key came before, with other content.
+    KeyReused,
+    /// More work waits than the server takes on.
+    Overloaded,
+    TooManyStreams,
+    TooManyConnections,
+    /// The disk is full: reads work.
+    ReadOnly,
+    /// A write failed, or the server is stopping.
+    Unavailable,
+    /// The command does not fit a record.
+    CommandTooLarge,
+}
+
+impl Code {
+    /// The HTTP status. The only mapping of refusals to statuses.
+    #[must_use]
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::Refused(refusal) => refusal_status(refusal),
+            Self::InvalidRequest
+            | Self::MalformedJson
+            | Self::InvalidIdempotencyKey
+            | Self::MalformedHead => 400,
+            Self::UnknownPath => 404,
+            Self::MethodNotAllowed => 405,
+            Self::RequestTimeout => 408,
+            Self::LengthRequired => 411,
+            Self::PreconditionFailed => 412,
+            Self::BodyTooLarge | Self::CommandTooLarge => 413,
+            Self::UnsupportedMediaType => 415,
+            Self::MisdirectedRequest => 421,
+            Self::KeyReused => 422,
+            Self::HeadTooLarge => 431,
+            Self::Overloaded
+            | Self::TooManyStreams
+            | Self::TooManyConnections
+            | Self::ReadOnly
+            | Self::Unavailable => 503,
+        }
+    }
+
+    /// The stable word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Refused(refusal) => refusal.code(),
+            Self::InvalidRequest => "invalid_request",
+            Self::MalformedJson => "malformed_json",
+            Self::InvalidIdempotencyKey => "invalid_idempotency_key",
+            Self::MalformedHead => "malformed_head",
+            Self::UnknownPath => "unknown_path",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::MisdirectedRequest => "misdirected_request",
+            Self::RequestTimeout => "request_timeout",
+            Self::LengthRequired => "length_required",
+            Self::PreconditionFailed => "precondition_failed",
+            Self::BodyTooLarge => "body_too_large",
+            Self::HeadTooLarge => "head_too_large",
+            Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::KeyReused => "idempotency_key_reused",
+            Self::Overloaded => "overloaded",
+            Self::TooManyStreams => "too_many_streams",
+            Self::TooManyConnections => "too_many_connections",
+            Self::ReadOnly => "read_only",
+            Self::Unavailable => "unavailable",
+            Self::CommandTooLarge => "command_too_large",
+        }
+    }
+
+    /// One short sentence without data, the same for every occurrence.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Refused(refusal) => refusal_title(refusal),
+            Self::InvalidRequest => "Fields of the request are wrong",
+            Self::MalformedJson => "The body is not the JSON that this operation takes",
+            Self::InvalidIdempotencyKey => "The Idempotency-Key is none",
+            Self::MalformedHead => "The request cannot be read in one way only",
+            Self::UnknownPath => "There is nothing at this path",
+            Self::MethodNotAllowed => "This path does not take this method",
+            Self::MisdirectedRequest => "The Host is not this server",
+            Self::RequestTimeout => "The request did not arrive in time",
+            Self::LengthRequired => "A body needs a Content-Length",
+            Self::PreconditionFailed => "The thing has changed",
+            Self::BodyTooLarge => "The body is too large",
+            Self::HeadTooLarge => "The head of the request is too large",
+            Self::UnsupportedMediaType => "The body must be application/json",
+            Self::KeyReused => "The Idempotency-Key came before with other content",
+            Self::Overloaded => "More work waits than the server takes on",
+            Self::TooManyStreams => "Too many event streams are open",
+            Self::TooManyConnections => "Too many connections are open",
+            Self::ReadOnly => "The disk is full: reads are answered, changes are not",
+            Self::Unavailable => "The server cannot answer now",
+            Self::CommandTooLarge => "The command does not fit a record",
+        }
+    }
+
+    /// Whether the same request, sent again later, may be answered otherwise. A refusal is final
+    /// for its idempotency key; without one it may of course be tried again.
+    #[must_use]
+    pub const fn retryable(self) -> bool {
+        matches!(
+            self,
+            Self::Overloaded
+                | Self::TooManyStreams
+                | Self::TooManyConnections
+                | Self::ReadOnly
+                | Self::Unavailable
+                | Self::RequestTimeout
+        )
+    }
+
+    /// Seconds for `Retry-After`, where waiting helps.
+    #[must_use]
+    pub const fn retry_after(self) -> Option<&'static str> {
+        match self.status() {
+            503 => Some(match self {
+                Self::ReadOnly | Self::Unavailable => "10",
+                _ => "1",
+            }),
+            _ => None,
+        }
+    }
+}
+
+const fn refusal_status(refusal: Refusal) -> u16 {
+    match refusal {
+        Refusal::WrongGuest => 403,
+        Refusal::UnknownProperty
+        | Refusal::UnknownRoom
+        | Refusal::UnknownType
+        | Refusal::NotFound => 404,
+        Refusal::PropertyExists
+        | Refusal::RoomExists
+        | Refusal::RoomInUse { .. }
+        | Refusal::TooManyRooms { .. }
+        | Refusal::SoldOut { .. }
+        | Refusal::StopSell { .. }
+        | Refusal::AlreadyConfirmed
+        | Refusal::NotConfirmed
+        | Refusal::TooManyHolds { .. }
+        | Refusal::HoldTooLong { .. }
+        | Refusal::HoldCeiling { .. } => 409,
+        Refusal::Ended | Refusal::HoldExpired => 410,
+    }
+}
+
+const fn refusal_title(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::UnknownProperty => "There is no such property",
+        Refusal::UnknownRoom => "The property has no such room",
+        Refusal::UnknownType => "The property has no room of this type",
+        Refusal::PropertyExists => "The property exists",
+        Refusal::RoomExists => "The room exists",
+        Refusal::RoomInUse { .. } => "The room is booked or held",
+        Refusal::TooManyRooms { .. } => "The property has as many rooms as it may have",
+        Refusal::SoldOut { .. } => "No room is free for all of these nights",
+        Refusal::StopSell { .. } => "The sale is stopped for some of these nights",
+        Refusal::NotFound => "There never was such a booking or hold",
+        Refusal::WrongGuest => "The id number is not the one that booked",
+        Refusal::Ended => "The booking was cancelled, or the hold is over",
+        Refusal::HoldExpired => "The hold has expired",
+        Refusal::AlreadyConfirmed => "It is a booking already",
+        Refusal::NotConfirmed => "It is a hold, not a booking: release it",
+        Refusal::TooManyHolds { .. } => "The caller has as many open holds as it may have",
+        Refusal::HoldTooLong { .. } => "A hold does not last so long",
+        Refusal::HoldCeiling { .. } => "The hold cannot be extended so far",
+    }
+}
+
+/// Where a wrong field stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    Body,
+    Query,
+    Path,
+    Header,
+}
+
+/// One wrong field.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FieldError {
+    #[serde(rename = "in")]
+    pub place: Place,
+    pub field: String,
+    pub message: String,
+}
+
+/// One answer that is not a success.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub code: Code,
+    /// What happened this time; empty where the title says it all.
+    pub detail: Cow<'static, str>,
+    pub errors: Box<[FieldError]>,
+    /// The position of a refusal, which is a record like any other.
+    pub position: Option<Position>,
+    /// Whether this is the remembered first answer to an idempotency key.
+    pub replayed: bool,
+}
+
+impl From<Code> for Problem {
+    fn from(code: Code) -> Self {
+        Self {
+            code,
+            detail: Cow::Borrowed(""),
+            errors: Box::default(),
+            position: None,
+            replayed: false,
+        }
+    }
+}
+
+impl Problem {
+    /// A problem with a sentence about this occurrence.
+    #[must_use]
+    pub fn with(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            detail: detail.into(),
+            ..Self::from(code)
+        }
+    }
+
+    /// A request with wrong fields.
+    #[must_use]
+    pub fn invalid(errors: Vec<FieldError>) -> Self {
+        let detail = match errors.as_slice() {
+            [only] => format!("{}: {}", only.field, only.message),
+            several => format!("{} fields are wrong", several.len()),
+        };
+        Self {
+            errors: errors.into(),
+            ..Self::with(Code::InvalidRequest, detail)
+        }
+    }
+
+    /// The `application/problem+json` bytes; `instance` is the path that was asked.
+    #[must_use]
+    pub fn json(&self, instance: &str, request_id: &str) -> Vec<u8> {
+        let document = Document {
+            problem: self,
+            instance,
+            request_id,
+        };
+        serde_json::to_vec(&document).expect("a problem is maps, lists, texts and numbers")
+    }
+}
+
+impl From<Violation> for Problem {
+    fn from(violation: Violation) -> Self {
+        let code = match violation {
+            Violation::LineEnd
+            | Violation::FoldedField
+            | Violation::FieldName
+            | Violation::Length
+            | Violation::TwoFramings
+            | Violation::TransferCoding
+            | Violation::RequestLine => Code::MalformedHead,
+            Violation::Chunked => Code::LengthRequired,
+            Violation::HeadTooLarge => Code::HeadTooLarge,
+            Violation::BodyTooLarge => Code::BodyTooLarge,
+        };
+        Self::with(code, violation_detail(violation))
+    }
+}
+
+const fn violation_detail(violation: Violation) -> &'static str {
+    match violation {
+        Violation::LineEnd => "a header line ends in CR LF, and holds no other CR and no NUL",
+        Violation::FoldedField => "a header line does not begin with space",
+        Violation::FieldName => "a header line is a name, a colon right after it, and a value",
+        Violation::Length => "a request has one Content-Length, of plain digits",
+        Violation::TwoFramings => "a request has no Content-Length and Transfer-Encoding at once",
+        Violation::TransferCoding => "the transfer coding is not known",
+        Violation::Chunked => "send a Content-Length instead of chunks",
+        Violation::RequestLine => "a request line is METHOD target HTTP/1.1",
+        Violation::HeadTooLarge => "a head has at most 16 KiB and 100 fields",
+        Violation::BodyTooLarge => "a body has at most 64 KiB",
+    }
+}
+
+struct Document<'a> {
+    problem: &'a Problem,
+    instance: &'a str,
+    request_id: &'a str,
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let problem = self.problem;
+        let code = problem.code;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", &format_args!("/docs#{}", code.word()))?;
+        map.serialize_entry("title", code.title())?;
+        map.serialize_entry("status", &code.status())?;
+        if !problem.detail.is_empty() {
+            map.serialize_entry("detail", &problem.detail)?;
+        }
+        map.serialize_entry("instance", self.instance)?;
+        map.serialize_entry("code", code.word())?;
+        map.serialize_entry("retryable", &code.retryable())?;
+        map.serialize_entry("request_id", self.request_id)?;
+        if !problem.errors.is_empty() {
+            map.serialize_entry("errors", &problem.errors)?;
+        }
+        if let Code::Refused(refusal) = code {
+            put_refusal(&mut map, &refusal)?;
+        }
+        if let Some(position) = problem.position {
+            map.serialize_entry("position", &position.0)?;
+        }
+        if problem.replayed {
+            map.serialize_entry("replayed", &true)?;
+        }
+        map.end()
+    }
+}
+
+/// The data of a refusal, as extension members.
+fn put_refusal<M: SerializeMap>(map: &mut M, refusal: &Refusal) -> Result<(), M::Error> {
+    match refusal {
+        Refusal::SoldOut { nights } | Refusal::StopSell { nights } => {
+            let nights: Vec<String> = nights.iter().map(|night| night.to_string()).collect();
+            map.serialize_entry("nights", &nights)
+        }
+        Refusal::RoomInUse { night } => map.serialize_entry("night", &format_args!("{night}")),
+        Refusal::TooManyRooms { limit } | Refusal::TooManyHolds { limit } => {
+            map.serialize_entry("limit", limit)
+        }
+        Refusal::HoldTooLong { ttl_ms_max } => {
+            map.serialize_entry("ttl_seconds_max", &(ttl_ms_max / 1_000))
+        }
+        Refusal::HoldCeiling { until_max } => {
+            map.serialize_entry("until_max", &format_args!("{until_max}"))
+        }
+        Refusal::UnknownProperty
+        | Refusal::UnknownRoom
+        | Refusal::UnknownType
+        | Refusal::PropertyExists
+        | Refusal::RoomExists
+        | Refusal::NotFound
+        | Refusal::WrongGuest
+        | Refusal::Ended
+        | Refusal::HoldExpired
+        | Refusal::AlreadyConfirmed
+        | Refusal::NotConfirmed => Ok(()),
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.title(), self.detail)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_rooms::Nights;
+    use turnstile_types::{Night, Timestamp};
+
+    use super::*;
+
+    fn json_of(problem: &Problem) -> String {
+        String::from_utf8(problem.json("/v1/rooms/x", "r-1")).unwrap()
+    }
+
+    #[test]
+    fn a_problem_has_every_member_and_the_refusals_data() {
+        let nights = Nights {
+            first: Night::parse(b"2027-01-01").unwrap(),
+            bits: 0b101,
+        };
+        let problem = Problem {
+            position: Some(Position(9)),
+            replayed: true,
+            ..Problem::from(Code::Refused(Refusal::SoldOut { nights }))
+        };
+        assert_eq!(
+            json_of(&problem),
+            r#"{"type":"/docs#sold_out","title":"No room is free for all of these nights","status":409,"instance":"/v1/rooms/x","code":"sold_out","retryable":false,"request_id":"r-1","nights":["2027-01-01","2027-01-03"],"position":9,"replayed":true}"#
+        );
+        let problem = Problem::invalid(vec![FieldError {
+            place: Place::Body,
+            field: "arrival".into(),
+            message: "a date".into(),
+        }]);
+        assert_eq!(
+            json_of(&problem),
+            r#"{"type":"/docs#invalid_request","title":"Fields of the request are wrong","status":400,"detail":"arrival: a date","instance":"/v1/rooms/x","code":"invalid_request","retryable":false,"request_id":"r-1","errors":[{"in":"body","field":"arrival","message":"a date"}]}"#
+        );
+    }
+
+    #[test]
+    fn every_refusal_has_its_status_and_data() {
+        let nights = Nights {
+            first: Night::from_days(0),
+            bits: 1,
+        };
+        let rows = [
+            (Refusal::UnknownProperty, 404, ""),
+            (Refusal::UnknownRoom, 404, ""),
+            (Refusal::UnknownType, 404, ""),
+            (Refusal::PropertyExists, 409, ""),
+            (Refusal::RoomExists, 409, ""),
+            (
+                Refusal::RoomInUse {
+                    night: nights.first,
+                },
+                409,
+                r#","night":"1970-01-01""#,
+            ),
+            (Refusal::TooManyRooms { limit: 7 }, 409, r#","limit":7"#),
+            (
+                Refusal::SoldOut { nights },
+                409,
+                r#","nights":["1970-01-01"]"#,
+            ),
+            (
+                Refusal::StopSell { nights },
+                409,
+                r#","nights":["1970-01-01"]"#,
+            ),
+            (Refusal::NotFound, 404, ""),
+            (Refusal::WrongGuest, 403, ""),
+            (Refusal::Ended, 410, ""),
+            (Refusal::HoldExpired, 410, ""),
+            (Refusal::AlreadyConfirmed, 409, ""),
+            (Refusal::NotConfirmed, 409, ""),
+            (Refusal::TooManyHolds { limit: 3 }, 409, r#","limit":3"#),
+            (
+                Refusal::HoldTooLong { ttl_ms_max: 60_000 },
+                409,
+                r#","ttl_seconds_max":60"#,
+            ),
+            (
+                Refusal::HoldCeiling {
+                    until_max: Timestamp(0),
+                },
+                409,
+                r#","until_max":"1970-01-01T00:00:00.000Z""#,
+            ),
+        ];
+        for (refusal, status, data) in rows {
+            let problem = Problem::from(Code::Refused(refusal));
+            let word = refusal.code();
+            assert_eq!(problem.code.status(), status, "{word}");
+            let end = format!(r#""code":"{word}","retryable":false,"request_id":"r-1"{data}}}"#);
+            assert!(json_of(&problem).ends_with(&end), "{}", json_of(&problem));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The catalogue, told to a client: `COMMAND` and its subcommands.
+
+use super::{Argument, COMMANDS, Catalogue, Kind, Syntax, find_subcommand};
+use crate::Encoder;
+
+/// `COMMAND COUNT`.
+pub fn count(reply: &mut Encoder<'_>) {
+    reply.integer(u64::try_from(COMMANDS.len()).expect("a few dozen"));
+}
+
+/// `COMMAND LIST`.
+pub fn list(reply: &mut Encoder<'_>) {
+    reply.array(COMMANDS.len());
+    for syntax in COMMANDS {
+        reply.text(syntax.name);
+    }
+}
+
+/// `COMMAND`: everything about every command.
+pub fn every(reply: &mut Encoder<'_>) {
+    reply.array(COMMANDS.len());
+    for syntax in COMMANDS {
+        put_info(reply, syntax);
+    }
+}
+
+/// `COMMAND INFO name...`; an unknown name answers nothing in its place.
+pub fn info<'a>(
+    reply: &mut Encoder<'_>,
+    catalogue: &Catalogue,
+    names: impl Iterator<Item = &'a [u8]>,
+) {
+    let names: Vec<_> = names.collect();
+    if names.is_empty() {
+        return every(reply);
+    }
+    reply.array(names.len());
+    for name in names {
+        match named(catalogue, name) {
+            Some(syntax) => put_info(reply, syntax),
+            None => reply.null_array(),
+        }
+    }
+}
+
+/// `COMMAND DOCS name...`; without names, of every command; unknown names are left out.
+pub fn docs<'a>(
+    reply: &mut Encoder<'_>,
+    catalogue: &Catalogue,
+    names: impl Iterator<Item = &'a [u8]>,
+) {
+    let mut names = names.peekable();
+    let known: Vec<&Syntax> = if names.peek().is_none() {
+        COMMANDS.iter().collect()
+    } else {
+        names.filter_map(|name| named(catalogue, name)).collect()
+    };
+    put_docs(reply, &known);
+}
+
+/// A command, or `container|subcommand`.
+fn named(catalogue: &Catalogue, name: &[u8]) -> Option<&'static Syntax> {
+    let mut parts = name.splitn(2, |&byte| byte == b'|');
+    let syntax = catalogue.find(parts.next()?)?;
+    match parts.next() {
+        None => Some(syntax),
+        Some(subcommand) => find_subcommand(syntax, subcommand),
+    }
+}
+
+fn put_info(reply: &mut Encoder<'_>, syntax: &Syntax) {
+    reply.array(10);
+    reply.text(syntax.name);
+    reply.signed(syntax.arity());
+    reply.set(syntax.flags.len());
+    for flag in syntax.flags {
+        reply.simple(flag);
+    }
+    // No argument is a key of a key-value store: first, last, step.
+    for _ in 0..3 {
+        reply.integer(0);
+    }
+    let category = if syntax.group == "rooms" { "@write" } else { "@connection" };
+    reply.set(1);
+    reply.simple(if syntax.flags.contains(&"readonly") { "@read" } else { category });
+    reply.array(0);
+    reply.array(0);
+    reply.array(syntax.subcommands.len());
+    for subcommand in syntax.subcommands {
+        put_info(reply, subcommand);
+    }
+}
+
+fn put_docs(reply: &mut Encoder<'_>, commands: &[&Syntax]) {
+    reply.map(commands.len());
+    for syntax in commands {
+        reply.text(syntax.name);
+        let has_arguments = !syntax.arguments.is_empty();
+        let has_subcommands = !syntax.subcommands.is_empty();
+        reply.map(3 + usize::from(has_arguments) + usize::from(has_subcommands));
+        let facts =
+            [("summary", syntax.summary), ("since", env!("CARGO_PKG_VERSION")), ("group", syntax.group)];
+        for (name, fact) in facts {
+            reply.text(name);
+            reply.text(fact);
+        }
+        if has_arguments {
+            reply.text("arguments");
+            put_arguments(reply, syntax.arguments);
+        }
+        if has_subcommands {
+            reply.text("subcommands");
+            put_docs(reply, &syntax.subcommands.iter().collect::<Vec<_>>());
+        }
+    }
+}
+
+fn put_arguments(reply: &mut Encoder<'_>, arguments: &[Argument]) {
+    reply.array(arguments.len());
+    for argument in arguments {
+        put_argument(reply, argument);
+    }
+}
+
+fn put_argument(reply: &mut Encoder<'_>, argument: &Argument) {
+    let (kind, parts): (_, &[Argument]) = match argument.kind {
+        Kind::Text => ("string", &[]),
+        Kind::Integer => ("integer", &[]),
+        Kind::Token => ("pure-token", &[]),
+        Kind::OneOf(parts) => ("oneof", parts),
+        Kind::Block(parts) => ("block", parts),
+    };
+    let flags: Vec<_> = [(argument.optional, "optional"), (argument.multiple, "multiple")]
+        .into_iter()
+        .filter_map(|(applies, flag)| applies.then_some(flag))
+        .collect();
+    let extras = [argument.token.is_some(), !flags.is_empty(), !parts.is_empty()];
+    reply.map(3 + extras.into_iter().map(usize::from).sum::<usize>());
+    for (field, value) in [("name", argument.name), ("display_text", argument.name), ("type", kind)]
+    {
+        reply.text(field);
+        reply.text(value);
+    }
+    if let Some(token) = argument.token {
+        reply.text("token");
+        reply.text(token);
+    }
+    if !flags.is_empty() {
+        reply.text("flags");
+        reply.array(flags.len());
+        for flag in flags {
+            reply.simple(flag);
+        }
+    }
+    if !parts.is_empty() {
+        reply.text("arguments");
+        put_arguments(reply, parts);
+    }
+}

@@ -1,0 +1,364 @@
+//! The commands themselves.
+
+use super::{Action, Argument, Kind, Syntax, Verb};
+use crate::rooms;
+
+const WRITE: &[&str] = &["write", "denyoom", "fast"];
+const READ: &[&str] = &["readonly", "fast"];
+const CONNECTION: &[&str] = &["loading", "stale", "fast"];
+
+const fn argument(name: &'static str, kind: Kind) -> Argument {
+    Argument { name, kind, token: None, optional: false, multiple: false }
+}
+
+const fn text(name: &'static str) -> Argument {
+    argument(name, Kind::Text)
+}
+
+const fn integer(name: &'static str) -> Argument {
+    argument(name, Kind::Integer)
+}
+
+const fn optional(argument: Argument) -> Argument {
+    Argument { optional: true, ..argument }
+}
+
+const fn multiple(argument: Argument) -> Argument {
+    Argument { multiple: true, ..argument }
+}
+
+/// An optional argument behind its word, such as `KEY k`.
+const fn option(token: &'static str, argument: Argument) -> Argument {
+    Argument { token: Some(token), optional: true, ..argument }
+}
+
+/// A word that stands for itself, such as `OPEN`.
+const fn word(name: &'static str, token: &'static str) -> Argument {
+    Argument { token: Some(token), ..argument(name, Kind::Token) }
+}
+
+const PROPERTY: Argument = text("property");
+const ROOM: Argument = text("room");
+const ARRIVAL: Argument = text("arrival");
+const DEPARTURE: Argument = text("departure");
+const GUEST: Argument = text("guest");
+const ID_NUMBER: Argument = text("id-number");
+const HOLD: Argument = text("hold");
+const REFERENCE: Argument = text("reference");
+const WISH: Argument = argument(
+    "wish",
+    Kind::OneOf(&[text("room"), text("type:NAME"), word("any", "any")]),
+);
+const KEY: Argument = option("KEY", text("idempotency-key"));
+const LIMIT: Argument = option("LIMIT", integer("count"));
+const CURSOR: Argument = option("CURSOR", text("cursor"));
+
+const fn service(
+    verb: rooms::Verb,
+    arguments: &'static [Argument],
+    flags: &'static [&'static str],
+    summary: &'static str,
+) -> Syntax {
+    Syntax {
+        name: verb.name(),
+        summary,
+        group: "rooms",
+        arguments,
+        flags,
+        action: Some(Action::Rooms(verb)),
+        subcommands: &[],
+    }
+}
+
+const fn session(
+    verb: Verb,
+    name: &'static str,
+    arguments: &'static [Argument],
+    summary: &'static str,
+) -> Syntax {
+    Syntax {
+        name,
+        summary,
+        group: "connection",
+        arguments,
+        flags: CONNECTION,
+        action: Some(Action::Session(verb)),
+        subcommands: &[],
+    }
+}
+
+const fn container(
+    name: &'static str,
+    group: &'static str,
+    subcommands: &'static [Syntax],
+    summary: &'static str,
+) -> Syntax {
+    Syntax {
+        name,
+        summary,
+        group,
+        arguments: &[],
+        flags: &[],
+        action: None,
+        subcommands,
+    }
+}
+
+/// Every command, the services first.
+pub static COMMANDS: &[Syntax] = &[
+    service(
+        rooms::Verb::Book,
+        &[PROPERTY, WISH, ARRIVAL, DEPARTURE, GUEST, ID_NUMBER, KEY],
+        WRITE,
+        "Books a room for every night of a stay, or for none",
+    ),
+    service(
+        rooms::Verb::Cancel,
+        &[REFERENCE, ID_NUMBER, KEY],
+        WRITE,
+        "Cancels a booking; only with the id number that booked it",
+    ),
+    service(
+        rooms::Verb::Hold,
+        &[PROPERTY, WISH, ARRIVAL, DEPARTURE, option("TTL", integer("seconds")), KEY],
+        WRITE,
+        "Keeps a room for a while (600 seconds), to be confirmed",
+    ),
+    service(
+        rooms::Verb::Extend,
+        &[HOLD, integer("seconds"), KEY],
+        WRITE,
+        "Lets a hold end so many seconds from now",
+    ),
+    service(
+        rooms::Verb::Confirm,
+        &[HOLD, GUEST, ID_NUMBER, KEY],
+        WRITE,
+        "Turns a hold into a booking, also late when the nights are still free",
+    ),
+    service(rooms::Verb::Release, &[HOLD, KEY], WRITE, "Gives a hold back"),
+    service(rooms::Verb::LookUp, &[REFERENCE], READ, "Shows one booking or hold"),
+    service(
+        rooms::Verb::List,
+        &[PROPERTY, text("from"), text("to"), option("ROOM", ROOM), LIMIT, CURSOR],
+        READ,
+        "Lists the bookings and holds that touch some nights",
+    ),
+    service(
+        rooms::Verb::Guest,
+        &[ID_NUMBER, LIMIT, CURSOR],
+        READ,
+        "Lists the bookings of a guest, the newest first",
+    ),
+    service(
+        rooms::Verb::Holds,
+        &[LIMIT, CURSOR],
+        READ,
+        "Lists the caller's open holds, the oldest first",
+    ),
+    service(
+        rooms::Verb::Availability,
+        &[PROPERTY, ARRIVAL, DEPARTURE, option("TYPE", text("type"))],
+        READ,
+        "Counts the free rooms by type and night",
+    ),
+    service(
+        rooms::Verb::Explain,
+        &[PROPERTY, WISH, ARRIVAL, DEPARTURE],
+        READ,
+        "Shows what stands in the way of a booking",
+    ),
+    service(rooms::Verb::Properties, &[LIMIT, CURSOR], READ, "Lists the properties by name"),
+    service(
+        rooms::Verb::AddProperty,
+        &[PROPERTY, optional(word("open", "OPEN")), KEY],
+        WRITE,
+        "Adds a property; in an open one every room name exists",
+    ),
+    container(
+        "rooms.room",
+        "rooms",
+        &[
+            service(
+                rooms::Verb::AddRoom,
+                &[PROPERTY, ROOM, text("type"), KEY],
+                WRITE,
+                "Adds a room of a type to a property",
+            ),
+            service(
+                rooms::Verb::WithdrawRoom,
+                &[PROPERTY, ROOM, KEY],
+                WRITE,
+                "Takes a room out of sale for good",
+            ),
+        ],
+        "Adds and withdraws rooms",
+    ),
+    service(
+        rooms::Verb::StopSell,
+        &[PROPERTY, ROOM, ARRIVAL, DEPARTURE, optional(word("resume", "RESUME")), KEY],
+        WRITE,
+        "Stops or resumes the sale of a room for some nights",
+    ),
+    session(Verb::Ping, "ping", &[optional(text("message"))], "Answers PONG, or the message"),
+    session(Verb::Echo, "echo", &[text("message")], "Answers the message"),
+    session(Verb::Quit, "quit", &[], "Closes the connection"),
+    session(Verb::Reset, "reset", &[], "Makes the connection as good as new"),
+    session(
+        Verb::Hello,
+        "hello",
+        &[optional(argument(
+            "arguments",
+            Kind::Block(&[
+                integer("protover"),
+                option("AUTH", argument("auth", Kind::Block(&[text("username"), text("password")]))),
+                option("SETNAME", text("clientname")),
+            ]),
+        ))],
+        "Agrees on the protocol",
+    ),
+    session(
+        Verb::Auth,
+        "auth",
+        &[optional(text("username")), text("password")],
+        "Names the caller; this server asks for no key",
+    ),
+    session(Verb::Select, "select", &[integer("index")], "Accepts 0, the only database"),
+    container(
+        "client",
+        "connection",
+        &[
+            session(Verb::ClientGetName, "client|getname", &[], "The connection's name"),
+            session(Verb::ClientId, "client|id", &[], "The connection's number"),
+            session(Verb::ClientInfo, "client|info", &[], "Facts about this connection"),
+            session(
+                Verb::ClientList,
+                "client|list",
+                &[optional(multiple(text("filter")))],
+                "Facts about every connection",
+            ),
+            session(
+                Verb::ClientNoEvict,
+                "client|no-evict",
+                &[argument("enabled", Kind::OneOf(&[word("on", "ON"), word("off", "OFF")]))],
+                "Accepted, and without effect: nobody is evicted",
+            ),
+            session(
+                Verb::ClientReply,
+                "client|reply",
+                &[argument(
+                    "mode",
+                    Kind::OneOf(&[word("on", "ON"), word("off", "OFF"), word("skip", "SKIP")]),
+                )],
+                "Whether replies are sent",
+            ),
+            session(
+                Verb::ClientSetInfo,
+                "client|setinfo",
+                &[text("attribute"), text("value")],
+                "The name and version of the client's library",
+            ),
+            session(
+                Verb::ClientSetName,
+                "client|setname",
+                &[text("name")],
+                "Names the connection",
+            ),
+        ],
+        "About connections",
+    ),
+    session(
+        Verb::Info,
+        "info",
+        &[optional(multiple(text("section")))],
+        "Facts and counters of the server",
+    ),
+    Syntax {
+        action: Some(Action::Session(Verb::Command)),
+        ..container(
+            "command",
+            "server",
+            &[
+                session(Verb::CommandCount, "command|count", &[], "How many commands there are"),
+                session(
+                    Verb::CommandDocs,
+                    "command|docs",
+                    &[optional(multiple(text("command-name")))],
+                    "What commands are for and how they are written",
+                ),
+                session(
+                    Verb::CommandInfo,
+                    "command|info",
+                    &[optional(multiple(text("command-name")))],
+                    "Arity and flags of commands",
+                ),
+                session(Verb::CommandList, "command|list", &[], "The names of all commands"),
+            ],
+            "About commands",
+        )
+    },
+    container(
+        "config",
+        "server",
+        &[session(
+            Verb::ConfigGet,
+            "config|get",
+            &[multiple(text("parameter"))],
+            "Settings that Redis tools ask for",
+        )],
+        "About settings",
+    ),
+    session(Verb::Multi, "multi", &[], "Begins a batch that is executed as one"),
+    session(Verb::Exec, "exec", &[], "Executes the batch"),
+    session(Verb::Discard, "discard", &[], "Drops the batch"),
+    session(
+        Verb::Watch,
+        "watch",
+        &[multiple(text("key"))],
+        "Accepted: there are no keys that could change",
+    ),
+    session(Verb::Unwatch, "unwatch", &[], "Accepted, as WATCH is"),
+    session(
+        Verb::Subscribe,
+        "subscribe",
+        &[multiple(text("channel"))],
+        "Follows a channel; rooms.events tells what happens to rooms",
+    ),
+    session(
+        Verb::Unsubscribe,
+        "unsubscribe",
+        &[optional(multiple(text("channel")))],
+        "Leaves channels",
+    ),
+    session(
+        Verb::PatternSubscribe,
+        "psubscribe",
+        &[multiple(text("pattern"))],
+        "Follows the channels whose names match a pattern",
+    ),
+    session(
+        Verb::PatternUnsubscribe,
+        "punsubscribe",
+        &[optional(multiple(text("pattern")))],
+        "Leaves patterns",
+    ),
+    session(Verb::Time, "time", &[], "The server's clock: seconds and microseconds"),
+    session(Verb::DbSize, "dbsize", &[], "How many bookings stand"),
+    session(Verb::Role, "role", &[], "The server's role in replication"),
+    container(
+        "slowlog",
+        "server",
+        &[
+            session(Verb::SlowLogGet, "slowlog|get", &[optional(integer("count"))], "Empty"),
+            session(Verb::SlowLogLen, "slowlog|len", &[], "Zero"),
+            session(Verb::SlowLogReset, "slowlog|reset", &[], "Accepted"),
+        ],
+        "No slow log is kept",
+    ),
+    container(
+        "acl",
+        "server",
+        &[session(Verb::AclWhoAmI, "acl|whoami", &[], "The caller's name")],
+        "About callers",
+    ),
+];

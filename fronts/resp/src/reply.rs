@@ -1,0 +1,225 @@
+//! Replies as bytes, in the older protocol and the newer.
+
+use std::{fmt, io::Write};
+
+/// Which protocol a connection has agreed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    Resp2,
+    Resp3,
+}
+
+/// Appends replies to a connection's output.
+///
+/// What only RESP3 can say is said in the nearest form of RESP2: a map as a flat array, a boolean
+/// as 0 or 1, a push as an array.
+#[derive(Debug)]
+pub struct Encoder<'a> {
+    out: &'a mut Vec<u8>,
+    protocol: Protocol,
+}
+
+impl<'a> Encoder<'a> {
+    pub const fn new(out: &'a mut Vec<u8>, protocol: Protocol) -> Self {
+        Self { out, protocol }
+    }
+
+    #[must_use]
+    pub const fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    pub fn ok(&mut self) {
+        self.simple("OK");
+    }
+
+    /// A short word. It MUST NOT hold a line break.
+    pub fn simple(&mut self, word: &str) {
+        self.out.push(b'+');
+        self.out.extend_from_slice(word.as_bytes());
+        self.line_end();
+    }
+
+    /// An error: its first word in capitals, then a sentence. Line breaks and other control
+    /// characters in it, which can only come from what a peer sent, are replaced.
+    pub fn error(&mut self, sentence: fmt::Arguments<'_>) {
+        self.out.push(b'-');
+        let start = self.out.len();
+        self.write(sentence);
+        for byte in self.out.iter_mut().skip(start) {
+            if byte.is_ascii_control() {
+                *byte = b'?';
+            }
+        }
+        self.line_end();
+    }
+
+    pub fn integer(&mut self, value: u64) {
+        self.header(b':', value);
+    }
+
+    pub fn signed(&mut self, value: i64) {
+        self.write(format_args!(":{value}\r\n"));
+    }
+
+    #[inline]
+    pub fn bulk(&mut self, bytes: &[u8]) {
+        self.count(b'$', bytes.len());
+        self.out.extend_from_slice(bytes);
+        self.line_end();
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.bulk(text.as_bytes());
+    }
+
+    /// A bulk string of whatever is shown.
+    pub fn shown(&mut self, value: impl fmt::Display) {
+        let start = self.out.len();
+        self.write(format_args!("{value}\r\n"));
+        let length = self.out.len() - start - 2;
+        let content = self.out.len();
+        self.count(b'$', length);
+        self.out
+            .get_mut(start..)
+            .expect("the start is within what was written")
+            .rotate_left(content - start);
+    }
+
+    pub fn null(&mut self) {
+        let null: &[u8] = match self.protocol {
+            Protocol::Resp2 => b"$-1\r\n",
+            Protocol::Resp3 => b"_\r\n",
+        };
+        self.out.extend_from_slice(null);
+    }
+
+    /// No array, as `EXEC` answers when it did nothing.
+    pub fn null_array(&mut self) {
+        let null: &[u8] = match self.protocol {
+            Protocol::Resp2 => b"*-1\r\n",
+            Protocol::Resp3 => b"_\r\n",
+        };
+        self.out.extend_from_slice(null);
+    }
+
+    pub fn boolean(&mut self, value: bool) {
+        let shown: &[u8] = match (self.protocol, value) {
+            (Protocol::Resp2, false) => b":0\r\n",
+            (Protocol::Resp2, true) => b":1\r\n",
+            (Protocol::Resp3, false) => b"#f\r\n",
+            (Protocol::Resp3, true) => b"#t\r\n",
+        };
+        self.out.extend_from_slice(shown);
+    }
+
+    /// The head of an array; `length` values follow.
+    #[inline]
+    pub fn array(&mut self, length: usize) {
+        self.count(b'*', length);
+    }
+
+    /// The head of a set; `length` values follow.
+    pub fn set(&mut self, length: usize) {
+        match self.protocol {
+            Protocol::Resp2 => self.count(b'*', length),
+            Protocol::Resp3 => self.count(b'~', length),
+        }
+    }
+
+    /// The head of a map; `length` pairs follow.
+    pub fn map(&mut self, length: usize) {
+        match self.protocol {
+            Protocol::Resp2 => self.count(b'*', length * 2),
+            Protocol::Resp3 => self.count(b'%', length),
+        }
+    }
+
+    /// The head of a message that answers no request; `length` values follow.
+    pub fn push(&mut self, length: usize) {
+        match self.protocol {
+            Protocol::Resp2 => self.count(b'*', length),
+            Protocol::Resp3 => self.count(b'>', length),
+        }
+    }
+
+    fn count(&mut self, kind: u8, count: usize) {
+        self.header(kind, u64::try_from(count).expect("a length fits 64 bits"));
+    }
+
+    #[inline]
+    fn header(&mut self, kind: u8, value: u64) {
+        // A kind, at most twenty digits, and the line end, filled from the back.
+        let mut line = [0_u8; 23];
+        line[21] = b'\r';
+        line[22] = b'\n';
+        let mut at = 21;
+        let mut rest = value;
+        loop {
+            at -= 1;
+            line[at] = b'0' + u8::try_from(rest % 10).expect("a digit is below ten");
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        line[at - 1] = kind;
+        self.out.extend_from_slice(&line[at - 1..]);
+    }
+
+    fn line_end(&mut self) {
+        self.out.extend_from_slice(b"\r\n");
+    }
+
+    fn write(&mut self, content: fmt::Arguments<'_>) {
+        self.out.write_fmt(content).expect("writing to memory does not fail");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(put: impl Fn(&mut Encoder<'_>)) -> [String; 2] {
+        [Protocol::Resp2, Protocol::Resp3].map(|protocol| {
+            let mut out = b"before".to_vec();
+            put(&mut Encoder::new(&mut out, protocol));
+            String::from_utf8(out).unwrap()
+        })
+    }
+
+    #[test]
+    fn each_protocol_has_its_own_words() {
+        let found = both(|reply| {
+            reply.null();
+            reply.null_array();
+            reply.boolean(true);
+            reply.map(2);
+            reply.set(1);
+            reply.push(3);
+        });
+        assert_eq!(found, [
+            "before$-1\r\n*-1\r\n:1\r\n*4\r\n*1\r\n*3\r\n",
+            "before_\r\n_\r\n#t\r\n%2\r\n~1\r\n>3\r\n",
+        ]);
+    }
+
+    #[test]
+    fn numbers_and_shown_values_carry_their_length() {
+        let [found, _] = both(|reply| {
+            reply.integer(0);
+            reply.integer(u64::MAX);
+            reply.signed(-7);
+            reply.shown(1_234);
+            reply.bulk(b"");
+        });
+        let expected = ":0\r\n:18446744073709551615\r\n:-7\r\n$4\r\n1234\r\n$0\r\n\r\n";
+        assert_eq!(found, format!("before{expected}"));
+    }
+
+    #[test]
+    fn an_error_is_one_line_whatever_a_peer_put_into_it() {
+        let [found, _] = both(|reply| reply.error(format_args!("ERR no '{}'", "a\r\n+OK\x1b")));
+        assert_eq!(found, "before-ERR no 'a??+OK?'\r\n");
+    }
+}

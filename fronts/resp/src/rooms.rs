@@ -1,0 +1,61 @@
+//! The rooms service in RESP: arguments to commands and queries, outcomes and answers to replies.
+
+mod answer;
+mod event;
+mod outcome;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use answer::put_answer;
+pub use event::{CHANNEL, event_json};
+pub use outcome::put_outcome;
+pub use request::{Argument, Door, Invalid, Reason, Request, parse};
+
+/// The commands of the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    AddProperty,
+    AddRoom,
+    WithdrawRoom,
+    StopSell,
+    Book,
+    Hold,
+    Extend,
+    Confirm,
+    Release,
+    Cancel,
+    LookUp,
+    List,
+    Guest,
+    Holds,
+    Availability,
+    Explain,
+    Properties,
+}
+
+impl Verb {
+    /// The command's name in the catalogue.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AddProperty => "rooms.property",
+            Self::AddRoom => "rooms.room|add",
+            Self::WithdrawRoom => "rooms.room|withdraw",
+            Self::StopSell => "rooms.stopsell",
+            Self::Book => "rooms.book",
+            Self::Hold => "rooms.hold",
+            Self::Extend => "rooms.extend",
+            Self::Confirm => "rooms.confirm",
+            Self::Release => "rooms.release",
+            Self::Cancel => "rooms.cancel",
+            Self::LookUp => "rooms.lookup",
+            Self::List => "rooms.list",
+            Self::Guest => "rooms.guest",
+            Self::Holds => "rooms.holds",
+            Self::Availability => "rooms.availability",
+            Self::Explain => "rooms.explain",
+            Self::Properties => "rooms.properties",
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What the lab asks the server beside the load: its counters before and after, and whether what
+//! it acknowledged is there.
+
+use std::{net::SocketAddr, time::Duration};
+
+use serde::Serialize;
+use turnstile_client::{Connection, resp::Value};
+
+use crate::Error;
+
+/// How long the server may take for any one answer outside the load.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What the server says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Server {
+    pub version: String,
+    /// `sync`, `os` or `memory`.
+    pub durability: String,
+}
+
+/// The server's own counts at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counters {
+    pub(crate) position: u64,
+    pub(crate) booked: u64,
+    pub(crate) cancelled: u64,
+    /// Bookings that stand.
+    pub(crate) standing: u64,
+}
+
+pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
+    Ok(Connection::connect(address, TIMEOUT)?)
+}
+
+/// Asks for `INFO` and reads what the lab needs of it.
+pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
+    let answer = door.command(&[b"INFO"])?;
+    let text = answer.as_str().ok_or(Error::Field("INFO"))?;
+    let field = |name: &'static str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+            .map(str::trim)
+            .ok_or(Error::Field(name))
+    };
+    let count = |name: &'static str| {
+        field(name)?
+            .parse::<u64>()
+            .map_err(|_invalid| Error::Field(name))
+    };
+    let server = Server {
+        version: field("turnstile_version")?.to_owned(),
+        durability: field("durability")?.to_owned(),
+    };
+    let counters = Counters {
+        position: count("position")?,
+        booked: count("rooms_booked_total")?,
+        cancelled: count("rooms_cancelled_total")?,
+        standing: count("rooms_bookings")?,
+    };
+    Ok((server, counters))
+}
+
+/// The code of an error: its first word.
+pub(crate) fn code(text: &[u8]) -> &[u8] {
+    text.split(|&byte| byte == b' ').next().unwrap_or(text)
+}
+
+/// The reason of a refusal; nothing when the answer is no refusal.
+pub(crate) fn refusal(answer: &Value) -> Option<&str> {
+    match answer.as_array()? {
+        [Value::Integer(0), reason, ..] => reason.as_str(),
+        _ => None,
+    }
+}
+
+/// What an answer holds under `name`: a map in RESP3, names and values in turn in RESP2.
+pub(crate) fn field<'a>(answer: &'a Value, name: &str) -> Option<&'a Value> {
+    if let Value::Map(_) = answer {
+        return answer.at(name);
+    }
+    let pairs = answer.as_array()?.chunks_exact(2);
+    pairs
+        .filter(|pair| pair[0].as_str() == Some(name))
+        .map(|pair| &pair[1])
+        .next()
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_client::resp::Value;
+
+    use super::{code, field, refusal};
+
+    fn bulk(text: &str) -> Value {
+        Value::Bulk(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn a_refusal_begins_with_zero_and_an_error_with_its_code() {
+        let refused = Value::Array(vec![
+            Value::Integer(0),
+            bulk("sold_out"),
+            bulk("2027-01-01"),
+        ]);
+        assert_eq!(refusal(&refused), Some("sold_out"));
+        let done = Value::Array(vec![Value::Integer(1), bulk("R0")]);
+        assert_eq!(refusal(&done), None);
+        assert_eq!(refusal(&Value::Null), None);
+        assert_eq!(code(b"BUSY try later"), b"BUSY");
+        assert_eq!(code(b"BUSY"), b"BUSY");
+    }
+
+    #[test]
+    fn a_field_is_found_in_a_map_and_in_an_array_of_pairs() {
+        let room = || bulk("101");
+        let map = Value::Map(vec![(bulk("state"), bulk("room")), (bulk("room"), room())]);
+        let flat = Value::Array(vec![bulk("state"), bulk("room"), bulk("room"), room()]);
+        for answer in [map, flat] {
+            assert_eq!(field(&answer, "room"), Some(&room()));
+            assert_eq!(field(&answer, "101"), None);
+        }
+        assert_eq!(field(&Value::Null, "room"), None);
+    }
+}

@@ -1,0 +1,53 @@
+//! Why a run could not be made at all. What goes wrong during a run is counted in its report.
+
+use std::{fmt, io};
+
+use turnstile_client as client;
+
+#[derive(Debug)]
+pub enum Error {
+    /// A setting that makes no sense, in words.
+    Setting(&'static str),
+    /// A user could not connect before the start.
+    Connect { user: usize, error: io::Error },
+    /// The poller could not be made or failed.
+    Poll(io::Error),
+    /// The connection that prepares and proves failed.
+    Door(client::Error),
+    /// `INFO` does not have this field: the server cannot be reconciled with.
+    Field(&'static str),
+    /// The server did not do what the run needs first; its whole answer.
+    Preparation {
+        command: &'static str,
+        answer: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Setting(reason) => f.write_str(reason),
+            Self::Connect { user, error } => write!(f, "user {user} cannot connect: {error}"),
+            Self::Poll(error) => write!(f, "waiting for sockets failed: {error}"),
+            Self::Door(error) => write!(f, "the RESP door: {error}"),
+            Self::Field(field) => write!(f, "INFO has no usable field `{field}`"),
+            Self::Preparation { command, answer } => write!(f, "{command} was answered {answer}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Connect { error, .. } | Self::Poll(error) => Some(error),
+            Self::Door(error) => Some(error),
+            Self::Setting(_) | Self::Field(_) | Self::Preparation { .. } => None,
+        }
+    }
+}
+
+impl From<client::Error> for Error {
+    fn from(error: client::Error) -> Self {
+        Self::Door(error)
+    }
+}

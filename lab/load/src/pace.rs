@@ -1,0 +1,304 @@
+//! The one pacing loop: users over non-blocking sockets, a thread per core.
+//!
+//! A user asks as soon as it has been answered: a closed loop. An operation is *due* when its
+//! user's slot becomes free, and *ready* at once; an open loop differs only in who says when an
+//! operation is due.
+//!
+//! Invariant: between the end of the start and the end of the run, a worker neither allocates nor
+//! locks, unless a connection is lost.
+
+mod session;
+mod tally;
+mod worker;
+
+use std::{
+    fmt,
+    net::{SocketAddr, TcpStream},
+    sync::{
+        Barrier,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde::Serialize;
+use turnstile_stats::{Histogram, Little, throughput};
+
+pub use tally::{Operation, Split, Tally, Words};
+
+use crate::Error;
+use worker::Worker;
+
+/// The most users of one run: each is a socket, and systems allow some ten thousand.
+const USERS_MAX: usize = 50_000;
+
+/// The deepest pipeline: beyond this a server's own limit answers, not its speed.
+const PIPELINE_MAX: usize = 1_024;
+
+/// How often progress is told.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How a run is paced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Pace {
+    /// The door to drive.
+    pub address: SocketAddr,
+    /// Generator threads; no more than there are users are started.
+    pub threads: usize,
+    /// How many requests each connection has under way, 1 to 1,024.
+    pub pipeline: usize,
+    /// Answered before the measured window, and not part of it.
+    pub warm_up: Duration,
+    /// The measured window.
+    pub duration: Duration,
+}
+
+/// One user on one connection: what it asks, and how it reads the answers.
+pub trait User: fmt::Debug + Send {
+    /// What must be remembered of a request until its answer comes.
+    type Ask: Copy + fmt::Debug + Send;
+
+    /// The names of the operations, by their number.
+    const OPERATIONS: &'static [&'static str];
+
+    /// The most bytes that one request takes; room for a whole pipeline is made before the start.
+    const REQUEST_BYTES_MAX: usize;
+
+    /// Appends the next request; nothing when this user will never ask again. MUST NOT allocate.
+    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Self::Ask>;
+
+    /// Which operation a request was.
+    fn operation(ask: &Self::Ask) -> usize;
+
+    /// Reads the answer to `ask` at the front of `bytes`; nothing when more bytes are needed.
+    /// MUST NOT allocate.
+    ///
+    /// # Errors
+    /// The bytes are no answer to it.
+    fn hear<'a>(&mut self, ask: &Self::Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled>;
+}
+
+/// An answer, and how many bytes it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard<'a> {
+    pub length: usize,
+    pub answer: Answer<'a>,
+}
+
+/// What was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<'a> {
+    Done,
+    /// A business "no", with its reason.
+    Refused(&'a [u8]),
+    /// A broken, forbidden or overloaded request, with its code.
+    Error(&'a [u8]),
+}
+
+/// Bytes that are no answer: the connection is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Garbled;
+
+/// How a run is going.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Since the start, warm-up included.
+    pub elapsed: Duration,
+    /// Warm-up and window together.
+    pub planned: Duration,
+    /// Answers so far, of any kind.
+    pub answered: u64,
+    /// Of them, refusals.
+    pub refused: u64,
+    /// Error answers, and requests whose answer will never come.
+    pub failed: u64,
+    /// Answers a second since the last progress.
+    pub rate: f64,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Totals<U> {
+    /// All threads' counts.
+    pub tally: Tally,
+    /// The users, as the run left them, in no order.
+    pub users: Vec<U>,
+    /// How many requests were meant to be under way at any time.
+    pub slots: u64,
+    /// The measured window.
+    pub window: Duration,
+    /// User and system time of the generator's threads in the window.
+    pub cpu: Duration,
+}
+
+/// The figures of a measured window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Answers a second, done and refused.
+    pub throughput: f64,
+    /// The check of Little's law.
+    pub little: Little,
+    /// What the generator itself used, in nanoseconds of processor time for each answer.
+    pub cpu_per_request: f64,
+    /// Where each request's time went.
+    pub split: Split,
+}
+
+/// What a worker lets others see, a few times a second. A cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Board {
+    answered: AtomicU64,
+    refused: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// Runs `users` at this pace and tells `progress` how it goes.
+///
+/// # Errors
+/// Settings that make no sense, or users that cannot connect before the start. Connections lost
+/// later are counted.
+pub fn run<U: User>(
+    pace: &Pace,
+    users: Vec<U>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Totals<U>, Error> {
+    check(pace, users.len())?;
+    let slots = users.len() * pace.pipeline;
+    let threads = pace.threads.min(users.len());
+    let mut shares: Vec<Vec<(U, TcpStream)>> = (0..threads).map(|_| Vec::new()).collect();
+    for (number, user) in users.into_iter().enumerate() {
+        let stream = connect(pace.address).map_err(|error| Error::Connect {
+            user: number,
+            error,
+        })?;
+        shares[number % threads].push((user, stream));
+    }
+    let boards: Vec<Board> = (0..threads).map(|_| Board::default()).collect();
+    let mut workers = Vec::new();
+    for (share, board) in shares.into_iter().zip(&boards) {
+        workers.push(Worker::new(pace, share, board).map_err(Error::Poll)?);
+    }
+    let barrier = Barrier::new(threads + 1);
+    let (alive, ended) = mpsc::sync_channel::<()>(0);
+    thread::scope(|scope| {
+        let mut handles = Vec::new();
+        for worker in workers {
+            let (barrier, alive) = (&barrier, alive.clone());
+            handles.push(scope.spawn(move || {
+                barrier.wait();
+                let end = worker.run();
+                drop(alive);
+                end
+            }));
+        }
+        drop(alive);
+        barrier.wait();
+        watch(pace, &boards, &ended, progress);
+        let mut totals = Totals {
+            tally: Tally::new(U::OPERATIONS),
+            users: Vec::new(),
+            slots: u64::try_from(slots).expect("users and pipeline are bounded"),
+            window: pace.duration,
+            cpu: Duration::ZERO,
+        };
+        for handle in handles {
+            let end = handle
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                .map_err(Error::Poll)?;
+            totals.tally.merge(&end.tally);
+            totals.users.extend(end.users);
+            totals.cpu += end.cpu;
+        }
+        Ok(totals)
+    })
+}
+
+fn check(pace: &Pace, users: usize) -> Result<(), Error> {
+    if users == 0 || users > USERS_MAX {
+        return Err(Error::Setting("there are 1 to 50,000 users"));
+    }
+    if pace.threads == 0 {
+        return Err(Error::Setting("there is at least one thread"));
+    }
+    if pace.pipeline == 0 || pace.pipeline > PIPELINE_MAX {
+        return Err(Error::Setting("the pipeline is 1 to 1,024 deep"));
+    }
+    if pace.duration.is_zero() {
+        return Err(Error::Setting("the measured window is longer than nothing"));
+    }
+    Ok(())
+}
+
+fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    Ok(stream)
+}
+
+/// Tells the progress until every worker has dropped its end of the channel.
+fn watch(
+    pace: &Pace,
+    boards: &[Board],
+    ended: &mpsc::Receiver<()>,
+    progress: &mut dyn FnMut(&Progress),
+) {
+    let start = Instant::now();
+    let (mut before, mut told) = (0, Duration::ZERO);
+    while ended.recv_timeout(PROGRESS_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        let sum = |count: fn(&Board) -> &AtomicU64| -> u64 {
+            boards
+                .iter()
+                .map(|board| count(board).load(Ordering::Relaxed))
+                .sum()
+        };
+        let elapsed = start.elapsed();
+        let answered = sum(|board| &board.answered);
+        progress(&Progress {
+            elapsed,
+            planned: pace.warm_up + pace.duration,
+            answered,
+            refused: sum(|board| &board.refused),
+            failed: sum(|board| &board.failed),
+            rate: throughput(answered - before, elapsed.saturating_sub(told)),
+        });
+        (before, told) = (answered, elapsed);
+    }
+}
+
+impl<U> Totals<U> {
+    /// All operations' times in one.
+    #[must_use]
+    pub fn times(&self) -> Histogram {
+        let mut times = Histogram::new();
+        for operation in &self.tally.operations {
+            times.merge(&operation.times);
+        }
+        times
+    }
+
+    #[must_use]
+    pub fn figures(&self) -> Figures {
+        let times = self.times();
+        let throughput = throughput(times.count(), self.window);
+        let answered = turnstile_stats::units::to_float(times.count().max(1));
+        Figures {
+            throughput,
+            little: Little::new(self.slots, throughput, times.mean()),
+            cpu_per_request: self.cpu.as_secs_f64() * 1e9 / answered,
+            split: self.tally.split(),
+        }
+    }
+}
+
+impl fmt::Display for Garbled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes are no answer to what was asked")
+    }
+}
+
+impl std::error::Error for Garbled {}

@@ -1,0 +1,382 @@
+//! One user and its connection.
+
+use std::{
+    collections::VecDeque,
+    io::{self, ErrorKind, Read as _, Write as _},
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use mio::{Interest, Registry, Token, event::Event, net::TcpStream};
+
+use super::{Answer, Heard, Pace, Tally, User, tally::Instants};
+
+/// The most bytes of an unfinished answer that are kept between two reads; our answers have some
+/// hundred.
+const REST_BYTES_MAX: usize = 32 * 1024;
+
+/// One read takes at most so much: more than a deep pipeline is owed at once.
+const READ_BYTES: usize = 64 * 1024;
+
+/// How long a user without a connection waits before it connects again.
+const RETRY_NANOS: u64 = 100_000_000;
+
+/// What all sessions of a thread share: its clock, its counts, its buffer.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) registry: Registry,
+    pub(super) tally: Tally,
+    pub(super) answered: u64,
+    pub(super) refused: u64,
+    pub(super) failed: u64,
+    /// Requests whose answer is owed, over all sessions.
+    pub(super) in_flight: usize,
+    /// Users that will never ask again.
+    pub(super) finished: usize,
+    /// Sessions without a connection, or with one in the making.
+    pub(super) down: usize,
+    /// When the measured window begins and ends, in nanoseconds since the start.
+    pub(super) measured_from: u64,
+    pub(super) stop: u64,
+    address: SocketAddr,
+    pipeline: usize,
+    start: Instant,
+    /// Answers are read here, behind what was left of the session's last read.
+    scratch: Box<[u8]>,
+}
+
+impl Desk {
+    pub(super) fn new(pace: &Pace, operations: &[&'static str], registry: Registry) -> Self {
+        let measured_from = nanos(pace.warm_up);
+        Self {
+            registry,
+            tally: Tally::new(operations),
+            answered: 0,
+            refused: 0,
+            failed: 0,
+            in_flight: 0,
+            finished: 0,
+            down: 0,
+            measured_from,
+            stop: measured_from + nanos(pace.duration),
+            address: pace.address,
+            pipeline: pace.pipeline,
+            start: Instant::now(),
+            scratch: vec![0; REST_BYTES_MAX + READ_BYTES].into_boxed_slice(),
+        }
+    }
+
+    /// The clock begins anew: everything is ready.
+    pub(super) fn begin(&mut self) {
+        self.start = Instant::now();
+    }
+
+    /// Nanoseconds since the start.
+    pub(super) fn now(&self) -> u64 {
+        nanos(self.start.elapsed())
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).expect("a run lasts less than 584 years")
+}
+
+/// A user on its connection: a state machine fed by readiness.
+///
+/// Invariant: `flights` holds, in order, the requests that were asked and not answered, at most as
+/// many as the pipeline is deep; the last `unsent` of them have not met the socket yet.
+#[derive(Debug)]
+pub(super) struct Session<U: User> {
+    user: U,
+    token: Token,
+    line: Line,
+    outbox: Vec<u8>,
+    /// How much of `outbox` the socket has taken.
+    written: usize,
+    /// The beginning of an answer whose end has not come, and when it was read.
+    rest: Vec<u8>,
+    rest_since: u64,
+    flights: VecDeque<Flight<U::Ask>>,
+    unsent: usize,
+    finished: bool,
+}
+
+#[derive(Debug)]
+enum Line {
+    Up(TcpStream),
+    Connecting(TcpStream),
+    Down { retry_at: u64 },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flight<A> {
+    ask: A,
+    due: u64,
+    ready: u64,
+    sent: u64,
+}
+
+impl<U: User> Session<U> {
+    pub(super) fn new(
+        user: U,
+        token: Token,
+        mut stream: TcpStream,
+        desk: &Desk,
+    ) -> io::Result<Self> {
+        desk.registry
+            .register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        Ok(Self {
+            user,
+            token,
+            line: Line::Up(stream),
+            outbox: Vec::with_capacity(desk.pipeline * U::REQUEST_BYTES_MAX),
+            written: 0,
+            rest: Vec::with_capacity(REST_BYTES_MAX),
+            rest_since: 0,
+            flights: VecDeque::with_capacity(desk.pipeline),
+            unsent: 0,
+            finished: false,
+        })
+    }
+
+    pub(super) fn into_user(self) -> U {
+        self.user
+    }
+
+    /// Asks as much as the pipeline holds, and sends it.
+    pub(super) fn begin(&mut self, desk: &mut Desk) {
+        self.ask(desk, desk.now());
+        if self.flush(desk).is_err() {
+            self.lose(desk);
+        }
+    }
+
+    /// Does what the socket is ready for.
+    pub(super) fn on_ready(&mut self, event: &Event, desk: &mut Desk) {
+        if let Line::Connecting(_) = self.line {
+            return self.on_connected(desk);
+        }
+        let read = if event.is_readable() || event.is_read_closed() || event.is_error() {
+            // A short read has emptied the socket, unless its end is there to be read, too.
+            let to_the_end = event.is_read_closed() || event.is_error();
+            self.read(desk, to_the_end)
+        } else {
+            Ok(())
+        };
+        if read.and_then(|()| self.flush(desk)).is_err() {
+            self.lose(desk);
+        }
+    }
+
+    /// Connects again, when it is time.
+    pub(super) fn retry(&mut self, desk: &mut Desk) {
+        let Line::Down { retry_at } = self.line else {
+            return;
+        };
+        if desk.now() < retry_at {
+            return;
+        }
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let connecting = TcpStream::connect(desk.address).and_then(|mut stream| {
+            desk.registry.register(&mut stream, self.token, interest)?;
+            Ok(stream)
+        });
+        match connecting {
+            Ok(stream) => self.line = Line::Connecting(stream),
+            Err(_counted) => self.retry_later(desk),
+        }
+    }
+
+    /// Gives up what is still owed: nobody knows whether it was carried out.
+    pub(super) fn abandon(&mut self, desk: &mut Desk) {
+        for flight in self.flights.drain(..) {
+            desk.tally.operations[U::operation(&flight.ask)].unknown += 1;
+            desk.failed += 1;
+            desk.in_flight -= 1;
+        }
+        self.unsent = 0;
+        self.outbox.clear();
+        self.written = 0;
+        self.rest.clear();
+    }
+
+    fn on_connected(&mut self, desk: &mut Desk) {
+        let Line::Connecting(stream) = &self.line else {
+            return;
+        };
+        let failed = match (stream.take_error(), stream.peer_addr()) {
+            (Ok(None), Ok(_peer)) => stream.set_nodelay(true).is_err(),
+            (Ok(None), Err(error)) if error.kind() == ErrorKind::NotConnected => return,
+            (Ok(_) | Err(_), _) => true,
+        };
+        let retry_at = desk.now() + RETRY_NANOS;
+        match std::mem::replace(&mut self.line, Line::Down { retry_at }) {
+            Line::Connecting(stream) if !failed => {
+                self.line = Line::Up(stream);
+                desk.down -= 1;
+                self.begin(desk);
+            }
+            Line::Connecting(_) | Line::Up(_) | Line::Down { .. } => self.retry_later(desk),
+        }
+    }
+
+    fn retry_later(&mut self, desk: &mut Desk) {
+        desk.tally.connects_failed += 1;
+        let retry_at = desk.now() + RETRY_NANOS;
+        self.line = Line::Down { retry_at };
+    }
+
+    /// The connection is of no more use. Dropping the stream takes it from the poller, too.
+    fn lose(&mut self, desk: &mut Desk) {
+        desk.tally.connections_lost += 1;
+        desk.down += 1;
+        self.abandon(desk);
+        let retry_at = desk.now() + RETRY_NANOS;
+        self.line = Line::Down { retry_at };
+    }
+
+    fn read(&mut self, desk: &mut Desk, to_the_end: bool) -> io::Result<()> {
+        let mut scratch = std::mem::take(&mut desk.scratch);
+        let read = self.read_into(&mut scratch, desk, to_the_end);
+        desk.scratch = scratch;
+        read
+    }
+
+    fn read_into(
+        &mut self,
+        scratch: &mut [u8],
+        desk: &mut Desk,
+        to_the_end: bool,
+    ) -> io::Result<()> {
+        loop {
+            let Line::Up(stream) = &mut self.line else {
+                return Ok(());
+            };
+            let kept = self.rest.len();
+            let read = match stream.read(&mut scratch[kept..kept + READ_BYTES]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            scratch[..kept].copy_from_slice(&self.rest);
+            let now = desk.now();
+            self.hear(&scratch[..kept + read], now, desk)?;
+            self.ask(desk, now);
+            if read < READ_BYTES && !to_the_end {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes all answers at the front of `bytes` and keeps the rest.
+    fn hear(&mut self, bytes: &[u8], now: u64, desk: &mut Desk) -> io::Result<()> {
+        let mut used = 0;
+        let mut first_byte = if self.rest.is_empty() {
+            now
+        } else {
+            self.rest_since
+        };
+        while used < bytes.len() {
+            // An answer to what was not even sent is none.
+            if self.flights.len() == self.unsent {
+                return Err(ErrorKind::InvalidData.into());
+            }
+            let Some(flight) = self.flights.front().copied() else {
+                return Err(ErrorKind::InvalidData.into());
+            };
+            let heard = self
+                .user
+                .hear(&flight.ask, &bytes[used..])
+                .map_err(io::Error::other)?;
+            let Some(Heard { length, answer }) = heard else {
+                break;
+            };
+            used += length;
+            self.flights.pop_front();
+            let instants = Instants {
+                due: flight.due,
+                ready: flight.ready,
+                sent: flight.sent,
+                first_byte,
+                done: now,
+            };
+            Self::count(&flight.ask, answer, &instants, desk);
+            first_byte = now;
+        }
+        let rest = &bytes[used..];
+        if rest.len() > REST_BYTES_MAX {
+            return Err(ErrorKind::InvalidData.into());
+        }
+        self.rest.clear();
+        self.rest.extend_from_slice(rest);
+        self.rest_since = first_byte;
+        Ok(())
+    }
+
+    fn count(ask: &U::Ask, answer: Answer<'_>, instants: &Instants, desk: &mut Desk) {
+        let measured = (desk.measured_from..desk.stop).contains(&instants.done);
+        let operation = U::operation(ask);
+        desk.tally.record(operation, answer, instants, measured);
+        desk.in_flight -= 1;
+        desk.answered += 1;
+        match answer {
+            Answer::Done => {}
+            Answer::Refused(_) => desk.refused += 1,
+            Answer::Error(_) => desk.failed += 1,
+        }
+    }
+
+    /// Fills the pipeline. In a closed loop a slot is due, and ready, the moment it is free.
+    fn ask(&mut self, desk: &mut Desk, now: u64) {
+        if now >= desk.stop {
+            return;
+        }
+        if self.written > 0 {
+            self.outbox.drain(..self.written);
+            self.written = 0;
+        }
+        while self.flights.len() < desk.pipeline && !self.finished {
+            let Some(ask) = self.user.ask(&mut self.outbox) else {
+                self.finished = true;
+                desk.finished += 1;
+                return;
+            };
+            self.flights.push_back(Flight {
+                ask,
+                due: now,
+                ready: now,
+                sent: now,
+            });
+            self.unsent += 1;
+            desk.in_flight += 1;
+        }
+    }
+
+    fn flush(&mut self, desk: &Desk) -> io::Result<()> {
+        let Line::Up(stream) = &mut self.line else {
+            return Ok(());
+        };
+        if self.unsent > 0 {
+            let sent = desk.now();
+            let first = self.flights.len() - self.unsent;
+            for flight in self.flights.range_mut(first..) {
+                flight.sent = sent;
+            }
+            self.unsent = 0;
+        }
+        while self.written < self.outbox.len() {
+            match stream.write(&self.outbox[self.written..]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => self.written += written,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.outbox.clear();
+        self.written = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,296 @@
+//! What one thread counts; merged when the run is over.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use turnstile_stats::{Histogram, units::to_float};
+
+use super::Answer;
+
+/// How many different reasons or codes are told apart; more count as `other`.
+const WORDS_MAX: usize = 24;
+
+/// The bytes of a reason or code that are kept.
+const WORD_BYTES_MAX: usize = 32;
+
+/// The instants of one operation, in nanoseconds since the start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Instants {
+    /// When it should have been sent.
+    pub(super) due: u64,
+    /// When the generator noticed.
+    pub(super) ready: u64,
+    /// When its first byte was given to the socket.
+    pub(super) sent: u64,
+    /// When the first byte of its answer was read.
+    pub(super) first_byte: u64,
+    /// When all of its answer was read.
+    pub(super) done: u64,
+}
+
+/// The counts of a thread or of a run.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    pub operations: Vec<Operation>,
+    /// Connections that ended while they were wanted; each is made again.
+    pub connections_lost: u64,
+    /// Attempts to connect again that failed.
+    pub connects_failed: u64,
+    gaps: Gaps,
+}
+
+/// The counts of one operation over the whole run, and its times in the window.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    pub name: &'static str,
+    pub done: u64,
+    /// By reason.
+    pub refused: Words,
+    /// By code.
+    pub errors: Words,
+    /// Requests whose answer never came: they may have been carried out.
+    pub unknown: u64,
+    /// From due to done, of all that was done or refused in the measured window.
+    pub times: Histogram,
+}
+
+/// Where a request's time went, on average, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Split {
+    /// From due to ready: the generator came late. Always zero in a closed loop.
+    pub lag: f64,
+    /// From ready to sent: in the generator, or waiting for the socket to take more.
+    pub sending: f64,
+    /// From sent to the first byte of the answer: network and server.
+    pub answering: f64,
+    /// From the first byte to the last.
+    pub reading: f64,
+}
+
+/// Sums of the parts of each request's time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gaps {
+    count: u64,
+    lag: u64,
+    sending: u64,
+    answering: u64,
+    reading: u64,
+}
+
+/// How often each of a few words was said, in memory taken at the start.
+#[derive(Clone, Debug)]
+pub struct Words {
+    seen: Vec<(Word, u64)>,
+    other: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    length: usize,
+    bytes: [u8; WORD_BYTES_MAX],
+}
+
+impl Tally {
+    pub(super) fn new(operations: &[&'static str]) -> Self {
+        let operation = |&name| Operation {
+            name,
+            done: 0,
+            refused: Words::new(),
+            errors: Words::new(),
+            unknown: 0,
+            times: Histogram::new(),
+        };
+        Self {
+            operations: operations.iter().map(operation).collect(),
+            connections_lost: 0,
+            connects_failed: 0,
+            gaps: Gaps::default(),
+        }
+    }
+
+    /// Counts an answer; its times only when `measured`, and never those of an error.
+    pub(super) fn record(
+        &mut self,
+        operation: usize,
+        answer: Answer<'_>,
+        instants: &Instants,
+        measured: bool,
+    ) {
+        let counts = &mut self.operations[operation];
+        match answer {
+            Answer::Done => counts.done += 1,
+            Answer::Refused(reason) => counts.refused.count(reason),
+            Answer::Error(code) => {
+                counts.errors.count(code);
+                return;
+            }
+        }
+        if measured {
+            counts.times.record(instants.done - instants.due);
+            self.gaps.count += 1;
+            self.gaps.lag += instants.ready - instants.due;
+            self.gaps.sending += instants.sent - instants.ready;
+            self.gaps.answering += instants.first_byte - instants.sent;
+            self.gaps.reading += instants.done - instants.first_byte;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (own, theirs) in self.operations.iter_mut().zip(&other.operations) {
+            own.done += theirs.done;
+            own.refused.merge(&theirs.refused);
+            own.errors.merge(&theirs.errors);
+            own.unknown += theirs.unknown;
+            own.times.merge(&theirs.times);
+        }
+        self.connections_lost += other.connections_lost;
+        self.connects_failed += other.connects_failed;
+        self.gaps.count += other.gaps.count;
+        self.gaps.lag += other.gaps.lag;
+        self.gaps.sending += other.gaps.sending;
+        self.gaps.answering += other.gaps.answering;
+        self.gaps.reading += other.gaps.reading;
+    }
+
+    pub(super) fn split(&self) -> Split {
+        let mean = |sum| to_float(sum) / to_float(self.gaps.count.max(1));
+        Split {
+            lag: mean(self.gaps.lag),
+            sending: mean(self.gaps.sending),
+            answering: mean(self.gaps.answering),
+            reading: mean(self.gaps.reading),
+        }
+    }
+}
+
+impl Words {
+    fn new() -> Self {
+        Self {
+            seen: Vec::with_capacity(WORDS_MAX),
+            other: 0,
+        }
+    }
+
+    fn count(&mut self, bytes: &[u8]) {
+        self.add(Word::new(bytes), 1);
+    }
+
+    fn add(&mut self, word: Word, times: u64) {
+        if let Some((_, count)) = self.seen.iter_mut().find(|(seen, _)| *seen == word) {
+            *count += times;
+        } else if self.seen.len() < WORDS_MAX {
+            self.seen.push((word, times));
+        } else {
+            self.other += times;
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for &(word, times) in &other.seen {
+            self.add(word, times);
+        }
+        self.other += other.other;
+    }
+
+    /// How many were counted in all.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.seen.iter().map(|(_, times)| times).sum::<u64>() + self.other
+    }
+
+    /// The words, and how often each was said.
+    #[must_use]
+    pub fn by_word(&self) -> BTreeMap<String, u64> {
+        let mut words = BTreeMap::new();
+        for (word, times) in &self.seen {
+            let text = String::from_utf8_lossy(&word.bytes[..word.length]);
+            *words.entry(text.into_owned()).or_insert(0) += times;
+        }
+        if self.other > 0 {
+            *words.entry("other".to_owned()).or_insert(0) += self.other;
+        }
+        words
+    }
+}
+
+impl Word {
+    fn new(text: &[u8]) -> Self {
+        let length = text.len().min(WORD_BYTES_MAX);
+        let mut bytes = [0; WORD_BYTES_MAX];
+        bytes[..length].copy_from_slice(&text[..length]);
+        Self { length, bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Answer, Instants, Split, Tally, WORDS_MAX};
+
+    const INSTANTS: Instants = Instants {
+        due: 100,
+        ready: 101,
+        sent: 103,
+        first_byte: 110,
+        done: 130,
+    };
+
+    #[test]
+    fn outcomes_are_counted_always_and_times_only_when_measured() {
+        let mut tally = Tally::new(&["book", "cancel"]);
+        tally.record(0, Answer::Done, &INSTANTS, false);
+        tally.record(0, Answer::Done, &INSTANTS, true);
+        tally.record(0, Answer::Refused(b"sold_out"), &INSTANTS, true);
+        tally.record(1, Answer::Error(b"BUSY"), &INSTANTS, true);
+        let [book, cancel] = &tally.operations[..] else {
+            panic!("two operations");
+        };
+        assert_eq!((book.done, book.times.count()), (2, 2));
+        assert_eq!(book.times.quantile(1.0), 30);
+        let sold_out = BTreeMap::from([("sold_out".to_owned(), 1)]);
+        assert_eq!(book.refused.by_word(), sold_out);
+        assert_eq!((cancel.errors.total(), cancel.times.count()), (1, 0));
+        let split = Split {
+            lag: 1.0,
+            sending: 2.0,
+            answering: 7.0,
+            reading: 20.0,
+        };
+        assert_eq!(tally.split(), split);
+    }
+
+    #[test]
+    fn merging_adds_everything() {
+        let mut one = Tally::new(&["book"]);
+        one.record(0, Answer::Done, &INSTANTS, true);
+        one.operations[0].unknown = 2;
+        one.connections_lost = 1;
+        let mut two = Tally::new(&["book"]);
+        two.record(0, Answer::Error(b"ERR"), &INSTANTS, true);
+        two.record(0, Answer::Refused(b"ended"), &INSTANTS, true);
+        two.connects_failed = 4;
+        two.merge(&one);
+        two.merge(&one);
+        let book = &two.operations[0];
+        assert_eq!((book.done, book.unknown, book.times.count()), (2, 4, 3));
+        assert_eq!((book.errors.total(), book.refused.total()), (1, 1));
+        assert_eq!((two.connections_lost, two.connects_failed), (2, 4));
+        assert!((two.split().answering - 7.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn words_beyond_the_table_and_beyond_their_length_are_counted() {
+        let mut tally = Tally::new(&["book"]);
+        for word in 0..WORDS_MAX + 3 {
+            let reason = format!("reason {word}");
+            tally.record(0, Answer::Refused(reason.as_bytes()), &INSTANTS, false);
+        }
+        let words = tally.operations[0].refused.by_word();
+        assert_eq!((words.len(), words["other"]), (WORDS_MAX + 1, 3));
+        let mut tally = Tally::new(&["book"]);
+        tally.record(0, Answer::Error(&[b'x'; 90]), &INSTANTS, false);
+        let words = tally.operations[0].errors.by_word();
+        assert_eq!(words, BTreeMap::from([("x".repeat(32), 1)]));
+    }
+}

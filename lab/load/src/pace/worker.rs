@@ -1,0 +1,183 @@
+//! One thread of the generator: a poller and the sessions it owns.
+
+use std::{
+    io::{self, ErrorKind},
+    net::TcpStream,
+    sync::atomic::Ordering,
+    time::Duration,
+};
+
+use mio::{Events, Poll, Token};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::{
+    Board, Pace, Tally, User,
+    session::{Desk, Session},
+};
+
+/// How many ready sockets are taken in one turn.
+const EVENTS: usize = 1_024;
+
+/// How long after the end answers are waited for.
+const GRACE_NANOS: u64 = 10_000_000_000;
+
+/// How often the counts are shown to others, and the longest sleep.
+const SHOW_NANOS: u64 = 100_000_000;
+
+/// The longest sleep while a connection is to be made again.
+const RETRY_WAIT: Duration = Duration::from_millis(20);
+
+#[derive(Debug)]
+pub(super) struct Worker<'a, U: User> {
+    poll: Poll,
+    events: Events,
+    sessions: Vec<Session<U>>,
+    desk: Desk,
+    board: &'a Board,
+    shown_at: u64,
+    cpu: Cpu,
+}
+
+/// What a worker leaves.
+#[derive(Debug)]
+pub(super) struct End<U> {
+    pub(super) tally: Tally,
+    pub(super) users: Vec<U>,
+    /// The thread's processor time in the measured window.
+    pub(super) cpu: Duration,
+}
+
+/// The thread's processor time, read when the window begins and when it ends.
+#[derive(Clone, Copy, Debug)]
+enum Cpu {
+    Before,
+    Since(Duration),
+    Window(Duration),
+}
+
+impl<'a, U: User> Worker<'a, U> {
+    pub(super) fn new(
+        pace: &Pace,
+        share: Vec<(U, TcpStream)>,
+        board: &'a Board,
+    ) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let desk = Desk::new(pace, U::OPERATIONS, poll.registry().try_clone()?);
+        let mut sessions = Vec::with_capacity(share.len());
+        for (number, (user, stream)) in share.into_iter().enumerate() {
+            let stream = mio::net::TcpStream::from_std(stream);
+            sessions.push(Session::new(user, Token(number), stream, &desk)?);
+        }
+        Ok(Self {
+            poll,
+            events: Events::with_capacity(EVENTS),
+            sessions,
+            desk,
+            board,
+            shown_at: 0,
+            cpu: Cpu::Before,
+        })
+    }
+
+    /// Runs until the window is over and every answer has come, or the grace has passed, or no
+    /// user will ever ask again.
+    pub(super) fn run(mut self) -> io::Result<End<U>> {
+        self.desk.begin();
+        self.mark(0);
+        for session in &mut self.sessions {
+            session.begin(&mut self.desk);
+        }
+        loop {
+            let now = self.desk.now();
+            self.mark(now);
+            let over = now >= self.desk.stop || self.desk.finished == self.sessions.len();
+            if over && self.desk.in_flight == 0 || now >= self.desk.stop + GRACE_NANOS {
+                return Ok(self.end());
+            }
+            self.turn(now)?;
+        }
+    }
+
+    fn turn(&mut self, now: u64) -> io::Result<()> {
+        let down = self.desk.down > 0 && now < self.desk.stop;
+        if down {
+            for session in &mut self.sessions {
+                session.retry(&mut self.desk);
+            }
+        }
+        let wait = if down {
+            RETRY_WAIT
+        } else {
+            self.until_next_mark(now)
+        };
+        match self.poll.poll(&mut self.events, Some(wait)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        for event in &self.events {
+            let Token(number) = event.token();
+            self.sessions[number].on_ready(event, &mut self.desk);
+        }
+        Ok(())
+    }
+
+    /// Until the next instant at which something changes without any socket.
+    fn until_next_mark(&self, now: u64) -> Duration {
+        let mut mark = self.shown_at + SHOW_NANOS;
+        for other in [
+            self.desk.measured_from,
+            self.desk.stop,
+            self.desk.stop + GRACE_NANOS,
+        ] {
+            if other > now {
+                mark = mark.min(other);
+            }
+        }
+        Duration::from_nanos(mark.saturating_sub(now))
+    }
+
+    /// Does what is to be done at certain instants: shows the counts, reads the processor time.
+    fn mark(&mut self, now: u64) {
+        match self.cpu {
+            Cpu::Before if now >= self.desk.measured_from => {
+                self.cpu = Cpu::Since(thread_time());
+            }
+            Cpu::Since(start) if now >= self.desk.stop => {
+                self.cpu = Cpu::Window(thread_time().saturating_sub(start));
+            }
+            Cpu::Before | Cpu::Since(_) | Cpu::Window(_) => {}
+        }
+        if now >= self.shown_at + SHOW_NANOS {
+            self.shown_at = now;
+            let board = self.board;
+            board.answered.store(self.desk.answered, Ordering::Relaxed);
+            board.refused.store(self.desk.refused, Ordering::Relaxed);
+            board.failed.store(self.desk.failed, Ordering::Relaxed);
+        }
+    }
+
+    fn end(mut self) -> End<U> {
+        for session in &mut self.sessions {
+            session.abandon(&mut self.desk);
+        }
+        let cpu = match self.cpu {
+            Cpu::Before => Duration::ZERO,
+            Cpu::Since(start) => thread_time().saturating_sub(start),
+            Cpu::Window(used) => used,
+        };
+        End {
+            tally: self.desk.tally,
+            users: self.sessions.into_iter().map(Session::into_user).collect(),
+            cpu,
+        }
+    }
+}
+
+/// User and system time of this thread so far.
+fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).expect("a thread's time is not negative");
+    let nanos = u32::try_from(time.tv_nsec).expect("a second has 10^9 nanoseconds");
+    Duration::new(seconds, nanos)
+}

@@ -1,0 +1,205 @@
+//! What a guest says and understands, without a socket.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    time::Duration,
+};
+
+use turnstile_client::resp::{Limits, decode};
+
+use super::{Ask, Guest, NIGHTS, Reference, Reply};
+use crate::{
+    pace::{Answer, Garbled, Heard, User},
+    rooms::{Config, Mix},
+};
+
+fn config(seed: u64) -> Config {
+    Config {
+        address: "127.0.0.1:8479".parse().unwrap(),
+        users: 50,
+        threads: 1,
+        pipeline: 1,
+        warm_up: Duration::ZERO,
+        duration: Duration::ZERO,
+        mix: Mix::new(70, 30).unwrap(),
+        seed,
+        property: "bench".to_owned(),
+    }
+}
+
+/// Everything that a guest sends when each request is acknowledged.
+fn stream(seed: u64, user: usize, requests: u64) -> Vec<u8> {
+    let mut guest = Guest::new(&config(seed), user, 12);
+    let mut sent = Vec::new();
+    for number in 0..requests {
+        let ask = guest.ask(&mut sent).unwrap();
+        let answer = match ask {
+            Ask::Book { .. } => format!("*4\r\n:1\r\n$6\r\nR{number:05}\r\n$1\r\nx\r\n:1\r\n"),
+            Ask::Cancel { .. } => "*2\r\n:1\r\n:1\r\n".to_owned(),
+        };
+        let heard = guest.hear(&ask, answer.as_bytes()).unwrap().unwrap();
+        assert_eq!(heard.answer, Answer::Done);
+        assert_eq!(heard.length, answer.len());
+    }
+    sent
+}
+
+/// The words of each request.
+fn requests(mut sent: &[u8]) -> Vec<Vec<String>> {
+    let mut requests = Vec::new();
+    while let Some((command, used)) = decode(sent, &Limits::REPLY).unwrap() {
+        sent = &sent[used..];
+        let words = command.as_array().unwrap().iter();
+        requests.push(
+            words
+                .map(|word| word.as_str().unwrap().to_owned())
+                .collect(),
+        );
+    }
+    requests
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let sent = stream(1, 3, 500);
+    assert_eq!(sent, stream(1, 3, 500));
+    assert_ne!(sent, stream(2, 3, 500));
+    assert_ne!(sent, stream(1, 4, 500));
+    let first = &requests(&sent)[0];
+    let golden = [
+        "ROOMS.BOOK",
+        "bench",
+        "lab12-u3-0",
+        "2027-01-01",
+        "2027-01-02",
+        GUEST_OF_SEED_1,
+        ID_OF_SEED_1,
+    ];
+    assert_eq!(first, &golden);
+}
+
+/// What the dice of seed 1 say for user 3: a change would change every recorded stream.
+const GUEST_OF_SEED_1: &str = "margaret";
+const ID_OF_SEED_1: &str = "725449456700";
+
+#[test]
+fn no_room_and_night_is_asked_for_twice() {
+    let year = 16 * u64::from(NIGHTS);
+    let mut seen = BTreeSet::new();
+    for user in [0, 1] {
+        let mut books = 0;
+        for words in requests(&stream(1, user, 3 * year)) {
+            if words[0] == "ROOMS.BOOK" {
+                books += 1;
+                assert!(words[3] < words[4], "{words:?}");
+                assert!(
+                    seen.insert((words[2].clone(), words[3].clone())),
+                    "{words:?}"
+                );
+            }
+        }
+        assert!(books > year, "the rooms of the first year are used up");
+    }
+    assert!(seen.contains(&("lab12-u1-16".to_owned(), "2027-01-01".to_owned())));
+    assert!(seen.contains(&("lab12-u1-15".to_owned(), "2027-12-31".to_owned())));
+}
+
+#[test]
+fn the_oldest_booking_is_cancelled_with_the_id_that_booked_it() {
+    let mut standing = Vec::new();
+    let mut cancels = 0;
+    for (number, words) in requests(&stream(1, 0, 2_000)).into_iter().enumerate() {
+        if words[0] == "ROOMS.BOOK" {
+            standing.push((format!("R{number:05}"), words[6].clone()));
+        } else {
+            cancels += 1;
+            let (reference, id) = standing.remove(0);
+            assert_eq!(words, ["ROOMS.CANCEL".to_owned(), reference, id]);
+        }
+    }
+    // 30 % were wanted; only a guest who holds nothing books instead.
+    assert!((550..=650).contains(&cancels), "{cancels}");
+}
+
+#[test]
+fn a_guest_who_holds_nothing_books() {
+    let mut guest = Guest::new(&config(1), 0, 0);
+    for _ in 0..100 {
+        let ask = guest.ask(&mut Vec::new()).unwrap();
+        assert!(matches!(ask, Ask::Book { .. }));
+        let sold_out = b"*3\r\n:0\r\n$8\r\nsold_out\r\n$10\r\n2027-01-01\r\n";
+        let heard = guest.hear(&ask, sold_out).unwrap();
+        let refused = Heard {
+            length: sold_out.len(),
+            answer: Answer::Refused(b"sold_out"),
+        };
+        assert_eq!(heard, Some(refused));
+    }
+    assert_eq!((guest.held().len(), guest.references()), (0, (&[][..], 0)));
+}
+
+#[test]
+fn what_a_guest_remembers_is_bounded() {
+    let mut guest = Guest::new(&config(1), 0, 0);
+    guest.held = VecDeque::with_capacity(4);
+    guest.references = Vec::with_capacity(4);
+    let (held, references) = (guest.held.capacity(), guest.references.capacity());
+    assert_eq!(references, 4);
+    for number in 0..held + 7 {
+        let reference = Reference::parse(format!("R{number}").as_bytes()).unwrap();
+        guest.booked(reference, 0, 0);
+    }
+    assert_eq!((guest.held.len(), guest.held.capacity()), (held, held));
+    assert_eq!(guest.held[0].reference(), b"R7");
+    let (kept, left_out) = guest.references();
+    assert_eq!(
+        (kept.len(), left_out),
+        (4, u64::try_from(held + 3).unwrap())
+    );
+}
+
+#[test]
+fn answers_are_read_whole_or_not_at_all() {
+    let rows: [(&[u8], Reply<'_>); 6] = [
+        (b"-BUSY later\r\n", Reply::Error(b"BUSY")),
+        (
+            b"*2\r\n:0\r\n$9\r\nnot_found\r\n",
+            Reply::Refused(b"not_found"),
+        ),
+        (
+            b"*4\r\n:1\r\n$3\r\nR01\r\n$3\r\n101\r\n:9\r\n",
+            Reply::Done(Some(b"R01")),
+        ),
+        (b"*2\r\n:1\r\n:9\r\n", Reply::Done(None)),
+        (b"*1\r\n:1\r\n", Reply::Done(None)),
+        (
+            b"*3\r\n:0\r\n+sold_out\r\n+x\r\n",
+            Reply::Refused(b"sold_out"),
+        ),
+    ];
+    for (bytes, reply) in rows {
+        assert_eq!(Reply::read(bytes), Ok(Some((reply, bytes.len()))));
+        for cut in 0..bytes.len() {
+            assert_eq!(Reply::read(&bytes[..cut]), Ok(None), "{cut}");
+        }
+    }
+    for garbled in [
+        &b"+OK\r\n"[..],
+        b"*0\r\n",
+        b":1\r\n",
+        b"*2\r\n:2\r\n+x\r\n",
+        b"?",
+    ] {
+        assert_eq!(Reply::read(garbled), Err(Garbled));
+    }
+}
+
+#[test]
+fn a_reference_is_kept_byte_for_byte() {
+    for text in [&b"R0"[..], b"R0123456789ABCDE"] {
+        assert_eq!(Reference::parse(text).unwrap().as_bytes(), text);
+    }
+    for text in [&b""[..], b"R0123456789ABCDEF", b"R\0"] {
+        assert_eq!(Reference::parse(text), Err(Garbled));
+    }
+}

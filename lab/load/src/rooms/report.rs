@@ -1,0 +1,197 @@
+//! What a run of the rooms workload gave: a table for people, JSON for the rest.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::Serialize;
+use turnstile_stats::{
+    Summary,
+    units::{Count, Nanos, PerSecond},
+};
+
+use super::{Config, Guest, Proof, Server};
+use crate::{
+    Machine, Verdict,
+    pace::{Figures, Operation, Totals},
+};
+
+/// The version of the JSON form: raised when a field changes its meaning or goes.
+const FORMAT: u32 = 1;
+
+/// The whole result of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The version of this JSON form.
+    pub format: u32,
+    pub workload: &'static str,
+    /// How users ask: here always `closed`.
+    pub pacing: &'static str,
+    /// The generator's version.
+    pub generator: &'static str,
+    pub machine: Machine,
+    pub server: Server,
+    pub config: Config,
+    pub figures: Figures,
+    /// Response times of all operations together, in nanoseconds.
+    pub times: Summary,
+    pub operations: Vec<OperationReport>,
+    /// Connections that ended during the run; each made the answers it owed unknown.
+    pub connections_lost: u64,
+    /// Attempts to connect again that failed.
+    pub connects_failed: u64,
+    pub proof: Proof,
+    pub verdict: Verdict,
+}
+
+/// One operation: its counts over the whole run, its response times in the measured window.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OperationReport {
+    pub name: &'static str,
+    pub done: u64,
+    /// By reason.
+    pub refused: BTreeMap<String, u64>,
+    /// By code.
+    pub errors: BTreeMap<String, u64>,
+    /// Requests whose answer never came.
+    pub unknown: u64,
+    /// Response times in nanoseconds, of what was done or refused.
+    pub times: Summary,
+}
+
+impl Report {
+    pub(super) fn new(
+        config: &Config,
+        machine: Machine,
+        server: Server,
+        totals: &Totals<Guest>,
+        proof: Proof,
+    ) -> Self {
+        let figures = totals.figures();
+        let verdict = if !proof.holds() {
+            Verdict::Violated
+        } else if figures.little.holds() {
+            Verdict::Fine
+        } else {
+            Verdict::Invalid
+        };
+        Self {
+            format: FORMAT,
+            workload: "rooms",
+            pacing: "closed",
+            generator: env!("CARGO_PKG_VERSION"),
+            machine,
+            server,
+            config: config.clone(),
+            figures,
+            times: totals.times().summary(),
+            operations: totals.tally.operations.iter().map(of_operation).collect(),
+            connections_lost: totals.tally.connections_lost,
+            connects_failed: totals.tally.connects_failed,
+            proof,
+            verdict,
+        }
+    }
+
+    /// What the run is worth, and with which code a command that made it should end.
+    #[must_use]
+    pub const fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+}
+
+fn of_operation(operation: &Operation) -> OperationReport {
+    OperationReport {
+        name: operation.name,
+        done: operation.done,
+        refused: operation.refused.by_word(),
+        errors: operation.errors.by_word(),
+        unknown: operation.unknown,
+        times: operation.times.summary(),
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let config = &self.config;
+        writeln!(
+            f,
+            "rooms {}, closed loop, {} users x {} deep, {} threads, {:?} after {:?}, seed {}",
+            config.mix,
+            config.users,
+            config.pipeline,
+            config.threads,
+            config.duration,
+            config.warm_up,
+            config.seed
+        )?;
+        writeln!(
+            f,
+            "server {} at {}, durability {}",
+            self.server.version, config.address, self.server.durability
+        )?;
+        writeln!(f, "{}", self.machine)?;
+        writeln!(f)?;
+        writeln!(f, "          {}", Summary::HEAD)?;
+        for operation in &self.operations {
+            writeln!(f, "{:<10}{}", operation.name, operation.times)?;
+        }
+        writeln!(f, "{:<10}{}", "all", self.times)?;
+        writeln!(f)?;
+        writeln!(
+            f,
+            "throughput: {} operations/s",
+            PerSecond(self.figures.throughput)
+        )?;
+        writeln!(f, "{}", self.figures.little)?;
+        self.write_generator(f)?;
+        self.write_outcomes(f)?;
+        write!(f, "{}", self.proof)?;
+        if self.verdict == Verdict::Invalid {
+            let reason = "part of the users' time was not measured; do not use these figures";
+            write!(f, "\nINVALID: {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn write_generator(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let split = &self.figures.split;
+        writeln!(
+            f,
+            "generator: {} of processor a request, {} to send it, lag n/a (closed loop)",
+            Nanos(self.figures.cpu_per_request),
+            Nanos(split.sending),
+        )
+    }
+
+    /// The counts of the whole run, warm-up included: the proof is about these.
+    fn write_outcomes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for operation in &self.operations {
+            write!(
+                f,
+                "{}: {} done in the whole run",
+                operation.name,
+                Count(operation.done)
+            )?;
+            for (reason, count) in &operation.refused {
+                write!(f, ", {} refused ({reason})", Count(*count))?;
+            }
+            for (code, count) in &operation.errors {
+                write!(f, ", {} errors ({code})", Count(*count))?;
+            }
+            if operation.unknown > 0 {
+                write!(f, ", {} unknown", Count(operation.unknown))?;
+            }
+            writeln!(f)?;
+        }
+        if self.connections_lost + self.connects_failed > 0 {
+            writeln!(
+                f,
+                "connections: {} lost, {} attempts to connect again failed",
+                Count(self.connections_lost),
+                Count(self.connects_failed)
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! The generator against real sockets: a toy server that is honest, and one for each fault.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+mod allocation;
+mod pacing;
+mod rooms;
+mod rush;
+mod toy;

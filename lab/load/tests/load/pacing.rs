@@ -1,0 +1,186 @@
+//! The loop itself: settings, errors, lost connections.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener},
+    thread,
+    time::Duration,
+};
+
+use turnstile_load::{
+    Error,
+    pace::{self, Pace, Progress},
+    raw::{self, Config, Repeater},
+};
+
+use crate::toy::{Fault, Toy};
+
+fn pace(address: SocketAddr, milliseconds: u64) -> Pace {
+    Pace {
+        address,
+        threads: 1,
+        pipeline: 1,
+        warm_up: Duration::ZERO,
+        duration: Duration::from_millis(milliseconds),
+    }
+}
+
+fn raw(toy: &Toy, command: &str) -> raw::Report {
+    let config = Config {
+        address: toy.address,
+        users: 4,
+        threads: 3,
+        pipeline: 8,
+        warm_up: Duration::ZERO,
+        duration: Duration::from_millis(120),
+        command: vec![command.as_bytes().to_vec()],
+    };
+    raw::run(&config, &mut |_progress| {}).unwrap()
+}
+
+#[test]
+fn any_command_is_driven_and_errors_are_counted_apart() {
+    let toy = Toy::start(Fault::None);
+    let ping = raw(&toy, "PING");
+    assert!(ping.times.count > 0);
+    assert_eq!((ping.errors, ping.unknown), (0, 0));
+    let nonsense = raw(&toy, "NONSENSE");
+    assert!(nonsense.errors > 0);
+    assert_eq!((nonsense.times.count, nonsense.unknown), (0, 0));
+}
+
+#[test]
+fn the_warm_up_is_driven_but_not_timed() {
+    let toy = Toy::start(Fault::None);
+    let mut pace = pace(toy.address, 20);
+    pace.warm_up = Duration::from_millis(400);
+    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
+    let (timed, done) = (totals.times().count(), totals.tally.operations[0].done);
+    assert!(timed < done / 2, "{timed} of {done}");
+}
+
+#[test]
+fn what_is_no_answer_costs_the_connection() {
+    let garbled = raw(&Toy::start(Fault::None), "GARBLE");
+    assert!(garbled.unknown > 0);
+    assert_eq!((garbled.times.count, garbled.errors), (0, 0));
+}
+
+#[test]
+fn as_many_requests_are_under_way_as_the_pipeline_is_deep() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // Nothing is answered before there are eight requests.
+    let peer = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut requests = [0; 8 * 14];
+        while stream.read_exact(&mut requests).is_ok() {
+            stream.write_all(&b"+PONG\r\n".repeat(8)).unwrap();
+        }
+    });
+    let mut pace = pace(address, 100);
+    pace.pipeline = 8;
+    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
+    peer.join().unwrap();
+    let command = &totals.tally.operations[0];
+    assert!(command.done > 0 && command.done.is_multiple_of(8));
+    assert_eq!((command.unknown, totals.slots), (0, 8));
+}
+
+#[test]
+fn a_server_that_goes_away_is_counted_and_not_hidden() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let peer = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        drop(listener);
+        let mut request = [0; 14];
+        for _ in 0..10 {
+            stream.read_exact(&mut request).unwrap();
+            stream.write_all(b"+PONG\r\n").unwrap();
+        }
+        // The eleventh is read and never answered.
+        stream.read_exact(&mut request).unwrap();
+    });
+    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let totals = pace::run(&pace(address, 1_000), users, &mut |_progress| {}).unwrap();
+    peer.join().unwrap();
+    let command = &totals.tally.operations[0];
+    assert_eq!((command.done, command.unknown), (10, 1));
+    assert_eq!(totals.tally.connections_lost, 1);
+    assert!(totals.tally.connects_failed > 0);
+    assert!(!totals.figures().little.holds());
+}
+
+#[test]
+fn progress_is_told_while_it_runs() {
+    let toy = Toy::start(Fault::None);
+    let mut told: Vec<Progress> = Vec::new();
+    let users = vec![Repeater::new(&[b"PING"]).unwrap(); 3];
+    let mut progress = |progress: &Progress| told.push(*progress);
+    let totals = pace::run(&pace(toy.address, 700), users, &mut progress).unwrap();
+    let last = told.last().expect("700 ms have room for progress");
+    assert!(last.answered > 0 && last.answered <= totals.tally.operations[0].done);
+    assert_eq!(last.planned, Duration::from_millis(700));
+    assert!(told.is_sorted_by(|one, next| one.answered <= next.answered));
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let toy = Toy::start(Fault::None);
+    let sound = pace(toy.address, 10);
+    let user = || Repeater::new(&[b"PING"]).unwrap();
+    let rows = [
+        (sound.clone(), vec![], "there are 1 to 50,000 users"),
+        (
+            Pace {
+                threads: 0,
+                ..sound.clone()
+            },
+            vec![user()],
+            "there is at least one thread",
+        ),
+        (
+            Pace {
+                pipeline: 0,
+                ..sound.clone()
+            },
+            vec![user()],
+            "the pipeline is 1 to 1,024 deep",
+        ),
+        (
+            Pace {
+                pipeline: 1_025,
+                ..sound.clone()
+            },
+            vec![user()],
+            "the pipeline is 1 to 1,024 deep",
+        ),
+        (
+            Pace {
+                duration: Duration::ZERO,
+                ..sound
+            },
+            vec![user()],
+            "the measured window is longer than nothing",
+        ),
+    ];
+    for (pace, users, reason) in rows {
+        let error = pace::run(&pace, users, &mut |_progress| {}).unwrap_err();
+        assert_eq!(error.to_string(), reason);
+    }
+    let error = Repeater::new(&[]).unwrap_err();
+    assert!(matches!(error, Error::Setting(_)));
+}
+
+#[test]
+fn nobody_listening_is_an_error_before_the_start() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let error = pace::run(&pace(address, 10), users, &mut |_progress| {}).unwrap_err();
+    assert!(matches!(error, Error::Connect { user: 0, .. }), "{error}");
+}

@@ -1,0 +1,153 @@
+//! The rooms workload and its proof.
+
+use std::time::Duration;
+
+use turnstile_load::{
+    Error, Verdict,
+    rooms::{self, Config, Mix, Report},
+};
+
+use crate::toy::{Fault, Toy};
+
+fn config(toy: &Toy) -> Config {
+    Config {
+        address: toy.address,
+        users: 5,
+        threads: 2,
+        pipeline: 3,
+        warm_up: Duration::from_millis(30),
+        duration: Duration::from_millis(150),
+        mix: Mix::new(70, 30).unwrap(),
+        seed: 1,
+        property: "bench".to_owned(),
+    }
+}
+
+fn run(toy: &Toy) -> Report {
+    rooms::run(&config(toy), &mut |_progress| {}).unwrap()
+}
+
+#[test]
+fn an_honest_server_is_proven() {
+    let toy = Toy::start(Fault::None);
+    let report = run(&toy);
+    let proof = &report.proof;
+    assert_eq!(proof.violations, Vec::<String>::new());
+    assert_ne!(report.verdict(), Verdict::Violated);
+    assert_eq!((proof.sold, proof.cancelled), toy.counts());
+    assert_eq!(proof.references_checked, proof.sold);
+    assert_eq!((proof.twice, proof.references_left_out), (0, 0));
+    let standing = proof.sold - proof.cancelled;
+    assert!((1..=standing).contains(&proof.standing_looked_up));
+    assert!(proof.cancelled_looked_up > 0 && proof.asked_again > 0);
+
+    let [book, cancel] = &report.operations[..] else {
+        panic!("two operations");
+    };
+    assert_eq!((book.name, book.done), ("book", proof.sold));
+    assert_eq!((cancel.name, cancel.done), ("cancel", proof.cancelled));
+    assert_eq!(book.refused.len() + cancel.refused.len(), 0);
+    assert_eq!(book.errors.len() + cancel.errors.len(), 0);
+    assert_eq!(report.times.count, book.times.count + cancel.times.count);
+    // The warm-up is counted and proven, but not timed.
+    assert!(report.times.count < book.done + cancel.done);
+    let line = format!(
+        "proof: {} sold, ",
+        turnstile_stats::units::Count(proof.sold)
+    );
+    assert!(report.to_string().contains(&line), "{report}");
+}
+
+#[test]
+fn a_second_run_against_the_same_server_finds_every_room_free() {
+    let toy = Toy::start(Fault::None);
+    let first = run(&toy);
+    let second = run(&toy);
+    assert_eq!(second.proof.violations, Vec::<String>::new());
+    assert_eq!(second.operations[0].refused.len(), 0);
+    let sold = first.proof.sold + second.proof.sold;
+    assert_eq!(toy.counts().0, sold);
+}
+
+#[test]
+fn every_broken_promise_is_found() {
+    let rows = [
+        (Fault::ReferenceTwice, "was given twice"),
+        (Fault::BookingLost, "for room lab7-u"),
+        (Fault::CancelIgnored, "was cancelled, but is"),
+        (Fault::OtherRoom, "elsewhere"),
+        (Fault::SoldAgain, "was sold, and asked for again it is"),
+        (Fault::CountsOneMore, "the server counts"),
+    ];
+    for (fault, sentence) in rows {
+        let report = run(&Toy::start(fault));
+        let told = report.proof.violations.join("\n");
+        assert!(told.contains(sentence), "{fault:?}: {told}");
+        assert_eq!(report.verdict().exit_code(), 97, "{fault:?}");
+        // A room whose booking was lost is for sale again, and sold twice.
+        let twice = [Fault::ReferenceTwice, Fault::SoldAgain, Fault::BookingLost].contains(&fault);
+        assert_eq!(report.proof.twice > 0, twice, "{fault:?}: {told}");
+    }
+}
+
+#[test]
+fn answers_that_never_come_are_unknown_and_widen_the_proof() {
+    let toy = Toy::start(Fault::Closes);
+    let report = run(&toy);
+    let proof = &report.proof;
+    assert_eq!(proof.violations, Vec::<String>::new());
+    let unknown: u64 = report.operations.iter().map(|row| row.unknown).sum();
+    assert_eq!(proof.sold_unknown + proof.cancelled_unknown, unknown);
+    assert!(unknown > 0 && report.connections_lost > 0);
+    let (booked, cancelled) = toy.counts();
+    assert!(booked + cancelled > proof.sold + proof.cancelled);
+    assert!(report.to_string().contains(" unknown"), "{report}");
+}
+
+#[test]
+fn answers_in_pieces_are_put_together() {
+    let toy = Toy::start(Fault::Dribbles);
+    let report = run(&toy);
+    assert_eq!(report.proof.violations, Vec::<String>::new());
+    assert_eq!(report.connections_lost, 0);
+    assert_eq!((report.proof.sold, report.proof.cancelled), toy.counts());
+}
+
+#[test]
+fn the_result_file_names_everything_that_a_figure_depends_on() {
+    let toy = Toy::start(Fault::None);
+    let json = serde_json::to_value(run(&toy)).unwrap();
+    assert_eq!(json["format"], 1);
+    assert_eq!(json["pacing"], "closed");
+    assert_eq!(json["server"]["durability"], "memory");
+    assert_eq!(json["server"]["version"], "0.1.0");
+    assert_eq!(json["config"]["seed"], 1);
+    assert_eq!(json["config"]["mix"], "book=70,cancel=30");
+    assert_eq!(json["config"]["users"], 5);
+    assert_eq!(json["operations"][1]["name"], "cancel");
+    assert!(json["figures"]["throughput"].as_f64().unwrap() > 0.0);
+    assert!(json["figures"]["cpu_per_request"].as_f64().unwrap() > 0.0);
+    assert!(json["machine"]["cores"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_server_without_the_counters_is_not_driven() {
+    // A door that answers INFO with something else: here every command with one integer.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let peer = std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 14];
+        stream.read_exact(&mut request).unwrap();
+        let info = b"$43\r\nturnstile_version:1\r\ndurability:sync\r\nother:1\r\n";
+        stream.write_all(&info[..5]).unwrap();
+        stream.write_all(&info[5..48]).unwrap();
+        stream.write_all(b"\r\n").unwrap();
+    });
+    let mut config = config(&Toy::start(Fault::None));
+    config.address = address;
+    let error = rooms::run(&config, &mut |_progress| {}).unwrap_err();
+    assert!(matches!(error, Error::Field("position")), "{error}");
+    peer.join().unwrap();
+}

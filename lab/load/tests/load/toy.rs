@@ -1,0 +1,258 @@
+//! A toy server of rooms on real sockets: honest, or with one fault.
+
+use std::{
+    collections::BTreeMap,
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use turnstile_client::resp::{Limits, decode, put_bulk, put_count};
+
+/// What is wrong with a toy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    /// Every tenth booking gets the reference of the one before.
+    ReferenceTwice,
+    /// Every tenth booking is acknowledged and forgotten.
+    BookingLost,
+    /// Every tenth cancellation is acknowledged and not done.
+    CancelIgnored,
+    /// Every tenth booking is written down for another room.
+    OtherRoom,
+    /// Nobody looks whether a room is taken.
+    SoldAgain,
+    /// The counter of bookings is one ahead once there are any.
+    CountsOneMore,
+    /// Every fiftieth booking or cancellation is carried out, but the connection is closed instead of an answer.
+    Closes,
+    /// Answers come in pieces of seven bytes.
+    Dribbles,
+}
+
+/// A toy that listens until the process ends.
+#[derive(Debug)]
+pub(crate) struct Toy {
+    pub(crate) address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    fault: Fault,
+    position: u64,
+    booked: u64,
+    cancelled: u64,
+    /// By reference: property, room, arrival, id number.
+    bookings: BTreeMap<String, [String; 4]>,
+    /// By property, room and arrival: how often it is sold.
+    taken: BTreeMap<[String; 3], u64>,
+    rooms: BTreeMap<String, Vec<String>>,
+}
+
+impl Toy {
+    pub(crate) fn start(fault: Fault) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Arc::new(Mutex::new(State {
+            fault,
+            position: 7,
+            booked: 0,
+            cancelled: 0,
+            bookings: BTreeMap::new(),
+            taken: BTreeMap::new(),
+            rooms: BTreeMap::new(),
+        }));
+        let toy = Self {
+            address,
+            state: Arc::clone(&state),
+        };
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let state = Arc::clone(&state);
+                thread::spawn(move || serve(stream.unwrap(), &state));
+            }
+        });
+        toy
+    }
+
+    /// How many bookings and cancellations were carried out.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let state = self.state.lock().unwrap();
+        (state.booked, state.cancelled)
+    }
+}
+
+/// Until the peer closes, or the fault says so.
+fn serve(mut stream: TcpStream, state: &Mutex<State>) -> Option<()> {
+    stream.set_nodelay(true).unwrap();
+    let fault = state.lock().unwrap().fault;
+    let mut waiting = Vec::new();
+    let mut buffer = [0; 16 * 1024];
+    loop {
+        let read = stream.read(&mut buffer).ok().filter(|&read| read > 0)?;
+        waiting.extend_from_slice(&buffer[..read]);
+        let mut answers = Vec::new();
+        while let Some((command, used)) = decode(&waiting, &Limits::REPLY).unwrap() {
+            waiting.drain(..used);
+            let words: Vec<String> = command
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|word| word.as_str().unwrap().to_owned())
+                .collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let closes = state.lock().unwrap().answer(&words, &mut answers);
+            if closes {
+                return None;
+            }
+        }
+        let piece = if fault == Fault::Dribbles {
+            7
+        } else {
+            usize::MAX
+        };
+        for piece in answers.chunks(piece) {
+            stream.write_all(piece).ok()?;
+        }
+    }
+}
+
+impl State {
+    /// Carries out a command and appends its answer; whether to close instead.
+    fn answer(&mut self, words: &[&str], out: &mut Vec<u8>) -> bool {
+        let done_before = self.booked + self.cancelled;
+        match *words {
+            ["INFO"] => put_bulk(out, self.info().as_bytes()),
+            ["PING"] => out.extend_from_slice(b"+PONG\r\n"),
+            ["GARBLE"] => out.extend_from_slice(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+            ["ROOMS.PROPERTY", property] => {
+                self.rooms.insert(property.to_owned(), Vec::new());
+                put_answer(out, 1, &[], &[self.position]);
+            }
+            ["ROOMS.ROOM", "ADD", property, room, _] => {
+                let rooms = self.rooms.get_mut(property).unwrap();
+                rooms.push(room.to_owned());
+                put_answer(out, 1, &[], &[self.position]);
+            }
+            ["ROOMS.BOOK", property, wish, arrival, _, _, id] => {
+                assert!(id.len() == 12 && id.bytes().all(|byte| byte.is_ascii_digit()));
+                self.book([property, wish, arrival, id], out);
+            }
+            ["ROOMS.CANCEL", reference, id] => self.cancel(reference, id, out),
+            ["ROOMS.LOOKUP", reference] => match self.bookings.get(reference) {
+                Some([_, room, _, _]) => {
+                    put_count(out, b'*', 4);
+                    for word in ["reference", reference, "room", room] {
+                        put_bulk(out, word.as_bytes());
+                    }
+                }
+                None => put_answer(out, 0, &["not_found"], &[]),
+            },
+            ["ROOMS.LIST", property, from, _, "ROOM", room] => {
+                self.list([property, room, from], out)
+            }
+            _ => out.extend_from_slice(b"-ERR unknown command\r\n"),
+        }
+        let done = self.booked + self.cancelled;
+        self.fault == Fault::Closes && done > done_before && done.is_multiple_of(50)
+    }
+
+    fn info(&self) -> String {
+        let ahead = u64::from(self.fault == Fault::CountsOneMore && self.booked > 0);
+        format!(
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nposition:{}\r\n\
+             rooms_booked_total:{}\r\nrooms_cancelled_total:{}\r\nrooms_bookings:{}\r\n",
+            self.position,
+            self.booked + ahead,
+            self.cancelled,
+            self.bookings.len()
+        )
+    }
+
+    fn is_tenth(&self, fault: Fault) -> bool {
+        self.fault == fault && self.position.is_multiple_of(10)
+    }
+
+    fn book(&mut self, [property, wish, arrival, id]: [&str; 4], out: &mut Vec<u8>) {
+        let room = if wish == "any" || wish.starts_with("type:") {
+            let rooms = self.rooms.get(property).unwrap();
+            let free = rooms.iter().find(|room| {
+                let key = [property.to_owned(), (*room).clone(), arrival.to_owned()];
+                !self.taken.contains_key(&key)
+            });
+            free.unwrap_or(&rooms[0]).clone()
+        } else {
+            wish.to_owned()
+        };
+        let key = [property.to_owned(), room.clone(), arrival.to_owned()];
+        if self.taken.contains_key(&key) && self.fault != Fault::SoldAgain {
+            return put_answer(out, 0, &["sold_out", arrival], &[]);
+        }
+        let number = self.position - u64::from(self.is_tenth(Fault::ReferenceTwice));
+        let reference = format!("R{number:05}");
+        self.position += 1;
+        put_answer(out, 1, &[&reference, &room], &[self.position]);
+        if self.is_tenth(Fault::BookingLost) {
+            return;
+        }
+        let noted = if self.is_tenth(Fault::OtherRoom) {
+            "elsewhere".to_owned()
+        } else {
+            room
+        };
+        self.booked += 1;
+        *self.taken.entry(key).or_insert(0) += 1;
+        let booking = [property.into(), noted, arrival.into(), id.into()];
+        self.bookings.insert(reference, booking);
+    }
+
+    fn cancel(&mut self, reference: &str, id: &str, out: &mut Vec<u8>) {
+        let Some([property, room, arrival, booked_by]) = self.bookings.get(reference) else {
+            return put_answer(out, 0, &["not_found"], &[]);
+        };
+        if booked_by != id {
+            return put_answer(out, 0, &["wrong_guest"], &[]);
+        }
+        let key = [property.clone(), room.clone(), arrival.clone()];
+        self.position += 1;
+        put_answer(out, 1, &[], &[self.position]);
+        if !self.is_tenth(Fault::CancelIgnored) {
+            self.taken.remove(&key);
+            self.bookings.remove(reference);
+            self.cancelled += 1;
+        }
+    }
+
+    fn list(&self, [property, room, from]: [&str; 3], out: &mut Vec<u8>) {
+        let entries: Vec<&String> = self
+            .bookings
+            .iter()
+            .filter(|(_, booking)| booking[..3] == [property, room, from])
+            .map(|(reference, _)| reference)
+            .collect();
+        put_count(out, b'*', 2);
+        put_bulk(out, b"entries");
+        put_count(out, b'*', entries.len());
+        for reference in entries {
+            put_count(out, b'*', 4);
+            for word in ["room", room, "reference", reference] {
+                put_bulk(out, word.as_bytes());
+            }
+        }
+    }
+}
+
+/// An array: a number, then texts, then numbers.
+fn put_answer(out: &mut Vec<u8>, first: u64, texts: &[&str], numbers: &[u64]) {
+    put_count(out, b'*', 1 + texts.len() + numbers.len());
+    out.extend_from_slice(format!(":{first}\r\n").as_bytes());
+    for text in texts {
+        put_bulk(out, text.as_bytes());
+    }
+    for number in numbers {
+        out.extend_from_slice(format!(":{number}\r\n").as_bytes());
+    }
+}

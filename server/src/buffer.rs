@@ -1,0 +1,192 @@
+//! Bytes that wait: what has come and is not yet decoded, and what is owed and not yet sent.
+
+use std::io::{self, Read, Write};
+
+use crate::limits::{OUTPUT_KEPT_BYTES, READ_BYTES};
+
+/// The least room for a read, in bytes.
+const ROOM_MIN: usize = 4 * 1_024;
+
+/// What a read brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// Some bytes; the socket may have more when they filled the room.
+    Bytes { count: usize, more: bool },
+    /// Nothing was there.
+    Nothing,
+    /// The peer has ended its side.
+    End,
+}
+
+/// Bytes received. An idle connection keeps none: it borrows the loop's buffer for a turn, and
+/// only the start of an unfinished request stays behind in its own.
+#[derive(Debug, Default)]
+pub(crate) struct Input {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Input {
+    /// The loop's own buffer, with room for a full read.
+    pub(crate) fn roomy() -> Self {
+        Self { bytes: vec![0; READ_BYTES], start: 0, end: 0 }
+    }
+
+    pub(crate) fn pending(&self) -> &[u8] {
+        self.bytes.get(self.start..self.end).expect("the start is before the end")
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.start += count;
+        assert!(self.start <= self.end, "only what is there is consumed");
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+        }
+    }
+
+    /// Keeps what is pending in a buffer of its own, with little room beside.
+    pub(crate) fn kept(&self) -> Self {
+        let pending = self.pending();
+        Self { bytes: pending.to_vec(), start: 0, end: pending.len() }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.start = 0;
+        self.end = 0;
+    }
+
+    /// Reads once. Room grows with what has really come, never with what was announced.
+    pub(crate) fn fill(&mut self, source: &mut impl Read) -> io::Result<Filled> {
+        let wanted = (self.end - self.start).clamp(ROOM_MIN, READ_BYTES);
+        if self.bytes.len() - self.end < wanted {
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+            if self.bytes.len() - self.end < wanted {
+                self.bytes.resize(self.end + wanted, 0);
+            }
+        }
+        let room = self.bytes.get_mut(self.end..).expect("the end is within the buffer");
+        let size = room.len();
+        match source.read(room) {
+            Ok(0) => Ok(Filled::End),
+            Ok(count) => {
+                self.end += count;
+                Ok(Filled::Bytes { count, more: count == size })
+            }
+            Err(failure) if failure.kind() == io::ErrorKind::WouldBlock => Ok(Filled::Nothing),
+            Err(failure) if failure.kind() == io::ErrorKind::Interrupted => {
+                Ok(Filled::Bytes { count: 0, more: true })
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+/// Bytes owed to a connection. Replies are encoded straight into it.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    bytes: Vec<u8>,
+    sent: usize,
+}
+
+impl Output {
+    /// Where replies are appended.
+    pub(crate) const fn tail(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    pub(crate) fn owed(&self) -> usize {
+        self.bytes.len() - self.sent
+    }
+
+    /// Sends what is owed until the socket takes no more; answers how many bytes went.
+    pub(crate) fn flush(&mut self, sink: &mut impl Write) -> io::Result<usize> {
+        let begun = self.sent;
+        while self.owed() > 0 {
+            let owed = self.bytes.get(self.sent..).expect("only what is there was sent");
+            match sink.write(owed) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => self.sent += count,
+                Err(failure) if failure.kind() == io::ErrorKind::WouldBlock => break,
+                Err(failure) if failure.kind() == io::ErrorKind::Interrupted => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        let count = self.sent - begun;
+        if self.owed() == 0 {
+            self.sent = 0;
+            self.bytes.clear();
+            self.bytes.shrink_to(OUTPUT_KEPT_BYTES);
+        } else if self.sent >= self.bytes.len() / 2 {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A socket that takes some bytes and then no more, until asked again.
+    struct Narrow {
+        taken: Vec<u8>,
+        room: usize,
+    }
+
+    impl Write for Narrow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.room == 0 {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            let count = bytes.len().min(self.room);
+            self.taken.extend_from_slice(&bytes[..count]);
+            self.room -= count;
+            Ok(count)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_is_owed_is_sent_once_and_in_order() {
+        let mut output = Output::default();
+        let mut socket = Narrow { taken: Vec::new(), room: 0 };
+        let mut expected = Vec::new();
+        for round in 0..40_u8 {
+            let reply = [round; 7];
+            output.tail().extend_from_slice(&reply);
+            expected.extend_from_slice(&reply);
+            socket.room = 5;
+            output.flush(&mut socket).unwrap();
+            assert_eq!(socket.taken.len() + output.owed(), expected.len());
+        }
+        socket.room = usize::MAX;
+        output.flush(&mut socket).unwrap();
+        assert_eq!((socket.taken, output.owed()), (expected, 0));
+    }
+
+    #[test]
+    fn input_grows_with_what_came() {
+        let stream: Vec<u8> = (0..=255).cycle().take(300_000).collect();
+        let mut source = &stream[..];
+        let mut input = Input::default();
+        while let Filled::Bytes { .. } = input.fill(&mut source).unwrap() {
+            let pending = input.pending().len();
+            assert!(input.bytes.len() <= pending * 2 + ROOM_MIN);
+        }
+        assert_eq!(input.pending(), stream);
+        input.consume(299_990);
+        assert_eq!(input.kept().pending(), &stream[299_990..]);
+    }
+}

@@ -1,0 +1,313 @@
+//! One client: its socket, what has come, what is owed, and how far its life has gone.
+
+use std::{
+    io,
+    net::{Shutdown, SocketAddr},
+};
+
+use mio::net::TcpStream;
+use turnstile_resp::{Decoded, Decoder, Encoder, Fault};
+
+use crate::{
+    buffer::{Filled, Input, Output},
+    counters::ErrorCode,
+    limits::{Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
+    session::{Next, Session, Surroundings},
+};
+
+/// What the socket may still bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Incoming {
+    /// Nothing until the poll says so.
+    Drained,
+    /// Bytes.
+    Ready,
+    /// Bytes, and then the end: it is read until there.
+    Ending,
+    /// The end has been read.
+    Ended,
+}
+
+/// How far a connection's life has gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Serving,
+    /// The server stops: what has come is read once more and answered.
+    LastCall,
+    /// Everything owed is sent, then it ends.
+    Closing,
+    /// We have said all. What still comes is thrown away, so that the last answer is not lost by a
+    /// reset; the field holds the sweep in which that began.
+    Parting(u32),
+    Gone,
+}
+
+/// One client of the RESP door.
+///
+/// It moves from serving to gone and never back. Its input is decoded where it lies, its replies
+/// are encoded where they are sent from. A peer that does not take what it is owed is first not
+/// read from any more, then closed.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    socket: TcpStream,
+    session: Session,
+    decoder: Decoder,
+    input: Input,
+    output: Output,
+    incoming: Incoming,
+    phase: Phase,
+    /// Whether requests that have come wait for the next turn.
+    unfinished: bool,
+    /// Whether it stands in the loop's queue.
+    pub(crate) queued: bool,
+    /// The last sweep in which it asked for something.
+    active: u32,
+    /// The sweep since which it has not taken all it is owed.
+    stalled: Option<u32>,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        socket: TcpStream,
+        id: u64,
+        peer: SocketAddr,
+        since_ms: u64,
+        sweep: u32,
+    ) -> Self {
+        Self {
+            socket,
+            session: Session::new(id, peer, since_ms),
+            decoder: Decoder::new(),
+            input: Input::default(),
+            output: Output::default(),
+            incoming: Incoming::Drained,
+            phase: Phase::Serving,
+            unfinished: false,
+            queued: false,
+            active: sweep,
+            stalled: None,
+        }
+    }
+
+    pub(crate) const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.phase == Phase::Gone
+    }
+
+    /// Whether all that will ever be said to it has been sent.
+    pub(crate) const fn is_told(&self) -> bool {
+        matches!(self.phase, Phase::Parting(_) | Phase::Gone)
+    }
+
+    pub(crate) fn is_owed(&self) -> bool {
+        self.output.owed() > 0 || self.phase == Phase::Closing
+    }
+
+    /// The poll says that bytes have come, or the end.
+    pub(crate) fn note_readable(&mut self, is_ending: bool) {
+        match self.incoming {
+            Incoming::Ended => {}
+            _ if is_ending => self.incoming = Incoming::Ending,
+            Incoming::Drained => self.incoming = Incoming::Ready,
+            Incoming::Ready | Incoming::Ending => {}
+        }
+    }
+
+    /// Whether it has something to do that needs no new event.
+    pub(crate) fn is_due(&self, limits: &Limits) -> bool {
+        let may_read = matches!(self.incoming, Incoming::Ready | Incoming::Ending);
+        match self.phase {
+            Phase::Serving | Phase::LastCall => {
+                self.output.owed() < limits.output_bytes && (self.unfinished || may_read)
+            }
+            Phase::Parting(_) => may_read,
+            Phase::Closing | Phase::Gone => false,
+        }
+    }
+
+    /// The server stops: reads once more, then closes.
+    pub(crate) fn last_call(&mut self) {
+        if self.phase == Phase::Serving {
+            self.phase = Phase::LastCall;
+            self.note_readable(false);
+        }
+    }
+
+    /// Reads once and answers every whole request, up to `budget` of them; answers how many.
+    pub(crate) fn serve(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        scratch: &mut Input,
+        limits: &Limits,
+        budget: usize,
+    ) -> usize {
+        if let Phase::Parting(_) = self.phase {
+            self.discard(scratch);
+            return 0;
+        }
+        let borrows = self.input.is_empty();
+        if borrows {
+            std::mem::swap(&mut self.input, scratch);
+        }
+        if !self.unfinished {
+            self.read(around);
+        }
+        let served = self.answer(around, limits, budget.min(PIPELINE_DEPTH));
+        if borrows {
+            let left = if self.input.is_empty() { Input::default() } else { self.input.kept() };
+            std::mem::swap(&mut self.input, scratch);
+            scratch.clear();
+            self.input = left;
+        } else if self.input.is_empty() {
+            self.input = Input::default();
+        }
+        let is_last = self.incoming == Incoming::Ended || self.phase == Phase::LastCall;
+        if is_last && !self.unfinished && matches!(self.phase, Phase::Serving | Phase::LastCall) {
+            self.phase = Phase::Closing;
+        }
+        served
+    }
+
+    fn read(&mut self, around: &Surroundings<'_>) {
+        if !matches!(self.incoming, Incoming::Ready | Incoming::Ending) {
+            return;
+        }
+        match self.input.fill(&mut self.socket) {
+            Ok(Filled::Bytes { count, more }) => {
+                around.engine.counters.resp.bytes_in.add(count.try_into().unwrap_or(0));
+                // A short read has emptied the socket: what comes later raises a new event.
+                if !more && self.incoming == Incoming::Ready {
+                    self.incoming = Incoming::Drained;
+                }
+            }
+            Ok(Filled::Nothing) => self.incoming = Incoming::Drained,
+            Ok(Filled::End) => self.incoming = Incoming::Ended,
+            Err(failure) => self.fail(&failure),
+        }
+    }
+
+    fn answer(&mut self, around: &mut Surroundings<'_>, limits: &Limits, budget: usize) -> usize {
+        let mut served = 0;
+        let mut at = 0;
+        self.unfinished = false;
+        while matches!(self.phase, Phase::Serving | Phase::LastCall) {
+            if served == budget || self.output.owed() >= limits.output_bytes {
+                self.unfinished = true;
+                break;
+            }
+            let rest = self.input.pending().get(at..).unwrap_or_default();
+            match self.decoder.decode(rest) {
+                Ok(Decoded::Incomplete) => break,
+                Ok(Decoded::Request { arguments, length }) => {
+                    let next = self.session.answer(around, arguments, self.output.tail());
+                    at += length;
+                    served += 1;
+                    if next == Next::Close {
+                        self.phase = Phase::Closing;
+                    }
+                }
+                Err(fault) => self.break_off(around, fault),
+            }
+        }
+        self.input.consume(at);
+        around.engine.counters.requests.add(served.try_into().unwrap_or(0));
+        served
+    }
+
+    /// The stream makes no sense any more.
+    fn break_off(&mut self, around: &Surroundings<'_>, fault: Fault) {
+        around.engine.counters.error(ErrorCode::Protocol);
+        tracing::info!(%fault, "a connection broke the protocol");
+        if fault == Fault::Browser {
+            self.phase = Phase::Gone;
+            return;
+        }
+        Encoder::new(self.output.tail(), self.session.protocol())
+            .error(format_args!("ERR Protocol error: {fault}"));
+        self.phase = Phase::Closing;
+    }
+
+    /// Sends what is owed. MUST only be called when it is durable.
+    pub(crate) fn send(&mut self, sweep: u32) -> u64 {
+        if self.phase == Phase::Gone {
+            return 0;
+        }
+        let sent = match self.output.flush(&mut self.socket) {
+            Ok(sent) => sent,
+            Err(failure) => {
+                self.fail(&failure);
+                0
+            }
+        };
+        if self.output.owed() == 0 {
+            self.stalled = None;
+            if self.phase == Phase::Closing {
+                self.part(sweep);
+            }
+        } else if sent > 0 || self.stalled.is_none() {
+            self.stalled = Some(sweep);
+        }
+        self.active = sweep;
+        sent.try_into().unwrap_or(0)
+    }
+
+    /// Tells the peer that nothing more will come.
+    fn part(&mut self, sweep: u32) {
+        let told = self.socket.shutdown(Shutdown::Write).is_ok();
+        let listens = told && self.incoming != Incoming::Ended;
+        self.phase = if listens { Phase::Parting(sweep) } else { Phase::Gone };
+        self.note_readable(false);
+    }
+
+    fn discard(&mut self, scratch: &mut Input) {
+        let filled = scratch.fill(&mut self.socket);
+        scratch.clear();
+        match filled {
+            Ok(Filled::Bytes { more: true, .. }) => {}
+            Ok(Filled::Bytes { .. }) if self.incoming == Incoming::Ending => {}
+            Ok(Filled::Bytes { .. } | Filled::Nothing) => self.incoming = Incoming::Drained,
+            Ok(Filled::End) => self.phase = Phase::Gone,
+            Err(failure) => self.fail(&failure),
+        }
+    }
+
+    fn fail(&mut self, failure: &io::Error) {
+        tracing::debug!(%failure, "a connection broke");
+        self.phase = Phase::Gone;
+    }
+
+    /// Appends a message that answers no request. One who does not take its messages is dropped.
+    pub(crate) fn tell(&mut self, message: &str, limits: &Limits) {
+        if !matches!(self.phase, Phase::Serving | Phase::LastCall) {
+            return;
+        }
+        if self.output.owed() >= limits.output_bytes {
+            tracing::info!("a follower that does not read was dropped");
+            self.phase = Phase::Gone;
+            return;
+        }
+        let protocol = self.session.protocol();
+        self.session.following().put_message(protocol, message, self.output.tail());
+    }
+
+    /// Ends a connection that has been idle, stalled or parting for too long; answers whether.
+    pub(crate) fn expire(&mut self, sweep: u32, limits: &Limits) -> bool {
+        let over = |since: u32, limit: u64| u64::from(sweep.wrapping_sub(since)) > limit;
+        let is_over = match self.phase {
+            Phase::Parting(since) => over(since, PARTING_SWEEPS.into()),
+            _ => match self.stalled {
+                Some(since) => over(since, limits.stall.as_secs()),
+                None => {
+                    self.session.following().is_empty() && over(self.active, limits.idle.as_secs())
+                }
+            },
+        };
+        if is_over {
+            self.phase = Phase::Gone;
+        }
+        is_over
+    }
+}

@@ -1,0 +1,63 @@
+//! The connections of the fast doors, by the numbers under which the poll knows them.
+
+use crate::connection::Connection;
+
+/// A table whose places are reused. One connection at a time may be out, to be served.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    places: Vec<Option<Box<Connection>>>,
+    free: Vec<usize>,
+    open: usize,
+}
+
+impl Connections {
+    /// How many are open, the one that is out included.
+    pub(crate) const fn open(&self) -> usize {
+        self.open
+    }
+
+    /// The place that the next connection will have.
+    pub(crate) fn next_place(&self) -> usize {
+        self.free.last().copied().unwrap_or(self.places.len())
+    }
+
+    /// Puts a new connection in [`next_place`](Self::next_place).
+    pub(crate) fn add(&mut self, connection: Box<Connection>) {
+        self.open += 1;
+        match self.free.pop() {
+            Some(place) => self.put_back(place, connection),
+            None => self.places.push(Some(connection)),
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, place: usize) -> Option<&mut Connection> {
+        self.places.get_mut(place)?.as_deref_mut()
+    }
+
+    /// Takes a connection out. It MUST be put back or forgotten.
+    pub(crate) fn take(&mut self, place: usize) -> Option<Box<Connection>> {
+        self.places.get_mut(place)?.take()
+    }
+
+    pub(crate) fn put_back(&mut self, place: usize, connection: Box<Connection>) {
+        let slot = self.places.get_mut(place).expect("a connection goes where it came from");
+        assert!(slot.is_none(), "the place was kept free");
+        *slot = Some(connection);
+    }
+
+    /// Frees the place of a connection that was taken out.
+    pub(crate) fn forget(&mut self, place: usize) {
+        self.open -= 1;
+        self.free.push(place);
+    }
+
+    /// The places in use.
+    pub(crate) fn places(&self) -> Vec<usize> {
+        let used = self.places.iter().enumerate().filter(|(_, slot)| slot.is_some());
+        used.map(|(place, _)| place).collect()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Connection> {
+        self.places.iter().filter_map(Option::as_deref)
+    }
+}

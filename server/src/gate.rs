@@ -1,0 +1,140 @@
+//! The gate: how other threads reach the loop.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    time::Duration,
+};
+
+use mio::Waker;
+use tokio::sync::oneshot;
+use turnstile_embedded::{ExecuteError, Reply, Status};
+use turnstile_rooms::{Answer, IdKey, Query, Totals};
+use turnstile_types::{Position, Principal};
+
+use crate::limits::GATE_QUEUE;
+
+/// One request to the loop, and where its answer goes. The answer comes when it is durable; when
+/// the server stops instead, the sender is dropped.
+#[derive(Debug)]
+pub enum Ask {
+    Command {
+        principal: Principal,
+        key: Option<Box<str>>,
+        /// What `Rooms::encode_command` wrote.
+        command: Vec<u8>,
+        reply: oneshot::Sender<Result<Reply, ExecuteError>>,
+    },
+    Query { principal: Principal, query: Query, reply: oneshot::Sender<(Position, Answer)> },
+    Status { reply: oneshot::Sender<ServerStatus> },
+}
+
+/// What the loop knows about the server at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerStatus {
+    pub backend: Status,
+    pub totals: Totals,
+    /// Since the loop began, in whole seconds.
+    pub uptime: Duration,
+    pub read_only: bool,
+}
+
+/// Too many requests wait, or the server is stopping: come again later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overloaded;
+
+impl fmt::Display for Overloaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "too many requests wait, try again later")
+    }
+}
+
+impl std::error::Error for Overloaded {}
+
+/// Reaches the loop from any thread. Cheap to clone.
+#[derive(Clone)]
+pub struct Gate {
+    asks: SyncSender<Ask>,
+    bell: Arc<Bell>,
+    id_key: Arc<IdKey>,
+    verhoeff: bool,
+}
+
+/// Wakes the loop, once for whatever has come since it last looked.
+struct Bell {
+    rung: AtomicBool,
+    waker: Waker,
+}
+
+impl Bell {
+    fn ring(&self) {
+        if !self.rung.swap(true, Ordering::AcqRel)
+            && let Err(failure) = self.waker.wake()
+        {
+            tracing::error!(%failure, "the loop cannot be woken");
+        }
+    }
+}
+
+/// The loop's side of the gate.
+pub(crate) struct Inbox {
+    asks: Receiver<Ask>,
+    bell: Arc<Bell>,
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Gate")
+    }
+}
+
+impl Gate {
+    pub(crate) fn new(waker: Waker, id_key: IdKey, verhoeff: bool) -> (Self, Inbox) {
+        let (sender, receiver) = sync_channel(GATE_QUEUE);
+        let bell = Arc::new(Bell { rung: AtomicBool::new(false), waker });
+        let inbox = Inbox { asks: receiver, bell: Arc::clone(&bell) };
+        (Self { asks: sender, bell, id_key: Arc::new(id_key), verhoeff }, inbox)
+    }
+
+    /// Puts a request in the loop's queue.
+    ///
+    /// # Errors
+    /// The queue is full, or the loop has ended; nothing of the request happened.
+    pub fn ask(&self, ask: Ask) -> Result<(), Overloaded> {
+        self.asks.try_send(ask).map_err(|_returned| Overloaded)?;
+        self.bell.ring();
+        Ok(())
+    }
+
+    /// The key that seals id numbers.
+    #[must_use]
+    pub fn id_key(&self) -> &IdKey {
+        &self.id_key
+    }
+
+    /// Whether the last digit of id numbers is checked.
+    #[must_use]
+    pub const fn verhoeff(&self) -> bool {
+        self.verhoeff
+    }
+
+    /// Wakes the loop for something that it finds elsewhere.
+    pub(crate) fn wake(&self) {
+        self.bell.ring();
+    }
+}
+
+impl Inbox {
+    /// Whether something may have come since this was last asked.
+    pub(crate) fn has_rung(&self) -> bool {
+        self.bell.rung.load(Ordering::Relaxed) && self.bell.rung.swap(false, Ordering::AcqRel)
+    }
+
+    pub(crate) fn next(&self) -> Option<Ask> {
+        self.asks.try_recv().ok()
+    }
+}

@@ -1,0 +1,240 @@
+//! The HTTP door: its thread, its runtime, and how it begins and ends.
+
+mod call;
+mod courier;
+mod documents;
+mod limits;
+mod line;
+mod metrics;
+mod operations;
+mod reply;
+mod routes;
+mod service;
+mod stream;
+
+use std::{
+    fmt, io, net,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use axum::Router;
+use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
+
+use crate::{counters::Counters, feed::Feed, gate::Gate};
+
+use courier::Courier;
+pub use limits::HttpLimits;
+use line::{Line, Lines, Verdict};
+
+/// What the door's thread is made of; every request can reach it.
+pub(crate) struct Door {
+    pub(crate) courier: Courier,
+    pub(crate) gate: Gate,
+    pub(crate) feed: Arc<Feed>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) limits: HttpLimits,
+    /// Rings when the feed has something new, on this thread.
+    pub(crate) news: Arc<Notify>,
+    pub(crate) streams: AtomicU64,
+    pub(crate) stopping: AtomicBool,
+    pub(crate) documents: documents::Documents,
+    /// Numbers requests that bring no id.
+    requests: AtomicU64,
+    /// Tells the ids of this process from those of others.
+    run: u64,
+    lines: Mutex<Lines>,
+    stop: Notify,
+}
+
+/// The running door.
+#[derive(Debug)]
+pub(crate) struct HttpDoor {
+    stopper: HttpStopper,
+    thread: thread::JoinHandle<()>,
+}
+
+/// Asks the door to stop, from any thread and as often as one likes.
+#[derive(Clone)]
+pub(crate) struct HttpStopper(Arc<Door>);
+
+impl fmt::Debug for HttpStopper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HttpStopper")
+    }
+}
+
+impl HttpStopper {
+    /// Stops accepting, and lets what runs come to its end, in bounded time. The loop MUST still
+    /// run until the door has ended, as it owes answers.
+    pub(crate) fn stop(&self) {
+        self.0.stopping.store(true, Ordering::Release);
+        self.0.stop.notify_one();
+    }
+}
+
+impl HttpDoor {
+    /// Serves a bound listener on a thread of its own, which calls `ended` as its last act.
+    ///
+    /// # Errors
+    /// The listener cannot be polled, or the thread cannot be made.
+    pub(crate) fn start(
+        listener: net::TcpListener,
+        gate: Gate,
+        feed: Arc<Feed>,
+        counters: Arc<Counters>,
+        limits: HttpLimits,
+        ended: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()?;
+        let listener = {
+            let _inside = runtime.enter();
+            TcpListener::from_std(listener)?
+        };
+        let door = Arc::new(Door {
+            courier: Courier::new(gate.clone()),
+            gate,
+            feed,
+            counters,
+            limits,
+            news: Arc::new(Notify::new()),
+            streams: AtomicU64::new(0),
+            stopping: AtomicBool::new(false),
+            documents: documents::Documents::new(),
+            requests: AtomicU64::new(0),
+            run: run_number(),
+            lines: Mutex::new(Lines::default()),
+            stop: Notify::new(),
+        });
+        let stopper = HttpStopper(Arc::clone(&door));
+        let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
+            runtime.block_on(serve(door, listener));
+            ended();
+        })?;
+        Ok(Self { stopper, thread })
+    }
+
+    pub(crate) fn stopper(&self) -> HttpStopper {
+        self.stopper.clone()
+    }
+
+    /// Waits until the door has ended: every connection has its answers, or its time is over.
+    ///
+    /// # Errors
+    /// The thread panicked.
+    pub(crate) fn join(self) -> thread::Result<()> {
+        self.thread.join()
+    }
+}
+
+/// A number that another run of the process does not have: its time of start.
+fn run_number() -> u64 {
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or_default()
+}
+
+async fn serve(door: Arc<Door>, listener: TcpListener) {
+    let router = routes::router(&door);
+    let carrying = tokio::spawn(courier::carry(Arc::clone(&door)));
+    let telling = tokio::spawn(tell_news(Arc::clone(&door)));
+    let sweeping = tokio::spawn(sweep(Arc::clone(&door)));
+    let mut connections = JoinSet::new();
+    accept(&door, &router, &listener, &mut connections).await;
+    drop(listener);
+    door.news.notify_waiters();
+    door.lines().judge_all(Verdict::Stop);
+    let all = async { while connections.join_next().await.is_some() {} };
+    if time::timeout(door.limits.farewell, all).await.is_err() {
+        tracing::warn!("HTTP connections did not take their answers in time and were dropped");
+    }
+    connections.abort_all();
+    for task in [carrying, telling, sweeping] {
+        task.abort();
+    }
+}
+
+async fn accept(
+    door: &Arc<Door>,
+    router: &Router,
+    listener: &TcpListener,
+    connections: &mut JoinSet<()>,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
+            () = door.stop.notified() => return,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(failure) => {
+                // Out of descriptors, mostly: the listener stays ready, so pause before the next.
+                tracing::warn!(%failure, "an HTTP connection was not accepted");
+                time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        if let Err(failure) = stream.set_nodelay(true) {
+            tracing::debug!(%failure, "the connection ended at once");
+            continue;
+        }
+        let counted = &door.counters.http;
+        if connections.len() >= door.limits.connections {
+            counted.refused.add(1);
+            connections.spawn(service::turn_away(Arc::clone(door), stream));
+            continue;
+        }
+        counted.accepted.add(1);
+        counted.open.add(1);
+        let line = Arc::new(Line::new(stream, Arc::clone(&door.counters)));
+        connections.spawn(service::serve_line(Arc::clone(door), router.clone(), line));
+    }
+}
+
+/// Passes the feed's bell on to the streams of this thread.
+async fn tell_news(door: Arc<Door>) {
+    loop {
+        door.feed.rung().await;
+        door.news.notify_waiters();
+    }
+}
+
+/// Looks for connections that are over their time.
+async fn sweep(door: Arc<Door>) {
+    let mut ticks = time::interval(door.limits.sweep);
+    loop {
+        ticks.tick().await;
+        door.lines().judge_overdue(&door.limits);
+    }
+}
+
+impl Door {
+    fn lines(&self) -> std::sync::MutexGuard<'_, Lines> {
+        self.lines
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// An id for a request that brought none: the run, and a number in it.
+    pub(crate) fn request_id(&self) -> String {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        format!("{:x}-{number:x}", self.run)
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! What the door tells about itself: alive, ready, version, description.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderValue, Response, header},
+};
+use bytes::Bytes;
+use turnstile_http::{Code, PAGE_STYLE, Problem, docs_page, openapi as openapi_document};
+
+use super::{Door, operations::Answered, reply::Trouble};
+
+/// Nothing from elsewhere, no script, and our own style sheet only.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
+     frame-ancestors 'none'",
+);
+const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+
+/// Texts that do not change while the process runs.
+#[derive(Debug)]
+pub(super) struct Documents {
+    openapi: Bytes,
+    docs: Bytes,
+}
+
+impl Documents {
+    pub(super) fn new() -> Self {
+        let document = serde_json::to_value(openapi_document())
+            .expect("the document is maps, lists and texts");
+        Self {
+            docs: Bytes::from(docs_page(&document)),
+            openapi: Bytes::from(document.to_string()),
+        }
+    }
+}
+
+pub(super) fn content(body: impl Into<Body>, content_type: &'static str) -> Response<Body> {
+    let mut response = Response::new(body.into());
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
+    response
+}
+
+pub(super) async fn live() -> Response<Body> {
+    content(r#"{"status":"live"}"#, "application/json")
+}
+
+/// Ready means that the loop answers, and that it can write.
+pub(super) async fn ready(State(door): State<Arc<Door>>) -> Answered {
+    if door.is_stopping() {
+        let problem = Problem::with(Code::Unavailable, "the server is stopping");
+        return Err(Trouble::from(problem));
+    }
+    let status = door.courier.status().await?;
+    if status.read_only {
+        return Err(Trouble::from(Code::ReadOnly));
+    }
+    Ok(content(r#"{"status":"ready"}"#, "application/json"))
+}
+
+pub(super) async fn version() -> Response<Body> {
+    const VERSION: &str = concat!(
+        r#"{"name":"turnstile","version":""#,
+        env!("CARGO_PKG_VERSION"),
+        r#""}"#
+    );
+    content(VERSION, "application/json")
+}
+
+pub(super) async fn openapi(State(door): State<Arc<Door>>) -> Response<Body> {
+    content(door.documents.openapi.clone(), "application/json")
+}
+
+pub(super) async fn docs(State(door): State<Arc<Door>>) -> Response<Body> {
+    let mut response = content(door.documents.docs.clone(), "text/html; charset=utf-8");
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+pub(super) async fn style() -> Response<Body> {
+    content(PAGE_STYLE, "text/css; charset=utf-8")
+}

@@ -1,0 +1,273 @@
+//! A connection's socket: strict framing on the way in, and deadlines that are looked at from
+//! outside.
+
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    io,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
+    task::{Context, Poll, Waker, ready},
+};
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+use tokio::{net::TcpStream, time::Instant};
+use turnstile_http::{Framing, Scanner, Violation};
+
+use super::limits::{HttpLimits, READ_BYTES};
+use crate::counters::Counters;
+
+thread_local! {
+    /// Where sockets are read to before they are judged: one for all connections of the thread, as
+    /// no reading is interrupted.
+    static SCRATCH: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into());
+}
+
+/// One connection, shared by the library that speaks HTTP on it and the task that owns it.
+///
+/// Every byte passes the [`Scanner`] before the library sees it. A violation ends the input there:
+/// requests before it are answered, and then the owner says what was wrong. Deadlines cost a
+/// request nothing but a look at the clock: a sweep judges all lines, instead of a timer in each.
+#[derive(Debug)]
+pub(super) struct Line {
+    stream: TcpStream,
+    input: Mutex<Input>,
+    verdict: AtomicU8,
+    /// The task to wake when there is a verdict.
+    owner: Mutex<Option<Waker>>,
+    /// The answer to a request is being made: the peer waits, and is not idle.
+    answering: AtomicBool,
+    counters: Arc<Counters>,
+}
+
+#[derive(Debug)]
+struct Input {
+    scanner: Scanner,
+    violation: Option<Violation>,
+    framing: Framing,
+    /// When the current head or body began.
+    since: Instant,
+    /// When bytes moved last, in or out.
+    moved: Instant,
+}
+
+/// Why a connection is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    None,
+    /// The server stops: after the current answer.
+    Stop,
+    Idle,
+    /// A head or a body did not arrive in time.
+    Late,
+}
+
+impl Line {
+    pub(super) fn new(stream: TcpStream, counters: Arc<Counters>) -> Self {
+        let now = Instant::now();
+        Self {
+            stream,
+            input: Mutex::new(Input {
+                scanner: Scanner::new(),
+                violation: None,
+                framing: Framing::Between,
+                since: now,
+                moved: now,
+            }),
+            verdict: AtomicU8::new(0),
+            owner: Mutex::new(None),
+            answering: AtomicBool::new(false),
+            counters,
+        }
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        match self.verdict.load(Ordering::Acquire) {
+            0 => Verdict::None,
+            1 => Verdict::Stop,
+            2 => Verdict::Idle,
+            _ => Verdict::Late,
+        }
+    }
+
+    /// The task that [`Self::judge`] wakes.
+    pub(super) fn set_owner(&self, waker: &Waker) {
+        *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
+    }
+
+    pub(super) fn set_answering(&self, answering: bool) {
+        self.answering.store(answering, Ordering::Relaxed);
+    }
+
+    fn judge(&self, verdict: Verdict) {
+        let number = match verdict {
+            Verdict::None => return,
+            Verdict::Stop => 1,
+            Verdict::Idle => 2,
+            Verdict::Late => 3,
+        };
+        self.verdict.store(number, Ordering::Release);
+        let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(owner) = owner.as_ref() {
+            owner.wake_by_ref();
+        }
+    }
+
+    fn overdue(&self, limits: &HttpLimits) -> Verdict {
+        let input = self.input();
+        let (started, moved) = (input.since.elapsed(), input.moved.elapsed());
+        match input.framing {
+            Framing::Head if started > limits.head => Verdict::Late,
+            Framing::Body if started > limits.body => Verdict::Late,
+            Framing::Between | Framing::Head | Framing::Body
+                if moved > limits.idle && !self.answering.load(Ordering::Relaxed) =>
+            {
+                Verdict::Idle
+            }
+            Framing::Between | Framing::Head | Framing::Body => Verdict::None,
+        }
+    }
+
+    /// What was wrong with the bytes, when something was.
+    pub(super) fn violation(&self) -> Option<Violation> {
+        self.input().violation
+    }
+
+    /// The socket, once nobody else has the line.
+    pub(super) fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
+    fn input(&self) -> MutexGuard<'_, Input> {
+        self.input.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn poll_read(&self, cx: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
+        if self.input().violation.is_some() {
+            return Poll::Ready(Ok(0));
+        }
+        loop {
+            ready!(self.stream.poll_read_ready(cx))?;
+            match self.stream.try_read(room) {
+                Err(blocked) if blocked.kind() == io::ErrorKind::WouldBlock => {}
+                Err(failure) => return Poll::Ready(Err(failure)),
+                Ok(length) => {
+                    self.counters.http.bytes_in.add(number(length));
+                    let bytes = room.get(..length).expect("a read fits its room");
+                    return Poll::Ready(Ok(self.input().take(bytes)));
+                }
+            }
+        }
+    }
+}
+
+impl Input {
+    /// How many of these bytes the library may see.
+    fn take(&mut self, bytes: &[u8]) -> usize {
+        let now = Instant::now();
+        self.moved = now;
+        let before = self.framing;
+        let taken = match self.scanner.follow(bytes) {
+            Ok(()) => bytes.len(),
+            Err((sound, violation)) => {
+                self.violation = Some(violation);
+                sound
+            }
+        };
+        self.framing = self.scanner.framing();
+        // A head that goes on keeps its start; every other part began with these bytes.
+        if self.framing != before {
+            self.since = now;
+        }
+        taken
+    }
+}
+
+fn number(length: usize) -> u64 {
+    u64::try_from(length).expect("a length fits 64 bits")
+}
+
+/// What the HTTP library reads and writes.
+#[derive(Debug)]
+pub(super) struct LineIo(pub(super) Arc<Line>);
+
+impl Read for LineIo {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut cursor: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        SCRATCH.with_borrow_mut(|scratch| {
+            let room = cursor.remaining().min(scratch.len());
+            let room = scratch.get_mut(..room).expect("at most its length");
+            let length = ready!(self.0.poll_read(cx, room))?;
+            cursor.put_slice(room.get(..length).expect("at most what was read"));
+            Poll::Ready(Ok(()))
+        })
+    }
+}
+
+impl Write for LineIo {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let line = &self.0;
+        loop {
+            ready!(line.stream.poll_write_ready(cx))?;
+            match line.stream.try_write(bytes) {
+                Err(blocked) if blocked.kind() == io::ErrorKind::WouldBlock => {}
+                Err(failure) => return Poll::Ready(Err(failure)),
+                Ok(length) => {
+                    line.counters.http.bytes_out.add(number(length));
+                    line.input().moved = Instant::now();
+                    return Poll::Ready(Ok(length));
+                }
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// The socket is closed when its owner is done with it, after a last word perhaps.
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// All lines of the door, to be judged.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    open: HashMap<u64, Arc<Line>>,
+    next: u64,
+}
+
+impl Lines {
+    pub(super) fn insert(&mut self, line: Arc<Line>) -> u64 {
+        self.next += 1;
+        self.open.insert(self.next, line);
+        self.next
+    }
+
+    pub(super) fn remove(&mut self, number: u64) {
+        self.open.remove(&number);
+    }
+
+    pub(super) fn judge_all(&self, verdict: Verdict) {
+        for line in self.open.values() {
+            line.judge(verdict);
+        }
+    }
+
+    pub(super) fn judge_overdue(&self, limits: &HttpLimits) {
+        for line in self.open.values() {
+            line.judge(line.overdue(limits));
+        }
+    }
+}

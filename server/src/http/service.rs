@@ -1,0 +1,187 @@
+//! What happens around every request, and at the end of a connection.
+
+use std::{
+    convert::Infallible,
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+};
+
+use axum::{
+    Router,
+    body::Body,
+    http::{HeaderMap, HeaderValue, Request, Response, header},
+};
+use hyper::{body::Incoming, server::conn::http1};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time,
+};
+use tower::Service;
+use turnstile_http::{Code, Problem};
+
+use super::{
+    Door,
+    limits::{LINGER, READ_BYTES},
+    line::{Line, LineIo, Verdict},
+    reply::{REQUEST_ID, Trouble, problem_response},
+};
+
+/// The names by which this server is asked: a page elsewhere can make its name resolve to
+/// loopback, but not make a browser send another `Host` than its own.
+const HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// The longest request id that a client may bring.
+const REQUEST_ID_BYTES: usize = 64;
+
+/// The service of one connection.
+struct Requests {
+    door: Arc<Door>,
+    router: Router,
+    line: Arc<Line>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for Requests {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let id = request_id(&self.door, request.headers());
+        let instance = request.uri().clone();
+        let routed = is_ours(request.headers(), request.uri().host())
+            .then(|| self.router.clone().call(request));
+        let line = Arc::clone(&self.line);
+        line.set_answering(true);
+        Box::pin(async move {
+            let mut response = match routed {
+                Some(routed) => routed.await?,
+                None => Trouble::from(Code::MisdirectedRequest).into_response_parts(),
+            };
+            if let Some(Trouble(problem)) = response.extensions_mut().remove() {
+                problem_response(&mut response, &problem, instance.path(), &id);
+            }
+            response.headers_mut().insert(REQUEST_ID, id);
+            line.set_answering(false);
+            Ok(response)
+        })
+    }
+}
+
+/// The id that the client brought, when it is one, or a new one.
+fn request_id(door: &Door, headers: &HeaderMap) -> HeaderValue {
+    let is_id = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        (1..=REQUEST_ID_BYTES).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
+    };
+    let brought = headers.get(REQUEST_ID).filter(is_id).cloned();
+    brought.unwrap_or_else(|| {
+        HeaderValue::try_from(door.request_id()).expect("an id is hexadecimal digits and a dash")
+    })
+}
+
+/// Whether the request names this server, in its one `Host` and in its target where that names one.
+fn is_ours(headers: &HeaderMap, target: Option<&str>) -> bool {
+    let is_known = |name: &str| HOSTS.iter().any(|host| host.eq_ignore_ascii_case(name));
+    let mut named = headers.get_all(header::HOST).iter();
+    let (Some(host), None) = (named.next(), named.next()) else {
+        return false;
+    };
+    let Ok(host) = host.to_str() else {
+        return false;
+    };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    is_known(name) && target.is_none_or(is_known)
+}
+
+/// Serves one connection to its end.
+pub(super) async fn serve_line(door: Arc<Door>, router: Router, line: Arc<Line>) {
+    let number = door.lines().insert(Arc::clone(&line));
+    let closing = speak(&door, router, &line).await;
+    door.lines().remove(number);
+    door.counters.http.open.take(1);
+    if let (Some(problem), Some(line)) = (closing, Arc::into_inner(line)) {
+        say_goodbye(&door, line.into_stream(), &problem).await;
+    }
+}
+
+/// Speaks HTTP until one side ends it; returns what is left to be said.
+async fn speak(door: &Arc<Door>, router: Router, line: &Arc<Line>) -> Option<Problem> {
+    let service = Requests {
+        door: Arc::clone(door),
+        router,
+        line: Arc::clone(line),
+    };
+    let connection = http1::Builder::new()
+        .half_close(true)
+        .pipeline_flush(true)
+        .max_headers(128)
+        .max_buf_size(2 * READ_BYTES)
+        .serve_connection(LineIo(Arc::clone(line)), service);
+    let mut connection = pin!(connection);
+    let (mut known, mut stopped) = (false, false);
+    poll_fn(|cx| {
+        if !known {
+            line.set_owner(cx.waker());
+            known = true;
+        }
+        if connection.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(line.violation().map(Problem::from));
+        }
+        match line.verdict() {
+            Verdict::None => return Poll::Pending,
+            Verdict::Idle => return Poll::Ready(None),
+            Verdict::Late => return Poll::Ready(Some(Problem::from(Code::RequestTimeout))),
+            Verdict::Stop if stopped => return Poll::Pending,
+            Verdict::Stop => {}
+        }
+        stopped = true;
+        connection.as_mut().graceful_shutdown();
+        connection.as_mut().poll(cx).map(|_ended| None)
+    })
+    .await
+}
+
+/// Answers a connection over the limit.
+pub(super) async fn turn_away(door: Arc<Door>, stream: TcpStream) {
+    let problem = Problem::from(Code::TooManyConnections);
+    say_goodbye(&door, stream, &problem).await;
+}
+
+/// Writes a last answer and closes, without a reset that could overtake the answer.
+async fn say_goodbye(door: &Door, mut stream: TcpStream, problem: &Problem) {
+    let id = door.request_id();
+    let body = problem.json("", &id);
+    let retry = problem
+        .code
+        .retry_after()
+        .map_or_else(String::new, |after| format!("retry-after: {after}\r\n"));
+    let mut answer = format!(
+        "HTTP/1.1 {} {}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\n\
+         connection: close\r\nx-request-id: {id}\r\n{retry}\r\n",
+        problem.code.status(),
+        hyper::StatusCode::from_u16(problem.code.status())
+            .ok()
+            .and_then(|status| status.canonical_reason())
+            .unwrap_or_default(),
+        body.len()
+    )
+    .into_bytes();
+    answer.extend_from_slice(&body);
+    let goodbye = async {
+        stream.write_all(&answer).await?;
+        stream.shutdown().await?;
+        let mut rest = vec![0; READ_BYTES];
+        while stream.read(&mut rest).await? > 0 {}
+        std::io::Result::Ok(())
+    };
+    match time::timeout(LINGER, goodbye).await {
+        Ok(Ok(())) | Err(_) => {}
+        Ok(Err(failure)) => tracing::debug!(%failure, "a last answer was not taken"),
+    }
+}

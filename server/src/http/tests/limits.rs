@@ -1,0 +1,189 @@
+//! Time and number have limits, and overload is an answer.
+
+use std::net::Shutdown;
+
+use turnstile_embedded::ExecuteError;
+
+use super::*;
+use crate::gate::Ask;
+
+const QUICK: HttpLimits = HttpLimits {
+    head: Duration::from_millis(100),
+    body: Duration::from_millis(100),
+    sweep: Duration::from_millis(10),
+    ..HttpLimits::STANDARD
+};
+
+#[test]
+fn a_head_or_body_that_does_not_arrive_in_time_ends_the_connection() {
+    let site = Site::open_with(QUICK);
+    let rows = [
+        "GET /livez HTTP/1.1\r\nHost: local",
+        "G",
+        "POST /v1/rooms/bookings HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+    ];
+    for begun in rows {
+        let mut peer = site.peer();
+        peer.send(begun.as_bytes());
+        assert_eq!(peer.reply().problem(), (408, "request_timeout".to_owned()), "{begun}");
+        peer.expect_end();
+    }
+    let mut trickle = site.peer();
+    trickle.send(b"GET /livez HTTP/1.1\r\n");
+    trickle.stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+    let mut room = [0; 1_024];
+    let answer = loop {
+        // A slow sender that never stops gets no more time than one that stops. After the answer
+        // a further byte may find the connection closed.
+        if trickle.stream.write_all(b"x").is_err() {
+            break trickle.stream.read(&mut room).unwrap_or(0);
+        }
+        match trickle.stream.read(&mut room) {
+            Ok(length) => break length,
+            Err(nothing) => assert_eq!(nothing.kind(), ErrorKind::WouldBlock),
+        }
+    };
+    assert!(room[..answer].starts_with(b"HTTP/1.1 408 "), "{}", room[..answer].escape_ascii());
+    site.close();
+}
+
+#[test]
+fn an_idle_connection_is_closed_and_one_that_is_answered_is_not() {
+    let limits = HttpLimits {
+        idle: Duration::from_millis(100),
+        ..QUICK
+    };
+    let (site, inbox, mut poll) = Site::with_inbox(limits);
+    let mut waiting = site.peer();
+    waiting.send(b"GET /v1/rooms/bookings/R00 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let ask = next_ask(&inbox, &mut poll);
+    let mut idle = site.peer();
+    assert_eq!(idle.get("/livez", "").status, 200);
+    idle.expect_end();
+    drop(ask);
+    assert_eq!(waiting.reply().problem(), (503, "unavailable".to_owned()));
+    site.close();
+}
+
+/// Waits as the loop does, and takes one request.
+fn next_ask(inbox: &Inbox, poll: &mut mio::Poll) -> Ask {
+    let mut events = mio::Events::with_capacity(1);
+    loop {
+        // Looked at before the queue, as a request that comes between rings again.
+        let rung = inbox.has_rung();
+        if let Some(ask) = inbox.next() {
+            return ask;
+        }
+        if !rung {
+            poll.poll(&mut events, Some(PATIENCE)).unwrap();
+            assert!(!events.is_empty(), "nobody asked");
+        }
+    }
+}
+
+#[test]
+fn overload_and_a_full_disk_are_answers_that_say_when_to_come_again() {
+    let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
+    let body = booking("1", "2027-01-01", "2027-01-02");
+    let request = format!(
+        "POST /v1/rooms/bookings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let rows = [
+        (ExecuteError::ReadOnly, 503, "read_only", Some("10")),
+        (ExecuteError::Stopped, 503, "unavailable", Some("10")),
+        (ExecuteError::TooLarge, 413, "command_too_large", None),
+    ];
+    let mut peer = site.peer();
+    for (error, status, code, retry) in rows {
+        peer.send(request.as_bytes());
+        let Ask::Command { reply, .. } = next_ask(&inbox, &mut poll) else {
+            panic!("a booking is a command");
+        };
+        reply.send(Err(error)).unwrap();
+        let answer = peer.reply();
+        assert_eq!(answer.problem(), (status, code.to_owned()));
+        assert_eq!(answer.header("retry-after").as_deref(), retry);
+    }
+    drop(inbox);
+    peer.send(request.as_bytes());
+    let answer = peer.reply();
+    assert_eq!(answer.problem(), (503, "overloaded".to_owned()));
+    assert_eq!(answer.header("retry-after").as_deref(), Some("1"));
+    assert_eq!(answer.json()["retryable"], true);
+    site.close();
+}
+
+#[test]
+fn answers_come_whatever_the_order_in_which_the_loop_gives_them() {
+    let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
+    let mut peers: Vec<Peer> = (0..4).map(|_| site.peer()).collect();
+    let mut asks = Vec::new();
+    for peer in &mut peers {
+        peer.send(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        asks.push(next_ask(&inbox, &mut poll));
+    }
+    // Each is answered by dropping its sender, first the second, then the last, then the others;
+    // the first three must not be kept waiting for one that is still open.
+    for at in [1, 3, 0, 2] {
+        asks[at] = Ask::Status { reply: tokio::sync::oneshot::channel().0 };
+    }
+    for peer in &mut peers {
+        assert_eq!(peer.reply().problem(), (503, "unavailable".to_owned()));
+    }
+    site.close();
+}
+
+#[test]
+fn a_connection_over_the_limit_is_told_so() {
+    let limits = HttpLimits {
+        connections: 2,
+        ..HttpLimits::STANDARD
+    };
+    let site = Site::open_with(limits);
+    let mut served = [site.peer(), site.peer()];
+    for peer in &mut served {
+        assert_eq!(peer.get("/livez", "").status, 200);
+    }
+    let mut third = site.peer();
+    let told = third.reply();
+    assert_eq!(told.problem(), (503, "too_many_connections".to_owned()));
+    assert_eq!(told.header("retry-after").as_deref(), Some("1"));
+    third.expect_end();
+    site.close();
+}
+
+#[test]
+fn a_stop_answers_what_was_accepted_and_closes_the_rest() {
+    let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
+    let mut asking = site.peer();
+    let mut idle = site.peer();
+    assert_eq!(idle.get("/livez", "").status, 200);
+    asking.send(b"GET /v1/rooms/bookings/R00 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let Ask::Query { reply, .. } = next_ask(&inbox, &mut poll) else {
+        panic!("a look-up is a query");
+    };
+    site.door.stopper().stop();
+    idle.expect_end();
+    let refused = turnstile_rooms::Answer::Refused(turnstile_rooms::Refusal::NotFound);
+    reply.send((Position(3), refused)).unwrap();
+    let answer = asking.reply();
+    assert_eq!(answer.problem(), (404, "not_found".to_owned()));
+    assert_eq!(answer.header("turnstile-position").as_deref(), Some("3"));
+    asking.expect_end();
+    let refused = TcpStream::connect(site.address);
+    assert!(refused.is_err(), "nobody new is served");
+    site.close();
+}
+
+#[test]
+fn a_client_that_ends_its_side_early_still_gets_its_answer() {
+    let site = Site::open_with(HttpLimits::STANDARD);
+    let mut peer = site.peer();
+    peer.send(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    peer.stream.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(peer.reply().status, 200);
+    peer.expect_end();
+    site.close();
+}

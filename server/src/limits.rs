@@ -1,0 +1,99 @@
+//! Every limit of the server, with the reason for its size.
+
+use std::time::Duration;
+
+use turnstile_resp::FRAME_BYTES_MAX;
+
+use crate::http::HttpLimits;
+
+/// Connections of the fast doors at a time: what a machine of two cores serves without swapping,
+/// and as many as Redis allows.
+const CONNECTIONS_MAX: usize = 10_000;
+
+/// A connection that says nothing for so long is closed. Pools of clients keep theirs alive with a
+/// `PING` every few minutes at most.
+const IDLE: Duration = Duration::from_secs(900);
+
+/// A connection that takes nothing of what it is owed for so long is closed.
+const STALL: Duration = Duration::from_secs(30);
+
+/// What a connection may be owed before it is not read from any more, in bytes. One more reply may
+/// come on top: a page of a listing has at most 1,000 entries of some 500 bytes.
+const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
+
+/// After a stop is asked for, connections that do not take their answers are dropped after this.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The limits that a test needs smaller. A server uses [`Limits::STANDARD`].
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub connections: usize,
+    pub idle: Duration,
+    pub stall: Duration,
+    pub output_bytes: usize,
+    pub farewell: Duration,
+    pub http: HttpLimits,
+}
+
+impl Limits {
+    pub const STANDARD: Self = Self {
+        connections: CONNECTIONS_MAX,
+        idle: IDLE,
+        stall: STALL,
+        output_bytes: OUTPUT_BYTES_MAX,
+        farewell: FAREWELL,
+        http: HttpLimits::STANDARD,
+    };
+}
+
+/// Bytes read from a connection in one turn: a deep pipeline in one system call, and small enough
+/// to stay in the cache.
+pub(crate) const READ_BYTES: usize = 64 * 1_024;
+
+/// Requests of one connection in one turn, so that a deep pipeline does not keep the others
+/// waiting; the rest stays queued for the next turn.
+pub(crate) const PIPELINE_DEPTH: usize = 1_024;
+
+/// Requests of all connections in one turn, so that no group takes longer than some milliseconds.
+pub(crate) const TURN_REQUESTS: usize = 16_384;
+
+/// Requests decoded ahead of their execution, so that what they touch is loaded meanwhile.
+pub(crate) const AHEAD: usize = 16;
+
+/// Connections accepted in one turn: a storm of new ones does not keep the old ones waiting.
+pub(crate) const ACCEPTS: usize = 64;
+
+/// Requests from other threads that may wait for the loop; beyond, they are told to come again.
+pub(crate) const GATE_QUEUE: usize = 4_096;
+
+/// Requests from other threads that are taken in one turn.
+pub(crate) const GATE_BATCH: usize = 1_024;
+
+/// Commands of one `MULTI` batch: it is executed in one turn.
+pub(crate) const BATCH_COMMANDS: usize = 1_024;
+
+/// Bytes of one `MULTI` batch: with what its records add, it fits one group of the journal.
+pub(crate) const BATCH_BYTES: usize = 512 * 1_024;
+
+/// Channels and patterns that one connection may follow.
+pub(crate) const SUBSCRIPTIONS: usize = 64;
+
+/// The longest name of a connection, and of a channel, in bytes.
+pub(crate) const LABEL_BYTES: usize = 256;
+
+/// Output that a connection keeps allocated while it is owed nothing, in bytes.
+pub(crate) const OUTPUT_KEPT_BYTES: usize = 64 * 1_024;
+
+/// How often idle and stalled connections are looked for.
+pub(crate) const SWEEP: Duration = Duration::from_secs(1);
+
+/// Sweeps after which a connection that was told goodbye and keeps talking is dropped.
+pub(crate) const PARTING_SWEEPS: u32 = 3;
+
+/// Events of the poll that are taken in one turn; the others wait in the kernel.
+pub(crate) const EVENTS: usize = 1_024;
+
+const _: () = assert!(AHEAD <= PIPELINE_DEPTH && PIPELINE_DEPTH <= TURN_REQUESTS);
+const _: () = assert!(GATE_BATCH <= GATE_QUEUE);
+const _: () = assert!(BATCH_BYTES < FRAME_BYTES_MAX);
+const _: () = assert!(READ_BYTES <= FRAME_BYTES_MAX);

@@ -1,0 +1,100 @@
+//! The door itself: accepting connections, and turning them away when there are too many.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    net::SocketAddr,
+};
+
+use mio::{
+    Interest, Registry, Token,
+    net::{TcpListener, TcpStream},
+};
+
+/// What an attempt to accept brought.
+pub(crate) enum Accepted {
+    Connection(TcpStream, SocketAddr),
+    /// Nobody waits.
+    Nobody,
+    /// The process has no descriptor left: try again at the next sweep, not at once.
+    NoDescriptor,
+}
+
+/// Errors by which the system says that descriptors or memory have run out: EMFILE, ENFILE,
+/// ENOBUFS, ENOMEM.
+const EXHAUSTED: [i32; 4] = [24, 23, 105, 12];
+
+/// A listening socket, and one descriptor in reserve: when none is left, the reserve is spent to
+/// accept and close one connection, so that its client is told at once instead of hanging.
+pub(crate) struct Listener {
+    socket: TcpListener,
+    reserve: Option<File>,
+}
+
+impl Listener {
+    pub(crate) fn new(
+        socket: std::net::TcpListener,
+        registry: &Registry,
+        token: Token,
+    ) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        let mut socket = TcpListener::from_std(socket);
+        registry.register(&mut socket, token, Interest::READABLE)?;
+        Ok(Self { socket, reserve: spare() })
+    }
+
+    pub(crate) fn accept(&mut self) -> Accepted {
+        loop {
+            match self.socket.accept() {
+                Ok((socket, peer)) => return Accepted::Connection(socket, peer),
+                Err(failure) if failure.kind() == io::ErrorKind::WouldBlock => {
+                    return Accepted::Nobody;
+                }
+                Err(failure) if is_exhausted(&failure) => {
+                    self.turn_one_away();
+                    return Accepted::NoDescriptor;
+                }
+                // The connection broke before it was accepted; the next one may not have.
+                Err(_broken) => {}
+            }
+        }
+    }
+
+    fn turn_one_away(&mut self) {
+        drop(self.reserve.take());
+        if let Ok((mut socket, _peer)) = self.socket.accept() {
+            refuse(&mut socket);
+        }
+        self.reserve = spare();
+    }
+}
+
+fn spare() -> Option<File> {
+    File::open("/dev/null").ok()
+}
+
+fn is_exhausted(failure: &io::Error) -> bool {
+    failure.raw_os_error().is_some_and(|code| EXHAUSTED.contains(&code))
+}
+
+/// Tells a client that there is no room. Whether it hears it is its own business.
+pub(crate) fn refuse(socket: &mut TcpStream) {
+    if let Err(failure) = socket.write(b"-ERR max number of clients reached\r\n") {
+        tracing::debug!(%failure, "a refused client was not told");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_exhaustion_makes_the_door_back_off() {
+        for code in EXHAUSTED {
+            assert!(is_exhausted(&io::Error::from_raw_os_error(code)));
+        }
+        for kind in [io::ErrorKind::ConnectionAborted, io::ErrorKind::WouldBlock] {
+            assert!(!is_exhausted(&kind.into()));
+        }
+    }
+}

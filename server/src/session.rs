@@ -1,0 +1,319 @@
+//! What one RESP client has agreed on with the server, and how its requests are answered.
+
+mod batch;
+mod client;
+mod following;
+mod hello;
+mod report;
+
+use std::{net::SocketAddr, time::SystemTime};
+
+use turnstile_embedded::ExecuteError;
+use turnstile_resp::{
+    Arguments, Encoder, Protocol,
+    catalogue::{self, Action, Verb},
+    rooms,
+};
+
+use crate::{connections::Connections, counters::ErrorCode, engine::Engine};
+
+use self::{batch::Batch, following::Following};
+
+/// What is done with the connection after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Go,
+    /// Close when everything owed is sent.
+    Close,
+}
+
+/// Whether a client wants replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replies {
+    On,
+    Off,
+    /// Not to the next request.
+    Skip,
+}
+
+/// One client's side of the conversation.
+#[derive(Debug)]
+pub(crate) struct Session {
+    id: u64,
+    peer: SocketAddr,
+    protocol: Protocol,
+    name: String,
+    library: String,
+    library_version: String,
+    replies: Replies,
+    batch: Option<Batch>,
+    following: Following,
+    since_ms: u64,
+}
+
+/// What a request may touch besides its own session.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) engine: &'a mut Engine,
+    /// Everybody else.
+    pub(crate) others: &'a Connections,
+}
+
+impl Session {
+    pub(crate) fn new(id: u64, peer: SocketAddr, since_ms: u64) -> Self {
+        Self {
+            id,
+            peer,
+            protocol: Protocol::Resp2,
+            name: String::new(),
+            library: String::new(),
+            library_version: String::new(),
+            replies: Replies::On,
+            batch: None,
+            following: Following::default(),
+            since_ms,
+        }
+    }
+
+    pub(crate) const fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    pub(crate) const fn following(&self) -> &Following {
+        &self.following
+    }
+
+    /// Answers one request at the end of `out`.
+    #[inline]
+    pub(crate) fn answer(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        if arguments.is_empty() {
+            return Next::Go;
+        }
+        let start = out.len();
+        let silent = self.replies != Replies::On;
+        let action = match around.engine.catalogue.resolve(&arguments) {
+            Ok(Action::Session(Verb::ClientReply)) => {
+                self.reply_mode(around.engine, arguments, out);
+                return Next::Go;
+            }
+            Ok(action) => Ok(action),
+            Err(unknown) => Err(unknown),
+        };
+        let next = match action {
+            Ok(Action::Rooms(verb)) if self.batch.is_none() => {
+                self.rooms(around.engine, verb, arguments, out)
+            }
+            Ok(action) => self.unhurried(around, action, arguments, out),
+            Err(unknown) => {
+                if let Some(batch) = &mut self.batch {
+                    batch.spoil();
+                }
+                self.invalid(around.engine, format_args!("ERR {unknown}"), out)
+            }
+        };
+        if silent {
+            out.truncate(start);
+            if self.replies == Replies::Skip {
+                self.replies = Replies::On;
+            }
+        }
+        next
+    }
+
+    /// Everything but a service request outside a batch.
+    fn unhurried(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        action: Action,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let leaves_batch = matches!(
+            action,
+            Action::Session(
+                Verb::Exec | Verb::Discard | Verb::Multi | Verb::Watch | Verb::Quit | Verb::Reset
+            )
+        );
+        if self.batch.is_some() && !leaves_batch {
+            return self.queue(around.engine, action, arguments, out);
+        }
+        if self.protocol == Protocol::Resp2
+            && !self.following.is_empty()
+            && !following::is_allowed(action)
+        {
+            let sentence = "ERR only (P)SUBSCRIBE, (P)UNSUBSCRIBE, PING, QUIT and RESET are \
+                            allowed while a RESP2 connection is subscribed";
+            return self.invalid(around.engine, format_args!("{sentence}"), out);
+        }
+        self.act(around, action, arguments, out)
+    }
+
+    fn act(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        action: Action,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        match action {
+            Action::Rooms(verb) => self.rooms(around.engine, verb, arguments, out),
+            Action::Session(verb) => self.own(around, verb, arguments, out),
+        }
+    }
+
+    /// A request to the rooms machine.
+    #[inline]
+    fn rooms(
+        &self,
+        engine: &mut Engine,
+        verb: rooms::Verb,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let request = match rooms::parse(verb, arguments, engine.door()) {
+            Ok(request) => request,
+            Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
+        };
+        self.decided(engine, &request, out);
+        Next::Go
+    }
+
+    /// Has a parsed request decided, and answers it.
+    #[inline]
+    pub(crate) fn decided(
+        &self,
+        engine: &mut Engine,
+        request: &rooms::Request<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let principal = engine.principal;
+        let mut reply = Encoder::new(out, self.protocol);
+        match request {
+            rooms::Request::Command { command, key } => {
+                match engine.execute(&principal, *key, command) {
+                    Ok(decided) => rooms::put_outcome(
+                        &mut reply,
+                        &decided.outcome,
+                        decided.position,
+                        decided.replayed,
+                    ),
+                    Err(refused) => put_execute_error(&mut reply, refused),
+                }
+            }
+            rooms::Request::Query(query) => {
+                rooms::put_answer(&mut reply, &engine.query(&principal, query));
+            }
+        }
+    }
+
+    fn own(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        verb: Verb,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        match verb {
+            Verb::Multi | Verb::Exec | Verb::Discard | Verb::Watch | Verb::Unwatch => {
+                return self.transaction(around, verb, out);
+            }
+            Verb::Subscribe
+            | Verb::Unsubscribe
+            | Verb::PatternSubscribe
+            | Verb::PatternUnsubscribe => return self.follow(around.engine, verb, arguments, out),
+            Verb::Hello => return self.hello(around.engine, arguments, out),
+            Verb::Auth => return self.auth(around.engine, arguments, out),
+            Verb::Select => return self.select(around.engine, arguments, out),
+            Verb::ClientSetInfo
+            | Verb::ClientSetName
+            | Verb::ClientGetName
+            | Verb::ClientId
+            | Verb::ClientInfo
+            | Verb::ClientList
+            | Verb::ClientReply
+            | Verb::ClientNoEvict => return self.client(around, verb, arguments, out),
+            _ => {}
+        }
+        let mut reply = Encoder::new(out, self.protocol);
+        match verb {
+            Verb::Ping => self.ping(arguments, &mut reply),
+            Verb::Echo => reply.bulk(arguments.get(1).unwrap_or_default()),
+            Verb::Quit => {
+                reply.ok();
+                return Next::Close;
+            }
+            Verb::Reset => {
+                reply.simple("RESET");
+                *self = Self::new(self.id, self.peer, self.since_ms);
+            }
+            Verb::AclWhoAmI => reply.text(&around.engine.principal.0),
+            _ => report::put(around.engine, verb, arguments, &mut reply),
+        }
+        Next::Go
+    }
+
+    fn ping(&self, arguments: Arguments<'_, '_>, reply: &mut Encoder<'_>) {
+        let message = arguments.get(1);
+        if self.protocol == Protocol::Resp2 && !self.following.is_empty() {
+            reply.array(2);
+            reply.text("pong");
+            reply.bulk(message.unwrap_or_default());
+            return;
+        }
+        match message {
+            None => reply.simple("PONG"),
+            Some(message) => reply.bulk(message),
+        }
+    }
+
+    /// Answers a request that was not understood.
+    fn invalid(
+        &self,
+        engine: &Engine,
+        sentence: std::fmt::Arguments<'_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        engine.counters.error(ErrorCode::Invalid);
+        Encoder::new(out, self.protocol).error(sentence);
+        Next::Go
+    }
+}
+
+fn put_execute_error(reply: &mut Encoder<'_>, refused: ExecuteError) {
+    match refused {
+        ExecuteError::KeyReused { .. } => reply.error(format_args!("IDEMMISMATCH {refused}")),
+        ExecuteError::ReadOnly => reply.error(format_args!("READONLY {refused}")),
+        ExecuteError::TooLarge | ExecuteError::Stopped => {
+            reply.error(format_args!("ERR {refused}"));
+        }
+    }
+}
+
+/// The clock as `TIME` answers it: seconds and microseconds.
+fn put_time(reply: &mut Encoder<'_>) {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    reply.array(2);
+    reply.shown(since.as_secs());
+    reply.shown(since.subsec_micros());
+}
+
+/// `COMMAND` and its subcommands.
+fn put_catalogue(
+    engine: &Engine,
+    verb: Verb,
+    arguments: Arguments<'_, '_>,
+    reply: &mut Encoder<'_>,
+) {
+    let names = arguments.iter().skip(2);
+    match verb {
+        Verb::CommandCount => catalogue::count(reply),
+        Verb::CommandList => catalogue::list(reply),
+        Verb::CommandDocs => catalogue::docs(reply, &engine.catalogue, names),
+        Verb::CommandInfo => catalogue::info(reply, &engine.catalogue, names),
+        _ => catalogue::every(reply),
+    }
+}

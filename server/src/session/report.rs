@@ -1,0 +1,153 @@
+//! What the server tells about itself: `INFO`, `CONFIG GET`, and the small questions of tools.
+
+use std::fmt::Write;
+
+use turnstile_embedded::Durability;
+use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
+
+use super::{hello::COMPATIBLE_VERSION, put_catalogue, put_time};
+use crate::engine::Engine;
+
+pub(super) fn put(
+    engine: &Engine,
+    verb: Verb,
+    arguments: Arguments<'_, '_>,
+    reply: &mut Encoder<'_>,
+) {
+    match verb {
+        Verb::Info => reply.text(&info(engine, arguments)),
+        Verb::ConfigGet => put_config(engine, arguments, reply),
+        Verb::Time => put_time(reply),
+        Verb::DbSize => reply.integer(engine.totals().bookings),
+        Verb::Role => {
+            reply.array(3);
+            reply.text("master");
+            reply.integer(0);
+            reply.array(0);
+        }
+        Verb::SlowLogGet => reply.array(0),
+        Verb::SlowLogLen => reply.integer(0),
+        Verb::SlowLogReset => reply.ok(),
+        _ => put_catalogue(engine, verb, arguments, reply),
+    }
+}
+
+/// The settings that Redis tools ask for before they start, in the words they know.
+fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder<'_>) {
+    let durable = engine.status().backend.durability != Durability::Memory;
+    let known = [
+        ("save", ""),
+        ("appendonly", if durable { "yes" } else { "no" }),
+        ("databases", "1"),
+        ("maxmemory", "0"),
+    ];
+    let asked = |name: &str| {
+        arguments.iter().skip(2).any(|word| word.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    let found: Vec<_> = known.into_iter().filter(|(name, _)| asked(name)).collect();
+    reply.map(found.len());
+    for (name, value) in found {
+        reply.text(name);
+        reply.text(value);
+    }
+}
+
+/// The named sections of `INFO`; without names, all.
+fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
+    let sections: [(&str, fn(&Engine, &mut Facts)); 5] = [
+        ("Server", server),
+        ("Clients", clients),
+        ("Persistence", persistence),
+        ("Stats", stats),
+        ("Rooms", rooms),
+    ];
+    let every = arguments.len() == 1
+        || arguments.iter().skip(1).any(|word| {
+            [&b"all"[..], b"everything", b"default"]
+                .iter()
+                .any(|all| word.eq_ignore_ascii_case(all))
+        });
+    let mut facts = Facts(String::with_capacity(2_048));
+    for (title, put) in sections {
+        let asked = arguments
+            .iter()
+            .skip(1)
+            .any(|word| word.eq_ignore_ascii_case(title.as_bytes()));
+        if every || asked {
+            facts.title(title);
+            put(engine, &mut facts);
+        }
+    }
+    facts.0
+}
+
+/// Lines of `name:value` under titles.
+struct Facts(String);
+
+impl Facts {
+    fn title(&mut self, title: &str) {
+        let gap = if self.0.is_empty() { "" } else { "\r\n" };
+        self.write(format_args!("{gap}# {title}\r\n"));
+    }
+
+    fn put(&mut self, name: &str, value: impl std::fmt::Display) {
+        self.write(format_args!("{name}:{value}\r\n"));
+    }
+
+    fn write(&mut self, line: std::fmt::Arguments<'_>) {
+        self.0.write_fmt(line).expect("writing to memory does not fail");
+    }
+}
+
+fn server(engine: &Engine, facts: &mut Facts) {
+    facts.put("redis_version", COMPATIBLE_VERSION);
+    facts.put("turnstile_version", env!("CARGO_PKG_VERSION"));
+    facts.put("redis_mode", "standalone");
+    facts.put("os", std::env::consts::OS);
+    facts.put("process_id", std::process::id());
+    facts.put("tcp_port", engine.resp_port);
+    facts.put("uptime_in_seconds", engine.status().uptime.as_secs());
+}
+
+fn clients(engine: &Engine, facts: &mut Facts) {
+    let (resp, http) = (&engine.counters.resp, &engine.counters.http);
+    facts.put("connected_clients", resp.open.get());
+    facts.put("http_connections", http.open.get());
+    facts.put("blocked_clients", 0);
+}
+
+fn persistence(engine: &Engine, facts: &mut Facts) {
+    let status = engine.status();
+    facts.put("loading", 0);
+    facts.put("durability", status.backend.durability);
+    facts.put("position", status.backend.position);
+    facts.put("snapshot_position", status.backend.snapshot);
+    facts.put("groups", engine.counters.groups.get());
+    facts.put("records", engine.counters.records.get());
+    facts.put("commit_ns_total", engine.counters.commit_ns.get());
+    facts.put("read_only", u8::from(status.read_only));
+}
+
+fn stats(engine: &Engine, facts: &mut Facts) {
+    let counters = &engine.counters;
+    facts.put("total_connections_received", counters.resp.accepted.get());
+    facts.put("rejected_connections", counters.resp.refused.get());
+    facts.put("total_commands_processed", counters.requests.get());
+    facts.put("total_net_input_bytes", counters.resp.bytes_in.get());
+    facts.put("total_net_output_bytes", counters.resp.bytes_out.get());
+    facts.put("total_error_replies", counters.errors.total());
+    facts.put("replayed_keys", counters.replayed.get());
+    facts.put("loop_turns", counters.turns.get());
+}
+
+fn rooms(engine: &Engine, facts: &mut Facts) {
+    let totals = engine.totals();
+    facts.put("rooms_bookings", totals.bookings);
+    facts.put("rooms_holds", totals.holds);
+    facts.put("rooms_properties", totals.properties);
+    facts.put("rooms_rooms", totals.rooms);
+    facts.put("rooms_booked_total", totals.booked_total);
+    facts.put("rooms_cancelled_total", totals.cancelled_total);
+    facts.put("rooms_held_total", totals.held_total);
+    facts.put("rooms_expired_total", totals.expired_total);
+}

@@ -1,0 +1,422 @@
+//! The fast loop, one turn at a time: the story of every request from the poll to the answer.
+
+use std::{
+    collections::VecDeque,
+    io,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use mio::{Events, Interest, Poll, Token, net::TcpStream};
+use tokio::sync::oneshot;
+use turnstile_embedded::{CommitError, ExecuteError, Reply};
+use turnstile_resp::rooms::event_json;
+use turnstile_rooms::{Answer, Rooms};
+use turnstile_types::{Key, Machine, Position};
+
+use crate::{
+    buffer::Input,
+    connection::Connection,
+    connections::Connections,
+    counters::ErrorCode,
+    engine::Engine,
+    feed::Feed,
+    gate::{Ask, Inbox, ServerStatus},
+    limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, SWEEP, TURN_REQUESTS},
+    listener::{Accepted, Listener, refuse},
+    session::Surroundings,
+    signals::Signals,
+};
+
+/// The poll's name for the listener; connections are named by their places, from 0.
+pub(crate) const LISTENER: Token = Token(usize::MAX);
+
+/// The poll's name for the gate.
+pub(crate) const GATE: Token = Token(usize::MAX - 1);
+
+/// Why the loop ended on its own.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    Poll(io::Error),
+    /// What was executed is not durable: nothing of it was sent.
+    Commit(CommitError),
+    /// A group that had to go before its turn ended was not durable; the same holds.
+    Stopped,
+}
+
+/// When the listener is asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accepting {
+    WhenTold,
+    NextTurn,
+    /// No descriptor was left: asking at once would spin.
+    NextSweep,
+}
+
+/// An answer that waits for its commit.
+enum Waiting {
+    Command(oneshot::Sender<Result<Reply, ExecuteError>>, Result<Reply, ExecuteError>),
+    Query(oneshot::Sender<(Position, Answer)>, (Position, Answer)),
+    Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
+}
+
+/// The one thread that decides.
+///
+/// It owns the back end, the listener and the connections, and runs to completion: whatever one
+/// turn has read is decoded, executed, committed once and answered once. The downside is that a
+/// slow sync delays everybody; the gain is that nothing is ever handed over or locked, and that
+/// what comes during a sync shares the next one. A thread for the log was rejected: on two cores
+/// each of its wake-ups costs more than a request.
+pub(crate) struct FastLoop {
+    poll: Poll,
+    listener: Option<Listener>,
+    accepting: Accepting,
+    connections: Connections,
+    engine: Engine,
+    inbox: Inbox,
+    asks_wait: bool,
+    feed: Arc<Feed>,
+    signals: Arc<Signals>,
+    limits: Limits,
+    scratch: Input,
+    /// Connections with something to do, in the order in which they got it.
+    ready: VecDeque<usize>,
+    /// Connections that are owed something in this turn.
+    owed: Vec<usize>,
+    waiting: Vec<Waiting>,
+    /// Connections that follow events.
+    followers: Vec<usize>,
+    connections_ever: u64,
+    sweep: u32,
+    swept_ms: u64,
+    /// When the patience with leaving connections ends, once the server stops.
+    farewell: Option<Instant>,
+}
+
+impl FastLoop {
+    pub(crate) fn new(
+        poll: Poll,
+        listener: Option<Listener>,
+        engine: Engine,
+        inbox: Inbox,
+        (feed, signals): (Arc<Feed>, Arc<Signals>),
+        limits: Limits,
+    ) -> Self {
+        Self {
+            poll,
+            listener,
+            accepting: Accepting::WhenTold,
+            connections: Connections::default(),
+            swept_ms: engine.now().0,
+            engine,
+            inbox,
+            asks_wait: false,
+            feed,
+            signals,
+            limits,
+            scratch: Input::roomy(),
+            ready: VecDeque::new(),
+            owed: Vec::new(),
+            waiting: Vec::new(),
+            followers: Vec::new(),
+            connections_ever: 0,
+            sweep: 0,
+            farewell: None,
+        }
+    }
+
+    /// Turns until it is stopped, then closes the back end.
+    pub(crate) fn run(mut self) -> Result<(), Broken> {
+        let mut events = Events::with_capacity(EVENTS);
+        self.publish();
+        loop {
+            self.wait(&mut events)?;
+            self.turn()?;
+            if self.signals.is_ending() && self.say_farewell() {
+                break;
+            }
+        }
+        self.engine.close().map_err(Broken::Commit)
+    }
+
+    /// One turn: everything that has come is executed, made durable at once, and answered.
+    fn turn(&mut self) -> Result<(), Broken> {
+        self.engine.counters.turns.add(1);
+        self.engine.begin_turn();
+        self.accept();
+        self.serve();
+        self.take_asks();
+        if self.engine.has_stopped() {
+            return Err(Broken::Stopped);
+        }
+        self.engine.commit().map_err(Broken::Commit)?;
+        self.send();
+        self.answer_asks();
+        self.publish();
+        self.sweep();
+        Ok(())
+    }
+
+    /// Sleeps until something happens or is due, and notes whom it concerns.
+    fn wait(&mut self, events: &mut Events) -> Result<(), Broken> {
+        match self.poll.poll(events, self.patience()) {
+            Ok(()) => {}
+            Err(failure) if failure.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            Err(failure) => return Err(Broken::Poll(failure)),
+        }
+        for event in events.iter() {
+            match event.token() {
+                LISTENER => self.accepting = Accepting::NextTurn,
+                GATE => {}
+                Token(place) => {
+                    let Some(connection) = self.connections.get_mut(place) else { continue };
+                    if event.is_readable() || event.is_error() {
+                        connection.note_readable(event.is_read_closed() || event.is_error());
+                    }
+                    if event.is_writable() && connection.is_owed() {
+                        self.owed.push(place);
+                    }
+                    if !connection.queued && connection.is_due(&self.limits) {
+                        connection.queued = true;
+                        self.ready.push_back(place);
+                    }
+                }
+            }
+        }
+        self.asks_wait |= self.inbox.has_rung();
+        Ok(())
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        if !self.ready.is_empty() || self.asks_wait || self.accepting == Accepting::NextTurn {
+            return Some(Duration::ZERO);
+        }
+        let needs_sweeps = self.connections.open() > 0 || self.accepting == Accepting::NextSweep;
+        let sweep = (needs_sweeps || self.farewell.is_some()).then_some(SWEEP);
+        let farewell = self.farewell.map(|end| end.saturating_duration_since(Instant::now()));
+        [sweep, farewell, self.engine.until_due()].into_iter().flatten().min()
+    }
+
+    fn accept(&mut self) {
+        if self.accepting != Accepting::NextTurn {
+            return;
+        }
+        for _ in 0..ACCEPTS {
+            let Some(listener) = &mut self.listener else {
+                self.accepting = Accepting::WhenTold;
+                return;
+            };
+            match listener.accept() {
+                Accepted::Connection(socket, peer) => self.welcome(socket, peer),
+                Accepted::Nobody => {
+                    self.accepting = Accepting::WhenTold;
+                    return;
+                }
+                Accepted::NoDescriptor => {
+                    tracing::warn!("no descriptor left for a new connection");
+                    self.engine.counters.resp.refused.add(1);
+                    self.accepting = Accepting::NextSweep;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn welcome(&mut self, mut socket: TcpStream, peer: std::net::SocketAddr) {
+        let door = &self.engine.counters.resp;
+        if self.connections.open() >= self.limits.connections {
+            door.refused.add(1);
+            refuse(&mut socket);
+            return;
+        }
+        let place = self.connections.next_place();
+        // Both interests at once and for ever: edges that nobody waits for cost nothing, and no
+        // request ever pays for a change of interest.
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let prepared = socket
+            .set_nodelay(true)
+            .and_then(|()| self.poll.registry().register(&mut socket, Token(place), interest));
+        if let Err(failure) = prepared {
+            tracing::debug!(%failure, "a connection broke before it was served");
+            return;
+        }
+        door.accepted.add(1);
+        door.open.add(1);
+        self.connections_ever += 1;
+        let since_ms = self.engine.now().0;
+        let connection =
+            Connection::new(socket, self.connections_ever, peer, since_ms, self.sweep);
+        self.connections.add(Box::new(connection));
+    }
+
+    /// Lets every connection that has something to do read once and have its requests executed.
+    /// When the turn is full, the others keep their places in the queue.
+    fn serve(&mut self) {
+        let mut budget = TURN_REQUESTS;
+        for _ in 0..self.ready.len() {
+            if budget == 0 || self.engine.has_stopped() {
+                return;
+            }
+            let Some(place) = self.ready.pop_front() else { return };
+            let Some(mut connection) = self.connections.take(place) else { continue };
+            let followed = !connection.session().following().is_empty();
+            let mut around =
+                Surroundings { engine: &mut self.engine, others: &self.connections };
+            budget -= connection.serve(&mut around, &mut self.scratch, &self.limits, budget);
+            let follows = !connection.session().following().is_empty();
+            if follows != followed {
+                self.followers.retain(|&follower| follower != place);
+                if follows {
+                    self.followers.push(place);
+                }
+            }
+            connection.queued = connection.is_due(&self.limits);
+            if connection.queued {
+                self.ready.push_back(place);
+            }
+            if connection.is_owed() || connection.is_gone() {
+                self.owed.push(place);
+            }
+            self.connections.put_back(place, connection);
+        }
+    }
+
+    /// Executes what other threads have asked, a bounded number of them.
+    fn take_asks(&mut self) {
+        if !self.asks_wait {
+            return;
+        }
+        self.asks_wait = false;
+        for _ in 0..GATE_BATCH {
+            let Some(ask) = self.inbox.next() else { return };
+            self.engine.counters.gate_taken.add(1);
+            if let Some(waiting) = self.execute(ask) {
+                self.waiting.push(waiting);
+            }
+        }
+        self.asks_wait = true;
+    }
+
+    /// An ask whose bytes are no command is dropped: its sender hears that nothing happened.
+    fn execute(&mut self, ask: Ask) -> Option<Waiting> {
+        Some(match ask {
+            Ask::Command { principal, key, command, reply } => {
+                let key = key.as_deref().map(|key| Key::parse(key.as_bytes())).transpose();
+                let decoded = Rooms::decode_command(&command);
+                let (Ok(key), Ok(command)) = (key, decoded) else {
+                    self.engine.counters.error(ErrorCode::Invalid);
+                    return None;
+                };
+                Waiting::Command(reply, self.engine.execute(&principal, key, &command))
+            }
+            Ask::Query { principal, query, reply } => {
+                let answer = self.engine.query(&principal, &query);
+                Waiting::Query(reply, (self.engine.position(), answer))
+            }
+            Ask::Status { reply } => Waiting::Status(reply, Box::new(self.engine.status())),
+        })
+    }
+
+    /// Sends every connection all it is owed.
+    fn send(&mut self) {
+        let mut sent = 0;
+        let mut owed = std::mem::take(&mut self.owed);
+        for place in owed.drain(..) {
+            let Some(connection) = self.connections.get_mut(place) else { continue };
+            sent += connection.send(self.sweep);
+            if connection.is_gone() {
+                self.close(place);
+            } else if !connection.queued && connection.is_due(&self.limits) {
+                connection.queued = true;
+                self.ready.push_back(place);
+            }
+        }
+        self.owed = owed;
+        if sent > 0 {
+            self.engine.counters.resp.bytes_out.add(sent);
+        }
+    }
+
+    fn close(&mut self, place: usize) {
+        if let Some(connection) = self.connections.take(place) {
+            drop(connection);
+            self.connections.forget(place);
+            self.followers.retain(|&follower| follower != place);
+            self.engine.counters.resp.open.take(1);
+        }
+    }
+
+    /// Those who asked and have gone meanwhile are not waited for: their answer is dropped.
+    fn answer_asks(&mut self) {
+        for waiting in self.waiting.drain(..) {
+            match waiting {
+                Waiting::Command(sender, reply) => drop(sender.send(reply)),
+                Waiting::Query(sender, answer) => drop(sender.send(answer)),
+                Waiting::Status(sender, status) => drop(sender.send(*status)),
+            }
+        }
+    }
+
+    /// Tells what the committed group has changed.
+    fn publish(&mut self) {
+        let (feed, followers) = (&self.feed, &self.followers);
+        let (connections, limits) = (&mut self.connections, &self.limits);
+        self.engine.drain_events(&mut |event| {
+            if !followers.is_empty() {
+                let message = event_json(&event);
+                for &place in followers {
+                    if let Some(connection) = connections.get_mut(place) {
+                        connection.tell(&message, limits);
+                    }
+                }
+            }
+            feed.publish(event);
+        });
+        if !self.followers.is_empty() {
+            self.owed.extend_from_slice(&self.followers);
+            self.send();
+        }
+    }
+
+    /// About once a second: ends connections that have been silent or deaf for too long.
+    fn sweep(&mut self) {
+        let now_ms = self.engine.now().0;
+        // A clock that was set back begins a new second as well.
+        if now_ms.abs_diff(self.swept_ms) < u64::try_from(SWEEP.as_millis()).unwrap_or(u64::MAX) {
+            return;
+        }
+        self.swept_ms = now_ms;
+        self.sweep = self.sweep.wrapping_add(1);
+        if self.accepting == Accepting::NextSweep {
+            self.accepting = Accepting::NextTurn;
+        }
+        for place in self.connections.places() {
+            let connection = self.connections.get_mut(place);
+            if connection.is_some_and(|connection| connection.expire(self.sweep, &self.limits)) {
+                self.close(place);
+            }
+        }
+    }
+
+    /// Begins or goes on with the end: nobody new is accepted, whoever is there is read once more
+    /// and answered. Answers whether nothing is left to do.
+    fn say_farewell(&mut self) -> bool {
+        let end = *self.farewell.get_or_insert_with(|| {
+            self.listener = None;
+            for place in self.connections.places() {
+                if let Some(connection) = self.connections.get_mut(place) {
+                    connection.last_call();
+                    if !connection.queued {
+                        connection.queued = true;
+                        self.ready.push_back(place);
+                    }
+                }
+            }
+            Instant::now() + self.limits.farewell
+        });
+        let everybody_left = self.connections.iter().all(Connection::is_told);
+        let others_ended = self.signals.have_others_ended();
+        let is_done = everybody_left && others_ended && self.ready.is_empty() && !self.asks_wait;
+        is_done || Instant::now() >= end
+    }
+}

@@ -1,0 +1,96 @@
+//! A server of a test, and a raw client that waits for exactly what it expects.
+
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use turnstile_server::{Durability, Limits, Running, Settings, start};
+
+/// No answer takes so long: a test that waits longer has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub struct Server {
+    running: Running,
+}
+
+impl Server {
+    pub fn with(limits: Limits) -> Self {
+        let settings = Settings {
+            data: None,
+            durability: Durability::Memory,
+            resp: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
+            http: None,
+            verhoeff: false,
+            limits,
+        };
+        let server = Self { running: start(&settings).unwrap() };
+        server.client().exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
+        server
+    }
+
+    pub fn new() -> Self {
+        Self::with(Limits::STANDARD)
+    }
+
+    pub fn running(&self) -> &Running {
+        &self.running
+    }
+
+    pub fn client(&self) -> Client {
+        let (_, address) = self.running.doors()[0];
+        let socket = TcpStream::connect(address).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_write_timeout(Some(PATIENCE)).unwrap();
+        Client { socket }
+    }
+
+    /// Stops it and waits for its end, which must be a good one.
+    pub fn stop(self) {
+        self.running.stopper().stop();
+        self.running.join().unwrap();
+    }
+}
+
+pub struct Client {
+    pub socket: TcpStream,
+}
+
+impl Client {
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.socket.write_all(bytes.as_ref()).unwrap();
+    }
+
+    /// Receives exactly these bytes, where `|` stands for a line end.
+    #[track_caller]
+    pub fn expect(&mut self, reply: &str) {
+        let mut found = vec![0; reply.replace('|', "\r\n").len()];
+        let read = self.socket.read_exact(&mut found);
+        let shown = String::from_utf8_lossy(&found).replace("\r\n", "|");
+        assert!(read.is_ok(), "{read:?} while waiting for {reply}, got {shown}");
+        assert_eq!(shown, reply);
+    }
+
+    #[track_caller]
+    pub fn exchange(&mut self, request: &str, reply: &str) {
+        self.send(request);
+        self.expect(reply);
+    }
+
+    /// Receives up to the end of the connection.
+    pub fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        self.socket.read_to_end(&mut rest).unwrap();
+        String::from_utf8_lossy(&rest).replace("\r\n", "|")
+    }
+
+    pub fn end_writing(&self) {
+        self.socket.shutdown(Shutdown::Write).unwrap();
+    }
+}
+
+/// A booking of room `room` for one night, as a line.
+pub fn book(room: &str) -> String {
+    format!("ROOMS.BOOK bench {room} 2027-01-01 2027-01-02 ada 234123412346\n")
+}

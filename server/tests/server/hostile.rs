@@ -1,0 +1,161 @@
+//! Clients that are slow, deaf, greedy or malicious: they are answered or closed, and the others
+//! are served.
+
+use std::io::{Read, Write};
+
+use turnstile_server::Limits;
+
+use super::client::{Server, book};
+
+#[test]
+fn a_request_may_come_byte_by_byte() {
+    let server = Server::new();
+    let (mut slow, mut other) = (server.client(), server.client());
+    slow.socket.set_nodelay(true).unwrap();
+    let request = "*3\r\n$4\r\nPING\r\n$0\r\n\r\n$0\r\n\r\n*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n";
+    for (at, byte) in request.bytes().enumerate() {
+        slow.send([byte]);
+        if at % 8 == 0 {
+            other.exchange("PING\n", "+PONG|");
+        }
+    }
+    slow.expect("$0||$5|hello|");
+    server.stop();
+}
+
+#[test]
+fn a_broken_stream_gets_one_error_and_the_end() {
+    let server = Server::new();
+    let rows = [
+        ("*1048576\r\n", "-ERR Protocol error: more than 1024 arguments|"),
+        ("*1\r\n$536870912\r\n", "-ERR Protocol error: an argument of more than 65536 bytes|"),
+        ("*1\r\n$-1\r\n", "-ERR Protocol error: invalid length|"),
+        ("*-1\r\n", "-ERR Protocol error: invalid length|"),
+        ("PING\n*1\r\n+x", "+PONG|-ERR Protocol error: expected '$', got '+'|"),
+        ("POST / HTTP/1.1\r\nHost: x\r\n", ""),
+    ];
+    for (request, reply) in rows {
+        let mut client = server.client();
+        client.send(request);
+        assert_eq!(client.rest(), reply, "{request}");
+    }
+    let mut client = server.client();
+    client.send(vec![b'x'; 4_097]);
+    assert_eq!(client.rest(), "-ERR Protocol error: a typed line of more than 4096 bytes|");
+    let counters = server.running().counters().clone();
+    server.stop();
+    assert!(counters.errors.iter().any(|counted| counted == ("protocol", 7)));
+    assert_eq!(counters.resp.open.get(), 0);
+}
+
+#[test]
+fn an_error_is_heard_though_the_client_still_talks() {
+    let server = Server::new();
+    let mut client = server.client();
+    client.send([b"*1025\r\n".to_vec(), vec![b'x'; 300_000]].concat());
+    assert_eq!(client.rest(), "-ERR Protocol error: more than 1024 arguments|");
+    server.stop();
+}
+
+#[test]
+fn one_connection_too_many_is_told_so() {
+    let server = Server::with(Limits { connections: 2, ..Limits::STANDARD });
+    let (mut first, mut second) = (server.client(), server.client());
+    first.exchange("PING\n", "+PONG|");
+    second.exchange("PING\n", "+PONG|");
+    assert_eq!(server.client().rest(), "-ERR max number of clients reached|");
+    first.send("QUIT\n");
+    assert_eq!(first.rest(), "+OK|");
+    drop(first);
+    // The place is free when the server has seen the end of the first; until then it says no.
+    let served = (0..10_000).any(|_| {
+        let mut third = server.client();
+        let mut reply = [0; 5];
+        let asked = third.socket.write_all(b"PING\n");
+        asked.is_ok() && third.socket.read_exact(&mut reply).is_ok() && &reply == b"+PONG"
+    });
+    assert!(served);
+    server.stop();
+}
+
+#[test]
+fn a_client_that_never_reads_is_owed_a_bounded_amount() {
+    let server = Server::with(Limits { output_bytes: 64 * 1_024, ..Limits::STANDARD });
+    let (mut deaf, mut other) = (server.client(), server.client());
+    deaf.socket.set_nonblocking(true).unwrap();
+    let request = [b"*2\r\n$4\r\nECHO\r\n$60000\r\n".to_vec(), vec![b'x'; 60_000], b"\r\n".to_vec()];
+    let request = request.concat();
+    // It writes until the server has stopped reading and the system takes no more: that this comes
+    // to an end is the rule.
+    let (mut written, mut refusals) = (0, 0);
+    while refusals < 100 {
+        match deaf.socket.write(&request[written % request.len()..]) {
+            Ok(count) => (written, refusals) = (written + count, 0),
+            Err(failure) => {
+                assert_eq!(failure.kind(), std::io::ErrorKind::WouldBlock);
+                refusals += 1;
+                other.exchange("PING\n", "+PONG|");
+            }
+        }
+    }
+    let whole = written / request.len();
+    assert!(whole > 1, "the kernel buffers some");
+    // When it listens at last, everything it asked for is there.
+    deaf.socket.set_nonblocking(false).unwrap();
+    let mut reply = vec![0; "$60000\r\n".len() + 60_000 + 2];
+    for _ in 0..whole {
+        deaf.socket.read_exact(&mut reply).unwrap();
+        assert!(reply.starts_with(b"$60000\r\nxxx"));
+    }
+    server.stop();
+}
+
+#[test]
+fn a_client_that_takes_nothing_for_too_long_is_closed() {
+    let limits =
+        Limits { output_bytes: 1, stall: std::time::Duration::ZERO, ..Limits::STANDARD };
+    let server = Server::with(limits);
+    let mut deaf = server.client();
+    let request = format!("ECHO {}\n", "x".repeat(4_000)).repeat(4_000);
+    // The server closes while the client still writes, or after: both are an end.
+    if deaf.socket.write_all(request.as_bytes()).is_ok() {
+        let counters = server.running().counters();
+        let mut other = server.client();
+        while counters.resp.open.get() > 1 {
+            other.exchange("PING\n", "+PONG|");
+        }
+    }
+    server.stop();
+}
+
+#[test]
+fn a_silent_client_is_closed() {
+    let server =
+        Server::with(Limits { idle: std::time::Duration::ZERO, ..Limits::STANDARD });
+    let mut silent = server.client();
+    silent.exchange("PING\n", "+PONG|");
+    assert_eq!(silent.rest(), "");
+    server.stop();
+}
+
+#[test]
+fn half_a_connection_is_answered_to_its_end() {
+    let server = Server::new();
+    let mut client = server.client();
+    client.send(book("r1"));
+    client.send("PING\n*1\r\n$4\r\nPI");
+    client.end_writing();
+    assert_eq!(client.rest(), "*4|:1|$3|R00|$2|r1|:2|+PONG|");
+    server.stop();
+}
+
+#[test]
+fn a_batch_is_bounded() {
+    let server = Server::new();
+    let mut client = server.client();
+    client.exchange("MULTI\n", "+OK|");
+    client.exchange(&"PING\n".repeat(1_024), &"+QUEUED|".repeat(1_024));
+    client.exchange("PING\n", "-ERR a batch has at most 1024 commands and 524288 bytes|");
+    client.exchange("EXEC\n", "-EXECABORT Transaction discarded because of previous errors.|");
+    server.stop();
+}

@@ -1,0 +1,428 @@
+//! One history: some lives of a server on one simulated disk, from one seed.
+
+use turnstile_journal::{
+    Disk, Durability, Fault, FaultyDisk, Journal, Log, OpenError, Options, Preparation,
+    ReplayError, SEGMENT_BYTES_MIN, Sabotage, retire,
+    snapshot::{self, Draft},
+};
+use turnstile_rooms::{Command, Rooms};
+use turnstile_sequencer::{ExecuteError, Sequencer, State};
+use turnstile_types::{Key, Machine, Position, Principal, Timestamp, hash_of};
+
+use crate::{
+    judge::{Judge, Taken, Violation},
+    random::Random,
+    summary::Summary,
+    traffic::Traffic,
+};
+
+/// Segments so small that a history crosses from one to the next.
+const OPTIONS: Options = Options {
+    segment_bytes: SEGMENT_BYTES_MIN,
+    durability: Durability::Sync,
+    preparation: Preparation::Inline,
+};
+
+/// More than any record of the traffic takes.
+const RECORD_BYTES_MAX: usize = 300;
+
+/// 2026-06-01, in milliseconds since 1970.
+const EPOCH_MS: u64 = 1_780_272_000_000;
+
+/// A planted bug.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bug {
+    #[default]
+    None,
+    Journal(Sabotage),
+    /// The sequencer does not look idempotency keys up.
+    IgnoreKeys,
+}
+
+type Server = Sequencer<Rooms, Journal<FaultyDisk>>;
+
+/// One history that is being made.
+#[derive(Debug)]
+pub struct History {
+    pub(crate) random: Random,
+    pub(crate) disk: FaultyDisk,
+    clock: Timestamp,
+    traffic: Traffic,
+    judge: Judge,
+    bug: Bug,
+    next_key: u64,
+    /// Something that no single disk can survive has happened: only safety is judged, and the
+    /// history ends with the next recovery.
+    pub(crate) is_damaged: bool,
+    summary: Summary,
+}
+
+/// How a life of the server ended.
+enum End {
+    Clean,
+    /// The process dies, and the machine with it.
+    PowerCut,
+    /// The process dies, the machine stays up.
+    Kill,
+}
+
+impl History {
+    /// Runs the history of `seed`, with a planted bug or none.
+    ///
+    /// # Errors
+    /// A promise was broken.
+    pub fn run(seed: u64, bug: Bug) -> Result<Summary, Violation> {
+        let mut random = Random::new(seed);
+        let mut history = Self {
+            disk: FaultyDisk::new(random.next()),
+            random,
+            clock: Timestamp(EPOCH_MS),
+            traffic: Traffic::new(),
+            judge: Judge::default(),
+            bug,
+            next_key: 0,
+            is_damaged: false,
+            summary: Summary::default(),
+        };
+        for _ in 0..2 + history.random.below(4) {
+            if !history.live()? {
+                return Ok(history.summary);
+            }
+        }
+        history.last_life()?;
+        Ok(history.summary)
+    }
+
+    /// One life: start, traffic, end. Says whether another may follow.
+    fn live(&mut self) -> Result<bool, Violation> {
+        if self.random.one_in(4) {
+            self.inject_during_recovery();
+        }
+        let Some(mut server) = self.start()? else {
+            return Ok(false);
+        };
+        if self.is_damaged {
+            return Ok(false);
+        }
+        if self.random.one_in(2) {
+            self.inject_during_life();
+        }
+        let end = self.serve(&mut server)?;
+        let is_closed = matches!(end, End::Clean) && !server.is_open() && {
+            let closed = server.into_log().close();
+            closed.is_ok()
+        };
+        match end {
+            End::Kill => self.disk.kill(),
+            End::Clean if is_closed => self.disk.kill(),
+            End::Clean | End::PowerCut => self.disk.crash(),
+        }
+        self.summary.crashes += 1;
+        if self.random.one_in(12) {
+            self.rot();
+        }
+        Ok(true)
+    }
+
+    /// A start without faults, judged to the end, twice.
+    fn last_life(&mut self) -> Result<(), Violation> {
+        let Some(server) = self.start()? else {
+            return Ok(());
+        };
+        let hash = hash_of(server.state().machine());
+        if !self.is_damaged {
+            drop(server);
+            self.disk.crash();
+            let Some(again) = self.start()? else {
+                return Ok(());
+            };
+            if hash_of(again.state().machine()) != hash {
+                return Err(Violation("two recoveries built two states".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the server, again and again while injected faults stop it, and judges what it
+    /// recovered. Nothing, when it rightly refuses to open a damaged disk.
+    fn start(&mut self) -> Result<Option<Server>, Violation> {
+        loop {
+            match self.open() {
+                Ok(server) => {
+                    self.judge_recovery(&server)?;
+                    return Ok(Some(server));
+                }
+                Err(Failed::Disk(_)) if self.disk.has_struck() => {
+                    // The fault has struck; after a crash the disk works again.
+                    self.summary.crashes += 1;
+                    self.summary.crashes_in_recovery += 1;
+                    self.disk.crash();
+                }
+                Err(_) if self.is_damaged => {
+                    self.summary.damage_refused += 1;
+                    return Ok(None);
+                }
+                Err(Failed::Disk(why) | Failed::Refused(why)) => {
+                    return Err(Violation(format!("the server does not start: {why}")));
+                }
+            }
+        }
+    }
+
+    fn open(&self) -> Result<Server, Failed> {
+        let sabotage = match self.bug {
+            Bug::Journal(sabotage) => sabotage,
+            Bug::None | Bug::IgnoreKeys => Sabotage::None,
+        };
+        let (journal, _report) = Journal::open_sabotaged(self.disk.clone(), OPTIONS, sabotage)
+            .map_err(|error| match error {
+                OpenError::Io(cause) => Failed::Disk(cause.to_string()),
+                other => Failed::Refused(other.to_string()),
+            })?;
+        let found = snapshot::newest(&self.disk, journal.id())
+            .map_err(|cause| Failed::Disk(cause.to_string()))?;
+        let mut state = match &found.snapshot {
+            None => State::empty(),
+            Some(found) => State::restore(&found.state)
+                .map_err(|malformed| Failed::Refused(malformed.to_string()))?,
+        };
+        journal
+            .replay(state.position(), |group| state.replay(group))
+            .map_err(|error| match error {
+                ReplayError::Io(cause) => Failed::Disk(cause.to_string()),
+                other => Failed::Refused(other.to_string()),
+            })?;
+        let mut server = Sequencer::new(state, journal);
+        if self.bug == Bug::IgnoreKeys {
+            server.ignore_keys();
+        }
+        Ok(server)
+    }
+
+    fn judge_recovery(&mut self, server: &Server) -> Result<(), Violation> {
+        let last = server.state().position();
+        self.judge.recovered(last, self.is_damaged)?;
+        let base = self.oldest_position(server);
+        let each = |group: &turnstile_record::Group<'_>| {
+            group
+                .records()
+                .try_for_each(|record| self.judge.record(&record))
+        };
+        match server.log().replay(base, each) {
+            Ok(()) => {}
+            Err(ReplayError::Caller(violation)) => return Err(violation),
+            // An injected read fault; the life that follows will meet it elsewhere.
+            Err(ReplayError::Io(_)) if self.disk.has_struck() => {}
+            Err(other) => return Err(Violation(format!("the journal is not readable: {other}"))),
+        }
+        self.judge.machine(server.state().machine())
+    }
+
+    /// The position from which the journal is surely kept: that of the older of two snapshots.
+    fn oldest_position(&self, server: &Server) -> Position {
+        let found = snapshot::newest(&self.disk, server.log().id());
+        found
+            .ok()
+            .and_then(|found| found.snapshot)
+            .map_or(Position(0), |found| found.title.position)
+    }
+
+    /// Serves traffic until the life ends.
+    fn serve(&mut self, server: &mut Server) -> Result<End, Violation> {
+        if server.state().position() == Position(0) {
+            for command in Traffic::opening() {
+                if !self.ask(server, None, &command)? {
+                    return Ok(End::PowerCut);
+                }
+            }
+        }
+        // Most lives are short; some are long enough to fill segments and a small disk.
+        let turns = if self.random.one_in(8) { 150 } else { 20 };
+        for _ in 0..self.random.below(turns) {
+            if !self.turn(server)? {
+                return Ok(if self.random.one_in(2) {
+                    End::Kill
+                } else {
+                    End::PowerCut
+                });
+            }
+            if self.random.one_in(9) && !self.snapshot(server) {
+                return Ok(End::PowerCut);
+            }
+        }
+        Ok(match self.random.below(3) {
+            0 => End::Clean,
+            1 => End::Kill,
+            _ => End::PowerCut,
+        })
+    }
+
+    /// One turn of the loop: tick, commands, commit. Says whether the server still serves.
+    fn turn(&mut self, server: &mut Server) -> Result<bool, Violation> {
+        self.pass_time();
+        self.change_disk_space();
+        if !self.tick(server)? {
+            return Ok(false);
+        }
+        let commands = self.random.below(9);
+        let room = RECORD_BYTES_MAX * usize::try_from(commands).expect("a few commands");
+        let is_batch = self.random.one_in(3) && server.reserve(room).is_ok();
+        let from = self.judge.len();
+        for _ in 0..commands {
+            if !self.client(server)? {
+                return Ok(false);
+            }
+        }
+        if is_batch {
+            self.judge.batch(from);
+        }
+        if self.random.one_in(20) {
+            // The power goes before the group is written.
+            return Ok(false);
+        }
+        Ok(self.commit(server))
+    }
+
+    fn commit(&mut self, server: &mut Server) -> bool {
+        match server.commit() {
+            Ok(_position) => {
+                self.judge.acknowledge();
+                self.summary.commits += 1;
+                true
+            }
+            Err(_failure) => {
+                self.summary.failed_commits += 1;
+                false
+            }
+        }
+    }
+
+    fn tick(&mut self, server: &mut Server) -> Result<bool, Violation> {
+        let before = server.state().position();
+        match server.tick(self.clock) {
+            Ok(()) if server.state().position() == before => {}
+            Ok(()) => {
+                let time = server.state().time();
+                self.judge.take(Taken {
+                    time,
+                    key: None,
+                    command: None,
+                    outcome: None,
+                });
+            }
+            Err(ExecuteError::ReadOnly) => self.summary.refused_by_full_disk += 1,
+            Err(ExecuteError::Stopped) => return Ok(false),
+            Err(other) => return Err(Violation(format!("a tick was refused: {other}"))),
+        }
+        Ok(true)
+    }
+
+    /// One client asks: something new, or something again under its key.
+    fn client(&mut self, server: &mut Server) -> Result<bool, Violation> {
+        let choice = self.random.next();
+        if self.random.one_in(4)
+            && let Some((key, bytes)) = self.judge.keyed(choice)
+        {
+            let (key, bytes) = (key.to_owned(), bytes.to_vec());
+            let again = Rooms::decode_command(&bytes).expect("it was encoded by the traffic");
+            let other = self.traffic.next(&mut self.random);
+            let command = if self.random.one_in(5) { other } else { again };
+            return self.ask(server, Some(key), &command);
+        }
+        let command = self.traffic.next(&mut self.random);
+        let key = self.random.one_in(3).then(|| {
+            self.next_key += 1;
+            format!("key-{}", self.next_key)
+        });
+        self.ask(server, key, &command)
+    }
+
+    /// Says whether the server still serves.
+    fn ask(
+        &mut self,
+        server: &mut Server,
+        key: Option<String>,
+        command: &Command<'_>,
+    ) -> Result<bool, Violation> {
+        let mut bytes = Vec::new();
+        Rooms::encode_command(command, &mut bytes);
+        let parsed = key
+            .as_deref()
+            .map(|key| Key::parse(key.as_bytes()).expect("a plain key"));
+        let time = if server.is_open() {
+            server.state().time()
+        } else {
+            self.clock.max(server.state().time())
+        };
+        let answer = server.execute(self.clock, &Principal::local(), parsed, command);
+        match answer {
+            Err(ExecuteError::ReadOnly) => {
+                self.summary.refused_by_full_disk += 1;
+                return Ok(true);
+            }
+            Err(ExecuteError::Stopped) => return Ok(false),
+            Ok(_) | Err(ExecuteError::KeyReused { .. } | ExecuteError::TooLarge) => {}
+        }
+        let is_new = match &key {
+            Some(key) => self.judge.keyed_answer(time, key, &bytes, &answer)?,
+            None => true,
+        };
+        match answer {
+            Ok(reply) if is_new => {
+                self.traffic.note(&reply.outcome);
+                self.note_trace(&reply.outcome);
+                let (command, outcome) = (Some(bytes), Some(reply.outcome));
+                self.judge.take(Taken {
+                    time: server.state().time(),
+                    key,
+                    command,
+                    outcome,
+                });
+                self.summary.records += 1;
+            }
+            Ok(_replayed) => self.summary.replayed_keys += 1,
+            Err(ExecuteError::KeyReused { .. }) => {}
+            Err(other) => return Err(Violation(format!("{command:?} was not taken: {other}"))),
+        }
+        Ok(true)
+    }
+
+    fn note_trace(&mut self, outcome: &turnstile_rooms::Outcome) {
+        let mut bytes = Vec::new();
+        Rooms::encode_outcome(outcome, &mut bytes);
+        for byte in bytes {
+            let mixed = self.summary.trace ^ u64::from(byte);
+            self.summary.trace = mixed.wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    /// Makes a snapshot between two groups. Says whether the server still serves.
+    fn snapshot(&mut self, server: &mut Server) -> bool {
+        let (state, id) = (server.state(), server.log().id());
+        let mut draft = Draft::begin(self.disk.clone(), id, state.position(), state.time());
+        state.snapshot(&mut draft);
+        let made = draft.finish(hash_of(state.machine())).is_ok();
+        self.summary.snapshots += u64::from(made);
+        let retired = made && retire(&self.disk, id).is_ok();
+        retired || !self.disk.has_struck()
+    }
+
+    /// Time goes on: mostly a little, sometimes for more than a day, sometimes back.
+    fn pass_time(&mut self) {
+        let now = self.clock.0;
+        self.clock = Timestamp(match self.random.below(20) {
+            0 => now + 25 * 3_600_000,
+            1 => now - 3_600_000,
+            _ => now + self.random.below(20_000),
+        });
+    }
+}
+
+/// Why the server did not start.
+#[derive(Debug)]
+enum Failed {
+    /// The disk failed.
+    Disk(String),
+    /// What is on the disk was refused.
+    Refused(String),
+}

@@ -1,0 +1,35 @@
+//! What histories went through.
+
+/// What a history went through, so that a run can show that its faults were really reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    pub crashes: u64,
+    /// Of them, those that fell into a recovery.
+    pub crashes_in_recovery: u64,
+    pub commits: u64,
+    pub failed_commits: u64,
+    pub records: u64,
+    pub replayed_keys: u64,
+    pub refused_by_full_disk: u64,
+    pub snapshots: u64,
+    /// Damage that a recovery refused to repair by forgetting.
+    pub damage_refused: u64,
+    /// The hash of everything that was answered: the same for the same seed.
+    pub trace: u64,
+}
+
+impl Summary {
+    /// Adds another history's figures; the traces are mixed in order.
+    pub const fn add(&mut self, other: &Self) {
+        self.crashes += other.crashes;
+        self.crashes_in_recovery += other.crashes_in_recovery;
+        self.commits += other.commits;
+        self.failed_commits += other.failed_commits;
+        self.records += other.records;
+        self.replayed_keys += other.replayed_keys;
+        self.refused_by_full_disk += other.refused_by_full_disk;
+        self.snapshots += other.snapshots;
+        self.damage_refused += other.damage_refused;
+        self.trace = self.trace.rotate_left(5) ^ other.trace;
+    }
+}

@@ -1,0 +1,126 @@
+// A session of go-redis against the RESP door: `go_redis PORT`, prints `ok` at the end.
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	ada  = "234123412346"
+	bob  = "999941057058"
+	room = "go"
+)
+
+// reply is an answer as RESP3 gives it: a map.
+type reply = map[any]any
+
+func main() {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	door := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + os.Args[1], Protocol: 3})
+
+	equal(door.Ping(ctx).Val(), "PONG")
+	booksAndCancels(ctx, door)
+	batch(ctx, door.TxPipeline(), "05")
+	batch(ctx, door.Pipeline(), "06")
+	errorsLeaveTheConnectionUsable(ctx, door)
+	fmt.Println("ok")
+}
+
+func booksAndCancels(ctx context.Context, door *redis.Client) {
+	booked := send(ctx, door, book("2027-03-01", "2027-03-04")...)
+	reference := done(booked, reply{"room": room})
+	again := send(ctx, door, book("2027-03-03", "2027-03-06")...)
+	refused(again, "sold_out", reply{"nights": []any{"2027-03-03"}})
+
+	entry := send(ctx, door, "ROOMS.LOOKUP", reference)
+	equal(without(entry, "since", "principal"), reply{
+		"reference": reference,
+		"state":     "booked",
+		"property":  "bench",
+		"room":      room,
+		"arrival":   "2027-03-01",
+		"departure": "2027-03-04",
+		"guest":     "ada",
+		"id":        "********2346",
+		"position":  booked["position"],
+	})
+
+	refused(send(ctx, door, "ROOMS.CANCEL", reference, bob), "wrong_guest", nil)
+	cancelled := send(ctx, door, "ROOMS.CANCEL", reference, ada)
+	equal(without(cancelled, "position"), reply{
+		"outcome": "done", "room": room, "arrival": "2027-03-01", "departure": "2027-03-04",
+	})
+	refused(send(ctx, door, "ROOMS.LOOKUP", reference), "ended", nil)
+}
+
+func batch(ctx context.Context, pipeline redis.Pipeliner, month string) {
+	first := pipeline.Do(ctx, book("2027-"+month+"-01", "2027-"+month+"-03")...)
+	second := pipeline.Do(ctx, book("2027-"+month+"-02", "2027-"+month+"-04")...)
+	_, err := pipeline.Exec(ctx)
+	equal(err, nil)
+	done(first.Val().(reply), reply{"room": room})
+	refused(second.Val().(reply), "sold_out", reply{"nights": []any{"2027-" + month + "-02"}})
+}
+
+func errorsLeaveTheConnectionUsable(ctx context.Context, door *redis.Client) {
+	err := door.Get(ctx, "x").Err()
+	if err == nil || !strings.Contains(err.Error(), "unknown command") {
+		fail(err, "unknown command")
+	}
+	equal(door.Ping(ctx).Val(), "PONG")
+}
+
+func book(arrival, departure string) []any {
+	return []any{"ROOMS.BOOK", "bench", room, arrival, departure, "ada", ada}
+}
+
+func send(ctx context.Context, door *redis.Client, words ...any) reply {
+	value, err := door.Do(ctx, words...).Result()
+	equal(err, nil)
+	return value.(reply)
+}
+
+// done checks what was done and returns its reference.
+func done(answer reply, fields reply) any {
+	if position, whole := answer["position"].(int64); !whole || position < 1 {
+		fail(answer["position"], "a position")
+	}
+	expected := reply{"outcome": "done", "reference": answer["reference"]}
+	maps.Copy(expected, fields)
+	equal(without(answer, "position"), expected)
+	return answer["reference"]
+}
+
+func refused(answer reply, reason string, fields reply) {
+	expected := reply{"outcome": "refused", "reason": reason}
+	maps.Copy(expected, fields)
+	equal(without(answer, "position"), expected)
+}
+
+func without(answer reply, names ...string) reply {
+	rest := maps.Clone(answer)
+	for _, name := range names {
+		delete(rest, name)
+	}
+	return rest
+}
+
+func equal(found, expected any) {
+	if !reflect.DeepEqual(found, expected) {
+		fail(found, expected)
+	}
+}
+
+func fail(found, expected any) {
+	fmt.Fprintf(os.Stderr, "found    %#v\nexpected %#v\n", found, expected)
+	panic("the answers differ")
+}

@@ -1,0 +1,117 @@
+"""A session of redis-py against the RESP door: `redis_py.py PORT 2|3`, prints `ok` at the end."""
+
+import sys
+
+import redis
+
+ADA, BOB = "234123412346", "999941057058"
+PORT, PROTOCOL = int(sys.argv[1]), int(sys.argv[2])
+ROOM = f"py{PROTOCOL}"
+
+door = redis.Redis(port=PORT, protocol=PROTOCOL, decode_responses=True, socket_timeout=10)
+
+
+def equal(found, expected):
+    if found != expected:
+        sys.exit(f"found    {found!r}\nexpected {expected!r}")
+
+
+def book(room, arrival, departure, *more):
+    return ("ROOMS.BOOK", "bench", room, arrival, departure, "ada", ADA, *more)
+
+
+def done(reply, **fields):
+    """Checks an answer in either form, and returns its reference and its position."""
+    if PROTOCOL == 2:
+        equal(reply[0], 1)
+        equal([field for field in reply[1:] if field in fields.values()], list(fields.values()))
+        return reply[1], next(field for field in reply[1:] if isinstance(field, int))
+    equal({name: reply.get(name) for name in fields}, fields)
+    equal(reply["outcome"], "done")
+    return reply.get("reference"), reply["position"]
+
+
+def refused(reply, reason, nights=()):
+    if PROTOCOL == 2:
+        equal(reply, [0, reason, *nights])
+        return
+    equal((reply["outcome"], reply["reason"]), ("refused", reason))
+    equal(reply.get("nights", []), list(nights))
+
+
+def entry(reference):
+    reply = door.execute_command("ROOMS.LOOKUP", reference)
+    if PROTOCOL == 2:
+        return dict(zip(reply[::2], reply[1::2]))
+    return reply
+
+
+def books_and_cancels():
+    reply = door.execute_command(*book(ROOM, "2027-03-01", "2027-03-04"))
+    reference, position = done(reply, room=ROOM)
+    again = door.execute_command(*book(ROOM, "2027-03-03", "2027-03-06"))
+    refused(again, "sold_out", ["2027-03-03"])
+
+    found = entry(reference)
+    expected = {
+        "reference": reference,
+        "state": "booked",
+        "property": "bench",
+        "room": ROOM,
+        "arrival": "2027-03-01",
+        "departure": "2027-03-04",
+        "guest": "ada",
+        "id": "********2346",
+        "position": position,
+    }
+    equal({name: found[name] for name in expected}, expected)
+
+    refused(door.execute_command("ROOMS.CANCEL", reference, BOB), "wrong_guest")
+    cancelled = door.execute_command("ROOMS.CANCEL", reference, ADA)
+    done(cancelled, room=ROOM, arrival="2027-03-01", departure="2027-03-04")
+    refused(door.execute_command("ROOMS.LOOKUP", reference), "ended")
+
+
+def repeats_with_a_key():
+    request = book(ROOM, "2027-04-01", "2027-04-02", "KEY", f"key-{ROOM}")
+    first, second = door.execute_command(*request), door.execute_command(*request)
+    if PROTOCOL == 2:
+        equal(second, [*first, "replayed"])
+    else:
+        equal(second, {**first, "replayed": True})
+    try:
+        other = book(ROOM, "2027-04-05", "2027-04-06", "KEY", f"key-{ROOM}")
+        sys.exit(f"the same key for another booking: {door.execute_command(*other)!r}")
+    except redis.ResponseError as error:
+        equal(str(error).split()[0], "IDEMMISMATCH")
+
+
+def pipelines(transaction, month):
+    with door.pipeline(transaction=transaction) as pipeline:
+        for day in range(1, 21):
+            nights = (f"2027-{month}-{day:02}", f"2027-{month}-{day + 1:02}")
+            pipeline.execute_command(*book(ROOM, *nights))
+        pipeline.execute_command(*book(ROOM, f"2027-{month}-20", f"2027-{month}-22"))
+        *booked, last = pipeline.execute()
+    answers = [done(reply, room=ROOM) for reply in booked]
+    positions = [position for _, position in answers]
+    equal(len({reference for reference, _ in answers}), 20)
+    equal(positions, sorted(set(positions)))
+    refused(last, "sold_out", [f"2027-{month}-20"])
+
+
+def errors_leave_the_connection_usable():
+    for command in (("GET", "x"), ("ROOMS.BOOK", "bench"), book("?", "2027-01-01", "2027-01-02")):
+        try:
+            sys.exit(f"no error: {door.execute_command(*command)!r}")
+        except redis.ResponseError:
+            equal(door.ping(), True)
+
+
+equal(door.ping(), True)
+books_and_cancels()
+repeats_with_a_key()
+pipelines(True, "05")
+pipelines(False, "06")
+errors_leave_the_connection_usable()
+print("ok")

@@ -1,0 +1,57 @@
+//! The `turnstile` binary, built like the test that asks for it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+static BINARY: OnceLock<PathBuf> = OnceLock::new();
+
+/// Builds the binary once for each test process, which is quick when it is up to date.
+///
+/// Cargo tells the path of a binary only to tests of the same package. This test lies in
+/// `TARGET/PROFILE/deps`, so the folders above it say how to build, and where the binary is.
+pub(crate) fn path() -> &'static Path {
+    BINARY.get_or_init(|| {
+        let test = env::current_exe().expect("a test knows its path");
+        let profile_folder = test
+            .ancestors()
+            .nth(2)
+            .expect("cargo puts tests three levels deep");
+        let target_folder = profile_folder
+            .parent()
+            .expect("a profile is in the target folder");
+        build(profile(profile_folder), target_folder);
+        profile_folder.join("turnstile")
+    })
+}
+
+/// The profile whose folder this is; that of `dev` has another name.
+fn profile(folder: &Path) -> &str {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    match name.expect("profiles have ASCII names") {
+        "debug" => "dev",
+        name => name,
+    }
+}
+
+fn build(profile: &str, target_folder: &Path) {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    // The whole workspace decides the features, as it does in `cargo test --workspace`.
+    cargo.args([
+        "build",
+        "--quiet",
+        "--workspace",
+        "--bin",
+        "turnstile",
+        "--profile",
+        profile,
+    ]);
+    let status = cargo
+        .arg("--target-dir")
+        .arg(target_folder)
+        .status()
+        .expect("cargo starts");
+    assert!(status.success(), "building turnstile ended with {status}");
+}

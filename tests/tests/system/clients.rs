@@ -1,0 +1,117 @@
+//! Foreign clients against the RESP door, each as its users run it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::door::{door, redis_cli};
+use crate::program::output;
+
+/// What `cargo xtask test` installed and told us about.
+fn installed(variable: &str) -> PathBuf {
+    let path = env::var_os(variable);
+    path.unwrap_or_else(|| panic!("{variable} is not set: run `cargo xtask test`"))
+        .into()
+}
+
+fn session(name: &str) -> String {
+    let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients");
+    sessions
+        .join(name)
+        .to_str()
+        .expect("the path is UTF-8")
+        .to_owned()
+}
+
+#[test]
+fn redis_cli_books_reads_back_and_cancels() {
+    let door = door();
+    let book = [
+        "ROOMS.BOOK",
+        "bench",
+        "101",
+        "2027-03-01",
+        "2027-03-03",
+        "ada",
+        "234123412346",
+    ];
+    let booked = redis_cli(&door, &book, "");
+    let [outcome, reference, room, position] = booked.lines().collect::<Vec<_>>()[..] else {
+        panic!("not four lines: {booked}");
+    };
+    assert_eq!((outcome, room), ("1", "101"));
+    let sold_out = "0\nsold_out\n2027-03-01\n2027-03-02\n";
+    assert_eq!(redis_cli(&door, &book, ""), sold_out);
+
+    let shown = redis_cli(&door, &["-3", "ROOMS.LOOKUP", reference], "");
+    assert!(shown.contains(&format!("position {position}\n")), "{shown}");
+    let cancelled = redis_cli(&door, &["ROOMS.CANCEL", reference, "234123412346"], "");
+    assert!(
+        cancelled.starts_with("1\n101\n2027-03-01\n2027-03-03\n"),
+        "{cancelled}"
+    );
+}
+
+#[test]
+fn redis_cli_shows_live_help() {
+    let help = redis_cli(&door(), &[], "help rooms.book\nping\n");
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let shown = words
+        .join(" ")
+        .replace("\u{1b}[1m", "")
+        .replace("\u{1b}[0m", "")
+        .replace("\u{1b}[90m", "");
+    let expected =
+        "ROOMS.BOOK property room arrival departure guest id-number [KEY idempotency-key]";
+    assert!(shown.starts_with(expected), "{shown}");
+    assert!(shown.ends_with("PONG"), "{shown}");
+}
+
+#[test]
+fn redis_cli_pipes_a_thousand_bookings() {
+    let commands: String = (0..1_000)
+        .map(|room| format!("ROOMS.BOOK bench {room} 2027-03-01 2027-03-03 ada 234123412346\r\n"))
+        .collect();
+    let report = redis_cli(&door(), &["--pipe"], &commands);
+    assert!(report.contains("errors: 0, replies: 1000"), "{report}");
+}
+
+#[test]
+fn redis_benchmark_drives_bookings_without_an_error() {
+    let door = door();
+    let book = "ROOMS.BOOK bench room:__rand_int__ 2027-01-01 2027-01-02 ada 234123412346";
+    let mut arguments = vec!["-p", &door.port, "-n", "10000", "-c", "20", "-P", "8"];
+    arguments.extend(["-r", "1000000", "--csv"]);
+    arguments.extend(book.split(' '));
+    let report = output("redis-benchmark", &arguments, b"");
+    assert!(report.contains(&format!("\"{book}\"")), "{report}");
+    assert!(!report.to_lowercase().contains("error"), "{report}");
+}
+
+#[test]
+fn redis_py_holds_a_session_in_both_protocols() {
+    let (door, python) = (door(), installed("TURNSTILE_TEST_PYTHON"));
+    for protocol in ["2", "3"] {
+        let arguments = [&session("redis_py.py"), &door.port, protocol];
+        assert_eq!(output(&python, &arguments, b""), "ok\n", "RESP{protocol}");
+    }
+}
+
+#[test]
+fn node_redis_holds_a_session() {
+    let door = door();
+    let folder = installed("TURNSTILE_TEST_NODE_FOLDER");
+    assert!(
+        folder.join("node_modules/redis").is_dir(),
+        "{folder:?} has no node-redis"
+    );
+    assert_eq!(
+        output("node", &[&session("node_redis.mjs"), &door.port], b""),
+        "ok\n"
+    );
+}
+
+#[test]
+fn go_redis_holds_a_session() {
+    let program = installed("TURNSTILE_TEST_GO_REDIS");
+    assert_eq!(output(program, &[&door().port], b""), "ok\n");
+}

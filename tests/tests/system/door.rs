@@ -1,0 +1,34 @@
+//! A server for one test, and redis-cli at its door.
+
+use turnstile_tests::Turnstile;
+
+use crate::program::output;
+
+/// A server, its data, and where its doors are.
+pub(crate) struct Door {
+    /// The port of the RESP door.
+    pub(crate) port: String,
+    /// Where the HTTP door's paths begin.
+    pub(crate) url: String,
+    _server: Turnstile,
+    _data: tempfile::TempDir,
+}
+
+pub(crate) fn door() -> Door {
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let server = Turnstile::dev(data.path());
+    Door {
+        url: format!("http://{}", server.http()),
+        port: server.resp().port().to_string(),
+        _server: server,
+        _data: data,
+    }
+}
+
+pub(crate) fn redis_cli(door: &Door, arguments: &[&str], input: &str) -> String {
+    output(
+        "redis-cli",
+        &[&["-p", &door.port], arguments].concat(),
+        input.as_bytes(),
+    )
+}

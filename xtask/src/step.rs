@@ -1,0 +1,75 @@
+//! Running other programs, and saying how long each took.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+/// The cargo that runs us, in the workspace.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root);
+    cargo
+}
+
+/// Runs a program to its end; it writes where we write.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command
+        .stdin(Stdio::null())
+        .status()
+        .with_context(|| format!("cannot start {}", line(command)))?;
+    ensure!(status.success(), "{} ended with {status}", line(command));
+    Ok(())
+}
+
+/// Runs a program to its end and returns what it wrote.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot start {}", line(command)))?;
+    ensure!(
+        output.status.success(),
+        "{} ended with {}",
+        line(command),
+        output.status
+    );
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("{} wrote something else than UTF-8", line(command)))
+}
+
+/// Whether a program runs and says yes; what it writes is dropped.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    let quiet = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    quiet.status().is_ok_and(|status| status.success())
+}
+
+/// Does one part of a longer command, with a line before it and its time after it.
+pub(crate) fn timed<T>(name: &str, part: impl FnOnce() -> Result<T>) -> Result<T> {
+    println!("xtask: {name}");
+    let start = Instant::now();
+    let result = part();
+    let verdict = if result.is_ok() { "done" } else { "FAILED" };
+    println!(
+        "xtask: {name}: {verdict} in {:.1} s",
+        start.elapsed().as_secs_f64()
+    );
+    result.with_context(|| name.to_owned())
+}
+
+/// The command as one would type it.
+fn line(command: &Command) -> String {
+    let mut words = vec![command.get_program().to_string_lossy()];
+    words.extend(
+        command
+            .get_args()
+            .map(|argument| argument.to_string_lossy()),
+    );
+    words.join(" ")
+}

@@ -1,0 +1,96 @@
+//! The rules of the house, each a function from the tree to its violations.
+
+mod arrows;
+mod budgets;
+mod comparisons;
+mod documents;
+mod formats;
+mod options;
+mod words;
+
+use std::fmt;
+
+use anyhow::Result;
+
+use crate::tree::{File, Tree};
+
+type Rule = fn(&Tree) -> Vec<Violation>;
+
+const RULES: [Rule; 14] = [
+    words::first_line_says_what_the_file_is,
+    words::names_are_nouns_of_the_business,
+    words::code_has_no_banned_call,
+    words::code_is_ascii,
+    words::files_name_no_machine,
+    arrows::crates_see_only_their_layers,
+    budgets::rust_files_fit,
+    budgets::documents_fit,
+    budgets::files_are_small,
+    comparisons::tests_compare,
+    documents::links_resolve,
+    documents::decisions_are_numbered_once,
+    formats::sources_have_their_hash,
+    options::options_are_tested,
+];
+
+/// A broken rule, in the form that editors can jump to.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Violation {
+    path: String,
+    /// From 1.
+    line: usize,
+    rule: String,
+}
+
+impl Violation {
+    fn new(file: &File, line: usize, rule: impl Into<String>) -> Self {
+        Self {
+            path: file.path.clone(),
+            line,
+            rule: rule.into(),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.rule)
+    }
+}
+
+pub(crate) fn violations(tree: &Tree) -> Vec<Violation> {
+    let mut violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule(tree)).collect();
+    violations.sort();
+    violations
+}
+
+/// Writes the hash of each source into the document of its format.
+pub(crate) fn bless(tree: &Tree) -> Result<()> {
+    formats::bless(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Applies one rule to a few files and compares its violations as lines.
+    pub(super) fn check(rule: Rule, files: &[(&str, &str)], expected: &[&str]) {
+        let files = files
+            .iter()
+            .map(|(path, text)| File::new(path, text))
+            .collect();
+        let tree = Tree {
+            files,
+            ..Tree::default()
+        };
+        let lines: Vec<String> = rule(&tree).iter().map(Violation::to_string).collect();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn the_house_is_tidy() {
+        let tree = Tree::load(crate::root()).unwrap();
+        let lines: Vec<String> = violations(&tree).iter().map(Violation::to_string).collect();
+        assert!(lines.is_empty(), "\n{}", lines.join("\n"));
+    }
+}

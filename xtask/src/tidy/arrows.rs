@@ -1,0 +1,132 @@
+//! Which layer sees which: the arrows of the house.
+
+use crate::tree::{Crate, Seen, Tree};
+
+use super::Violation;
+
+/// The root folders that a crate of a root folder may depend on.
+/// `domain` is not here: its crates see the shared words and never each other.
+const ARROWS: [(&str, &[&str]); 11] = [
+    ("engine", &["domain", "engine"]),
+    ("backends", &["domain", "engine", "backends"]),
+    ("fronts", &["domain"]),
+    ("server", &["domain", "engine", "backends", "fronts"]),
+    ("client", &["domain", "fronts"]),
+    ("lab", &["domain", "fronts", "client", "lab"]),
+    (
+        "cli",
+        &[
+            "domain", "engine", "backends", "fronts", "server", "client", "lab",
+        ],
+    ),
+    ("sim", EVERYTHING),
+    ("tests", EVERYTHING),
+    ("bench", EVERYTHING),
+    ("xtask", EVERYTHING),
+];
+
+const EVERYTHING: &[&str] = &[
+    "domain", "engine", "backends", "fronts", "server", "client", "lab", "cli", "sim", "tests",
+    "bench",
+];
+
+const SHARED_WORDS: &str = "domain/types";
+
+pub(super) fn crates_see_only_their_layers(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for one in &tree.crates {
+        for seen in one
+            .sees
+            .iter()
+            .filter(|seen| !may_see(&one.folder, &seen.folder))
+        {
+            violations.extend(violation(tree, one, seen));
+        }
+    }
+    violations
+}
+
+fn may_see(from: &str, to: &str) -> bool {
+    if layer(from) == "domain" {
+        return from != SHARED_WORDS && to == SHARED_WORDS;
+    }
+    ARROWS
+        .iter()
+        .any(|(folder, sees)| *folder == layer(from) && sees.contains(&layer(to)))
+}
+
+fn layer(folder: &str) -> &str {
+    folder.split('/').next().unwrap_or(folder)
+}
+
+fn violation(tree: &Tree, one: &Crate, seen: &Seen) -> Option<Violation> {
+    let manifest = tree.file(&format!("{}/Cargo.toml", one.folder))?;
+    let found = (1..)
+        .zip(manifest.text.lines())
+        .find(|(_, line)| line.starts_with(&seen.name));
+    let line = found.map_or(1, |(line, _)| line);
+    let rule = format!("no arrow leads from `{}` to `{}`", one.folder, seen.folder);
+    Some(Violation::new(manifest, line, rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tree::File;
+
+    use super::*;
+
+    fn check(from: &str, to: &str, allowed: bool) {
+        let seen = Seen {
+            name: "turnstile-x".to_owned(),
+            folder: to.to_owned(),
+        };
+        let tree = Tree {
+            files: vec![File::new(
+                &format!("{from}/Cargo.toml"),
+                "[dependencies]\nturnstile-x = 1",
+            )],
+            crates: vec![Crate {
+                folder: from.to_owned(),
+                sees: vec![seen],
+            }],
+            ..Tree::default()
+        };
+        let violations = crates_see_only_their_layers(&tree);
+        let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
+        let broken = format!("{from}/Cargo.toml:2: no arrow leads from `{from}` to `{to}`");
+        assert_eq!(lines, if allowed { Vec::new() } else { vec![broken] });
+    }
+
+    #[test]
+    fn machines_see_the_shared_words_and_never_each_other() {
+        check("domain/rooms", "domain/types", true);
+        check("domain/rooms", "domain/travel", false);
+        check("domain/types", "domain/rooms", false);
+        check("domain/rooms", "engine/record", false);
+    }
+
+    #[test]
+    fn arrows_point_one_way() {
+        check("engine/sequencer", "domain/types", true);
+        check("engine/record", "backends/embedded", false);
+        check("fronts/resp", "domain/rooms", true);
+        check("fronts/resp", "fronts/http", false);
+        check("fronts/resp", "engine/record", false);
+        check("client", "server", false);
+        check("lab/load", "server", false);
+        check("server", "client", false);
+        check("cli", "lab/load", true);
+    }
+
+    #[test]
+    fn nothing_of_the_product_sees_its_tests() {
+        check("tests", "sim", true);
+        check("cli", "sim", false);
+        check("server", "tests", false);
+    }
+
+    #[test]
+    fn a_folder_without_a_place_in_the_house_sees_nothing() {
+        check("attic", "domain/types", false);
+    }
+}

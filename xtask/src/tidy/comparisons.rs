@@ -1,0 +1,94 @@
+//! A test that compares nothing cannot fail, and is none.
+
+use crate::code::{self, Function};
+use crate::tree::{File, Tree};
+
+use super::Violation;
+
+pub(super) fn tests_compare(tree: &Tree) -> Vec<Violation> {
+    tree.rust().flat_map(idle_tests).collect()
+}
+
+fn idle_tests(file: &File) -> Vec<Violation> {
+    let functions = code::functions(&file.code);
+    let mut violations = Vec::new();
+    for (offset, _) in file.code.match_indices("#[") {
+        if !is_test(&file.code[offset + 2..]) {
+            continue;
+        }
+        let Some(at) = functions
+            .iter()
+            .position(|function| function.offset > offset)
+        else {
+            continue;
+        };
+        let mut visited = vec![false; functions.len()];
+        if !compares(&functions, at, &mut visited) {
+            let function = &functions[at];
+            let rule = format!("the test `{}` compares nothing", function.name);
+            let line = code::line_of(&file.code, function.offset);
+            violations.push(Violation::new(file, line, rule));
+        }
+    }
+    violations
+}
+
+/// Whether an attribute makes a test, by whatever runtime.
+fn is_test(attribute: &str) -> bool {
+    let path = attribute.split([']', '(']).next().unwrap_or_default();
+    path.rsplit(':').next() == Some("test")
+}
+
+/// Whether a function asserts something, by itself or through a function of the same file.
+fn compares(functions: &[Function<'_>], at: usize, visited: &mut [bool]) -> bool {
+    if std::mem::replace(&mut visited[at], true) {
+        return false;
+    }
+    let body = functions[at].body;
+    if body.contains("==") || body.contains("panic!(") {
+        return true;
+    }
+    code::words(body).any(|(_, word)| {
+        asserts(word)
+            || functions.iter().enumerate().any(|(callee, function)| {
+                function.name == word && compares(functions, callee, visited)
+            })
+    })
+}
+
+fn asserts(word: &str) -> bool {
+    word.split('_')
+        .any(|part| part == "assert" || part == "check" || part == "compare")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+    use super::*;
+
+    #[test]
+    fn a_test_asserts_by_itself_or_through_its_file() {
+        let text = "
+            #[test]
+            fn one() { assert_eq!(book(), 1); }
+            #[tokio::test(flavor = \"current_thread\")]
+            async fn two() { follow(2); }
+            fn follow(x: u8) { deeper(x) }
+            fn deeper(x: u8) { if x == 2 { follow(x) } }
+            proptest! {
+                #[test]
+                fn three(x in 0..9) { check_history(x); }
+            }";
+        check(tests_compare, &[("a.rs", text)], &[]);
+    }
+
+    #[test]
+    fn a_test_that_only_calls_is_none() {
+        let text = "#[test]\nfn one() { book(); checked_add(1); }\nfn book() { book() }\n#[cfg(test)]\nfn f() {}";
+        check(
+            tests_compare,
+            &[("a.rs", text)],
+            &["a.rs:2: the test `one` compares nothing"],
+        );
+    }
+}
