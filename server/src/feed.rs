@@ -50,7 +50,11 @@ pub(crate) enum Reading {
     /// The reader is at the end; the bell will ring.
     Nothing,
     /// The reader was too slow: so many events are gone, and the feed goes on at this one.
-    Missed { events: u64, first: EventId, place: Place },
+    Missed {
+        events: u64,
+        first: EventId,
+        place: Place,
+    },
 }
 
 /// Where a reader that comes back begins.
@@ -58,7 +62,10 @@ pub(crate) enum Reading {
 pub(crate) enum Start {
     At(Place),
     /// What it wants is gone; the feed begins with this event.
-    TooOld { first: EventId, place: Place },
+    TooOld {
+        first: EventId,
+        place: Place,
+    },
 }
 
 impl Feed {

@@ -115,10 +115,12 @@ impl HttpDoor {
             stop: Notify::new(),
         });
         let stopper = HttpStopper(Arc::clone(&door));
-        let thread = thread::Builder::new().name("http".to_owned()).spawn(move || {
-            runtime.block_on(serve(door, listener));
-            ended();
-        })?;
+        let thread = thread::Builder::new()
+            .name("http".to_owned())
+            .spawn(move || {
+                runtime.block_on(serve(door, listener));
+                ended();
+            })?;
         Ok(Self { stopper, thread })
     }
 

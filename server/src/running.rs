@@ -16,7 +16,7 @@ use crate::{
     engine::Engine,
     feed::Feed,
     gate::Gate,
-    http::HttpDoor,
+    http::{HttpDoor, HttpStopper},
     listener::Listener,
     signals::Signals,
     turn::{Broken, FastLoop, GATE, LISTENER},
@@ -38,6 +38,7 @@ pub struct Running {
 pub struct Stopper {
     signals: Arc<Signals>,
     gate: Gate,
+    http: Option<HttpStopper>,
 }
 
 /// Why a server did not end well.
@@ -91,14 +92,28 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
     let feed = Arc::new(Feed::new(recovery.snapshot));
     let counters = Arc::new(Counters::default());
     let resp_port = resp.as_ref().and_then(|_| doors.first()).map_or(0, |door| door.1.port());
-    let begun = begin(settings, backend, (resp, resp_port), &feed, &counters);
-    let (stopper, fast_loop) = begun.map_err(StartError::System)?;
-    let limits = settings.limits.http;
-    let serve = |listener| {
-        let (feed, counters) = (Arc::clone(&feed), Arc::clone(&counters));
-        HttpDoor::start(listener, stopper.gate.clone(), feed, counters, limits)
+    let signals = Arc::new(Signals::default());
+    let shared = (Arc::clone(&feed), Arc::clone(&signals));
+    let begun = begin(settings, backend, (resp, resp_port), shared, &counters);
+    let (gate, fast_loop) = begun.map_err(StartError::System)?;
+    let http = match http {
+        None => {
+            signals.note_others_ended();
+            None
+        }
+        Some(listener) => {
+            let (told, bell) = (Arc::clone(&signals), gate.clone());
+            let ended = move || {
+                told.note_others_ended();
+                bell.wake();
+            };
+            let limits = settings.limits.http;
+            let counters = Arc::clone(&counters);
+            let door = HttpDoor::start(listener, gate.clone(), feed, counters, limits, ended);
+            Some(door.map_err(StartError::System)?)
+        }
     };
-    let http = http.map(serve).transpose().map_err(StartError::System)?;
+    let stopper = Stopper { signals, gate, http: http.as_ref().map(HttpDoor::stopper) };
     Ok(Running { doors, recovery, counters, stopper, http, fast_loop })
 }
 
@@ -109,33 +124,19 @@ fn begin(
     settings: &Settings,
     backend: Embedded,
     (listener, port): (Option<TcpListener>, u16),
-    feed: &Arc<Feed>,
+    shared: (Arc<Feed>, Arc<Signals>),
     counters: &Arc<Counters>,
-) -> io::Result<(Stopper, LoopThread)> {
+) -> io::Result<(Gate, LoopThread)> {
     let poll = Poll::new()?;
     let waker = Waker::new(poll.registry(), GATE)?;
     let (gate, inbox) = Gate::new(waker, backend.id_key().clone(), settings.verhoeff);
     let listener =
         listener.map(|listener| Listener::new(listener, poll.registry(), LISTENER)).transpose()?;
     let engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
-    let signals = Arc::new(Signals::default());
-    let shared = (Arc::clone(feed), Arc::clone(&signals));
     let fast_loop = FastLoop::new(poll, listener, engine, inbox, shared, settings.limits);
-    let on_end = EndsAll(Arc::clone(&signals));
-    let thread = Builder::new().name("fast-loop".to_owned()).spawn(move || {
-        let _ends_all = on_end;
-        fast_loop.run()
-    })?;
-    Ok((Stopper { signals, gate }, thread))
-}
-
-/// However the loop ends, even by a panic, everything else ends with it.
-struct EndsAll(Arc<Signals>);
-
-impl Drop for EndsAll {
-    fn drop(&mut self) {
-        self.0.end();
-    }
+    let thread =
+        Builder::new().name("fast-loop".to_owned()).spawn(move || fast_loop.run())?;
+    Ok((gate, thread))
 }
 
 fn bind(door: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
@@ -173,25 +174,19 @@ impl Running {
         self.stopper.clone()
     }
 
-    /// Waits for the end, and sees to its order: first the HTTP door, which needs the loop for the
-    /// answers that it owes, then the loop.
+    /// Waits for the end. The loop ends after the HTTP door, which needs it for the answers that
+    /// it owes; when the loop breaks, the door ends after it.
     ///
     /// # Errors
     /// The server ended because something broke, not because it was stopped.
     pub fn join(self) -> Result<(), StopError> {
-        let Stopper { signals, gate } = &self.stopper;
-        signals.wait_for_the_end();
-        let http_ended = self.http.map_or(Ok(()), |door| {
-            door.stop();
-            door.join()
-        });
-        signals.note_others_ended();
-        gate.wake();
-        http_ended.map_err(|_panic| StopError::Panicked)?;
-        match self.fast_loop.join() {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(broken)) => Err(broken.into()),
-            Err(_panic) => Err(StopError::Panicked),
+        let loop_ended = self.fast_loop.join();
+        self.stopper.stop();
+        let http_ended = self.http.map_or(Ok(()), HttpDoor::join);
+        match (loop_ended, http_ended) {
+            (Ok(Ok(())), Ok(())) => Ok(()),
+            (Ok(Err(broken)), _) => Err(broken.into()),
+            _ => Err(StopError::Panicked),
         }
     }
 }
@@ -210,6 +205,9 @@ impl Stopper {
     /// Begins the end: nobody new is served, everything accepted is answered.
     pub fn stop(&self) {
         self.signals.end();
+        if let Some(http) = &self.http {
+            http.stop();
+        }
         self.gate.wake();
     }
 }

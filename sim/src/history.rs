@@ -1,7 +1,7 @@
 //! One history: some lives of a server on one simulated disk, from one seed.
 
 use turnstile_journal::{
-    Disk, Durability, Fault, FaultyDisk, Journal, Log, OpenError, Options, Preparation,
+    Durability, FaultyDisk, Journal, Log, OpenError, Options, Preparation,
     ReplayError, SEGMENT_BYTES_MIN, Sabotage, retire,
     snapshot::{self, Draft},
 };

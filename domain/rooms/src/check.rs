@@ -175,8 +175,16 @@ impl Rooms {
                 .map(|shelf| directory.shelves.len(shelf))
                 .sum();
             faults.unless(
-                counted == kind.rooms && u32::try_from(shelved) == Ok(counted),
-                || format!("the rooms of type {} are miscounted", kind.name),
+                counted == kind.rooms
+                    && u32::try_from(shelved) == Ok(counted)
+                    && directory.keys_are_right(kind)
+                    && directory.frontier_holds(number),
+                || {
+                    format!(
+                        "the rooms of type {} are not counted or kept right",
+                        kind.name
+                    )
+                },
             );
             faults.unless(
                 directory.kind(kind.property, kind.name.as_bytes()) == Some(number),

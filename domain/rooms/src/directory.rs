@@ -1,28 +1,27 @@
 //! Properties, their types of rooms, and their rooms.
 
+mod frontier;
+mod rows;
 mod search;
 
 use std::{collections::BTreeMap, ops::Bound};
 
-use turnstile_types::{Name, Stay};
+use turnstile_types::Name;
 
 pub(crate) use search::{Due, Search};
 
+use self::{frontier::Frontier, rows::Row};
 use crate::{
     arena::Arena,
     index::Index,
     limits,
-    order::natural,
-    shelves::{Mark, SHELF_ROOMS, Shelves},
+    shelves::Shelves,
     slab::Slab,
     table::{Table, hash_of_name},
 };
 
 /// Bytes of a room's name that are kept beside the room: longer names lie in an arena.
 const NEAR: usize = 41;
-
-/// Shelves of one row: a row is what an insertion may have to shift.
-const ROW_SHELVES: usize = 256;
 
 /// The type of rooms that nobody added.
 pub(crate) const OPEN_TYPE: &[u8] = b"open";
@@ -48,8 +47,8 @@ pub(crate) struct Kind {
     pub(crate) name: Name,
     /// Rooms in sale.
     pub(crate) rooms: u32,
-    /// The shelves with the rooms, in natural order of the rooms; no row and no shelf is empty.
-    rows: Vec<Vec<u32>>,
+    /// The shelves with the rooms.
+    rows: Vec<Row>,
 }
 
 /// One room, in one cache line.
@@ -81,6 +80,7 @@ pub(crate) struct Directory {
     room_table: Table,
     long_names: Arena<u8>,
     pub(crate) shelves: Shelves,
+    frontier: Frontier,
     pub(crate) in_sale: u64,
 }
 
@@ -96,6 +96,7 @@ impl Directory {
             room_table: Table::new(),
             long_names: Arena::new(),
             shelves: Shelves::new(),
+            frontier: Frontier::new(),
             in_sale: 0,
         }
     }
@@ -253,148 +254,6 @@ impl Directory {
         number
     }
 
-    /// Puts a withdrawn room in sale, as one of a type.
-    pub(crate) fn offer(&mut self, number: u32, kind: u32) {
-        let (row, shelf, place) = self.shelf_for(kind, number);
-        let bit = self.shelves.put(shelf, place, number);
-        let room = self.rooms.at_mut(number);
-        (room.kind, room.shelf, room.bit) = (kind, shelf, bit);
-        room.withdrawn = false;
-        let property = room.property;
-        self.properties.at_mut(property).in_sale += 1;
-        self.in_sale += 1;
-        let kind = self.kinds.at_mut(kind);
-        kind.rooms += 1;
-        kind.split_row_if_long(row);
-    }
-
-    /// Takes a room without nights and stop-sells out of sale.
-    pub(crate) fn withdraw(&mut self, number: u32) {
-        let (row, place, _) = self.place(self.rooms.at(number).kind, number);
-        let room = self.rooms.at_mut(number);
-        room.withdrawn = true;
-        let (property, kind, shelf) = (room.property, room.kind, room.shelf);
-        self.shelves.take_off(shelf, room.bit);
-        self.properties.at_mut(property).in_sale -= 1;
-        self.in_sale -= 1;
-        let kind = self.kinds.at_mut(kind);
-        kind.rooms -= 1;
-        if self.shelves.len(shelf) == 0 {
-            let shelves = kind.rows.get_mut(row).expect("the room's row exists");
-            let removed = shelves.remove(place);
-            assert!(
-                removed == shelf,
-                "the order of shelves finds the room's own"
-            );
-            if shelves.is_empty() {
-                kind.rows.remove(row);
-            }
-            self.shelves.remove(shelf);
-        }
-    }
-
-    /// The shelf where a room of a type belongs, with a free place in it: the row, the shelf and
-    /// the place in its order.
-    fn shelf_for(&mut self, kind: u32, room: u32) -> (usize, u32, usize) {
-        let (row, place, inside) = self.place(kind, room);
-        let rows = &mut self.kinds.at_mut(kind).rows;
-        let Some(shelves) = rows.get_mut(row) else {
-            let shelf = self.shelves.add();
-            rows.push(vec![shelf]);
-            return (row, shelf, 0);
-        };
-        let &shelf = shelves.get(place).expect("a place in a row is in the row");
-        if self.shelves.len(shelf) < SHELF_ROOMS {
-            return (row, shelf, inside);
-        }
-        if inside == SHELF_ROOMS {
-            // Names that come in order fill one shelf after the other, without half-empty ones.
-            let next = self.shelves.add();
-            shelves.insert(place + 1, next);
-            return (row, next, 0);
-        }
-        let upper = self.shelves.split(shelf);
-        shelves.insert(place + 1, upper);
-        for place in 0..self.shelves.len(upper) {
-            let moved = self
-                .shelves
-                .room_at(upper, place)
-                .expect("counted just now");
-            self.rooms.at_mut(moved).shelf = upper;
-        }
-        let lower = self.shelves.len(shelf);
-        if inside <= lower {
-            (row, shelf, inside)
-        } else {
-            (row, upper, inside - lower)
-        }
-    }
-
-    /// Where a room belongs in a type's order: the row, the shelf's place in the row, and the
-    /// place on the shelf.
-    fn place(&self, kind: u32, room: u32) -> (usize, usize, usize) {
-        let name = self.name_bytes(self.rooms.at(room));
-        self.place_of_name(kind, name)
-    }
-
-    fn place_of_name(&self, kind: u32, name: &[u8]) -> (usize, usize, usize) {
-        let not_after = |room: u32| natural(self.name_bytes(self.rooms.at(room)), name).is_le();
-        let begins_not_after =
-            |shelf: u32| not_after(self.shelves.room_at(shelf, 0).expect("no shelf is empty"));
-        let rows = &self.kinds.at(kind).rows;
-        let row = rows
-            .partition_point(|row| begins_not_after(*row.first().expect("no row is empty")))
-            .saturating_sub(1);
-        let Some(shelves) = rows.get(row) else {
-            return (0, 0, 0);
-        };
-        let place = shelves
-            .partition_point(|&shelf| begins_not_after(shelf))
-            .saturating_sub(1);
-        let &shelf = shelves.get(place).expect("a place in a row is in the row");
-        let (mut low, mut high) = (0, self.shelves.len(shelf));
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            let room = self
-                .shelves
-                .room_at(shelf, middle)
-                .expect("below the length");
-            if natural(self.name_bytes(self.rooms.at(room)), name).is_lt() {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        (row, place, low)
-    }
-
-    /// Whether tables, order and shelves lead back to the room with this number.
-    pub(crate) fn finds(&self, number: u32) -> bool {
-        let room = self.rooms.at(number);
-        if self.room(room.property, self.name_bytes(room)) != Some(number) {
-            return false;
-        }
-        if room.withdrawn {
-            return true;
-        }
-        let (row, place, inside) = self.place(room.kind, number);
-        let shelf = self
-            .kinds
-            .at(room.kind)
-            .rows
-            .get(row)
-            .and_then(|row| row.get(place));
-        shelf == Some(&room.shelf)
-            && self.shelves.room_at(room.shelf, inside) == Some(number)
-            && self.shelves.first_of(room.shelf, 1 << room.bit) == Some(number)
-    }
-
-    /// Marks or clears nights of a room in the words that searches read.
-    pub(crate) fn mark(&mut self, room: u32, mark: Mark, stay: Stay, set: bool) {
-        let room = self.rooms.at(room);
-        self.shelves.mark(room.shelf, room.bit, mark, stay, set);
-    }
-
     /// The lowest positive number that is not yet a room's name in an open property.
     pub(crate) fn fresh_number(&self, property: u32) -> (u32, Name) {
         let mut number = self.properties.at(property).numbered;
@@ -410,19 +269,5 @@ impl Directory {
     /// Remembers what [`Self::fresh_number`] found, so that it starts there the next time.
     pub(crate) fn note_numbered(&mut self, property: u32, number: u32) {
         self.properties.at_mut(property).numbered = number;
-    }
-}
-
-impl Kind {
-    pub(crate) fn shelves(&self) -> impl Iterator<Item = u32> + '_ {
-        self.rows.iter().flatten().copied()
-    }
-
-    fn split_row_if_long(&mut self, row: usize) {
-        let shelves = self.rows.get_mut(row).expect("the room's row exists");
-        if shelves.len() > ROW_SHELVES {
-            let upper = shelves.split_off(ROW_SHELVES / 2);
-            self.rows.insert(row + 1, upper);
-        }
     }
 }

@@ -28,8 +28,10 @@ pub(crate) struct Shelf {
 /// The rooms of a shelf, which only searches for any room read.
 #[derive(Clone, Debug)]
 struct Label {
-    rooms: [u32; SHELF_ROOMS],
     order: [u8; SHELF_ROOMS],
+    rooms: [u32; SHELF_ROOMS],
+    /// The keys of the rooms' names, by `order::key`.
+    keys: [u128; SHELF_ROOMS],
 }
 
 /// What is asked about rooms and nights.
@@ -97,8 +99,9 @@ impl Shelves {
             stopped: Index::default(),
         });
         let label = self.labels.take(Label {
-            rooms: [0; SHELF_ROOMS],
             order: [0; SHELF_ROOMS],
+            rooms: [0; SHELF_ROOMS],
+            keys: [0; SHELF_ROOMS],
         });
         assert!(shelf == label, "shelves and labels come and go together");
         shelf
@@ -131,6 +134,14 @@ impl Shelves {
         Some(label.room(bit))
     }
 
+    /// The key and the room at a place in the order of a shelf that has so many rooms.
+    pub(crate) fn keyed_at(&self, shelf: u32, place: usize) -> (u128, u32) {
+        let label = self.labels.at(shelf);
+        let &bit = label.order.get(place).expect("a place below 64");
+        let &key = label.keys.get(usize::from(bit)).expect("a bit is below 64");
+        (key, label.room(bit))
+    }
+
     /// The first of some rooms, which are named by their bits.
     pub(crate) fn first_of(&self, shelf: u32, bits: u64) -> Option<u32> {
         let label = self.labels.at(shelf);
@@ -143,7 +154,7 @@ impl Shelves {
 
     /// Puts a room, which has no nights, at a place in the order, and returns its bit. The shelf
     /// is not full.
-    pub(crate) fn put(&mut self, shelf: u32, place: usize, room: u32) -> u8 {
+    pub(crate) fn put(&mut self, shelf: u32, place: usize, (key, room): (u128, u32)) -> u8 {
         let head = self.shelves.at_mut(shelf);
         let length = head.len();
         let bit = u8::try_from(head.used.trailing_ones()).expect("at most 64");
@@ -153,10 +164,9 @@ impl Shelves {
         let label = self.labels.at_mut(shelf);
         label.order.copy_within(place..length, place + 1);
         *label.order.get_mut(place).expect("the shelf is not full") = bit;
-        *label
-            .rooms
-            .get_mut(usize::from(bit))
-            .expect("a bit is below 64") = room;
+        let at = usize::from(bit);
+        *label.rooms.get_mut(at).expect("a bit is below 64") = room;
+        *label.keys.get_mut(at).expect("a bit is below 64") = key;
         bit
     }
 
@@ -184,8 +194,7 @@ impl Shelves {
             .skip(SHELF_ROOMS / 2)
             .fold(0, |bits, &bit| bits | 1 << bit);
         let upper_label = self.labels.at_mut(upper);
-        upper_label.rooms = label.rooms;
-        upper_label.order = label.order;
+        *upper_label = label;
         upper_label.order.rotate_left(SHELF_ROOMS / 2);
         self.shelves.at_mut(shelf).used &= !moved;
         self.shelves.at_mut(upper).used = moved;

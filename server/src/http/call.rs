@@ -11,8 +11,7 @@ use bytes::Bytes;
 use hyper::body::Body as _;
 use serde::Deserialize;
 use turnstile_http::{
-    Code, FieldError, Parameters, Place, Problem, Sealing, parse_body, parse_key,
-    property_and_room,
+    Code, FieldError, Parameters, Place, Problem, Sealing, parse_body, parse_key, property_and_room,
 };
 use turnstile_rooms::Reference;
 use turnstile_types::Name;
@@ -55,10 +54,7 @@ impl Call {
         let media = self.parts.headers.get(header::CONTENT_TYPE);
         let media = media.map_or(&b""[..], |value| value.as_bytes());
         let media = media.split(|&byte| byte == b';').next().unwrap_or_default();
-        if !media
-            .trim_ascii()
-            .eq_ignore_ascii_case(b"application/json")
-        {
+        if !media.trim_ascii().eq_ignore_ascii_case(b"application/json") {
             return Err(Trouble::from(Code::UnsupportedMediaType));
         }
         Ok(parse_body(&self.body)?)
@@ -153,5 +149,8 @@ pub(super) fn room_in(
 
 /// The only way in which a path of our own routes is rejected.
 fn broken_path() -> Problem {
-    Problem::with(Code::InvalidRequest, "the path is not percent-encoded UTF-8")
+    Problem::with(
+        Code::InvalidRequest,
+        "the path is not percent-encoded UTF-8",
+    )
 }

@@ -79,7 +79,10 @@ pub(super) async fn docs(State(door): State<Arc<Door>>) -> Response<Body> {
     let mut response = content(door.documents.docs.clone(), "text/html; charset=utf-8");
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    );
     response
 }
 

@@ -61,4 +61,7 @@ pub(super) const LINGER: Duration = Duration::from_secs(1);
 /// Bytes that one read takes: several requests, and one of the largest in a few reads.
 pub(super) const READ_BYTES: usize = 16 * 1_024;
 
-const _: () = assert!(HEARTBEAT.as_secs() < IDLE_MAX.as_secs(), "a heartbeat keeps a stream");
+const _: () = assert!(
+    HEARTBEAT.as_secs() < IDLE_MAX.as_secs(),
+    "a heartbeat keeps a stream"
+);

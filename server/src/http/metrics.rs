@@ -40,15 +40,27 @@ fn one(text: &mut String, name: &str, kind: &str, help: &str, value: impl std::f
 
 fn put_doors(text: &mut String, counters: &Counters) {
     let rows: [(&str, &str, &str, fn(&DoorCounters) -> u64); 5] = [
-        ("connections", "gauge", "Open connections.", |door| door.open.get()),
-        ("connections_total", "counter", "Connections ever accepted.", |door| {
-            door.accepted.get()
+        ("connections", "gauge", "Open connections.", |door| {
+            door.open.get()
         }),
-        ("connections_refused_total", "counter", "Connections over the limit.", |door| {
-            door.refused.get()
+        (
+            "connections_total",
+            "counter",
+            "Connections ever accepted.",
+            |door| door.accepted.get(),
+        ),
+        (
+            "connections_refused_total",
+            "counter",
+            "Connections over the limit.",
+            |door| door.refused.get(),
+        ),
+        ("bytes_in_total", "counter", "Bytes read.", |door| {
+            door.bytes_in.get()
         }),
-        ("bytes_in_total", "counter", "Bytes read.", |door| door.bytes_in.get()),
-        ("bytes_out_total", "counter", "Bytes written.", |door| door.bytes_out.get()),
+        ("bytes_out_total", "counter", "Bytes written.", |door| {
+            door.bytes_out.get()
+        }),
     ];
     for (name, kind, help, value) in rows {
         head(text, name, kind, help);
@@ -70,7 +82,10 @@ fn put_tally(
 ) {
     head(text, name, "counter", help);
     for (word, count) in counts {
-        put(text, format_args!("turnstile_{name}{{{label}=\"{word}\"}} {count}\n"));
+        put(
+            text,
+            format_args!("turnstile_{name}{{{label}=\"{word}\"}} {count}\n"),
+        );
     }
 }
 
@@ -97,8 +112,16 @@ fn put_work(text: &mut String, counters: &Counters) {
         counters.errors.iter(),
     );
     let rows = [
-        ("replayed_total", "Answers given again to an idempotency key.", &counters.replayed),
-        ("gate_requests_total", "Requests that came from other threads.", &counters.gate_taken),
+        (
+            "replayed_total",
+            "Answers given again to an idempotency key.",
+            &counters.replayed,
+        ),
+        (
+            "gate_requests_total",
+            "Requests that came from other threads.",
+            &counters.gate_taken,
+        ),
         ("turns_total", "Turns of the loop.", &counters.turns),
     ];
     for (name, help, counter) in rows {
@@ -115,16 +138,29 @@ fn put_commits(text: &mut String, counters: &Counters) {
         counters.records.get(),
     );
     let name = "commit_seconds";
-    head(text, name, "histogram", "Time of one group's write and sync.");
+    head(
+        text,
+        name,
+        "histogram",
+        "Time of one group's write and sync.",
+    );
     let mut below = 0;
     let mut bounds = COMMIT_BOUNDS_NS.iter();
     for bucket in &counters.commits_by_time {
         below += bucket.get();
-        let bound = bounds.next().map_or_else(|| "+Inf".to_owned(), |&ns| seconds(ns));
-        put(text, format_args!("turnstile_{name}_bucket{{le=\"{bound}\"}} {below}\n"));
+        let bound = bounds
+            .next()
+            .map_or_else(|| "+Inf".to_owned(), |&ns| seconds(ns));
+        put(
+            text,
+            format_args!("turnstile_{name}_bucket{{le=\"{bound}\"}} {below}\n"),
+        );
     }
     let sum = seconds(counters.commit_ns.get());
-    put(text, format_args!("turnstile_{name}_sum {sum}\nturnstile_{name}_count {below}\n"));
+    put(
+        text,
+        format_args!("turnstile_{name}_sum {sum}\nturnstile_{name}_count {below}\n"),
+    );
 }
 
 /// Nanoseconds as decimal seconds, exactly.
@@ -135,28 +171,94 @@ fn seconds(ns: u64) -> String {
 fn put_status(text: &mut String, status: &ServerStatus) {
     let backend = &status.backend;
     let totals = &status.totals;
-    head(text, "durability", "gauge", "When an answer leaves; 1 for the level in force.");
-    put(text, format_args!("turnstile_durability{{level=\"{}\"}} 1\n", backend.durability));
+    head(
+        text,
+        "durability",
+        "gauge",
+        "When an answer leaves; 1 for the level in force.",
+    );
+    put(
+        text,
+        format_args!(
+            "turnstile_durability{{level=\"{}\"}} 1\n",
+            backend.durability
+        ),
+    );
     let rows = [
-        ("uptime_seconds", "gauge", "Since the loop began.", status.uptime.as_secs()),
-        ("read_only", "gauge", "1 while the disk is full.", u64::from(status.read_only)),
-        ("position", "counter", "The last position assigned.", backend.position.0),
-        ("snapshot_position", "gauge", "The newest snapshot.", backend.snapshot.0),
-        ("groups_total", "counter", "Groups committed.", backend.groups),
+        (
+            "uptime_seconds",
+            "gauge",
+            "Since the loop began.",
+            status.uptime.as_secs(),
+        ),
+        (
+            "read_only",
+            "gauge",
+            "1 while the disk is full.",
+            u64::from(status.read_only),
+        ),
+        (
+            "position",
+            "counter",
+            "The last position assigned.",
+            backend.position.0,
+        ),
+        (
+            "snapshot_position",
+            "gauge",
+            "The newest snapshot.",
+            backend.snapshot.0,
+        ),
+        (
+            "groups_total",
+            "counter",
+            "Groups committed.",
+            backend.groups,
+        ),
         (
             "idempotency_keys",
             "gauge",
             "Keys remembered.",
             u64::try_from(backend.keys).unwrap_or(u64::MAX),
         ),
-        ("rooms_bookings", "gauge", "Bookings that stand.", totals.bookings),
+        (
+            "rooms_bookings",
+            "gauge",
+            "Bookings that stand.",
+            totals.bookings,
+        ),
         ("rooms_holds", "gauge", "Open holds.", totals.holds),
-        ("rooms_properties", "gauge", "Properties.", totals.properties),
+        (
+            "rooms_properties",
+            "gauge",
+            "Properties.",
+            totals.properties,
+        ),
         ("rooms_rooms", "gauge", "Rooms in sale.", totals.rooms),
-        ("rooms_booked_total", "counter", "Bookings ever made.", totals.booked_total),
-        ("rooms_cancelled_total", "counter", "Bookings cancelled.", totals.cancelled_total),
-        ("rooms_held_total", "counter", "Holds ever made.", totals.held_total),
-        ("rooms_expired_total", "counter", "Holds that expired.", totals.expired_total),
+        (
+            "rooms_booked_total",
+            "counter",
+            "Bookings ever made.",
+            totals.booked_total,
+        ),
+        (
+            "rooms_cancelled_total",
+            "counter",
+            "Bookings cancelled.",
+            totals.cancelled_total,
+        ),
+        (
+            "rooms_held_total",
+            "counter",
+            "Holds ever made.",
+            totals.held_total,
+        ),
+        (
+            "rooms_expired_total",
+            "counter",
+            "Holds that expired.",
+            totals.expired_total,
+        ),
     ];
     for (name, kind, help, value) in rows {
         one(text, name, kind, help, value);

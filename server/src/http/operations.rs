@@ -92,7 +92,10 @@ pub(super) async fn cancel(State(door): TheDoor, path: OnePath, call: Call) -> A
             let etag = etag_of(entry.position);
             if matches_any(wanted, &etag, false) != Matches::Yes {
                 let detail = format!("it is {etag} now");
-                return Err(Trouble::from(Problem::with(Code::PreconditionFailed, detail)));
+                return Err(Trouble::from(Problem::with(
+                    Code::PreconditionFailed,
+                    detail,
+                )));
             }
             if entry.state != EntryState::Booked {
                 return Err(Trouble::from(Code::Refused(Refusal::NotConfirmed)));
@@ -172,12 +175,7 @@ pub(super) async fn resume_sell(door: TheDoor, path: TwoPath, call: Call) -> Ans
     set_sale(door, path, call, false).await
 }
 
-async fn set_sale(
-    State(door): TheDoor,
-    path: TwoPath,
-    call: Call,
-    stopped: bool,
-) -> Answered {
+async fn set_sale(State(door): TheDoor, path: TwoPath, call: Call, stopped: bool) -> Answered {
     let (property, room) = room_in(path)?;
     call.no_body()?;
     let command = Command::StopSell {

@@ -6,8 +6,8 @@ use axum::{
     response::IntoResponse,
 };
 use bytes::Bytes;
-use turnstile_http::{Code, Problem, Told, tell_answer, tell_outcome};
 use turnstile_embedded::Reply;
+use turnstile_http::{Problem, Told, tell_answer, tell_outcome};
 use turnstile_rooms::Answer;
 use turnstile_types::Position;
 
@@ -113,9 +113,9 @@ fn told_response(told: Told, position: Position) -> Response<Body> {
 /// Says where the next page is, by the request's own URL with another cursor.
 pub(super) fn link_next(response: &mut Response<Body>, path: &str, query: &str, cursor: &str) {
     let mut link = format!("<{path}?");
-    let others = query.split('&').filter(|pair| {
-        !pair.is_empty() && !pair.starts_with("cursor=")
-    });
+    let others = query
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !pair.starts_with("cursor="));
     for pair in others {
         link.push_str(pair);
         link.push('&');

@@ -11,7 +11,7 @@ use std::{
 use axum::{
     body::Body,
     extract::State,
-    http::{HeaderName, HeaderValue, Response, header},
+    http::{HeaderName, HeaderValue, header},
 };
 use bytes::Bytes;
 use hyper::body::Frame;
@@ -62,7 +62,9 @@ pub(super) async fn events(State(door): State<Arc<Door>>, call: Call) -> Answere
     let stream = Stream::open(door, last.transpose()?)?;
     let mut response = content(Body::new(stream), "text/event-stream");
     let no_store = HeaderValue::from_static("no-store");
-    response.headers_mut().insert(header::CACHE_CONTROL, no_store);
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_store);
     Ok(response)
 }
 
@@ -76,7 +78,10 @@ impl Stream {
         let place = match last.map(|last| door.feed.after(last)) {
             None => door.feed.end(),
             Some(Start::At(place)) => place,
-            Some(Start::TooOld { first: event, place }) => {
+            Some(Start::TooOld {
+                first: event,
+                place,
+            }) => {
                 put_reset(event, &mut first);
                 place
             }
@@ -104,7 +109,11 @@ impl Stream {
                     put_event(event, &mut frame);
                 }
             }
-            Reading::Missed { events, first, place } => {
+            Reading::Missed {
+                events,
+                first,
+                place,
+            } => {
                 self.place = place;
                 put_lagged(events, first, &mut frame);
             }
@@ -153,6 +162,8 @@ impl Drop for Stream {
 
 impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").field("place", &self.place).finish_non_exhaustive()
+        f.debug_struct("Stream")
+            .field("place", &self.place)
+            .finish_non_exhaustive()
     }
 }

@@ -43,7 +43,11 @@ impl Site {
     /// A door with a loop that keeps everything in memory, and the open property `bench`.
     fn open() -> Self {
         let site = Self::open_with(HttpLimits::STANDARD);
-        let added = site.peer().post("/v1/rooms/properties", "", r#"{"name":"bench","open":true}"#);
+        let added = site.peer().post(
+            "/v1/rooms/properties",
+            "",
+            r#"{"name":"bench","open":true}"#,
+        );
         assert_eq!(added.status, 201, "{added:?}");
         site
     }

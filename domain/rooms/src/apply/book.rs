@@ -20,6 +20,7 @@ impl Rooms {
             .property(property)
             .ok_or(Refusal::UnknownProperty)?;
         let choice = self.choice(property, wish)?;
+        self.prepare_search(property, &choice, stay);
         let place = self.place(property, &choice, stay, &[])?;
 
         let room = self.settle(property, place);

@@ -50,6 +50,18 @@ impl Rooms {
         }
     }
 
+    /// Prepares the search for any of many rooms; what it finds stays the same.
+    pub(crate) fn prepare_search(&mut self, property: u32, choice: &Choice, stay: Stay) {
+        match choice {
+            Choice::Room(_) | Choice::Unnamed(_) => {}
+            Choice::Kind(kind) => self.directory.advance_frontier(kind.as_slice(), stay),
+            Choice::Any => {
+                let kinds = self.directory.property_at(property).kinds.clone();
+                self.directory.advance_frontier(&kinds, stay);
+            }
+        }
+    }
+
     /// Finds the room for a stay.
     pub(crate) fn place(
         &self,

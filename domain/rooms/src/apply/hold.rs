@@ -18,6 +18,7 @@ impl Rooms {
         let choice = self.choice(property, wish)?;
         refuse_ttl(ttl_ms)?;
         self.refuse_too_many_holds(context)?;
+        self.prepare_search(property, &choice, stay);
         let place = self.place(property, &choice, stay, &[])?;
 
         let room = self.settle(property, place);

@@ -2,8 +2,12 @@
 
 use turnstile_types::{Name, Stay};
 
-use super::Directory;
-use crate::{Nights, Refusal, order::natural, shelves::Mark};
+use super::{Directory, rows::Spot};
+use crate::{
+    Nights, Refusal,
+    order::{key, natural},
+    shelves::Mark,
+};
 
 /// Nights that are free although the words say otherwise: holds that are due, but not yet swept.
 /// Only queries between two ticks meet them.
@@ -22,7 +26,13 @@ impl Search<'_> {
     /// The first room in natural order that is free, and not stopped, on every night.
     pub(crate) fn first_free(&self) -> Option<u32> {
         let first = |&kind: &u32| {
-            self.directory.kind_at(kind).shelves().find_map(|shelf| {
+            let from = if self.due.is_empty() {
+                self.directory.frontier.of(kind, self.stay)
+            } else {
+                0
+            };
+            let shelves = self.directory.kind_at(kind).shelves_from(from);
+            shelves.into_iter().find_map(|shelf| {
                 let free = self.free_of(shelf) & !self.stopped_of(shelf);
                 (free != 0).then(|| self.directory.shelves.first_of(shelf, free))?
             })
@@ -115,20 +125,41 @@ impl Search<'_> {
 }
 
 impl Directory {
+    /// Moves the frontier of each night of a stay past the shelves without a free room, where
+    /// types are so large that the next search should not pass them again.
+    pub(crate) fn advance_frontier(&mut self, kinds: &[u32], stay: Stay) {
+        for &kind in kinds.iter().filter(|&&kind| self.kinds.at(kind).is_long()) {
+            for night in stay.iter() {
+                let next = night
+                    .checked_add(1)
+                    .expect("a stay ends within the calendar");
+                let stay = Stay::new(night, next).expect("one night is a stay");
+                let from = self.frontier.of(kind, stay);
+                let open = self.kinds.at(kind).shelves_from(from).find(|&shelf| {
+                    let occupied = self.shelves.any(shelf, Mark::Occupied, stay);
+                    let stopped = self.shelves.any(shelf, Mark::Stopped, stay);
+                    self.shelves.used(shelf) & !occupied & !stopped != 0
+                });
+                let key = open.map_or(u128::MAX, |shelf| self.shelves.keyed_at(shelf, 0).0);
+                self.frontier.raise(kind, night, key);
+            }
+        }
+    }
+
     /// The rooms of a type in natural order, from a name on.
     fn rooms_from<'a>(
         &'a self,
         kind: u32,
         from: Option<&[u8]>,
     ) -> impl Iterator<Item = u32> + use<'a> {
-        let (row, place, inside) = from.map_or((0, 0, 0), |name| self.place_of_name(kind, name));
-        let rows = self.kind_at(kind).rows.iter().skip(row);
-        rows.flatten()
-            .skip(place)
-            .flat_map(move |&shelf| {
-                (0..self.shelves.len(shelf)).filter_map(move |at| self.shelves.room_at(shelf, at))
+        let spot = from.map_or(Spot::FIRST, |name| self.spot_of(kind, key(name), name));
+        let rows = self.kind_at(kind).rows.iter().skip(spot.row);
+        rows.flat_map(|row| &row.shelves)
+            .skip(spot.place)
+            .flat_map(move |&(_, shelf)| {
+                (0..self.shelves.len(shelf)).map(move |at| self.shelves.keyed_at(shelf, at).1)
             })
-            .skip(inside)
+            .skip(spot.inside)
     }
 
     /// The rooms in sale of some types, in natural order, from a room's name on.

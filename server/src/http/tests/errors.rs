@@ -16,41 +16,216 @@ fn every_wrong_request_is_answered_with_its_problem() {
     let cancel = format!("{book}/R00/cancel");
     let rows: [(&str, &str, &str, &str, u16, &str, &str); 26] = [
         ("GET", "/nothing", "", "", 404, "unknown_path", ""),
-        ("GET", "/v1/rooms/bookings/", "", "", 404, "unknown_path", ""),
+        (
+            "GET",
+            "/v1/rooms/bookings/",
+            "",
+            "",
+            404,
+            "unknown_path",
+            "",
+        ),
         ("GET", book, "", "", 405, "method_not_allowed", "GET"),
-        ("PATCH", "/livez", "", "", 405, "method_not_allowed", "PATCH"),
+        (
+            "PATCH",
+            "/livez",
+            "",
+            "",
+            405,
+            "method_not_allowed",
+            "PATCH",
+        ),
         ("POST", book, "", &whole, 415, "unsupported_media_type", ""),
-        ("POST", book, "Content-Type: text/json\r\n", &whole, 415, "unsupported_media_type", ""),
-        ("POST", book, json, "", 400, "malformed_json", "not a JSON object"),
-        ("POST", book, json, "{", 400, "malformed_json", "line 1 column 1"),
-        ("POST", book, json, "[1]", 400, "malformed_json", "not a JSON object"),
-        ("POST", book, json, &unknown, 400, "malformed_json", "unknown field `gest`"),
-        ("POST", book, json, &twice, 400, "malformed_json", "duplicate field `property`"),
-        ("POST", book, json, "{\"property\":1e999}", 400, "malformed_json", "\"property\""),
-        ("POST", &format!("{book}?x=1"), json, &whole, 400, "invalid_request", "\"x\""),
-        ("POST", &cancel, json, "{\"id_number\":\"1\"}", 400, "invalid_request", "12 digits"),
-        ("POST", &cancel, json, "{\"id_number\":\"234123412346\"}", 404, "not_found", ""),
+        (
+            "POST",
+            book,
+            "Content-Type: text/json\r\n",
+            &whole,
+            415,
+            "unsupported_media_type",
+            "",
+        ),
+        (
+            "POST",
+            book,
+            json,
+            "",
+            400,
+            "malformed_json",
+            "not a JSON object",
+        ),
+        (
+            "POST",
+            book,
+            json,
+            "{",
+            400,
+            "malformed_json",
+            "line 1 column 1",
+        ),
+        (
+            "POST",
+            book,
+            json,
+            "[1]",
+            400,
+            "malformed_json",
+            "not a JSON object",
+        ),
+        (
+            "POST",
+            book,
+            json,
+            &unknown,
+            400,
+            "malformed_json",
+            "unknown field `gest`",
+        ),
+        (
+            "POST",
+            book,
+            json,
+            &twice,
+            400,
+            "malformed_json",
+            "duplicate field `property`",
+        ),
+        (
+            "POST",
+            book,
+            json,
+            "{\"property\":1e999}",
+            400,
+            "malformed_json",
+            "\"property\"",
+        ),
+        (
+            "POST",
+            &format!("{book}?x=1"),
+            json,
+            &whole,
+            400,
+            "invalid_request",
+            "\"x\"",
+        ),
+        (
+            "POST",
+            &cancel,
+            json,
+            "{\"id_number\":\"1\"}",
+            400,
+            "invalid_request",
+            "12 digits",
+        ),
+        (
+            "POST",
+            &cancel,
+            json,
+            "{\"id_number\":\"234123412346\"}",
+            404,
+            "not_found",
+            "",
+        ),
         ("GET", &zero, "", "", 404, "not_found", ""),
-        ("GET", "/v1/rooms/bookings/R01", "", "", 400, "invalid_request", "check character"),
-        ("GET", "/v1/rooms/bookings/%FF", "", "", 400, "invalid_request", "percent-encoded"),
-        ("GET", "/v1/rooms/holds?limit=0", "", "", 400, "invalid_request", "1 to 1000"),
-        ("GET", "/v1/rooms/holds?cursor=x", "", "", 400, "invalid_request", "\"cursor\""),
-        ("GET", "/v1/rooms/properties/b%20d/bookings?from=2027-01-01&to=x", "", "", 400,
-            "invalid_request", "\"in\":\"path\""),
-        ("GET", "/v1/rooms/properties/nope/availability?arrival=2027-01-01&departure=2027-01-02",
-            "", "", 404, "unknown_property", ""),
-        ("DELETE", "/v1/rooms/properties/bench/rooms/1", "", "x", 400, "invalid_request",
-            "takes no body"),
-        ("PUT", "/v1/rooms/properties/bench/rooms/1/stop-sell?arrival=2027-01-02", "", "", 400,
-            "invalid_request", "\"departure\""),
-        ("GET", "/v1/rooms/events?since=x", "", "", 400, "invalid_request", "\"since\""),
-        ("GET", "/v1/rooms/events", "Last-Event-ID: 1.x\r\n", "", 400, "invalid_request",
-            "\"Last-Event-ID\""),
+        (
+            "GET",
+            "/v1/rooms/bookings/R01",
+            "",
+            "",
+            400,
+            "invalid_request",
+            "check character",
+        ),
+        (
+            "GET",
+            "/v1/rooms/bookings/%FF",
+            "",
+            "",
+            400,
+            "invalid_request",
+            "percent-encoded",
+        ),
+        (
+            "GET",
+            "/v1/rooms/holds?limit=0",
+            "",
+            "",
+            400,
+            "invalid_request",
+            "1 to 1000",
+        ),
+        (
+            "GET",
+            "/v1/rooms/holds?cursor=x",
+            "",
+            "",
+            400,
+            "invalid_request",
+            "\"cursor\"",
+        ),
+        (
+            "GET",
+            "/v1/rooms/properties/b%20d/bookings?from=2027-01-01&to=x",
+            "",
+            "",
+            400,
+            "invalid_request",
+            "\"in\":\"path\"",
+        ),
+        (
+            "GET",
+            "/v1/rooms/properties/nope/availability?arrival=2027-01-01&departure=2027-01-02",
+            "",
+            "",
+            404,
+            "unknown_property",
+            "",
+        ),
+        (
+            "DELETE",
+            "/v1/rooms/properties/bench/rooms/1",
+            "",
+            "x",
+            400,
+            "invalid_request",
+            "takes no body",
+        ),
+        (
+            "PUT",
+            "/v1/rooms/properties/bench/rooms/1/stop-sell?arrival=2027-01-02",
+            "",
+            "",
+            400,
+            "invalid_request",
+            "\"departure\"",
+        ),
+        (
+            "GET",
+            "/v1/rooms/events?since=x",
+            "",
+            "",
+            400,
+            "invalid_request",
+            "\"since\"",
+        ),
+        (
+            "GET",
+            "/v1/rooms/events",
+            "Last-Event-ID: 1.x\r\n",
+            "",
+            400,
+            "invalid_request",
+            "\"Last-Event-ID\"",
+        ),
     ];
     let mut peer = site.peer();
     for (method, target, headers, body, status, code, words) in rows {
         let reply = peer.request(method, target, headers, body);
-        assert_eq!(reply.problem(), (status, code.to_owned()), "{method} {target}: {reply:?}");
+        assert_eq!(
+            reply.problem(),
+            (status, code.to_owned()),
+            "{method} {target}: {reply:?}"
+        );
         assert!(reply.body.contains(words), "{words}: {reply:?}");
         let path = target.split('?').next().unwrap();
         assert_eq!(reply.json()["instance"], path);
@@ -70,14 +245,38 @@ fn only_names_of_loopback_are_served() {
     let rows = [
         ("GET / HTTP/1.1\r\n", "Host: evil.example\r\n", false),
         ("GET / HTTP/1.1\r\n", "", false),
-        ("GET / HTTP/1.1\r\n", "Host: localhost\r\nHost: localhost\r\n", false),
-        ("GET / HTTP/1.1\r\n", "Host: localhost.evil.example\r\n", false),
-        ("GET / HTTP/1.1\r\n", "Host: localhost:80@evil.example\r\n", false),
-        ("GET http://evil.example/ HTTP/1.1\r\n", "Host: localhost\r\n", false),
+        (
+            "GET / HTTP/1.1\r\n",
+            "Host: localhost\r\nHost: localhost\r\n",
+            false,
+        ),
+        (
+            "GET / HTTP/1.1\r\n",
+            "Host: localhost.evil.example\r\n",
+            false,
+        ),
+        (
+            "GET / HTTP/1.1\r\n",
+            "Host: localhost:80@evil.example\r\n",
+            false,
+        ),
+        (
+            "GET http://evil.example/ HTTP/1.1\r\n",
+            "Host: localhost\r\n",
+            false,
+        ),
         ("GET / HTTP/1.1\r\n", "Host: LOCALHOST\r\n", true),
-        ("GET / HTTP/1.1\r\n", &format!("Host: 127.0.0.1:{port}\r\n"), true),
+        (
+            "GET / HTTP/1.1\r\n",
+            &format!("Host: 127.0.0.1:{port}\r\n"),
+            true,
+        ),
         ("GET / HTTP/1.1\r\n", "Host: [::1]:8470\r\n", true),
-        ("GET http://localhost/ HTTP/1.1\r\n", "Host: localhost\r\n", true),
+        (
+            "GET http://localhost/ HTTP/1.1\r\n",
+            "Host: localhost\r\n",
+            true,
+        ),
     ];
     for (line, host, served) in rows {
         let mut peer = site.peer();
@@ -95,10 +294,20 @@ fn only_names_of_loopback_are_served() {
 #[test]
 fn every_operation_of_the_document_is_served() {
     let site = Site::open();
-    for operation in OPERATIONS.iter().filter(|operation| operation.id != "events") {
-        let reply = site.peer().request(operation.method.as_str(), operation.path, "", "");
+    for operation in OPERATIONS
+        .iter()
+        .filter(|operation| operation.id != "events")
+    {
+        let reply = site
+            .peer()
+            .request(operation.method.as_str(), operation.path, "", "");
         let routed = !reply.body.contains("unknown_path") && reply.status != 405;
-        assert!(routed, "{} {}: {reply:?}", operation.method.as_str(), operation.path);
+        assert!(
+            routed,
+            "{} {}: {reply:?}",
+            operation.method.as_str(),
+            operation.path
+        );
     }
     site.close();
 }
@@ -108,16 +317,25 @@ fn the_doors_own_pages_are_whole_and_load_nothing() {
     let site = Site::open();
     let mut peer = site.peer();
     let docs = peer.get("/docs", "");
-    assert_eq!(docs.header("content-type").as_deref(), Some("text/html; charset=utf-8"));
+    assert_eq!(
+        docs.header("content-type").as_deref(),
+        Some("text/html; charset=utf-8")
+    );
     let policy = docs.header("content-security-policy").unwrap();
-    assert!(policy.starts_with("default-src 'none'; style-src 'self'"), "{policy}");
+    assert!(
+        policy.starts_with("default-src 'none'; style-src 'self'"),
+        "{policy}"
+    );
     assert!(docs.body.ends_with("</html>\n"));
     assert_eq!(peer.get("/openapi.json", "").json()["openapi"], "3.1.0");
     assert_eq!(peer.get("/version", "").json()["name"], "turnstile");
     assert_eq!(peer.get("/readyz", "").json()["status"], "ready");
     assert_eq!(peer.get("/livez", "").json()["status"], "live");
     let metrics = peer.get("/metrics", "").body;
-    assert!(metrics.contains("\nturnstile_rooms_properties 1\n"), "{metrics}");
+    assert!(
+        metrics.contains("\nturnstile_rooms_properties 1\n"),
+        "{metrics}"
+    );
     let lines = metrics.lines().filter(|line| !line.starts_with('#'));
     for line in lines {
         let (name, value) = line.rsplit_once(' ').unwrap();

@@ -24,7 +24,10 @@ fn follow(site: &Site, target: &str, headers: &str) -> Peer {
     peer.send(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n").as_bytes());
     let head = peer.read_to("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
-    assert!(head.contains("content-type: text/event-stream\r\n"), "{head}");
+    assert!(
+        head.contains("content-type: text/event-stream\r\n"),
+        "{head}"
+    );
     peer.read_to(":\n\n").unwrap();
     peer
 }
@@ -33,9 +36,17 @@ fn follow(site: &Site, target: &str, headers: &str) -> Peer {
 fn block(peer: &mut Peer) -> String {
     loop {
         let text = peer.read_to("\n\n").expect("the stream goes on");
-        let block = text.trim_start_matches(|at: char| at == '\r' || at == '\n' || at.is_ascii_hexdigit());
-        let block = if block.starts_with(": ") { &text[text.find("id: ").unwrap()..] } else { block };
-        let start = ["id: ", "event: "].iter().filter_map(|word| text.find(word)).min();
+        let block =
+            text.trim_start_matches(|at: char| at == '\r' || at == '\n' || at.is_ascii_hexdigit());
+        let block = if block.starts_with(": ") {
+            &text[text.find("id: ").unwrap()..]
+        } else {
+            block
+        };
+        let start = ["id: ", "event: "]
+            .iter()
+            .filter_map(|word| text.find(word))
+            .min();
         match start {
             Some(start) => return text[start..].to_owned(),
             None => assert!(block.ends_with(":\n\n"), "{text:?}"),
@@ -82,7 +93,10 @@ fn a_client_that_comes_back_too_late_is_told_where_the_feed_begins() {
         site.feed.publish(event(position));
     }
     let mut late = follow(&site, "/v1/rooms/events", "Last-Event-ID: 9.0\r\n");
-    assert_eq!(block(&mut late), "event: reset\ndata: {\"first\":\"11.0\"}\n\n");
+    assert_eq!(
+        block(&mut late),
+        "event: reset\ndata: {\"first\":\"11.0\"}\n\n"
+    );
     assert_eq!(id_of(&block(&mut late)), "id: 11.0");
     let mut in_time = follow(&site, "/v1/rooms/events?since=10.0", "");
     assert_eq!(id_of(&block(&mut in_time)), "id: 11.0");

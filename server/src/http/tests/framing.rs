@@ -42,7 +42,11 @@ fn ambiguous_requests_are_refused_and_nothing_in_them_is_done() {
         peer.expect_end();
     }
     let properties = site.peer().get("/v1/rooms/properties", "").json();
-    assert_eq!(properties["properties"].as_array().unwrap().len(), 1, "no ghost: {properties}");
+    assert_eq!(
+        properties["properties"].as_array().unwrap().len(),
+        1,
+        "no ghost: {properties}"
+    );
     site.close();
 }
 
@@ -50,11 +54,35 @@ fn ambiguous_requests_are_refused_and_nothing_in_them_is_done() {
 fn large_heads_are_refused() {
     let site = Site::open();
     let rows = [
-        (format!("GET /livez HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "y".repeat(17_000)), 431),
+        (
+            format!(
+                "GET /livez HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n",
+                "y".repeat(17_000)
+            ),
+            431,
+        ),
         (format!("GET /{} HTTP/1.1\r\n", "y".repeat(17_000)), 431),
-        (format!("GET /livez HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: y\r\n".repeat(100)), 431),
-        (format!("GET /livez HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: y\r\n".repeat(99)), 200),
-        (format!("GET /livez HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "y".repeat(16_000)), 200),
+        (
+            format!(
+                "GET /livez HTTP/1.1\r\nHost: localhost\r\n{}\r\n",
+                "X: y\r\n".repeat(100)
+            ),
+            431,
+        ),
+        (
+            format!(
+                "GET /livez HTTP/1.1\r\nHost: localhost\r\n{}\r\n",
+                "X: y\r\n".repeat(99)
+            ),
+            200,
+        ),
+        (
+            format!(
+                "GET /livez HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n",
+                "y".repeat(16_000)
+            ),
+            200,
+        ),
     ];
     for (request, status) in rows {
         let mut peer = site.peer();

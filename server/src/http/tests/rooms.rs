@@ -11,7 +11,10 @@ fn a_key_gets_its_first_answer_again_and_no_other_content() {
     let mut peer = site.peer();
     let body = booking("1", "2027-01-01", "2027-01-03");
     let first = peer.post(BOOK, "Idempotency-Key: \"k-1\"\r\n", &body);
-    assert_eq!((first.status, first.header("idempotent-replayed")), (201, None));
+    assert_eq!(
+        (first.status, first.header("idempotent-replayed")),
+        (201, None)
+    );
     let again = peer.post(BOOK, "Idempotency-Key: k-1\r\n", &body);
     assert_eq!(again.status, 200);
     assert_eq!(again.header("idempotent-replayed").as_deref(), Some("true"));
@@ -19,7 +22,10 @@ fn a_key_gets_its_first_answer_again_and_no_other_content() {
     expected["replayed"] = true.into();
     assert_eq!(again.json(), expected);
     assert_eq!(again.header("location"), first.header("location"));
-    assert_eq!(again.header("turnstile-position"), first.header("turnstile-position"));
+    assert_eq!(
+        again.header("turnstile-position"),
+        first.header("turnstile-position")
+    );
 
     let other = booking("2", "2027-01-01", "2027-01-03");
     let reused = peer.post(BOOK, "Idempotency-Key: k-1\r\n", &other);
@@ -27,7 +33,10 @@ fn a_key_gets_its_first_answer_again_and_no_other_content() {
 
     let refused = peer.post(BOOK, "Idempotency-Key: k-2\r\n", &body);
     assert_eq!(refused.problem(), (409, "sold_out".to_owned()));
-    assert_eq!(refused.json()["nights"], serde_json::json!(["2027-01-01", "2027-01-02"]));
+    assert_eq!(
+        refused.json()["nights"],
+        serde_json::json!(["2027-01-01", "2027-01-02"])
+    );
     let again = peer.post(BOOK, "Idempotency-Key: k-2\r\n", &body);
     assert_eq!(again.problem(), refused.problem());
     assert_eq!(again.json()["replayed"], true);
@@ -36,7 +45,11 @@ fn a_key_gets_its_first_answer_again_and_no_other_content() {
     for wrong in ["\"k", "two words", ""] {
         let header = format!("Idempotency-Key: {wrong}\r\n");
         let reply = peer.post(BOOK, &header, &body);
-        assert_eq!(reply.problem(), (400, "invalid_idempotency_key".to_owned()), "{wrong}");
+        assert_eq!(
+            reply.problem(),
+            (400, "invalid_idempotency_key".to_owned()),
+            "{wrong}"
+        );
     }
     site.close();
 }
@@ -68,7 +81,10 @@ fn a_version_is_compared_on_look_up_and_cancel() {
     assert_eq!(cancelled.status, 200);
     assert_eq!(cancelled.json()["departure"], "2027-01-03");
     let again = peer.post(&cancel, &headers, ID);
-    assert_eq!((again.status, again.json()["replayed"].clone()), (200, true.into()));
+    assert_eq!(
+        (again.status, again.json()["replayed"].clone()),
+        (200, true.into())
+    );
     let ended = peer.post(&cancel, &format!("If-Match: {etag}\r\n"), ID);
     assert_eq!(ended.problem(), (410, "ended".to_owned()));
     assert_eq!(peer.get(&path, "").problem(), (410, "ended".to_owned()));
@@ -83,19 +99,26 @@ fn listings_go_on_at_their_cursor() {
         let made = peer.post(BOOK, "", &booking(room, "2027-01-01", "2027-01-02"));
         assert_eq!(made.status, 201);
     }
-    let mut target = "/v1/rooms/properties/bench/bookings?from=2027-01-01&to=2027-02-01&limit=2"
-        .to_owned();
+    let mut target =
+        "/v1/rooms/properties/bench/bookings?from=2027-01-01&to=2027-02-01&limit=2".to_owned();
     let mut rooms = Vec::new();
     loop {
         let page = peer.get(&target, "");
         let entries = page.json()["entries"].as_array().unwrap().clone();
-        rooms.extend(entries.iter().map(|entry| entry["room"].as_str().unwrap().to_owned()));
+        rooms.extend(
+            entries
+                .iter()
+                .map(|entry| entry["room"].as_str().unwrap().to_owned()),
+        );
         let Some(link) = page.header("link") else {
             assert_eq!(page.json()["next_cursor"], Value::Null);
             break;
         };
         let cursor = page.json()["next_cursor"].as_str().unwrap().to_owned();
-        assert!(link.ends_with(&format!("cursor={cursor}>; rel=\"next\"")), "{link}");
+        assert!(
+            link.ends_with(&format!("cursor={cursor}>; rel=\"next\"")),
+            "{link}"
+        );
         target = link[1..link.find('>').unwrap()].to_owned();
     }
     assert_eq!(rooms, ["1", "2", "3"]);
@@ -122,20 +145,32 @@ fn a_hold_is_extended_confirmed_or_released() {
     assert_eq!(held.status, 201);
     let reference = held.json()["reference"].as_str().unwrap().to_owned();
     let path = format!("/v1/rooms/holds/{reference}");
-    let extended = peer.post(&format!("{path}/extend"), "", r#"{"ttl_seconds":120}"#).json();
-    assert!(extended["until"].as_str() > held.json()["until"].as_str(), "{extended}");
+    let extended = peer
+        .post(&format!("{path}/extend"), "", r#"{"ttl_seconds":120}"#)
+        .json();
+    assert!(
+        extended["until"].as_str() > held.json()["until"].as_str(),
+        "{extended}"
+    );
     let listed = peer.get("/v1/rooms/holds", "").json();
     assert_eq!(listed["entries"][0]["reference"], *reference);
     let early = peer.post(&format!("{BOOK}/{reference}/cancel"), "If-Match: *\r\n", ID);
     assert_eq!(early.problem(), (409, "not_confirmed".to_owned()));
     let confirm = r#"{"guest":"ada","id_number":"234123412346"}"#;
     let confirmed = peer.post(&format!("{path}/confirm"), "", confirm).json();
-    assert_eq!((&confirmed["room"], &confirmed["late"]), (&"1".into(), &false.into()));
+    assert_eq!(
+        (&confirmed["room"], &confirmed["late"]),
+        (&"1".into(), &false.into())
+    );
     let late = peer.request("POST", &format!("{path}/release"), "", "");
     assert_eq!(late.problem(), (409, "already_confirmed".to_owned()));
     let other = peer.post("/v1/rooms/holds", "", &hold("2")).json();
     let other = format!("/v1/rooms/holds/{}", other["reference"].as_str().unwrap());
-    assert_eq!(peer.request("POST", &format!("{other}/release"), "", "").status, 200);
+    assert_eq!(
+        peer.request("POST", &format!("{other}/release"), "", "")
+            .status,
+        200
+    );
     let gone = peer.request("POST", &format!("{other}/release"), "", "");
     assert_eq!(gone.problem(), (410, "ended".to_owned()));
     site.close();
@@ -157,12 +192,16 @@ fn a_property_has_rooms_that_are_stopped_explained_and_withdrawn() {
     let stay = "arrival=2027-01-01&departure=2027-01-03";
     let stop = format!("{grand}/rooms/101/stop-sell?{stay}");
     assert_eq!(peer.request("PUT", &stop, "", "").status, 200);
-    let free = peer.get(&format!("{grand}/availability?{stay}&type=double"), "").json();
+    let free = peer
+        .get(&format!("{grand}/availability?{stay}&type=double"), "")
+        .json();
     let types = serde_json::json!([
         {"type": "double", "rooms": 2, "free": [1, 1], "free_throughout": 1}
     ]);
     assert_eq!(free["types"], types);
-    let why = peer.get(&format!("{grand}/explain?{stay}&room=101"), "").json();
+    let why = peer
+        .get(&format!("{grand}/explain?{stay}&room=101"), "")
+        .json();
     assert_eq!(why["would_get"], Value::Null);
     assert_eq!(why["blocks"][0]["kind"], "stop_sell");
     assert_eq!(peer.request("DELETE", &stop, "", "").status, 200);
