@@ -11,6 +11,7 @@ use crate::{
     driver::{self, Load, Work, us_each},
     ground::{Ground, tell},
     process,
+    ratio::Ratio,
     section::{Figure, Section, Subject},
     server::{Kind, Server},
 };
@@ -74,6 +75,7 @@ pub(crate) fn run(
         ),
         before,
         after: ground.probe()?,
+        neighbours_percent: Some(neighbours_percent(&samples)),
         subjects: subjects
             .map(|(contender, samples)| Subject {
                 name: contender.to_string(),
@@ -115,6 +117,15 @@ impl Usage {
             machine: process::cpu_of_the_machine()?,
         })
     }
+}
+
+/// The median of all samples.
+fn neighbours_percent(samples: &[Vec<Sample>]) -> f64 {
+    let all = samples
+        .iter()
+        .flatten()
+        .map(|sample| sample.neighbours_percent);
+    Ratio::spread(&all.collect::<Vec<f64>>()).median
 }
 
 fn figures(samples: &[Sample]) -> Vec<Figure> {

@@ -21,10 +21,16 @@ use std::{
     path::PathBuf,
 };
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser};
 
-use crate::{ground::Ground, machine::Machine, probe::Probe, report::Report, rooms::SECTIONS};
+use crate::{
+    ground::Ground,
+    machine::Machine,
+    probe::Probe,
+    report::{NotMeasured, Report},
+    rooms::SECTIONS,
+};
 
 /// Measures what we claim to be fast, beside its peers
 #[derive(Debug, Parser)]
@@ -86,18 +92,30 @@ fn measure(arguments: Rooms) -> Result<()> {
         quick: arguments.quick,
     };
     let machine = Machine::this(&ground.turnstile);
-    let mut sections = Vec::new();
+    let (mut sections, mut not_measured) = (Vec::new(), Vec::new());
     for (name, measure) in SECTIONS {
-        if arguments.only.is_empty() || arguments.only.iter().any(|only| only == name) {
-            sections.push(measure(&ground)?);
+        if !arguments.only.is_empty() && !arguments.only.iter().any(|only| only == name) {
+            continue;
+        }
+        match measure(&ground) {
+            Ok(section) => sections.push(section),
+            Err(reason) => not_measured.push(NotMeasured {
+                section: name,
+                reason: format!("{reason:#}"),
+            }),
         }
     }
     let report = Report {
         quick: ground.quick,
         machine,
         sections,
+        not_measured,
     };
     report.write(&arguments.out)?;
     write!(io::stdout(), "{report}")?;
+    ensure!(
+        report.not_measured.is_empty(),
+        "not everything was measured"
+    );
     Ok(())
 }

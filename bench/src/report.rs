@@ -23,6 +23,14 @@ pub(crate) struct Report {
     pub(crate) quick: bool,
     pub(crate) machine: Machine,
     pub(crate) sections: Vec<Section>,
+    pub(crate) not_measured: Vec<NotMeasured>,
+}
+
+/// A part that was asked for and could not be measured: a failure of the run, not of a target.
+#[derive(Debug, Serialize)]
+pub(crate) struct NotMeasured {
+    pub(crate) section: &'static str,
+    pub(crate) reason: String,
 }
 
 impl Report {
@@ -51,6 +59,9 @@ impl fmt::Display for Report {
                 write_claim(f, claim)?;
             }
         }
+        for NotMeasured { section, reason } in &self.not_measured {
+            writeln!(f, "\nNot measured: {section}: {reason}")?;
+        }
         write_machine(f, &self.machine)?;
         for section in &self.sections {
             write_section(f, section)?;
@@ -75,6 +86,7 @@ fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
         ("cores", &machine.cores),
         ("kernel", &machine.kernel),
         ("load average", &machine.load_average),
+        ("niceness", &machine.niceness),
         ("date", &machine.date),
         ("commit", &machine.commit),
         ("turnstile", &machine.turnstile),
@@ -173,6 +185,7 @@ mod tests {
             setting: "s".to_owned(),
             before: probe(100.0),
             after: probe(after_us),
+            neighbours_percent: None,
             subjects: vec![
                 subject("a", [2_000.4, 3_000.0, 1_000.0]),
                 subject("b", [10.0, 10.0, 10.0]),

@@ -7,6 +7,9 @@ use crate::{
     ratio::{Bound, Ratio, Verdict},
 };
 
+/// With two cores for two ends, others who use more than this take it from one of the ends.
+const NEIGHBOURS_PERCENT_MAX: f64 = 25.0;
+
 /// A part of the report, with the probes that ran right before and after it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Section {
@@ -15,6 +18,8 @@ pub(crate) struct Section {
     pub(crate) setting: String,
     pub(crate) before: Probe,
     pub(crate) after: Probe,
+    /// What others used while it was measured, in percent of a core; where it was watched.
+    pub(crate) neighbours_percent: Option<f64>,
     pub(crate) subjects: Vec<Subject>,
     pub(crate) claims: Vec<Claim>,
 }
@@ -75,9 +80,12 @@ impl Section {
         });
     }
 
-    /// Whether the machine was the same before and after.
+    /// Whether the machine was the same before and after, and ours alone.
     pub(crate) fn quiet(&self) -> bool {
-        self.before.agrees(&self.after)
+        let alone = self
+            .neighbours_percent
+            .is_none_or(|percent| percent <= NEIGHBOURS_PERCENT_MAX);
+        alone && self.before.agrees(&self.after)
     }
 }
 
@@ -89,7 +97,7 @@ mod tests {
         ratio::{Bound, Ratio, Verdict},
     };
 
-    fn section(after_us: f64) -> Section {
+    fn section(after_us: f64, neighbours_percent: Option<f64>) -> Section {
         let probe = |sync_p50_us| Probe {
             sync_p50_us,
             loopback_p50_us: 20.0,
@@ -112,6 +120,7 @@ mod tests {
             setting: String::new(),
             before: probe(100.0),
             after: probe(after_us),
+            neighbours_percent,
             subjects: vec![subject("ours", &[4.0, 9.0]), subject("peer", &[2.0, 3.0])],
             claims: Vec::new(),
         }
@@ -119,9 +128,14 @@ mod tests {
 
     #[test]
     fn a_claim_compares_one_figure_of_two_subjects() {
-        let rows = [(150.0, Verdict::Missed), (250.0, Verdict::NoisyNotJudged)];
-        for (after_us, verdict) in rows {
-            let mut section = section(after_us);
+        let rows = [
+            (150.0, None, Verdict::Missed),
+            (150.0, Some(20.0), Verdict::Missed),
+            (250.0, None, Verdict::NoisyNotJudged),
+            (150.0, Some(30.0), Verdict::NoisyNotJudged),
+        ];
+        for (after_us, neighbours_percent, verdict) in rows {
+            let mut section = section(after_us, neighbours_percent);
             section.claim("thrice the rate", "rate", (0, 1), Bound::AtLeast(3.0));
             let expected = Claim {
                 target: "thrice the rate".into(),

@@ -70,16 +70,12 @@ fn word(value: &Value) -> Option<String> {
     }
 }
 
-/// Sends a command that makes something; that it is there already is fine too.
-pub(crate) fn make(door: &mut Connection, command: &[&[u8]], already: &str) -> anyhow::Result<()> {
-    let value = door.command(command)?;
-    match answer(&value)?.outcome {
+/// Reads the answer to a command that makes something; that it is there `already` is fine too.
+pub(crate) fn made(value: &Value, already: &str) -> anyhow::Result<()> {
+    match answer(value)?.outcome {
         Outcome::Done(_) => Ok(()),
         Outcome::Refused(code) if code == already => Ok(()),
-        Outcome::Refused(code) => Err(anyhow!(
-            "{} is refused: {code}",
-            String::from_utf8_lossy(command.first().copied().unwrap_or_default())
-        )),
+        Outcome::Refused(code) => Err(anyhow!("what the season needs is refused: {code}")),
     }
 }
 

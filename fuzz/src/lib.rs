@@ -2,3 +2,4 @@
 //! build with any toolchain; only the harnesses in `fuzz_targets/` need a fuzzer.
 
 pub mod record;
+pub mod resp;

@@ -30,11 +30,17 @@ pub(crate) struct Input {
 impl Input {
     /// The loop's own buffer, with room for a full read.
     pub(crate) fn roomy() -> Self {
-        Self { bytes: vec![0; READ_BYTES], start: 0, end: 0 }
+        Self {
+            bytes: vec![0; READ_BYTES],
+            start: 0,
+            end: 0,
+        }
     }
 
     pub(crate) fn pending(&self) -> &[u8] {
-        self.bytes.get(self.start..self.end).expect("the start is before the end")
+        self.bytes
+            .get(self.start..self.end)
+            .expect("the start is before the end")
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
@@ -53,7 +59,11 @@ impl Input {
     /// Keeps what is pending in a buffer of its own, with little room beside.
     pub(crate) fn kept(&self) -> Self {
         let pending = self.pending();
-        Self { bytes: pending.to_vec(), start: 0, end: pending.len() }
+        Self {
+            bytes: pending.to_vec(),
+            start: 0,
+            end: pending.len(),
+        }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -72,18 +82,25 @@ impl Input {
                 self.bytes.resize(self.end + wanted, 0);
             }
         }
-        let room = self.bytes.get_mut(self.end..).expect("the end is within the buffer");
+        let room = self
+            .bytes
+            .get_mut(self.end..)
+            .expect("the end is within the buffer");
         let size = room.len();
         match source.read(room) {
             Ok(0) => Ok(Filled::End),
             Ok(count) => {
                 self.end += count;
-                Ok(Filled::Bytes { count, more: count == size })
+                Ok(Filled::Bytes {
+                    count,
+                    more: count == size,
+                })
             }
             Err(failure) if failure.kind() == io::ErrorKind::WouldBlock => Ok(Filled::Nothing),
-            Err(failure) if failure.kind() == io::ErrorKind::Interrupted => {
-                Ok(Filled::Bytes { count: 0, more: true })
-            }
+            Err(failure) if failure.kind() == io::ErrorKind::Interrupted => Ok(Filled::Bytes {
+                count: 0,
+                more: true,
+            }),
             Err(failure) => Err(failure),
         }
     }
@@ -110,7 +127,10 @@ impl Output {
     pub(crate) fn flush(&mut self, sink: &mut impl Write) -> io::Result<usize> {
         let begun = self.sent;
         while self.owed() > 0 {
-            let owed = self.bytes.get(self.sent..).expect("only what is there was sent");
+            let owed = self
+                .bytes
+                .get(self.sent..)
+                .expect("only what is there was sent");
             match sink.write(owed) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => self.sent += count,
@@ -161,7 +181,10 @@ mod tests {
     #[test]
     fn what_is_owed_is_sent_once_and_in_order() {
         let mut output = Output::default();
-        let mut socket = Narrow { taken: Vec::new(), room: 0 };
+        let mut socket = Narrow {
+            taken: Vec::new(),
+            room: 0,
+        };
         let mut expected = Vec::new();
         for round in 0..40_u8 {
             let reply = [round; 7];

@@ -6,13 +6,13 @@ use std::{
 };
 
 use mio::net::TcpStream;
-use turnstile_resp::{Decoded, Decoder, Encoder, Fault};
+use turnstile_resp::{Decoder, Encoder, Fault};
 
 use crate::{
     buffer::{Filled, Input, Output},
     counters::ErrorCode,
-    limits::{Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
-    session::{Next, Session, Surroundings},
+    limits::{AHEAD, Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
+    session::{RunEnd, Session, Surroundings},
 };
 
 /// What the socket may still bring.
@@ -157,7 +157,11 @@ impl Connection {
         }
         let served = self.answer(around, limits, budget.min(PIPELINE_DEPTH));
         if borrows {
-            let left = if self.input.is_empty() { Input::default() } else { self.input.kept() };
+            let left = if self.input.is_empty() {
+                Input::default()
+            } else {
+                self.input.kept()
+            };
             std::mem::swap(&mut self.input, scratch);
             scratch.clear();
             self.input = left;
@@ -177,7 +181,12 @@ impl Connection {
         }
         match self.input.fill(&mut self.socket) {
             Ok(Filled::Bytes { count, more }) => {
-                around.engine.counters.resp.bytes_in.add(count.try_into().unwrap_or(0));
+                around
+                    .engine
+                    .counters
+                    .resp
+                    .bytes_in
+                    .add(count.try_into().unwrap_or(0));
                 // A short read has emptied the socket: what comes later raises a new event.
                 if !more && self.incoming == Incoming::Ready {
                     self.incoming = Incoming::Drained;
@@ -199,21 +208,28 @@ impl Connection {
                 break;
             }
             let rest = self.input.pending().get(at..).unwrap_or_default();
-            match self.decoder.decode(rest) {
-                Ok(Decoded::Incomplete) => break,
-                Ok(Decoded::Request { arguments, length }) => {
-                    let next = self.session.answer(around, arguments, self.output.tail());
-                    at += length;
-                    served += 1;
-                    if next == Next::Close {
-                        self.phase = Phase::Closing;
-                    }
-                }
-                Err(fault) => self.break_off(around, fault),
+            let run = self.session.run(
+                around,
+                &mut self.decoder,
+                rest,
+                (budget - served).min(AHEAD),
+                self.output.tail(),
+            );
+            at += run.length;
+            served += run.requests;
+            match run.end {
+                RunEnd::More => {}
+                RunEnd::Incomplete => break,
+                RunEnd::Close => self.phase = Phase::Closing,
+                RunEnd::Fault(fault) => self.break_off(around, fault),
             }
         }
         self.input.consume(at);
-        around.engine.counters.requests.add(served.try_into().unwrap_or(0));
+        around
+            .engine
+            .counters
+            .requests
+            .add(served.try_into().unwrap_or(0));
         served
     }
 
@@ -258,7 +274,11 @@ impl Connection {
     fn part(&mut self, sweep: u32) {
         let told = self.socket.shutdown(Shutdown::Write).is_ok();
         let listens = told && self.incoming != Incoming::Ended;
-        self.phase = if listens { Phase::Parting(sweep) } else { Phase::Gone };
+        self.phase = if listens {
+            Phase::Parting(sweep)
+        } else {
+            Phase::Gone
+        };
         self.note_readable(false);
     }
 
@@ -290,7 +310,9 @@ impl Connection {
             return;
         }
         let protocol = self.session.protocol();
-        self.session.following().put_message(protocol, message, self.output.tail());
+        self.session
+            .following()
+            .put_message(protocol, message, self.output.tail());
     }
 
     /// Ends a connection that has been idle, stalled or parting for too long; answers whether.

@@ -40,7 +40,10 @@ impl Connections {
     }
 
     pub(crate) fn put_back(&mut self, place: usize, connection: Box<Connection>) {
-        let slot = self.places.get_mut(place).expect("a connection goes where it came from");
+        let slot = self
+            .places
+            .get_mut(place)
+            .expect("a connection goes where it came from");
         assert!(slot.is_none(), "the place was kept free");
         *slot = Some(connection);
     }
@@ -53,7 +56,11 @@ impl Connections {
 
     /// The places in use.
     pub(crate) fn places(&self) -> Vec<usize> {
-        let used = self.places.iter().enumerate().filter(|(_, slot)| slot.is_some());
+        let used = self
+            .places
+            .iter()
+            .enumerate()
+            .filter(|(_, slot)| slot.is_some());
         used.map(|(place, _)| place).collect()
     }
 

@@ -13,12 +13,14 @@ pub struct Counter(AtomicU64);
 impl Counter {
     /// Adds to it. MUST be called by its one writer only.
     pub fn add(&self, amount: u64) {
-        self.0.store(self.get().wrapping_add(amount), Ordering::Relaxed);
+        self.0
+            .store(self.get().wrapping_add(amount), Ordering::Relaxed);
     }
 
     /// Takes from it, for numbers that go down too. MUST be called by its one writer only.
     pub fn take(&self, amount: u64) {
-        self.0.store(self.get().wrapping_sub(amount), Ordering::Relaxed);
+        self.0
+            .store(self.get().wrapping_sub(amount), Ordering::Relaxed);
     }
 
     #[must_use]
@@ -48,7 +50,10 @@ pub struct Tally<const N: usize> {
 
 impl<const N: usize> Tally<N> {
     fn new(words: &'static [&'static str; N]) -> Self {
-        Self { words, counts: std::array::from_fn(|_| Counter::default()) }
+        Self {
+            words,
+            counts: std::array::from_fn(|_| Counter::default()),
+        }
     }
 
     fn count(&self, place: usize) {
@@ -59,7 +64,10 @@ impl<const N: usize> Tally<N> {
 
     /// Each word and how often it was counted.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.words.iter().copied().zip(self.counts.iter().map(Counter::get))
+        self.words
+            .iter()
+            .copied()
+            .zip(self.counts.iter().map(Counter::get))
     }
 
     #[must_use]
@@ -287,7 +295,10 @@ mod tests {
     #[test]
     fn a_refusal_is_counted_under_its_code() {
         let night = Night::from_days(1);
-        let nights = turnstile_rooms::Nights { first: night, bits: 1 };
+        let nights = turnstile_rooms::Nights {
+            first: night,
+            bits: 1,
+        };
         let until_max = turnstile_types::Timestamp(1);
         let refusals = [
             Refusal::UnknownProperty,

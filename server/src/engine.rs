@@ -75,7 +75,10 @@ impl Engine {
     }
 
     pub(crate) const fn door(&self) -> Door<'_> {
-        Door { id_key: &self.id_key, verhoeff: self.verhoeff }
+        Door {
+            id_key: &self.id_key,
+            verhoeff: self.verhoeff,
+        }
     }
 
     #[inline]
@@ -153,7 +156,10 @@ impl Engine {
     }
 
     pub(crate) fn totals(&self) -> Totals {
-        match self.backend.query(self.now, &self.principal, &Query::Totals) {
+        match self
+            .backend
+            .query(self.now, &self.principal, &Query::Totals)
+        {
             Answer::Totals(totals) => totals,
             other => unreachable!("totals were asked for, not {other:?}"),
         }
@@ -176,6 +182,8 @@ impl Engine {
 
 /// The time of day. Logged time never goes back: the sequencer sees to that.
 fn wall_clock() -> Timestamp {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

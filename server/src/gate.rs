@@ -29,8 +29,14 @@ pub enum Ask {
         command: Vec<u8>,
         reply: oneshot::Sender<Result<Reply, ExecuteError>>,
     },
-    Query { principal: Principal, query: Query, reply: oneshot::Sender<(Position, Answer)> },
-    Status { reply: oneshot::Sender<ServerStatus> },
+    Query {
+        principal: Principal,
+        query: Query,
+        reply: oneshot::Sender<(Position, Answer)>,
+    },
+    Status {
+        reply: oneshot::Sender<ServerStatus>,
+    },
 }
 
 /// What the loop knows about the server at one moment.
@@ -95,9 +101,23 @@ impl fmt::Debug for Gate {
 impl Gate {
     pub(crate) fn new(waker: Waker, id_key: IdKey, verhoeff: bool) -> (Self, Inbox) {
         let (sender, receiver) = sync_channel(GATE_QUEUE);
-        let bell = Arc::new(Bell { rung: AtomicBool::new(false), waker });
-        let inbox = Inbox { asks: receiver, bell: Arc::clone(&bell) };
-        (Self { asks: sender, bell, id_key: Arc::new(id_key), verhoeff }, inbox)
+        let bell = Arc::new(Bell {
+            rung: AtomicBool::new(false),
+            waker,
+        });
+        let inbox = Inbox {
+            asks: receiver,
+            bell: Arc::clone(&bell),
+        };
+        (
+            Self {
+                asks: sender,
+                bell,
+                id_key: Arc::new(id_key),
+                verhoeff,
+            },
+            inbox,
+        )
     }
 
     /// Puts a request in the loop's queue.
@@ -105,9 +125,18 @@ impl Gate {
     /// # Errors
     /// The queue is full, or the loop has ended; nothing of the request happened.
     pub fn ask(&self, ask: Ask) -> Result<(), Overloaded> {
-        self.asks.try_send(ask).map_err(|_returned| Overloaded)?;
+        self.put(ask)?;
         self.bell.ring();
         Ok(())
+    }
+
+    /// Puts a request in the loop's queue without waking the loop, for callers that have several
+    /// and wake it once after them: on a shared core each wake-up would interrupt the caller.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub(crate) fn put(&self, ask: Ask) -> Result<(), Overloaded> {
+        self.asks.try_send(ask).map_err(|_returned| Overloaded)
     }
 
     /// The key that seals id numbers.

@@ -33,16 +33,16 @@ use line::{Line, Lines, Verdict};
 
 /// What the door's thread is made of; every request can reach it.
 pub(crate) struct Door {
-    pub(crate) courier: Courier,
-    pub(crate) gate: Gate,
-    pub(crate) feed: Arc<Feed>,
-    pub(crate) counters: Arc<Counters>,
-    pub(crate) limits: HttpLimits,
+    courier: Courier,
+    gate: Gate,
+    feed: Arc<Feed>,
+    counters: Arc<Counters>,
+    limits: HttpLimits,
     /// Rings when the feed has something new, on this thread.
-    pub(crate) news: Arc<Notify>,
-    pub(crate) streams: AtomicU64,
-    pub(crate) stopping: AtomicBool,
-    pub(crate) documents: documents::Documents,
+    news: Arc<Notify>,
+    streams: AtomicU64,
+    stopping: AtomicBool,
+    documents: documents::Documents,
     /// Numbers requests that bring no id.
     requests: AtomicU64,
     /// Tells the ids of this process from those of others.

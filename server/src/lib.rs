@@ -51,9 +51,16 @@ pub struct Settings {
 #[derive(Debug)]
 pub enum StartError {
     /// The address is not of this machine alone.
-    NotLoopback { door: &'static str, address: SocketAddr },
+    NotLoopback {
+        door: &'static str,
+        address: SocketAddr,
+    },
     /// A door could not be opened.
-    Bind { door: &'static str, address: SocketAddr, cause: io::Error },
+    Bind {
+        door: &'static str,
+        address: SocketAddr,
+        cause: io::Error,
+    },
     /// The journal could not be opened.
     Open(OpenError),
     /// The system gave no poll or no thread.
@@ -68,7 +75,11 @@ impl fmt::Display for StartError {
                 "the {door} door cannot listen on {address}: this server has no keys and no TLS \
                  yet, so it serves loopback addresses (127.0.0.0/8 and ::1) only"
             ),
-            Self::Bind { door, address, cause } => {
+            Self::Bind {
+                door,
+                address,
+                cause,
+            } => {
                 write!(f, "the {door} door cannot listen on {address}: {cause}")
             }
             Self::Open(cause) => cause.fmt(f),

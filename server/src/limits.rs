@@ -17,8 +17,9 @@ const IDLE: Duration = Duration::from_secs(900);
 /// A connection that takes nothing of what it is owed for so long is closed.
 const STALL: Duration = Duration::from_secs(30);
 
-/// What a connection may be owed before it is not read from any more, in bytes. One more reply may
-/// come on top: a page of a listing has at most 1,000 entries of some 500 bytes.
+/// What a connection may be owed before it is not read from any more, in bytes. The reply that passes
+/// it comes on top: a page of a listing has at most 1,000 entries of some 500 bytes, a batch at most
+/// 1,024 replies.
 const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
 
 /// After a stop is asked for, connections that do not take their answers are dropped after this.
@@ -71,6 +72,9 @@ pub(crate) const GATE_BATCH: usize = 1_024;
 
 /// Commands of one `MULTI` batch: it is executed in one turn.
 pub(crate) const BATCH_COMMANDS: usize = 1_024;
+
+/// Commands of one `MULTI` batch whose answers may be long: all of them are owed at once.
+pub(crate) const BATCH_READS: usize = 16;
 
 /// Bytes of one `MULTI` batch: with what its records add, it fits one group of the journal.
 pub(crate) const BATCH_BYTES: usize = 512 * 1_024;

@@ -40,7 +40,10 @@ impl Listener {
         socket.set_nonblocking(true)?;
         let mut socket = TcpListener::from_std(socket);
         registry.register(&mut socket, token, Interest::READABLE)?;
-        Ok(Self { socket, reserve: spare() })
+        Ok(Self {
+            socket,
+            reserve: spare(),
+        })
     }
 
     pub(crate) fn accept(&mut self) -> Accepted {
@@ -74,7 +77,9 @@ fn spare() -> Option<File> {
 }
 
 fn is_exhausted(failure: &io::Error) -> bool {
-    failure.raw_os_error().is_some_and(|code| EXHAUSTED.contains(&code))
+    failure
+        .raw_os_error()
+        .is_some_and(|code| EXHAUSTED.contains(&code))
 }
 
 /// Tells a client that there is no room. Whether it hears it is its own business.

@@ -78,8 +78,14 @@ impl std::error::Error for StopError {
 /// # Errors
 /// An address that is not loopback or taken, or a journal that cannot be opened. Nothing runs then.
 pub fn start(settings: &Settings) -> Result<Running, StartError> {
-    let resp = settings.resp.map(|address| bind("resp", address)).transpose()?;
-    let http = settings.http.map(|address| bind("http", address)).transpose()?;
+    let resp = settings
+        .resp
+        .map(|address| bind("resp", address))
+        .transpose()?;
+    let http = settings
+        .http
+        .map(|address| bind("http", address))
+        .transpose()?;
     let mut doors = Vec::new();
     for (name, listener) in [("resp", &resp), ("http", &http)] {
         if let Some(listener) = listener {
@@ -91,7 +97,10 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
         Embedded::open(settings.data.as_deref(), options).map_err(StartError::Open)?;
     let feed = Arc::new(Feed::new(recovery.snapshot));
     let counters = Arc::new(Counters::default());
-    let resp_port = resp.as_ref().and_then(|_| doors.first()).map_or(0, |door| door.1.port());
+    let resp_port = resp
+        .as_ref()
+        .and_then(|_| doors.first())
+        .map_or(0, |door| door.1.port());
     let signals = Arc::new(Signals::default());
     let shared = (Arc::clone(&feed), Arc::clone(&signals));
     let begun = begin(settings, backend, (resp, resp_port), shared, &counters);
@@ -113,8 +122,19 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
             Some(door.map_err(StartError::System)?)
         }
     };
-    let stopper = Stopper { signals, gate, http: http.as_ref().map(HttpDoor::stopper) };
-    Ok(Running { doors, recovery, counters, stopper, http, fast_loop })
+    let stopper = Stopper {
+        signals,
+        gate,
+        http: http.as_ref().map(HttpDoor::stopper),
+    };
+    Ok(Running {
+        doors,
+        recovery,
+        counters,
+        stopper,
+        http,
+        fast_loop,
+    })
 }
 
 type LoopThread = JoinHandle<Result<(), Broken>>;
@@ -130,12 +150,14 @@ fn begin(
     let poll = Poll::new()?;
     let waker = Waker::new(poll.registry(), GATE)?;
     let (gate, inbox) = Gate::new(waker, backend.id_key().clone(), settings.verhoeff);
-    let listener =
-        listener.map(|listener| Listener::new(listener, poll.registry(), LISTENER)).transpose()?;
+    let listener = listener
+        .map(|listener| Listener::new(listener, poll.registry(), LISTENER))
+        .transpose()?;
     let engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
     let fast_loop = FastLoop::new(poll, listener, engine, inbox, shared, settings.limits);
-    let thread =
-        Builder::new().name("fast-loop".to_owned()).spawn(move || fast_loop.run())?;
+    let thread = Builder::new()
+        .name("fast-loop".to_owned())
+        .spawn(move || fast_loop.run())?;
     Ok((gate, thread))
 }
 
@@ -143,7 +165,11 @@ fn bind(door: &'static str, address: SocketAddr) -> Result<TcpListener, StartErr
     if !address.ip().is_loopback() {
         return Err(StartError::NotLoopback { door, address });
     }
-    TcpListener::bind(address).map_err(|cause| StartError::Bind { door, address, cause })
+    TcpListener::bind(address).map_err(|cause| StartError::Bind {
+        door,
+        address,
+        cause,
+    })
 }
 
 impl Running {

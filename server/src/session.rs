@@ -5,6 +5,7 @@ mod client;
 mod following;
 mod hello;
 mod report;
+mod run;
 
 use std::{net::SocketAddr, time::SystemTime};
 
@@ -18,6 +19,8 @@ use turnstile_resp::{
 use crate::{connections::Connections, counters::ErrorCode, engine::Engine};
 
 use self::{batch::Batch, following::Following};
+
+pub(crate) use self::run::RunEnd;
 
 /// What is done with the connection after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,9 +107,6 @@ impl Session {
             Err(unknown) => Err(unknown),
         };
         let next = match action {
-            Ok(Action::Rooms(verb)) if self.batch.is_none() => {
-                self.rooms(around.engine, verb, arguments, out)
-            }
             Ok(action) => self.unhurried(around, action, arguments, out),
             Err(unknown) => {
                 if let Some(batch) = &mut self.batch {
@@ -184,12 +184,7 @@ impl Session {
 
     /// Has a parsed request decided, and answers it.
     #[inline]
-    pub(crate) fn decided(
-        &self,
-        engine: &mut Engine,
-        request: &rooms::Request<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    fn decided(&self, engine: &mut Engine, request: &rooms::Request<'_>, out: &mut Vec<u8>) {
         let principal = engine.principal;
         let mut reply = Encoder::new(out, self.protocol);
         match request {
@@ -295,7 +290,9 @@ fn put_execute_error(reply: &mut Encoder<'_>, refused: ExecuteError) {
 
 /// The clock as `TIME` answers it: seconds and microseconds.
 fn put_time(reply: &mut Encoder<'_>) {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     reply.array(2);
     reply.shown(since.as_secs());
     reply.shown(since.subsec_micros());

@@ -55,7 +55,10 @@ enum Accepting {
 
 /// An answer that waits for its commit.
 enum Waiting {
-    Command(oneshot::Sender<Result<Reply, ExecuteError>>, Result<Reply, ExecuteError>),
+    Command(
+        oneshot::Sender<Result<Reply, ExecuteError>>,
+        Result<Reply, ExecuteError>,
+    ),
     Query(oneshot::Sender<(Position, Answer)>, (Position, Answer)),
     Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
 }
@@ -136,6 +139,9 @@ impl FastLoop {
                 break;
             }
         }
+        for place in self.connections.places() {
+            self.close(place);
+        }
         self.engine.close().map_err(Broken::Commit)
     }
 
@@ -169,7 +175,9 @@ impl FastLoop {
                 LISTENER => self.accepting = Accepting::NextTurn,
                 GATE => {}
                 Token(place) => {
-                    let Some(connection) = self.connections.get_mut(place) else { continue };
+                    let Some(connection) = self.connections.get_mut(place) else {
+                        continue;
+                    };
                     if event.is_readable() || event.is_error() {
                         connection.note_readable(event.is_read_closed() || event.is_error());
                     }
@@ -193,8 +201,13 @@ impl FastLoop {
         }
         let needs_sweeps = self.connections.open() > 0 || self.accepting == Accepting::NextSweep;
         let sweep = (needs_sweeps || self.farewell.is_some()).then_some(SWEEP);
-        let farewell = self.farewell.map(|end| end.saturating_duration_since(Instant::now()));
-        [sweep, farewell, self.engine.until_due()].into_iter().flatten().min()
+        let farewell = self
+            .farewell
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        [sweep, farewell, self.engine.until_due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn accept(&mut self) {
@@ -233,9 +246,11 @@ impl FastLoop {
         // Both interests at once and for ever: edges that nobody waits for cost nothing, and no
         // request ever pays for a change of interest.
         let interest = Interest::READABLE | Interest::WRITABLE;
-        let prepared = socket
-            .set_nodelay(true)
-            .and_then(|()| self.poll.registry().register(&mut socket, Token(place), interest));
+        let prepared = socket.set_nodelay(true).and_then(|()| {
+            self.poll
+                .registry()
+                .register(&mut socket, Token(place), interest)
+        });
         if let Err(failure) = prepared {
             tracing::debug!(%failure, "a connection broke before it was served");
             return;
@@ -244,8 +259,7 @@ impl FastLoop {
         door.open.add(1);
         self.connections_ever += 1;
         let since_ms = self.engine.now().0;
-        let connection =
-            Connection::new(socket, self.connections_ever, peer, since_ms, self.sweep);
+        let connection = Connection::new(socket, self.connections_ever, peer, since_ms, self.sweep);
         self.connections.add(Box::new(connection));
     }
 
@@ -257,11 +271,17 @@ impl FastLoop {
             if budget == 0 || self.engine.has_stopped() {
                 return;
             }
-            let Some(place) = self.ready.pop_front() else { return };
-            let Some(mut connection) = self.connections.take(place) else { continue };
+            let Some(place) = self.ready.pop_front() else {
+                return;
+            };
+            let Some(mut connection) = self.connections.take(place) else {
+                continue;
+            };
             let followed = !connection.session().following().is_empty();
-            let mut around =
-                Surroundings { engine: &mut self.engine, others: &self.connections };
+            let mut around = Surroundings {
+                engine: &mut self.engine,
+                others: &self.connections,
+            };
             budget -= connection.serve(&mut around, &mut self.scratch, &self.limits, budget);
             let follows = !connection.session().following().is_empty();
             if follows != followed {
@@ -300,8 +320,16 @@ impl FastLoop {
     /// An ask whose bytes are no command is dropped: its sender hears that nothing happened.
     fn execute(&mut self, ask: Ask) -> Option<Waiting> {
         Some(match ask {
-            Ask::Command { principal, key, command, reply } => {
-                let key = key.as_deref().map(|key| Key::parse(key.as_bytes())).transpose();
+            Ask::Command {
+                principal,
+                key,
+                command,
+                reply,
+            } => {
+                let key = key
+                    .as_deref()
+                    .map(|key| Key::parse(key.as_bytes()))
+                    .transpose();
                 let decoded = Rooms::decode_command(&command);
                 let (Ok(key), Ok(command)) = (key, decoded) else {
                     self.engine.counters.error(ErrorCode::Invalid);
@@ -309,7 +337,11 @@ impl FastLoop {
                 };
                 Waiting::Command(reply, self.engine.execute(&principal, key, &command))
             }
-            Ask::Query { principal, query, reply } => {
+            Ask::Query {
+                principal,
+                query,
+                reply,
+            } => {
                 let answer = self.engine.query(&principal, &query);
                 Waiting::Query(reply, (self.engine.position(), answer))
             }
@@ -322,7 +354,9 @@ impl FastLoop {
         let mut sent = 0;
         let mut owed = std::mem::take(&mut self.owed);
         for place in owed.drain(..) {
-            let Some(connection) = self.connections.get_mut(place) else { continue };
+            let Some(connection) = self.connections.get_mut(place) else {
+                continue;
+            };
             sent += connection.send(self.sweep);
             if connection.is_gone() {
                 self.close(place);

@@ -1,7 +1,8 @@
 //! The RESP door over real sockets.
 
+#[cfg(test)]
 mod server {
-    pub mod client;
+    pub(crate) mod client;
     mod conversation;
     mod endings;
     mod hostile;

@@ -2,8 +2,11 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+
+/// Seconds after which a command that does not end is ended.
+const DEADLINE: &str = "120";
 
 static BINARY: OnceLock<PathBuf> = OnceLock::new();
 
@@ -24,6 +27,18 @@ pub(crate) fn path() -> &'static Path {
         build(profile(profile_folder), target_folder);
         profile_folder.join("turnstile")
     })
+}
+
+/// Runs the binary to its end, as a command that must end by itself.
+///
+/// # Panics
+/// When it cannot be started.
+#[must_use]
+pub fn run(arguments: &[&str], directory: &Path) -> Output {
+    let mut command = Command::new("timeout");
+    command.arg(DEADLINE).arg(path()).args(arguments);
+    let output = command.arg(directory).stdin(Stdio::null()).output();
+    output.expect("every Debian has a timeout")
 }
 
 /// The profile whose folder this is; that of `dev` has another name.

@@ -3,4 +3,5 @@
 mod binary;
 mod process;
 
+pub use binary::run;
 pub use process::Turnstile;

@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::binary;
 
@@ -16,10 +16,14 @@ const START: Duration = Duration::from_secs(60);
 /// A server on free ports of the loopback. It is killed when it goes out of scope, as by `kill -9`.
 #[derive(Debug)]
 pub struct Turnstile {
-    child: Child,
+    process: Process,
     resp: SocketAddr,
-    http: SocketAddr,
+    http: Option<SocketAddr>,
 }
+
+/// A child that does not outlive us: dropped, it is killed; when we are killed, its input ends.
+#[derive(Debug)]
+struct Process(Child);
 
 impl Turnstile {
     /// Starts a server that keeps its journal in `data`, and waits until it serves.
@@ -29,25 +33,66 @@ impl Turnstile {
     #[must_use]
     pub fn dev(data: &Path) -> Self {
         let mut command = Command::new(binary::path());
-        command
-            .args([
-                "dev",
-                "--resp",
-                "127.0.0.1:0",
-                "--http",
-                "127.0.0.1:0",
-                "--data",
-            ])
-            .arg(data);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
-        let mut child = child.expect("the binary was just built");
-        let stdout = child.stdout.take().expect("the output was asked for");
-        let lines = lines_before_ready(&lines_of(stdout));
+        command.args([
+            "dev",
+            "--attached",
+            "--resp",
+            "127.0.0.1:0",
+            "--http",
+            "127.0.0.1:0",
+        ]);
+        command.arg("--data").arg(data);
+        let (process, lines) = spawn(command);
+        let printed = lines_before_ready(&lines);
         Self {
-            child,
-            resp: address(&lines, "resp"),
-            http: address(&lines, "http"),
+            process,
+            resp: address(&printed, "resp"),
+            http: Some(address(&printed, "http")),
         }
+    }
+
+    /// Starts `turnstile serve` with the RESP door alone: what is in `data` is all that it knows.
+    /// `durability` is `sync`, `os` or `memory`.
+    ///
+    /// # Panics
+    /// When it does not serve in time.
+    #[must_use]
+    pub fn serve(data: &Path, durability: &str) -> Self {
+        let (process, lines) = spawn(serve(data, durability));
+        let printed = lines_before_ready(&lines);
+        Self {
+            process,
+            resp: address(&printed, "resp"),
+            http: None,
+        }
+    }
+
+    /// Starts a server and kills it after so long, most likely before it serves.
+    pub fn kill_while_it_starts(data: &Path, after: Duration) {
+        let (process, lines) = spawn(serve(data, "sync"));
+        let deadline = Instant::now() + after;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        while lines.recv_timeout(left()).is_ok_and(|line| line != "ready") {}
+        drop(process);
+    }
+
+    /// Kills it as `kill -9` does, and waits until it is gone.
+    pub fn kill(self) {
+        drop(self);
+    }
+
+    /// Waits until it ends by itself.
+    ///
+    /// # Panics
+    /// When the system does not say how it ended.
+    #[must_use]
+    pub fn ended(mut self) -> ExitStatus {
+        let child = &mut self.process.0;
+        // `Child::wait` closes the input, which would stop an attached server.
+        let input = child.stdin.take();
+        let status = child.wait().expect("a child can be waited for");
+        drop(input);
+        status
     }
 
     /// The address of the RESP door.
@@ -57,18 +102,57 @@ impl Turnstile {
     }
 
     /// The address of the HTTP door.
+    ///
+    /// # Panics
+    /// When it is off.
     #[must_use]
     pub const fn http(&self) -> SocketAddr {
         self.http
+            .expect("this server was started with its HTTP door")
     }
 }
 
-impl Drop for Turnstile {
+/// A server that knows only its directory. It has no use for its input, so it is the system that
+/// ends it with us.
+fn serve(data: &Path, durability: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--pdeathsig", "KILL", "--"])
+        .arg(binary::path());
+    command.args(["serve", "--log", "warn", "--resp", "127.0.0.1:0"]);
+    command.args(["--http", "off", "--durability", durability, "--data"]);
+    command.arg(data);
+    command
+}
+
+/// Starts a server, and listens to it.
+fn spawn(mut command: Command) -> (Process, Receiver<String>) {
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn();
+    let mut process = Process(child.expect("the binary was just built"));
+    let stdout = process.0.stdout.take().expect("the output was asked for");
+    let stderr = process.0.stderr.take().expect("the errors were asked for");
+    thread::spawn(move || show(stderr));
+    (process, lines_of(stdout))
+}
+
+/// Shows what a server complains about among the output of the test that started it.
+#[expect(
+    clippy::print_stderr,
+    reason = "the test harness shows it when the test fails"
+)]
+fn show(stderr: ChildStderr) {
+    for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+        eprintln!("turnstile: {line}");
+    }
+}
+
+impl Drop for Process {
     fn drop(&mut self) {
-        self.child
-            .kill()
-            .expect("a child that was not waited for can be killed");
-        self.child.wait().expect("a killed child ends");
+        let killed = self.0.kill();
+        killed.expect("a child that was not waited for can be killed");
+        self.0.wait().expect("a killed child ends");
     }
 }
 

@@ -95,6 +95,10 @@ impl File {
         name.split('.').next().unwrap_or(name)
     }
 
+    pub(crate) fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
     /// Whether the whole file is test code.
     pub(crate) fn is_test(&self) -> bool {
         self.stem() == "tests" || self.path.split('/').any(|part| part == "tests")

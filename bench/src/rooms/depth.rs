@@ -60,6 +60,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         ),
         before,
         after: ground.probe()?,
+        neighbours_percent: None,
         subjects,
         claims: Vec::new(),
     };

@@ -89,6 +89,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         ),
         before,
         after: ground.probe()?,
+        neighbours_percent: None,
         subjects: vec![
             filled.subject("filled; the start is that of an empty server"),
             by_journal.subject("killed and started again, journal only"),

@@ -58,6 +58,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         ),
         before: first,
         after: before,
+        neighbours_percent: None,
         subjects: vec![
             subject("turnstile sync, ROOMS.BOOK", ours),
             subject("raw sync + raw loopback round trip", floors),

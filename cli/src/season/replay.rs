@@ -100,23 +100,28 @@ pub(crate) fn play(
     Ok(played)
 }
 
-/// Rooms are named by their type and a number: `A1`, `A2`.
+/// Rooms are named by their type and a number: `A1`, `A2`. Those that are there already stay.
 fn make_rooms(door: &mut Connection, season: &[Booking], fill_percent: u32) -> anyhow::Result<u32> {
     let mut made = 0;
     for ((property, room_type), count) in rooms(season, fill_percent) {
-        let open: [&[u8]; 2] = [b"ROOMS.PROPERTY", property.as_bytes()];
-        resp::make(door, &open, "property_exists")?;
         let room_type = room_type.to_string();
-        for number in 1..=count {
-            let room = format!("{room_type}{number}");
-            let add: [&[u8]; 5] = [
-                b"ROOMS.ROOM",
-                b"ADD",
-                property.as_bytes(),
-                room.as_bytes(),
-                room_type.as_bytes(),
-            ];
-            resp::make(door, &add, "room_exists")?;
+        door.send(&[b"ROOMS.PROPERTY", property.as_bytes()]);
+        resp::made(&door.receive()?, "property_exists")?;
+        let numbers: Vec<u32> = (1..=count).collect();
+        for batch in numbers.chunks(WINDOW) {
+            for number in batch {
+                let room = format!("{room_type}{number}");
+                door.send(&[
+                    b"ROOMS.ROOM",
+                    b"ADD",
+                    property.as_bytes(),
+                    room.as_bytes(),
+                    room_type.as_bytes(),
+                ]);
+            }
+            for _ in batch {
+                resp::made(&door.receive()?, "room_exists")?;
+            }
         }
         made += count;
     }

@@ -51,7 +51,7 @@ fn open(number: u64) -> Spot {
         property: name("bench"),
         room: name(&format!(
             "room:{:012}",
-            scrambled(number) % 1_000_000_000_000
+            number * 618_033_988_751 % 1_000_000_000_000
         )),
         stay: stay(20_820, 1),
         id: id(number),
@@ -78,12 +78,9 @@ const fn scrambled(number: u64) -> u64 {
 
 /// Nanoseconds that this thread has run.
 fn cpu_ns() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux counts time");
-    let first = text
-        .split(' ')
-        .next()
-        .expect("the first number is the time run");
-    first.parse().expect("a number")
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let (seconds, ns) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
+    seconds.expect("not negative") * 1_000_000_000 + ns.expect("not negative")
 }
 
 fn resident_mib() -> u64 {
@@ -166,53 +163,40 @@ fn fill(bench: &mut Bench, bookings: u64, layout: Layout) -> (Vec<Reference>, u6
     (references, total / bookings)
 }
 
-#[expect(clippy::print_stdout, reason = "an example prints its result")]
-fn main() {
-    let words: Vec<String> = std::env::args().collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (layout, bookings, prefetch) = match words.as_slice() {
-        [_, layout, bookings, rest @ ..] => (*layout, *bookings, rest.is_empty()),
-        _ => panic!("scale open|hotels BOOKINGS [plain]"),
-    };
-    let bookings: u64 = bookings.parse().expect("a number of bookings");
-    let mut bench = Bench {
-        rooms: Rooms::empty(),
-        position: 0,
-        principal: Principal::local(),
-        prefetch,
-    };
-    let before = resident_mib();
-    let layout_of: Layout = if layout == "open" {
+/// Opens the properties, with their rooms.
+fn furnish(bench: &mut Bench, layout: &str, bookings: u64) -> Layout {
+    if layout == "open" {
         let property = name("bench");
         bench.apply(&Command::AddProperty {
             property,
             open: true,
         });
-        open
-    } else {
-        for hotel in 0..bookings.div_ceil(1_000) {
-            let property = hotels(hotel * 1_000).property;
-            bench.apply(&Command::AddProperty {
+        return open;
+    }
+    for hotel in 0..bookings.div_ceil(1_000) {
+        let property = hotels(hotel * 1_000).property;
+        bench.apply(&Command::AddProperty {
+            property,
+            open: false,
+        });
+        for room in 101..=200 {
+            bench.apply(&Command::AddRoom {
                 property,
-                open: false,
+                room: name(&room.to_string()),
+                room_type: name("double"),
             });
-            for room in 101..=200 {
-                bench.apply(&Command::AddRoom {
-                    property,
-                    room: name(&room.to_string()),
-                    room_type: name("double"),
-                });
-            }
         }
-        bench
-            .rooms
-            .drain_events(&mut |event| drop(black_box(event)));
-        hotels
-    };
-    let (mut references, first_ns) = fill(&mut bench, bookings, layout_of);
-    let references_mib = bookings * 8 / 1_048_576;
-    let resident = resident_mib() - before - references_mib;
+        bench.rooms.drain_events(&mut |event| {
+            black_box(event);
+        });
+    }
+    hotels
+}
 
+/// Cancels and books again at random places, and returns the CPU time of a booking and of a
+/// cancellation.
+fn churn(bench: &mut Bench, references: &mut [Reference], layout_of: Layout) -> (u64, u64) {
+    let bookings = references.len() as u64;
     let (mut book_ns, mut cancel_ns) = (0, 0);
     for round in 0..ROUNDS as u64 {
         let mut chosen: Vec<u64> = (0..BATCH as u64)
@@ -240,11 +224,36 @@ fn main() {
             references[place(number)] = reference_in(outcome);
         }
     }
+    (book_ns / ROUNDS as u64, cancel_ns / ROUNDS as u64)
+}
+
+#[expect(clippy::print_stdout, reason = "an example prints its result")]
+fn main() {
+    let words: Vec<String> = std::env::args().collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (layout, bookings, prefetch) = match words.as_slice() {
+        [_, layout, bookings, rest @ ..] => (*layout, *bookings, rest.is_empty()),
+        _ => panic!("scale open|hotels BOOKINGS [plain]"),
+    };
+    let bookings: u64 = bookings.parse().expect("a number of bookings");
+    let mut bench = Bench {
+        rooms: Rooms::empty(),
+        position: 0,
+        principal: Principal::local(),
+        prefetch,
+    };
+    let before = resident_mib();
+    let layout_of = furnish(&mut bench, layout, bookings);
+    let (mut references, first_ns) = fill(&mut bench, bookings, layout_of);
+    let references_mib = bookings * 8 / 1_048_576;
+    let resident = resident_mib() - before - references_mib;
+
+    let (book_ns, cancel_ns) = churn(&mut bench, &mut references, layout_of);
     println!(
         "{layout} {bookings} prefetch {prefetch}: first booking {first_ns} ns, book {} ns, cancel \
          {} ns, resident {resident} MiB = {} bytes a booking",
-        book_ns / ROUNDS as u64,
-        cancel_ns / ROUNDS as u64,
+        book_ns,
+        cancel_ns,
         resident * 1_048_576 / bookings,
     );
     aside(&mut bench, layout_of(0));

@@ -229,11 +229,11 @@ impl Calendar {
             .skip_while(move |&(night, ..)| night < from)
     }
 
-    /// Starts to load the first night's block.
-    pub(crate) fn warm(&self, room: &Index, stay: Stay) -> u32 {
-        room.find(&self.indexes, stay.arrival().days() / BLOCK_NIGHTS)
+    /// Starts to load a night's block; see `warming`.
+    pub(crate) fn touch(&self, room: &Index, night: Night) -> u64 {
+        room.find(&self.indexes, night.days() / BLOCK_NIGHTS)
             .and_then(|block| self.blocks.get(block))
-            .map_or(0, |block| u32::from(block.stopped))
+            .map_or(0, |block| u64::from(block.stopped))
     }
 
     /// How many blocks are in use.

@@ -207,9 +207,16 @@ impl Directory {
         self.rooms.at_mut(number)
     }
 
-    /// Where a room's name may be found under its hash, without a look at the room.
-    pub(crate) fn guess_room(&self, property: u32, name: &[u8]) -> Option<u32> {
-        self.room_table.guess(hash_of_name(property, name))
+    /// Starts to load where a room is found, and returns the hash; see `warming`.
+    pub(crate) fn touch_name(&self, property: &Name, room: &Name) -> Option<(u64, u64)> {
+        let property = self.property(property)?;
+        let hash = hash_of_name(property, room.as_bytes());
+        Some((hash, self.room_table.touch(hash)))
+    }
+
+    /// The room that is probably the one under a hash.
+    pub(crate) fn guess_room(&self, hash: u64) -> Option<u32> {
+        self.room_table.guess(hash)
     }
 
     pub(crate) fn room_name(&self, number: u32) -> Name {

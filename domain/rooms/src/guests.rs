@@ -103,9 +103,9 @@ impl Guests {
         self.names.used()
     }
 
-    /// Starts to load the chain's head.
-    pub(crate) fn warm(&self, id: GuestId) -> u32 {
-        self.newest.guess(hash_of_seal(id.seal)).unwrap_or(0)
+    /// Starts to load where the chain of an id number is found; see `warming`.
+    pub(crate) fn touch(&self, seal: u64) -> u64 {
+        self.newest.touch(hash_of_seal(seal))
     }
 }
 

@@ -126,16 +126,22 @@ impl Index {
     }
 }
 
-/// The place of a number in a run, or where it would be. Calendars are mostly dense, so the place
-/// that a dense one would have is looked at first.
+/// The place of a number in a run, or where it would be. Calendars are mostly even, so the place
+/// that an even one would have is looked at first.
 fn place_in(run: &[u64], number: u16) -> Result<usize, usize> {
-    let first = run.first().map_or(0, |&entry| number_in(entry));
-    let guess = usize::from(number.saturating_sub(first));
-    if run
-        .get(guess)
-        .is_some_and(|&entry| number_in(entry) == number)
-    {
-        return Ok(guess);
+    let (Some(&first), Some(&last)) = (run.first(), run.last()) else {
+        return Err(0);
+    };
+    let (first, last) = (usize::from(number_in(first)), usize::from(number_in(last)));
+    let wanted = usize::from(number);
+    if wanted >= first && wanted <= last && first < last {
+        let guess = (wanted - first) * (run.len() - 1) / (last - first);
+        if run
+            .get(guess)
+            .is_some_and(|&entry| number_in(entry) == number)
+        {
+            return Ok(guess);
+        }
     }
     run.binary_search_by_key(&number, |&entry| number_in(entry))
 }

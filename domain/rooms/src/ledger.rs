@@ -214,3 +214,58 @@ impl Ledger {
 pub(crate) const fn slot_or_none(slot: u32) -> Option<u32> {
     if slot == NO_SLOT { None } else { Some(slot) }
 }
+
+#[cfg(test)]
+mod tests {
+    use turnstile_types::Night;
+
+    use super::*;
+
+    fn held(generation: u32) -> Slot {
+        Slot {
+            generation,
+            room: 0,
+            principal: 0,
+            stay: Stay::new(Night::from_days(1), Night::from_days(2)).unwrap(),
+            since: Timestamp(1),
+            position: Position(1),
+            state: State::Held {
+                until: Timestamp(2),
+                made: Position(1),
+            },
+        }
+    }
+
+    #[test]
+    fn the_slot_freed_last_is_used_first_under_a_new_reference() {
+        let mut ledger = Ledger::new();
+        let given: Vec<Reference> = (0..3).map(|_| ledger.add(held(0))).collect();
+        ledger.remove(0);
+        ledger.remove(2);
+        assert_eq!(ledger.free().collect::<Vec<_>>(), [2, 0]);
+        let again = ledger.add(held(0));
+        assert_eq!((again.slot, again.generation), (2, 1));
+        assert_eq!(ledger.look_up(given[2]), Err(Refusal::Ended));
+        assert_eq!(ledger.look_up(given[1]), Ok(1));
+        assert_eq!(ledger.look_up(again), Ok(2));
+        let next = Reference {
+            slot: 0,
+            generation: 1,
+        };
+        assert_eq!(ledger.look_up(next), Err(Refusal::NotFound));
+    }
+
+    #[test]
+    fn a_slot_whose_references_are_all_given_is_never_used_again() {
+        let mut ledger = Ledger::new();
+        ledger.restore_slot(held(u32::MAX));
+        let last = Reference {
+            slot: 0,
+            generation: u32::MAX,
+        };
+        assert_eq!(ledger.look_up(last), Ok(0));
+        ledger.remove(0);
+        assert_eq!(ledger.look_up(last), Err(Refusal::Ended));
+        assert_eq!(ledger.add(held(0)).slot, 1);
+    }
+}

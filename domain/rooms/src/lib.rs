@@ -15,6 +15,7 @@ mod query;
 mod reference;
 
 mod machine;
+mod warming;
 
 mod apply;
 mod check;

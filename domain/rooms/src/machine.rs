@@ -1,13 +1,13 @@
 //! The machine: what it owns, and what it does when it is asked.
 
-use std::collections::BTreeSet;
+use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_types::{
     Context, Machine, Malformed, Name, Position, Principal, Sink, Stay, Timestamp,
 };
 
 use crate::{
-    Answer, Command, Event, EventKind, Outcome, Query, Reference, Totals, Wish,
+    Answer, Command, Event, EventKind, Outcome, Query, Reference, Totals,
     calendar::Calendar,
     codec,
     directory::Directory,
@@ -18,16 +18,17 @@ use crate::{
     queries,
     shelves::Mark,
     snapshot,
+    warming::Warming,
 };
 
 /// Rooms, and who has them when.
 ///
 /// The ledger holds each booking and hold, the calendar says for each night of a room which of
 /// them has it, and the directory holds the rooms, with one bit for each night for the search of
-/// any free room. A night is changed in all three at one place: [`Rooms::occupy`] and
-/// [`Rooms::vacate`]. Everything is numbered with 32 bits and lies in slabs that never move, so
-/// that a booking touches few cache lines, allocates nothing once the machine has its size, and
-/// never pays for growth of the whole.
+/// any free room. A night is changed in all three at one place: `occupy` and `vacate`.
+/// Everything is numbered with 32 bits and lies in slabs that never move, so that a booking
+/// touches few cache lines, allocates nothing once the machine has its size, and never pays for
+/// growth of the whole.
 ///
 /// Time: before a command is decided, everything that is due at its instant is done, as by
 /// [`Machine::tick`]; a hold whose time is over never stands in the way, whoever calls first.
@@ -42,6 +43,7 @@ pub struct Rooms {
     /// When holds expire, and when expired ones are forgotten.
     pub(crate) deadlines: BTreeSet<(Timestamp, u32)>,
     pub(crate) counts: Counts,
+    pub(crate) warming: RefCell<Warming>,
     events: Vec<Event>,
     /// The record of the last event, and how many events it has had.
     last_event: (Position, u32),
@@ -76,12 +78,14 @@ impl Machine for Rooms {
             principals: Principals::new(),
             deadlines: BTreeSet::new(),
             counts: Counts::default(),
+            warming: RefCell::new(Warming::new()),
             events: Vec::new(),
             last_event: (Position(0), 0),
         }
     }
 
     fn apply(&mut self, context: &Context<'_>, command: &Command<'_>) -> Outcome {
+        self.warm();
         self.sweep(context);
         match self.decide(context, command) {
             Ok(done) => Outcome::Done(done),
@@ -90,7 +94,7 @@ impl Machine for Rooms {
     }
 
     fn prefetch(&self, command: &Command<'_>) {
-        self.warm(command);
+        self.expect_command(command);
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {
@@ -246,49 +250,5 @@ impl Rooms {
         event.ordinal = self.last_event.1;
         self.last_event.1 += 1;
         self.events.push(event);
-    }
-
-    /// Touches what a booking will touch, so that memory answers while other commands wait.
-    fn warm(&self, command: &Command<'_>) {
-        let touched = match command {
-            Command::Book {
-                property,
-                wish: Wish::Room(room),
-                stay,
-                id,
-                ..
-            } => self.warm_room(property, room, *stay) ^ u64::from(self.guests.warm(*id)),
-            Command::Hold {
-                property,
-                wish: Wish::Room(room),
-                stay,
-                ..
-            } => self.warm_room(property, room, *stay),
-            Command::Cancel { booking, .. } => self
-                .ledger
-                .get(booking.slot)
-                .map_or(0, |entry| u64::from(entry.room)),
-            Command::AddProperty { .. }
-            | Command::AddRoom { .. }
-            | Command::WithdrawRoom { .. }
-            | Command::StopSell { .. }
-            | Command::Book { .. }
-            | Command::Hold { .. }
-            | Command::Extend { .. }
-            | Command::Confirm { .. }
-            | Command::Release { .. } => 0,
-        };
-        std::hint::black_box(touched);
-    }
-
-    fn warm_room(&self, property: &Name, room: &Name, stay: Stay) -> u64 {
-        self.directory
-            .property(property)
-            .and_then(|property| self.directory.guess_room(property, room.as_bytes()))
-            .map_or(0, |room| {
-                let room = self.directory.room_at(room);
-                u64::from(self.calendar.warm(&room.nights, stay))
-                    ^ self.directory.shelves.warm(room.shelf, stay)
-            })
     }
 }

@@ -1,6 +1,6 @@
 //! Which rooms are free, sixty-four at a time.
 
-use turnstile_types::Stay;
+use turnstile_types::{Night, Stay};
 
 use crate::{arena::Arena, index::Index, slab::Pool};
 
@@ -125,13 +125,6 @@ impl Shelves {
     /// The bits of all rooms of a shelf.
     pub(crate) fn used(&self, shelf: u32) -> u64 {
         self.shelves.at(shelf).used
-    }
-
-    /// The room at a place in the order of a shelf.
-    pub(crate) fn room_at(&self, shelf: u32, place: usize) -> Option<u32> {
-        let label = self.labels.at(shelf);
-        let &bit = label.bits(self.len(shelf)).get(place)?;
-        Some(label.room(bit))
     }
 
     /// The key and the room at a place in the order of a shelf that has so many rooms.
@@ -287,14 +280,17 @@ impl Shelves {
         })
     }
 
-    /// Starts to load the words of the first night.
-    pub(crate) fn warm(&self, shelf: u32, stay: Stay) -> u64 {
-        let Some(head) = self.shelves.get(shelf) else {
-            return 0;
-        };
-        let night = stay.arrival().days();
-        head.occupied
-            .find(&self.indexes, night / PAGE_NIGHTS)
+    /// Starts to load a shelf; see `warming`.
+    pub(crate) fn touch(&self, shelf: u32) -> u64 {
+        self.shelves.get(shelf).map_or(0, |head| head.used)
+    }
+
+    /// Starts to load the words of a night.
+    pub(crate) fn touch_night(&self, shelf: u32, night: Night) -> u64 {
+        let night = night.days();
+        self.shelves
+            .get(shelf)
+            .and_then(|head| head.occupied.find(&self.indexes, night / PAGE_NIGHTS))
             .and_then(|page| self.pages.get(page)?.get(usize::from(night % PAGE_NIGHTS)))
             .map_or(0, |&word| word)
     }

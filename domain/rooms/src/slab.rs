@@ -2,7 +2,7 @@
 
 /// Items of one chunk, as a power of two. A chunk of 64-byte items is one mebibyte: large enough
 /// that the list of chunks stays in the first-level cache, small enough to be allocated at once.
-const CHUNK_BITS: u32 = 14;
+const CHUNK_BITS: u32 = 16;
 const CHUNK: usize = 1 << CHUNK_BITS;
 
 /// Items with 32-bit indexes, in chunks: growing allocates one chunk and copies nothing, so that

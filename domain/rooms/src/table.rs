@@ -30,14 +30,21 @@ struct Shard {
     length: usize,
 }
 
+/// An odd constant whose multiples are spread over all 64 bits: 2^64 divided by the golden ratio.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The hash of a name within a scope; the scope keeps equal names of two properties apart.
+///
+/// Small seeds would not do: XXH3 mixes the seed of a short name by one exclusive or, and rooms 1
+/// and 2 of one property would share their hashes with rooms 2 and 1 of the next.
 pub(crate) fn hash_of_name(scope: u32, name: &[u8]) -> u64 {
-    xxhash_rust::xxh3::xxh3_64_with_seed(name, u64::from(scope))
+    let seed = u64::from(scope).wrapping_mul(SPREAD);
+    xxhash_rust::xxh3::xxh3_64_with_seed(name, seed)
 }
 
 /// Spreads a number that already is a keyed hash over all bits that the table uses.
 pub(crate) const fn hash_of_seal(seal: u64) -> u64 {
-    seal.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    seal.wrapping_mul(SPREAD).rotate_left(29)
 }
 
 impl Table {
@@ -80,6 +87,13 @@ impl Table {
     /// look would wait for memory.
     pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
         self.find(hash, |_| true)
+    }
+
+    /// Starts to load the entry's home; see `warming`.
+    pub(crate) fn touch(&self, hash: u64) -> u64 {
+        let shard = self.shard(hash);
+        let home = tag_of(hash) as usize & shard.slots.len().wrapping_sub(1);
+        shard.slots.get(home).copied().unwrap_or(0)
     }
 
     /// Adds an index that is not there.
@@ -205,6 +219,17 @@ fn entry(tag: u32, index: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_names_in_many_scopes_have_different_hashes() {
+        let mut hashes = std::collections::BTreeSet::new();
+        for scope in 0..1_000 {
+            for room in 101..=200_u32 {
+                hashes.insert(hash_of_name(scope, room.to_string().as_bytes()));
+            }
+        }
+        assert_eq!(hashes.len(), 100_000);
+    }
 
     #[test]
     fn a_table_finds_what_was_put_in_and_nothing_else_through_growth_and_removal() {

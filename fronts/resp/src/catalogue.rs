@@ -99,7 +99,10 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown<'a> {
     Command(&'a [u8]),
-    Subcommand { container: &'static str, name: &'a [u8] },
+    Subcommand {
+        container: &'static str,
+        name: &'a [u8],
+    },
     /// The command exists and takes another number of arguments.
     Arity(&'static str),
 }
@@ -143,8 +146,14 @@ impl Syntax {
 
     fn takes(&self, words: usize) -> bool {
         let arity = self.arity();
-        let Ok(words) = i64::try_from(words) else { return false };
-        if arity < 0 { words >= -arity } else { words == arity }
+        let Ok(words) = i64::try_from(words) else {
+            return false;
+        };
+        if arity < 0 {
+            words >= -arity
+        } else {
+            words == arity
+        }
     }
 }
 
@@ -201,8 +210,13 @@ impl Catalogue {
             while places.get(at).is_some_and(Option::is_some) {
                 at = (at + 1) % PLACES;
             }
-            let place = places.get_mut(at).expect("a place is below the number of places");
-            *place = Some(Place { syntax, arity: syntax.arity() });
+            let place = places
+                .get_mut(at)
+                .expect("a place is below the number of places");
+            *place = Some(Place {
+                syntax,
+                arity: syntax.arity(),
+            });
         }
         Self { places }
     }
@@ -230,17 +244,18 @@ impl Catalogue {
     /// # Errors
     /// There is no such command, or it takes another number of words.
     #[inline]
-    pub fn resolve<'a>(
-        &self,
-        arguments: &crate::Arguments<'a, '_>,
-    ) -> Result<Action, Unknown<'a>> {
+    pub fn resolve<'a>(&self, arguments: &crate::Arguments<'a, '_>) -> Result<Action, Unknown<'a>> {
         let name = arguments.get(0).unwrap_or_default();
         let place = self.place(name).ok_or(Unknown::Command(name))?;
         let words = i64::try_from(arguments.len()).expect("a request has few words");
         if !place.syntax.subcommands.is_empty() && words > 1 {
             return subcommand(place.syntax, arguments);
         }
-        let fits = if place.arity < 0 { words >= -place.arity } else { words == place.arity };
+        let fits = if place.arity < 0 {
+            words >= -place.arity
+        } else {
+            words == place.arity
+        };
         match place.syntax.action {
             Some(action) if fits => Ok(action),
             _ => Err(Unknown::Arity(place.syntax.name)),
@@ -253,8 +268,10 @@ fn subcommand<'a>(
     arguments: &crate::Arguments<'a, '_>,
 ) -> Result<Action, Unknown<'a>> {
     let name = arguments.get(1).unwrap_or_default();
-    let syntax = find_subcommand(container, name)
-        .ok_or(Unknown::Subcommand { container: container.name, name })?;
+    let syntax = find_subcommand(container, name).ok_or(Unknown::Subcommand {
+        container: container.name,
+        name,
+    })?;
     match syntax.action {
         Some(action) if syntax.takes(arguments.len()) => Ok(action),
         _ => Err(Unknown::Arity(syntax.name)),
@@ -287,14 +304,19 @@ mod tests {
         let Ok(Decoded::Request { arguments, .. }) = decoder.decode(line.as_bytes()) else {
             panic!("a whole line");
         };
-        Catalogue::new().resolve(&arguments).map_err(|unknown| unknown.to_string())
+        Catalogue::new()
+            .resolve(&arguments)
+            .map_err(|unknown| unknown.to_string())
     }
 
     #[test]
     fn every_command_is_found_in_any_case() {
         let catalogue = Catalogue::new();
         for syntax in COMMANDS {
-            for name in [syntax.name.to_ascii_lowercase(), syntax.name.to_ascii_uppercase()] {
+            for name in [
+                syntax.name.to_ascii_lowercase(),
+                syntax.name.to_ascii_uppercase(),
+            ] {
                 let found = catalogue.find(name.as_bytes()).map(|found| found.name);
                 assert_eq!(found, Some(syntax.name));
             }
@@ -314,11 +336,26 @@ mod tests {
             ("rooms.book p r a d g i", rooms(rooms::Verb::Book)),
             ("ROOMS.BOOK p r a d g i KEY k", rooms(rooms::Verb::Book)),
             ("rooms.room add p r t", rooms(rooms::Verb::AddRoom)),
-            ("rooms.book p r a d g", error("wrong number of arguments for 'rooms.book' command")),
-            ("rooms.lookup a b", error("wrong number of arguments for 'rooms.lookup' command")),
-            ("client", error("wrong number of arguments for 'client' command")),
-            ("client id 3", error("wrong number of arguments for 'client|id' command")),
-            ("client kill 3", error("unknown subcommand 'kill' of 'client'")),
+            (
+                "rooms.book p r a d g",
+                error("wrong number of arguments for 'rooms.book' command"),
+            ),
+            (
+                "rooms.lookup a b",
+                error("wrong number of arguments for 'rooms.lookup' command"),
+            ),
+            (
+                "client",
+                error("wrong number of arguments for 'client' command"),
+            ),
+            (
+                "client id 3",
+                error("wrong number of arguments for 'client|id' command"),
+            ),
+            (
+                "client kill 3",
+                error("unknown subcommand 'kill' of 'client'"),
+            ),
             ("get x", error("unknown command 'get'")),
         ];
         for (line, expected) in rows {

@@ -172,7 +172,9 @@ impl<'a> Encoder<'a> {
     }
 
     fn write(&mut self, content: fmt::Arguments<'_>) {
-        self.out.write_fmt(content).expect("writing to memory does not fail");
+        self.out
+            .write_fmt(content)
+            .expect("writing to memory does not fail");
     }
 }
 
@@ -198,10 +200,13 @@ mod tests {
             reply.set(1);
             reply.push(3);
         });
-        assert_eq!(found, [
-            "before$-1\r\n*-1\r\n:1\r\n*4\r\n*1\r\n*3\r\n",
-            "before_\r\n_\r\n#t\r\n%2\r\n~1\r\n>3\r\n",
-        ]);
+        assert_eq!(
+            found,
+            [
+                "before$-1\r\n*-1\r\n:1\r\n*4\r\n*1\r\n*3\r\n",
+                "before_\r\n_\r\n#t\r\n%2\r\n~1\r\n>3\r\n",
+            ]
+        );
     }
 
     #[test]

@@ -34,7 +34,10 @@ struct Span {
 impl Span {
     fn new(start: usize, end: usize) -> Self {
         let narrow = |at| u32::try_from(at).expect("a request is shorter than 4 GiB");
-        Self { start: narrow(start), end: narrow(end) }
+        Self {
+            start: narrow(start),
+            end: narrow(end),
+        }
     }
 }
 
@@ -61,7 +64,10 @@ impl<'bytes> Arguments<'bytes, '_> {
     #[must_use]
     pub fn get(&self, place: usize) -> Option<&'bytes [u8]> {
         let span = self.spans.get(place)?;
-        let (start, end) = (usize::try_from(span.start).ok()?, usize::try_from(span.end).ok()?);
+        let (start, end) = (
+            usize::try_from(span.start).ok()?,
+            usize::try_from(span.end).ok()?,
+        );
         self.bytes.get(start..end)
     }
 
@@ -84,7 +90,10 @@ pub enum Decoded<'bytes, 'spans> {
     /// More bytes are needed.
     Incomplete,
     /// One whole request, which took the first `length` bytes.
-    Request { arguments: Arguments<'bytes, 'spans>, length: usize },
+    Request {
+        arguments: Arguments<'bytes, 'spans>,
+        length: usize,
+    },
 }
 
 /// Bytes after which the stream cannot be trusted any more: the connection is closed.
@@ -136,7 +145,9 @@ enum Form {
     /// No byte of the request has been seen.
     Fresh,
     /// An array, of which `missing` arguments are still to come.
-    Array { missing: usize },
+    Array {
+        missing: usize,
+    },
     Inline,
 }
 
@@ -174,7 +185,11 @@ impl Default for Decoder {
 impl Decoder {
     #[must_use]
     pub const fn new() -> Self {
-        Self { form: Form::Fresh, at: 0, spans: Vec::new() }
+        Self {
+            form: Form::Fresh,
+            at: 0,
+            spans: Vec::new(),
+        }
     }
 
     /// Decodes the request at the start of `bytes`. After [`Decoded::Incomplete`] the next call
@@ -183,10 +198,7 @@ impl Decoder {
     /// # Errors
     /// The stream is broken, and the connection is to be closed.
     #[inline]
-    pub fn decode<'bytes>(
-        &mut self,
-        bytes: &'bytes [u8],
-    ) -> Result<Decoded<'bytes, '_>, Fault> {
+    pub fn decode<'bytes>(&mut self, bytes: &'bytes [u8]) -> Result<Decoded<'bytes, '_>, Fault> {
         let scanned = match self.form {
             Form::Fresh => self.begin(bytes),
             Form::Array { .. } => self.array(bytes),
@@ -197,7 +209,13 @@ impl Decoder {
                 let length = self.at;
                 self.form = Form::Fresh;
                 self.at = 0;
-                Ok(Decoded::Request { arguments: Arguments { bytes, spans: &self.spans }, length })
+                Ok(Decoded::Request {
+                    arguments: Arguments {
+                        bytes,
+                        spans: &self.spans,
+                    },
+                    length,
+                })
             }
             Err(Stop::Incomplete) => Ok(Decoded::Incomplete),
             Err(Stop::Fault(fault)) => Err(fault),
@@ -247,7 +265,9 @@ impl Decoder {
             }
             _ => return Err(Fault::Inline.into()),
         };
-        let text = bytes.get(..line).expect("the line end lies within the bytes");
+        let text = bytes
+            .get(..line)
+            .expect("the line end lies within the bytes");
         inline::split(text, &mut self.spans)?;
         self.at = line + 1;
         Ok(())

@@ -35,6 +35,21 @@ pub enum Verb {
 }
 
 impl Verb {
+    /// Whether it only reads.
+    #[must_use]
+    pub const fn is_read(self) -> bool {
+        matches!(
+            self,
+            Self::LookUp
+                | Self::List
+                | Self::Guest
+                | Self::Holds
+                | Self::Availability
+                | Self::Explain
+                | Self::Properties
+        )
+    }
+
     /// The command's name in the catalogue.
     #[must_use]
     pub const fn name(self) -> &'static str {

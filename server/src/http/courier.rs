@@ -17,11 +17,15 @@ use turnstile_types::{Position, Principal};
 use super::Door;
 use crate::gate::{Ask, Gate, ServerStatus};
 
+/// How often the courier looks for more requests before it goes. A bound, because sockets that are
+/// never silent would keep it for ever.
+const GATHERING_ROUNDS: usize = 8;
+
 /// The desk at which the connections of this thread leave their requests.
 ///
 /// Waking a thread is the dearest part of a request, so it is done for many at once. Connections
-/// that became ready together leave their requests here without a wake-up; then the courier's task
-/// runs once, and hands all of them to the loop. On the way back it listens to the last of the
+/// that became ready together leave their requests here without a wake-up; when the sockets bring no
+/// more, the courier hands all of them to the loop. On the way back it listens to the last of the
 /// outstanding answers only: the loop answers in order, so when that one is there the others are,
 /// and the loop's other sends find nobody to wake. Should the order ever differ, an answer comes
 /// with a later wake-up, never not at all.
@@ -193,34 +197,62 @@ impl Courier {
 
 /// The courier's task.
 pub(super) async fn carry(door: Arc<Door>) {
+    let courier = &door.courier;
     let mut requests = Vec::new();
     let mut outstanding = VecDeque::new();
-    poll_fn(|cx| {
-        take_out(&door.courier, cx, &mut requests, &mut outstanding);
-        bring_back(cx, &mut outstanding);
-        Poll::<()>::Pending
-    })
-    .await;
+    loop {
+        poll_fn(|cx| {
+            bring_back(cx, &mut outstanding);
+            courier.poll_filled(cx)
+        })
+        .await;
+        courier.gather().await;
+        courier.take_out(&mut requests, &mut outstanding);
+        // Listen before the loop is woken: it may run at once, and answer before this thread does
+        // anything else.
+        poll_fn(|cx| Poll::Ready(bring_back(cx, &mut outstanding))).await;
+        courier.gate.wake();
+    }
 }
 
-fn take_out(
-    courier: &Courier,
-    cx: &mut Context<'_>,
-    requests: &mut Vec<(Ask, Ticket)>,
-    outstanding: &mut VecDeque<Ticket>,
-) {
-    let mut desk = courier.desk();
-    std::mem::swap(&mut desk.requests, requests);
-    desk.courier = Some(cx.waker().clone());
-    drop(desk);
-    for (ask, mut ticket) in requests.drain(..) {
-        match courier.gate.ask(ask) {
-            Ok(()) => outstanding.push_back(ticket),
-            Err(_overloaded) => ticket.refuse(Code::Overloaded),
+impl Courier {
+    /// Ready when there is a request on the desk.
+    fn poll_filled(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut desk = self.desk();
+        if desk.requests.is_empty() {
+            desk.courier = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    }
+
+    /// Waits as long as the sockets that are ready bring more requests; each round looks at all of
+    /// them once and takes no time when there is nothing.
+    async fn gather(&self) {
+        let mut seen = 0;
+        for _ in 0..GATHERING_ROUNDS {
+            let requests = self.desk().requests.len();
+            if requests == seen {
+                return;
+            }
+            seen = requests;
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Hands the desk's requests to the loop, without waking it.
+    fn take_out(&self, requests: &mut Vec<(Ask, Ticket)>, outstanding: &mut VecDeque<Ticket>) {
+        std::mem::swap(&mut self.desk().requests, requests);
+        for (ask, mut ticket) in requests.drain(..) {
+            match self.gate.put(ask) {
+                Ok(()) => outstanding.push_back(ticket),
+                Err(_overloaded) => ticket.refuse(Code::Overloaded),
+            }
         }
     }
 }
 
+/// Passes on what is there, and listens to the last of what is not.
 fn bring_back(cx: &mut Context<'_>, outstanding: &mut VecDeque<Ticket>) {
     outstanding.retain_mut(|ticket| !ticket.is_passed());
     while let Some(last) = outstanding.back_mut() {

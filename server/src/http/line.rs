@@ -14,7 +14,11 @@ use std::{
 };
 
 use hyper::rt::{Read, ReadBufCursor, Write};
-use tokio::{net::TcpStream, time::Instant};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    time::Instant,
+};
 use turnstile_http::{Framing, Scanner, Violation};
 
 use super::limits::{HttpLimits, READ_BYTES};
@@ -33,8 +37,7 @@ thread_local! {
 /// request nothing but a look at the clock: a sweep judges all lines, instead of a timer in each.
 #[derive(Debug)]
 pub(super) struct Line {
-    stream: TcpStream,
-    input: Mutex<Input>,
+    socket: Mutex<Socket>,
     verdict: AtomicU8,
     /// The task to wake when there is a verdict.
     owner: Mutex<Option<Waker>>,
@@ -44,7 +47,8 @@ pub(super) struct Line {
 }
 
 #[derive(Debug)]
-struct Input {
+struct Socket {
+    stream: TcpStream,
     scanner: Scanner,
     violation: Option<Violation>,
     framing: Framing,
@@ -69,8 +73,8 @@ impl Line {
     pub(super) fn new(stream: TcpStream, counters: Arc<Counters>) -> Self {
         let now = Instant::now();
         Self {
-            stream,
-            input: Mutex::new(Input {
+            socket: Mutex::new(Socket {
+                stream,
                 scanner: Scanner::new(),
                 violation: None,
                 framing: Framing::Between,
@@ -117,9 +121,9 @@ impl Line {
     }
 
     fn overdue(&self, limits: &HttpLimits) -> Verdict {
-        let input = self.input();
-        let (started, moved) = (input.since.elapsed(), input.moved.elapsed());
-        match input.framing {
+        let socket = self.socket();
+        let (started, moved) = (socket.since.elapsed(), socket.moved.elapsed());
+        match socket.framing {
             Framing::Head if started > limits.head => Verdict::Late,
             Framing::Body if started > limits.body => Verdict::Late,
             Framing::Between | Framing::Head | Framing::Body
@@ -133,38 +137,20 @@ impl Line {
 
     /// What was wrong with the bytes, when something was.
     pub(super) fn violation(&self) -> Option<Violation> {
-        self.input().violation
+        self.socket().violation
     }
 
     /// The socket, once nobody else has the line.
     pub(super) fn into_stream(self) -> TcpStream {
-        self.stream
+        self.socket.into_inner().unwrap_or_else(PoisonError::into_inner).stream
     }
 
-    fn input(&self) -> MutexGuard<'_, Input> {
-        self.input.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn poll_read(&self, cx: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
-        if self.input().violation.is_some() {
-            return Poll::Ready(Ok(0));
-        }
-        loop {
-            ready!(self.stream.poll_read_ready(cx))?;
-            match self.stream.try_read(room) {
-                Err(blocked) if blocked.kind() == io::ErrorKind::WouldBlock => {}
-                Err(failure) => return Poll::Ready(Err(failure)),
-                Ok(length) => {
-                    self.counters.http.bytes_in.add(number(length));
-                    let bytes = room.get(..length).expect("a read fits its room");
-                    return Poll::Ready(Ok(self.input().take(bytes)));
-                }
-            }
-        }
+    fn socket(&self) -> MutexGuard<'_, Socket> {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Input {
+impl Socket {
     /// How many of these bytes the library may see.
     fn take(&mut self, bytes: &[u8]) -> usize {
         let now = Instant::now();
@@ -200,11 +186,18 @@ impl Read for LineIo {
         cx: &mut Context<'_>,
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
+        let line = &self.0;
+        let mut socket = line.socket();
+        if socket.violation.is_some() {
+            return Poll::Ready(Ok(()));
+        }
         SCRATCH.with_borrow_mut(|scratch| {
             let room = cursor.remaining().min(scratch.len());
-            let room = scratch.get_mut(..room).expect("at most its length");
-            let length = ready!(self.0.poll_read(cx, room))?;
-            cursor.put_slice(room.get(..length).expect("at most what was read"));
+            let mut room = ReadBuf::new(scratch.get_mut(..room).expect("at most its length"));
+            ready!(Pin::new(&mut socket.stream).poll_read(cx, &mut room))?;
+            line.counters.http.bytes_in.add(number(room.filled().len()));
+            let sound = socket.take(room.filled());
+            cursor.put_slice(room.filled().get(..sound).expect("at most what was read"));
             Poll::Ready(Ok(()))
         })
     }
@@ -217,18 +210,11 @@ impl Write for LineIo {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let line = &self.0;
-        loop {
-            ready!(line.stream.poll_write_ready(cx))?;
-            match line.stream.try_write(bytes) {
-                Err(blocked) if blocked.kind() == io::ErrorKind::WouldBlock => {}
-                Err(failure) => return Poll::Ready(Err(failure)),
-                Ok(length) => {
-                    line.counters.http.bytes_out.add(number(length));
-                    line.input().moved = Instant::now();
-                    return Poll::Ready(Ok(length));
-                }
-            }
-        }
+        let mut socket = line.socket();
+        let length = ready!(Pin::new(&mut socket.stream).poll_write(cx, bytes))?;
+        socket.moved = Instant::now();
+        line.counters.http.bytes_out.add(number(length));
+        Poll::Ready(Ok(length))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {

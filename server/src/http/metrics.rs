@@ -1,6 +1,9 @@
 //! The counters, in the Prometheus text format. No ids and no names of guests stand in labels.
 
-use std::{fmt::Write, sync::Arc};
+use std::{
+    fmt::{self, Write},
+    sync::Arc,
+};
 
 use axum::extract::State;
 
@@ -10,17 +13,140 @@ use crate::{
     gate::ServerStatus,
 };
 
+/// A metric: its name, its kind, its help, and where its value is read.
+type Row<T> = (&'static str, &'static str, &'static str, fn(&T) -> u64);
+
+const DOORS: [Row<DoorCounters>; 5] = [
+    ("connections", "gauge", "Open connections.", |door| {
+        door.open.get()
+    }),
+    (
+        "connections_total",
+        "counter",
+        "Connections ever accepted.",
+        |door| door.accepted.get(),
+    ),
+    (
+        "connections_refused_total",
+        "counter",
+        "Connections over the limit.",
+        |door| door.refused.get(),
+    ),
+    ("bytes_in_total", "counter", "Bytes read.", |door| {
+        door.bytes_in.get()
+    }),
+    ("bytes_out_total", "counter", "Bytes written.", |door| {
+        door.bytes_out.get()
+    }),
+];
+
+const WORK: [Row<Counters>; 4] = [
+    (
+        "replayed_total",
+        "counter",
+        "Answers given again to an idempotency key.",
+        |all| all.replayed.get(),
+    ),
+    (
+        "gate_requests_total",
+        "counter",
+        "Requests that came from other threads.",
+        |all| all.gate_taken.get(),
+    ),
+    ("turns_total", "counter", "Turns of the loop.", |all| {
+        all.turns.get()
+    }),
+    (
+        "records_total",
+        "counter",
+        "Records written to the journal.",
+        |all| all.records.get(),
+    ),
+];
+
+const STATUS: [Row<ServerStatus>; 14] = [
+    ("uptime_seconds", "gauge", "Since the loop began.", |all| {
+        all.uptime.as_secs()
+    }),
+    ("read_only", "gauge", "1 while the disk is full.", |all| {
+        u64::from(all.read_only)
+    }),
+    (
+        "position",
+        "counter",
+        "The last position assigned.",
+        |all| all.backend.position.0,
+    ),
+    (
+        "snapshot_position",
+        "gauge",
+        "The newest snapshot.",
+        |all| all.backend.snapshot.0,
+    ),
+    ("groups_total", "counter", "Groups committed.", |all| {
+        all.backend.groups
+    }),
+    ("idempotency_keys", "gauge", "Keys remembered.", |all| {
+        u64::try_from(all.backend.keys).unwrap_or(u64::MAX)
+    }),
+    ("rooms_bookings", "gauge", "Bookings that stand.", |all| {
+        all.totals.bookings
+    }),
+    ("rooms_holds", "gauge", "Open holds.", |all| {
+        all.totals.holds
+    }),
+    ("rooms_properties", "gauge", "Properties.", |all| {
+        all.totals.properties
+    }),
+    ("rooms_rooms", "gauge", "Rooms in sale.", |all| {
+        all.totals.rooms
+    }),
+    (
+        "rooms_booked_total",
+        "counter",
+        "Bookings ever made.",
+        |all| all.totals.booked_total,
+    ),
+    (
+        "rooms_cancelled_total",
+        "counter",
+        "Bookings cancelled.",
+        |all| all.totals.cancelled_total,
+    ),
+    ("rooms_held_total", "counter", "Holds ever made.", |all| {
+        all.totals.held_total
+    }),
+    (
+        "rooms_expired_total",
+        "counter",
+        "Holds that expired.",
+        |all| all.totals.expired_total,
+    ),
+];
+
 pub(super) async fn metrics(State(door): State<Arc<Door>>) -> Answered {
     let status = door.courier.status().await?;
     let mut text = String::with_capacity(8 * 1_024);
     put_doors(&mut text, &door.counters);
-    put_work(&mut text, &door.counters);
+    put_tallies(&mut text, &door.counters);
+    put_rows(&mut text, &WORK, &door.counters);
     put_commits(&mut text, &door.counters);
-    put_status(&mut text, &status);
+    put_rows(&mut text, &STATUS, &status);
+    head(
+        &mut text,
+        "durability",
+        "gauge",
+        "When an answer leaves; 1 for the level in force.",
+    );
+    let level = status.backend.durability;
+    put(
+        &mut text,
+        format_args!("turnstile_durability{{level=\"{level}\"}} 1\n"),
+    );
     Ok(content(text, "text/plain; version=0.0.4; charset=utf-8"))
 }
 
-fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
+fn put(text: &mut String, line: fmt::Arguments<'_>) {
     text.write_fmt(line).expect("a string takes all text");
 }
 
@@ -32,47 +158,27 @@ fn head(text: &mut String, name: &str, kind: &str, help: &str) {
     );
 }
 
-/// A metric with one sample.
-fn one(text: &mut String, name: &str, kind: &str, help: &str, value: impl std::fmt::Display) {
-    head(text, name, kind, help);
-    put(text, format_args!("turnstile_{name} {value}\n"));
+fn put_rows<T>(text: &mut String, rows: &[Row<T>], source: &T) {
+    for (name, kind, help, value) in rows {
+        head(text, name, kind, help);
+        put(text, format_args!("turnstile_{name} {}\n", value(source)));
+    }
 }
 
 fn put_doors(text: &mut String, counters: &Counters) {
-    let rows: [(&str, &str, &str, fn(&DoorCounters) -> u64); 5] = [
-        ("connections", "gauge", "Open connections.", |door| {
-            door.open.get()
-        }),
-        (
-            "connections_total",
-            "counter",
-            "Connections ever accepted.",
-            |door| door.accepted.get(),
-        ),
-        (
-            "connections_refused_total",
-            "counter",
-            "Connections over the limit.",
-            |door| door.refused.get(),
-        ),
-        ("bytes_in_total", "counter", "Bytes read.", |door| {
-            door.bytes_in.get()
-        }),
-        ("bytes_out_total", "counter", "Bytes written.", |door| {
-            door.bytes_out.get()
-        }),
-    ];
-    for (name, kind, help, value) in rows {
+    for (name, kind, help, value) in DOORS {
         head(text, name, kind, help);
         for (door, counted) in [("resp", &counters.resp), ("http", &counters.http)] {
+            let value = value(counted);
             put(
                 text,
-                format_args!("turnstile_{name}{{door=\"{door}\"}} {}\n", value(counted)),
+                format_args!("turnstile_{name}{{door=\"{door}\"}} {value}\n"),
             );
         }
     }
 }
 
+/// A metric with a sample for each of some words, which are its label's values.
 fn put_tally(
     text: &mut String,
     name: &str,
@@ -89,54 +195,28 @@ fn put_tally(
     }
 }
 
-fn put_work(text: &mut String, counters: &Counters) {
+fn put_tallies(text: &mut String, counters: &Counters) {
+    let help = "Requests to the rooms machine, by operation.";
     put_tally(
         text,
         "rooms_operations_total",
-        "Requests to the rooms machine, by operation.",
+        help,
         "operation",
         counters.operations.iter(),
     );
+    let help = "Outcomes of rooms commands, by code.";
     put_tally(
         text,
         "rooms_outcomes_total",
-        "Outcomes of rooms commands, by code.",
+        help,
         "code",
         counters.outcomes.iter(),
     );
-    put_tally(
-        text,
-        "errors_total",
-        "Requests answered by an error, by code.",
-        "code",
-        counters.errors.iter(),
-    );
-    let rows = [
-        (
-            "replayed_total",
-            "Answers given again to an idempotency key.",
-            &counters.replayed,
-        ),
-        (
-            "gate_requests_total",
-            "Requests that came from other threads.",
-            &counters.gate_taken,
-        ),
-        ("turns_total", "Turns of the loop.", &counters.turns),
-    ];
-    for (name, help, counter) in rows {
-        one(text, name, "counter", help, counter.get());
-    }
+    let help = "Requests answered by an error, by code.";
+    put_tally(text, "errors_total", help, "code", counters.errors.iter());
 }
 
 fn put_commits(text: &mut String, counters: &Counters) {
-    one(
-        text,
-        "records_total",
-        "counter",
-        "Records written to the journal.",
-        counters.records.get(),
-    );
     let name = "commit_seconds";
     head(
         text,
@@ -166,101 +246,4 @@ fn put_commits(text: &mut String, counters: &Counters) {
 /// Nanoseconds as decimal seconds, exactly.
 fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
-}
-
-fn put_status(text: &mut String, status: &ServerStatus) {
-    let backend = &status.backend;
-    let totals = &status.totals;
-    head(
-        text,
-        "durability",
-        "gauge",
-        "When an answer leaves; 1 for the level in force.",
-    );
-    put(
-        text,
-        format_args!(
-            "turnstile_durability{{level=\"{}\"}} 1\n",
-            backend.durability
-        ),
-    );
-    let rows = [
-        (
-            "uptime_seconds",
-            "gauge",
-            "Since the loop began.",
-            status.uptime.as_secs(),
-        ),
-        (
-            "read_only",
-            "gauge",
-            "1 while the disk is full.",
-            u64::from(status.read_only),
-        ),
-        (
-            "position",
-            "counter",
-            "The last position assigned.",
-            backend.position.0,
-        ),
-        (
-            "snapshot_position",
-            "gauge",
-            "The newest snapshot.",
-            backend.snapshot.0,
-        ),
-        (
-            "groups_total",
-            "counter",
-            "Groups committed.",
-            backend.groups,
-        ),
-        (
-            "idempotency_keys",
-            "gauge",
-            "Keys remembered.",
-            u64::try_from(backend.keys).unwrap_or(u64::MAX),
-        ),
-        (
-            "rooms_bookings",
-            "gauge",
-            "Bookings that stand.",
-            totals.bookings,
-        ),
-        ("rooms_holds", "gauge", "Open holds.", totals.holds),
-        (
-            "rooms_properties",
-            "gauge",
-            "Properties.",
-            totals.properties,
-        ),
-        ("rooms_rooms", "gauge", "Rooms in sale.", totals.rooms),
-        (
-            "rooms_booked_total",
-            "counter",
-            "Bookings ever made.",
-            totals.booked_total,
-        ),
-        (
-            "rooms_cancelled_total",
-            "counter",
-            "Bookings cancelled.",
-            totals.cancelled_total,
-        ),
-        (
-            "rooms_held_total",
-            "counter",
-            "Holds ever made.",
-            totals.held_total,
-        ),
-        (
-            "rooms_expired_total",
-            "counter",
-            "Holds that expired.",
-            totals.expired_total,
-        ),
-    ];
-    for (name, kind, help, value) in rows {
-        one(text, name, kind, help, value);
-    }
 }

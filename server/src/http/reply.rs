@@ -29,17 +29,11 @@ impl<T: Into<Problem>> From<T> for Trouble {
     }
 }
 
-impl Trouble {
-    pub(super) fn into_response_parts(self) -> Response<Body> {
+impl IntoResponse for Trouble {
+    fn into_response(self) -> Response<Body> {
         let mut response = Response::new(Body::empty());
         response.extensions_mut().insert(self);
         response
-    }
-}
-
-impl IntoResponse for Trouble {
-    fn into_response(self) -> Response<Body> {
-        self.into_response_parts()
     }
 }
 

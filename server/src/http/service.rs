@@ -5,13 +5,15 @@ use std::{
     future::{Future, poll_fn},
     pin::{Pin, pin},
     sync::Arc,
-    task::Poll,
+    task::{Context, Poll, ready},
 };
 
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, HeaderValue, Request, Response, header},
+    http::{HeaderMap, HeaderValue, Request, Response, Uri, header},
+    response::IntoResponse,
+    routing::future::RouteFuture,
 };
 use hyper::{body::Incoming, server::conn::http1};
 use tokio::{
@@ -46,27 +48,47 @@ struct Requests {
 impl hyper::service::Service<Request<Incoming>> for Requests {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+    type Future = Answering;
 
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
+    fn call(&self, request: Request<Incoming>) -> Answering {
         let id = request_id(&self.door, request.headers());
         let instance = request.uri().clone();
         let routed = is_ours(request.headers(), request.uri().host())
             .then(|| self.router.clone().call(request));
         let line = Arc::clone(&self.line);
         line.set_answering(true);
-        Box::pin(async move {
-            let mut response = match routed {
-                Some(routed) => routed.await?,
-                None => Trouble::from(Code::MisdirectedRequest).into_response_parts(),
-            };
-            if let Some(Trouble(problem)) = response.extensions_mut().remove() {
-                problem_response(&mut response, &problem, instance.path(), &id);
-            }
-            response.headers_mut().insert(REQUEST_ID, id);
-            line.set_answering(false);
-            Ok(response)
-        })
+        Answering {
+            routed,
+            instance,
+            id,
+            line,
+        }
+    }
+}
+
+/// The answer to one request, in the making. Written out, as every request would pay for a box.
+struct Answering {
+    /// Absent for a request that is not for this server.
+    routed: Option<RouteFuture<Infallible>>,
+    instance: Uri,
+    id: HeaderValue,
+    line: Arc<Line>,
+}
+
+impl Future for Answering {
+    type Output = Result<Response<Body>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut response = match &mut self.routed {
+            Some(routed) => ready!(Pin::new(routed).poll(cx))?,
+            None => Trouble::from(Code::MisdirectedRequest).into_response(),
+        };
+        if let Some(Trouble(problem)) = response.extensions_mut().remove() {
+            problem_response(&mut response, &problem, self.instance.path(), &self.id);
+        }
+        response.headers_mut().insert(REQUEST_ID, self.id.clone());
+        self.line.set_answering(false);
+        Poll::Ready(Ok(response))
     }
 }
 

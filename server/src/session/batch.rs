@@ -9,7 +9,7 @@ use turnstile_resp::{
 use super::{Next, Session, Surroundings, put_execute_error};
 use crate::{
     engine::Engine,
-    limits::{BATCH_BYTES, BATCH_COMMANDS},
+    limits::{BATCH_BYTES, BATCH_COMMANDS, BATCH_READS},
 };
 
 /// What a record adds to a command's own bytes, at most: prefix, principal, and fixed fields.
@@ -21,6 +21,7 @@ const RECORD_EXTRA_BYTES: usize = 512;
 pub(super) struct Batch {
     frames: Vec<u8>,
     commands: usize,
+    reads: usize,
     spoiled: bool,
 }
 
@@ -29,18 +30,30 @@ impl Batch {
         self.spoiled = true;
     }
 
-    fn has_room(&self, arguments: &Arguments<'_, '_>) -> bool {
+    fn has_room(&self, action: Action, arguments: &Arguments<'_, '_>) -> bool {
         let bytes: usize = arguments.iter().map(|argument| argument.len() + 16).sum();
+        if is_read(action) && self.reads == BATCH_READS {
+            return false;
+        }
         self.commands < BATCH_COMMANDS && self.frames.len() + bytes <= BATCH_BYTES
     }
 
-    fn push(&mut self, arguments: &Arguments<'_, '_>) {
+    fn push(&mut self, action: Action, arguments: &Arguments<'_, '_>) {
         let mut frame = Encoder::new(&mut self.frames, Protocol::Resp2);
         frame.array(arguments.len());
         for argument in arguments.iter() {
             frame.bulk(argument);
         }
         self.commands += 1;
+        self.reads += usize::from(is_read(action));
+    }
+}
+
+/// Whether the answer may be long, however short the request is.
+const fn is_read(action: Action) -> bool {
+    match action {
+        Action::Rooms(verb) => verb.is_read(),
+        Action::Session(verb) => !matches!(verb, Verb::Ping | Verb::Echo),
     }
 }
 
@@ -70,15 +83,18 @@ impl Session {
             unreachable!("requests are queued within MULTI only");
         };
         let mistake = mistake.or_else(|| {
-            (!batch.has_room(&arguments)).then(|| {
-                format!("ERR a batch has at most {BATCH_COMMANDS} commands and {BATCH_BYTES} bytes")
+            (!batch.has_room(action, &arguments)).then(|| {
+                format!(
+                    "ERR a batch has at most {BATCH_COMMANDS} commands, {BATCH_READS} of them reads, \
+                     and {BATCH_BYTES} bytes"
+                )
             })
         });
         if let Some(mistake) = mistake {
             batch.spoil();
             return self.invalid(engine, format_args!("{mistake}"), out);
         }
-        batch.push(&arguments);
+        batch.push(action, &arguments);
         Encoder::new(out, self.protocol).simple("QUEUED");
         Next::Go
     }

@@ -25,14 +25,12 @@ impl Session {
     ) -> Next {
         let mut reply = Encoder::new(out, self.protocol);
         match verb {
-            Verb::ClientSetName | Verb::ClientSetInfo => {
-                match self.rename(verb, arguments) {
-                    Ok(()) => reply.ok(),
-                    Err(sentence) => {
-                        return self.invalid(around.engine, format_args!("{sentence}"), out);
-                    }
+            Verb::ClientSetName | Verb::ClientSetInfo => match self.rename(verb, arguments) {
+                Ok(()) => reply.ok(),
+                Err(sentence) => {
+                    return self.invalid(around.engine, format_args!("{sentence}"), out);
                 }
-            }
+            },
             Verb::ClientGetName if self.name.is_empty() => reply.null(),
             Verb::ClientGetName => reply.text(&self.name),
             Verb::ClientId => reply.integer(self.id),
@@ -97,7 +95,11 @@ impl Session {
         let mut line = String::with_capacity(192);
         let age = engine.now().0.saturating_sub(self.since_ms) / 1_000;
         let (channels, patterns) = self.following.counts();
-        let protocol = if self.protocol == Protocol::Resp3 { 3 } else { 2 };
+        let protocol = if self.protocol == Protocol::Resp3 {
+            3
+        } else {
+            2
+        };
         writeln!(
             line,
             "id={} addr={} name={} age={age} db=0 sub={channels} psub={patterns} user={} \
@@ -110,5 +112,7 @@ impl Session {
 }
 
 fn is_one_of(word: &[u8], allowed: &[&str]) -> bool {
-    allowed.iter().any(|allowed| word.eq_ignore_ascii_case(allowed.as_bytes()))
+    allowed
+        .iter()
+        .any(|allowed| word.eq_ignore_ascii_case(allowed.as_bytes()))
 }

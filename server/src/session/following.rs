@@ -52,13 +52,21 @@ impl Following {
     /// Appends one message for each way in which the connection follows the rooms' channel.
     pub(crate) fn put_message(&self, protocol: Protocol, message: &str, out: &mut Vec<u8>) {
         let mut reply = Encoder::new(out, protocol);
-        if self.channels.iter().any(|channel| **channel == *CHANNEL.as_bytes()) {
+        if self
+            .channels
+            .iter()
+            .any(|channel| **channel == *CHANNEL.as_bytes())
+        {
             reply.push(3);
             reply.text("message");
             reply.text(CHANNEL);
             reply.text(message);
         }
-        for pattern in self.patterns.iter().filter(|pattern| matches(pattern, CHANNEL.as_bytes())) {
+        for pattern in self
+            .patterns
+            .iter()
+            .filter(|pattern| matches(pattern, CHANNEL.as_bytes()))
+        {
             reply.push(4);
             reply.text("pmessage");
             reply.bulk(pattern);
@@ -87,12 +95,18 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
             }
             _ => {}
         }
-        let Some((after, from)) = star else { return false };
+        let Some((after, from)) = star else {
+            return false;
+        };
         star = Some((after, from + 1));
         at = after;
         in_text = from + 1;
     }
-    pattern.get(at..).unwrap_or_default().iter().all(|&byte| byte == b'*')
+    pattern
+        .get(at..)
+        .unwrap_or_default()
+        .iter()
+        .all(|&byte| byte == b'*')
 }
 
 impl Session {
@@ -119,9 +133,16 @@ impl Session {
             );
             return self.invalid(engine, sentence, out);
         }
-        let list =
-            if by_pattern { &mut self.following.patterns } else { &mut self.following.channels };
-        let names = if named.is_empty() { list.clone() } else { named };
+        let list = if by_pattern {
+            &mut self.following.patterns
+        } else {
+            &mut self.following.channels
+        };
+        let names = if named.is_empty() {
+            list.clone()
+        } else {
+            named
+        };
         if names.is_empty() {
             let count = self.following.count();
             put_change(&mut Encoder::new(out, self.protocol), word, None, count);
@@ -137,7 +158,12 @@ impl Session {
                 list.push(name.clone());
             }
             let count = self.following.count();
-            put_change(&mut Encoder::new(out, self.protocol), word, Some(&name), count);
+            put_change(
+                &mut Encoder::new(out, self.protocol),
+                word,
+                Some(&name),
+                count,
+            );
         }
         Next::Go
     }
@@ -173,7 +199,11 @@ mod tests {
             ("rooms.events**", true),
         ];
         for (pattern, expected) in rows {
-            assert_eq!(matches(pattern.as_bytes(), b"rooms.events"), expected, "{pattern}");
+            assert_eq!(
+                matches(pattern.as_bytes(), b"rooms.events"),
+                expected,
+                "{pattern}"
+            );
         }
     }
 }

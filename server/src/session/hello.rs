@@ -41,7 +41,11 @@ impl Session {
         reply.text("version");
         reply.text(COMPATIBLE_VERSION);
         reply.text("proto");
-        reply.integer(if self.protocol == Protocol::Resp3 { 3 } else { 2 });
+        reply.integer(if self.protocol == Protocol::Resp3 {
+            3
+        } else {
+            2
+        });
         reply.text("id");
         reply.integer(self.id);
         reply.text("mode");
@@ -86,7 +90,11 @@ impl Session {
             Encoder::new(out, self.protocol).ok();
             return Next::Go;
         }
-        self.invalid(engine, format_args!("ERR DB index is out of range: there is only 0"), out)
+        self.invalid(
+            engine,
+            format_args!("ERR DB index is out of range: there is only 0"),
+            out,
+        )
     }
 }
 
@@ -101,7 +109,10 @@ fn greeting(arguments: Arguments<'_, '_>) -> Result<Greeting, &'static str> {
         Some(b"3") => Some(Protocol::Resp3),
         Some(_) => return Err("NOPROTO unsupported protocol version"),
     };
-    let mut greeting = Greeting { protocol, name: None };
+    let mut greeting = Greeting {
+        protocol,
+        name: None,
+    };
     let mut at = 2;
     while let Some(option) = arguments.get(at) {
         if option.eq_ignore_ascii_case(b"AUTH") && arguments.len() > at + 2 {

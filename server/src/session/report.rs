@@ -42,7 +42,10 @@ fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder
         ("maxmemory", "0"),
     ];
     let asked = |name: &str| {
-        arguments.iter().skip(2).any(|word| word.eq_ignore_ascii_case(name.as_bytes()))
+        arguments
+            .iter()
+            .skip(2)
+            .any(|word| word.eq_ignore_ascii_case(name.as_bytes()))
     };
     let found: Vec<_> = known.into_iter().filter(|(name, _)| asked(name)).collect();
     reply.map(found.len());
@@ -52,9 +55,12 @@ fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder
     }
 }
 
+/// Writes one section.
+type Section = fn(&Engine, &mut Facts);
+
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let sections: [(&str, fn(&Engine, &mut Facts)); 5] = [
+    let sections: [(&str, Section); 5] = [
         ("Server", server),
         ("Clients", clients),
         ("Persistence", persistence),
@@ -95,7 +101,9 @@ impl Facts {
     }
 
     fn write(&mut self, line: std::fmt::Arguments<'_>) {
-        self.0.write_fmt(line).expect("writing to memory does not fail");
+        self.0
+            .write_fmt(line)
+            .expect("writing to memory does not fail");
     }
 }
 

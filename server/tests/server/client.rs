@@ -11,12 +11,12 @@ use turnstile_server::{Durability, Limits, Running, Settings, start};
 /// No answer takes so long: a test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub struct Server {
+pub(crate) struct Server {
     running: Running,
 }
 
 impl Server {
-    pub fn with(limits: Limits) -> Self {
+    pub(crate) fn with(limits: Limits) -> Self {
         let settings = Settings {
             data: None,
             durability: Durability::Memory,
@@ -25,20 +25,24 @@ impl Server {
             verhoeff: false,
             limits,
         };
-        let server = Self { running: start(&settings).unwrap() };
-        server.client().exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
+        let server = Self {
+            running: start(&settings).unwrap(),
+        };
+        server
+            .client()
+            .exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
         server
     }
 
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(Limits::STANDARD)
     }
 
-    pub fn running(&self) -> &Running {
+    pub(crate) fn running(&self) -> &Running {
         &self.running
     }
 
-    pub fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         let (_, address) = self.running.doors()[0];
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -47,50 +51,53 @@ impl Server {
     }
 
     /// Stops it and waits for its end, which must be a good one.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         self.running.stopper().stop();
         self.running.join().unwrap();
     }
 }
 
-pub struct Client {
-    pub socket: TcpStream,
+pub(crate) struct Client {
+    pub(crate) socket: TcpStream,
 }
 
 impl Client {
-    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.socket.write_all(bytes.as_ref()).unwrap();
     }
 
     /// Receives exactly these bytes, where `|` stands for a line end.
     #[track_caller]
-    pub fn expect(&mut self, reply: &str) {
+    pub(crate) fn expect(&mut self, reply: &str) {
         let mut found = vec![0; reply.replace('|', "\r\n").len()];
         let read = self.socket.read_exact(&mut found);
         let shown = String::from_utf8_lossy(&found).replace("\r\n", "|");
-        assert!(read.is_ok(), "{read:?} while waiting for {reply}, got {shown}");
+        assert!(
+            read.is_ok(),
+            "{read:?} while waiting for {reply}, got {shown}"
+        );
         assert_eq!(shown, reply);
     }
 
     #[track_caller]
-    pub fn exchange(&mut self, request: &str, reply: &str) {
+    pub(crate) fn exchange(&mut self, request: &str, reply: &str) {
         self.send(request);
         self.expect(reply);
     }
 
     /// Receives up to the end of the connection.
-    pub fn rest(&mut self) -> String {
+    pub(crate) fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         self.socket.read_to_end(&mut rest).unwrap();
         String::from_utf8_lossy(&rest).replace("\r\n", "|")
     }
 
-    pub fn end_writing(&self) {
+    pub(crate) fn end_writing(&self) {
         self.socket.shutdown(Shutdown::Write).unwrap();
     }
 }
 
 /// A booking of room `room` for one night, as a line.
-pub fn book(room: &str) -> String {
+pub(crate) fn book(room: &str) -> String {
     format!("ROOMS.BOOK bench {room} 2027-01-01 2027-01-02 ada 234123412346\n")
 }

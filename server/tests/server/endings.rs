@@ -25,7 +25,10 @@ fn settings(resp: SocketAddr) -> Settings {
 fn only_loopback_is_served() {
     let address = SocketAddr::from(([0, 0, 0, 0], 0));
     let refused = start(&settings(address)).unwrap_err();
-    assert!(matches!(refused, StartError::NotLoopback { door: "resp", .. }));
+    assert!(matches!(
+        refused,
+        StartError::NotLoopback { door: "resp", .. }
+    ));
     assert!(refused.to_string().contains("no keys and no TLS"));
 }
 
@@ -44,14 +47,24 @@ fn a_stop_answers_all_that_was_accepted() {
     let mut clients: Vec<_> = (0..20).map(|_| server.client()).collect();
     for (number, client) in clients.iter_mut().enumerate() {
         client.exchange("PING\n", "+PONG|");
-        let lines: String = (0..100).map(|room| book(&format!("r{number}-{room}"))).collect();
+        let lines: String = (0..100)
+            .map(|room| book(&format!("r{number}-{room}")))
+            .collect();
         client.send(lines);
     }
     let counters = server.running().counters().clone();
     server.stop();
-    let answered: usize = clients.iter_mut().map(|client| client.rest().matches("*4|:1|").count()).sum();
+    let answered: usize = clients
+        .iter_mut()
+        .map(|client| client.rest().matches("*4|:1|").count())
+        .sum();
     assert_eq!(answered, 2_000);
-    assert!(counters.operations.iter().any(|counted| counted == ("book", 2_000)));
+    assert!(
+        counters
+            .operations
+            .iter()
+            .any(|counted| counted == ("book", 2_000))
+    );
     assert_eq!(counters.records.get(), 2_001);
 }
 
@@ -62,16 +75,29 @@ fn the_gate_reaches_the_loop_until_its_end() {
     let add = |name: &str| {
         let property = Name::parse(name.as_bytes()).unwrap();
         let mut command = Vec::new();
-        Rooms::encode_command(&Command::AddProperty { property, open: false }, &mut command);
+        Rooms::encode_command(
+            &Command::AddProperty {
+                property,
+                open: false,
+            },
+            &mut command,
+        );
         let (reply, answer) = oneshot::channel();
-        let ask = Ask::Command { principal: Principal::local(), key: None, command, reply };
+        let ask = Ask::Command {
+            principal: Principal::local(),
+            key: None,
+            command,
+            reply,
+        };
         (gate.ask(ask), answer)
     };
     let (asked, answer) = add("inn");
     assert_eq!(asked, Ok(()));
     let reply = answer.blocking_recv().unwrap().unwrap();
     assert_eq!(reply.outcome, Outcome::Done(Done::PropertyAdded));
-    server.client().exchange("ROOMS.LOOKUP R00\n", "*2|:0|$9|not_found|");
+    server
+        .client()
+        .exchange("ROOMS.LOOKUP R00\n", "*2|:0|$9|not_found|");
     server.stop();
     let (asked, answer) = add("late");
     assert!(asked.is_err() && answer.blocking_recv().is_err());

@@ -1,6 +1,7 @@
 //! One binary for all tests of the whole system.
 
 mod clients;
+mod crash;
 mod door;
 mod doors;
 mod program;

@@ -6,11 +6,19 @@ use crate::tree::{File, Tree};
 use super::Violation;
 
 pub(super) fn tests_compare(tree: &Tree) -> Vec<Violation> {
-    tree.rust().flat_map(idle_tests).collect()
+    tree.rust()
+        .flat_map(|file| idle_tests(tree, file))
+        .collect()
 }
 
-fn idle_tests(file: &File) -> Vec<Violation> {
-    let functions = code::functions(&file.code);
+fn idle_tests(tree: &Tree, file: &File) -> Vec<Violation> {
+    let mut functions = code::functions(&file.code);
+    for neighbour in tree
+        .rust()
+        .filter(|other| other.is_test() && are_neighbours(file, other))
+    {
+        functions.extend(code::functions(&neighbour.code));
+    }
     let mut violations = Vec::new();
     for (offset, _) in file.code.match_indices("#[") {
         if !is_test(&file.code[offset + 2..]) {
@@ -33,13 +41,18 @@ fn idle_tests(file: &File) -> Vec<Violation> {
     violations
 }
 
+/// Whether these are two files of one folder: there lies what tests share.
+fn are_neighbours(file: &File, other: &File) -> bool {
+    file.path != other.path && file.folder() == other.folder()
+}
+
 /// Whether an attribute makes a test, by whatever runtime.
 fn is_test(attribute: &str) -> bool {
     let path = attribute.split([']', '(']).next().unwrap_or_default();
     path.rsplit(':').next() == Some("test")
 }
 
-/// Whether a function asserts something, by itself or through a function of the same file.
+/// Whether a function asserts something, by itself or through the functions it calls.
 fn compares(functions: &[Function<'_>], at: usize, visited: &mut [bool]) -> bool {
     if std::mem::replace(&mut visited[at], true) {
         return false;
@@ -80,6 +93,15 @@ mod tests {
                 fn three(x in 0..9) { check_history(x); }
             }";
         check(tests_compare, &[("a.rs", text)], &[]);
+    }
+
+    #[test]
+    fn tests_of_one_folder_share_what_asserts() {
+        let shared = ("a/tests/client.rs", "fn hears(x: u8) { assert_eq!(x, 1); }");
+        let text = "#[test]\nfn one() { hears(1); }";
+        let expected = ["b/tests/one.rs:2: the test `one` compares nothing"];
+        let files = [shared, ("a/tests/one.rs", text), ("b/tests/one.rs", text)];
+        check(tests_compare, &files, &expected);
     }
 
     #[test]

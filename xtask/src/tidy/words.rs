@@ -72,11 +72,11 @@ fn type_names(file: &File) -> Vec<Violation> {
     let words: Vec<(usize, &str)> = code::words(&file.code).collect();
     let mut violations = Vec::new();
     for pair in words.windows(2) {
-        let [(_, kind), (offset, name)] = pair else {
+        let [(at, kind), (offset, name)] = pair else {
             continue;
         };
         let declares = ["enum", "struct", "trait", "type", "union"].contains(kind);
-        if !declares || NAMES_OF_THE_DESIGN.contains(name) {
+        if !declares || NAMES_OF_THE_DESIGN.contains(name) || is_associated(kind, &file.code, *at) {
             continue;
         }
         if let Some(word) = camel_words(name).find(|word| EMPTY_NOUNS.contains(&word.as_str())) {
@@ -86,6 +86,11 @@ fn type_names(file: &File) -> Vec<Violation> {
         }
     }
     violations
+}
+
+/// Whether an indented `type` names what somebody else's trait wants.
+fn is_associated(kind: &str, code: &str, at: usize) -> bool {
+    kind == "type" && code[..at].ends_with("    ")
 }
 
 /// The words of a type's name, in lower case.
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn empty_nouns_are_no_names() {
-        let text = "struct RoomManager;\nstruct Manage;\nenum Service {}\ntrait BookService {}\n";
+        let text = "struct RoomManager;\nstruct Manage;\nenum Service {}\ntrait BookService {}\nimpl Body for Book {\n    type Data = u8;\n}\n";
         let files = [
             ("a/utils.rs", ""),
             ("a/metadata.rs", "struct Metadata;"),

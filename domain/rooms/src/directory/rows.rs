@@ -130,6 +130,11 @@ impl Directory {
         }
     }
 
+    /// The key of a room's name in the natural order.
+    pub(crate) fn key_of(&self, number: u32) -> u128 {
+        key(self.name_bytes(self.rooms.at(number)))
+    }
+
     pub(super) fn spot_of_room(&self, number: u32) -> Spot {
         let room = self.rooms.at(number);
         let name = self.name_bytes(room);

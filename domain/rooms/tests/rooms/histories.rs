@@ -278,7 +278,7 @@ impl Pair {
             Order::Ask(query) => {
                 self.ask(&step.principal, query);
             }
-            Order::Leaf(query) => self.leaf(&step.principal, query.clone()),
+            Order::Leaf(query) => self.leaf(&step.principal, *query),
             Order::Tick => {
                 self.position += 1;
                 let context = context(self.position, self.now, &step.principal);

@@ -1,6 +1,19 @@
 //! The machine from outside: scenarios as stories, random histories against a naive twin, bytes,
 //! and what a booking allocates.
 
+#[cfg(test)]
+mod allocations;
+#[cfg(test)]
+mod bytes;
+#[cfg(test)]
 mod histories;
+#[cfg(test)]
+mod large;
+#[cfg(test)]
+mod scenarios;
+#[cfg(test)]
 mod scenery;
+#[cfg(test)]
+mod snapshots;
+#[cfg(test)]
 mod twin;

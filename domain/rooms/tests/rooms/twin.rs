@@ -168,7 +168,13 @@ impl Twin {
                 let name = property;
                 self.properties.push(Property { name, open });
                 let number = self.properties.len() - 1;
-                self.announce(context, EventKind::PropertyAdded, number, None, None, None);
+                self.announce(
+                    context,
+                    EventKind::PropertyAdded,
+                    (number, None),
+                    None,
+                    None,
+                );
                 Ok(Done::PropertyAdded)
             }
             Command::AddRoom {
@@ -269,8 +275,7 @@ impl Twin {
         self.announce(
             context,
             EventKind::RoomAdded,
-            property,
-            Some(name),
+            (property, Some(name)),
             None,
             None,
         );
@@ -321,8 +326,7 @@ impl Twin {
         self.announce(
             context,
             EventKind::RoomWithdrawn,
-            property,
-            Some(*name),
+            (property, Some(*name)),
             None,
             None,
         );
@@ -358,7 +362,7 @@ impl Twin {
         } else {
             (EventKind::SaleResumed, Done::SaleResumed)
         };
-        self.announce(context, kind, property, Some(*name), None, Some(stay));
+        self.announce(context, kind, (property, Some(*name)), None, Some(stay));
         Ok(done)
     }
 
@@ -662,8 +666,7 @@ impl Twin {
         self.announce(
             context,
             kind,
-            property,
-            Some(name),
+            (property, Some(name)),
             Some(reference),
             Some(stay),
         );
@@ -680,8 +683,7 @@ impl Twin {
         &mut self,
         context: &Context<'_>,
         kind: EventKind,
-        property: usize,
-        room: Option<Name>,
+        (property, room): (usize, Option<Name>),
         reference: Option<Reference>,
         stay: Option<Stay>,
     ) {

@@ -80,9 +80,17 @@ fn put_info(reply: &mut Encoder<'_>, syntax: &Syntax) {
     for _ in 0..3 {
         reply.integer(0);
     }
-    let category = if syntax.group == "rooms" { "@write" } else { "@connection" };
+    let category = if syntax.group == "rooms" {
+        "@write"
+    } else {
+        "@connection"
+    };
     reply.set(1);
-    reply.simple(if syntax.flags.contains(&"readonly") { "@read" } else { category });
+    reply.simple(if syntax.flags.contains(&"readonly") {
+        "@read"
+    } else {
+        category
+    });
     reply.array(0);
     reply.array(0);
     reply.array(syntax.subcommands.len());
@@ -98,8 +106,11 @@ fn put_docs(reply: &mut Encoder<'_>, commands: &[&Syntax]) {
         let has_arguments = !syntax.arguments.is_empty();
         let has_subcommands = !syntax.subcommands.is_empty();
         reply.map(3 + usize::from(has_arguments) + usize::from(has_subcommands));
-        let facts =
-            [("summary", syntax.summary), ("since", env!("CARGO_PKG_VERSION")), ("group", syntax.group)];
+        let facts = [
+            ("summary", syntax.summary),
+            ("since", env!("CARGO_PKG_VERSION")),
+            ("group", syntax.group),
+        ];
         for (name, fact) in facts {
             reply.text(name);
             reply.text(fact);
@@ -130,14 +141,24 @@ fn put_argument(reply: &mut Encoder<'_>, argument: &Argument) {
         Kind::OneOf(parts) => ("oneof", parts),
         Kind::Block(parts) => ("block", parts),
     };
-    let flags: Vec<_> = [(argument.optional, "optional"), (argument.multiple, "multiple")]
-        .into_iter()
-        .filter_map(|(applies, flag)| applies.then_some(flag))
-        .collect();
-    let extras = [argument.token.is_some(), !flags.is_empty(), !parts.is_empty()];
+    let flags: Vec<_> = [
+        (argument.optional, "optional"),
+        (argument.multiple, "multiple"),
+    ]
+    .into_iter()
+    .filter_map(|(applies, flag)| applies.then_some(flag))
+    .collect();
+    let extras = [
+        argument.token.is_some(),
+        !flags.is_empty(),
+        !parts.is_empty(),
+    ];
     reply.map(3 + extras.into_iter().map(usize::from).sum::<usize>());
-    for (field, value) in [("name", argument.name), ("display_text", argument.name), ("type", kind)]
-    {
+    for (field, value) in [
+        ("name", argument.name),
+        ("display_text", argument.name),
+        ("type", kind),
+    ] {
         reply.text(field);
         reply.text(value);
     }

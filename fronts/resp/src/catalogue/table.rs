@@ -8,7 +8,13 @@ const READ: &[&str] = &["readonly", "fast"];
 const CONNECTION: &[&str] = &["loading", "stale", "fast"];
 
 const fn argument(name: &'static str, kind: Kind) -> Argument {
-    Argument { name, kind, token: None, optional: false, multiple: false }
+    Argument {
+        name,
+        kind,
+        token: None,
+        optional: false,
+        multiple: false,
+    }
 }
 
 const fn text(name: &'static str) -> Argument {
@@ -20,21 +26,34 @@ const fn integer(name: &'static str) -> Argument {
 }
 
 const fn optional(argument: Argument) -> Argument {
-    Argument { optional: true, ..argument }
+    Argument {
+        optional: true,
+        ..argument
+    }
 }
 
 const fn multiple(argument: Argument) -> Argument {
-    Argument { multiple: true, ..argument }
+    Argument {
+        multiple: true,
+        ..argument
+    }
 }
 
 /// An optional argument behind its word, such as `KEY k`.
 const fn option(token: &'static str, argument: Argument) -> Argument {
-    Argument { token: Some(token), optional: true, ..argument }
+    Argument {
+        token: Some(token),
+        optional: true,
+        ..argument
+    }
 }
 
 /// A word that stands for itself, such as `OPEN`.
 const fn word(name: &'static str, token: &'static str) -> Argument {
-    Argument { token: Some(token), ..argument(name, Kind::Token) }
+    Argument {
+        token: Some(token),
+        ..argument(name, Kind::Token)
+    }
 }
 
 const PROPERTY: Argument = text("property");
@@ -120,7 +139,14 @@ pub static COMMANDS: &[Syntax] = &[
     ),
     service(
         rooms::Verb::Hold,
-        &[PROPERTY, WISH, ARRIVAL, DEPARTURE, option("TTL", integer("seconds")), KEY],
+        &[
+            PROPERTY,
+            WISH,
+            ARRIVAL,
+            DEPARTURE,
+            option("TTL", integer("seconds")),
+            KEY,
+        ],
         WRITE,
         "Keeps a room for a while (600 seconds), to be confirmed",
     ),
@@ -136,11 +162,28 @@ pub static COMMANDS: &[Syntax] = &[
         WRITE,
         "Turns a hold into a booking, also late when the nights are still free",
     ),
-    service(rooms::Verb::Release, &[HOLD, KEY], WRITE, "Gives a hold back"),
-    service(rooms::Verb::LookUp, &[REFERENCE], READ, "Shows one booking or hold"),
+    service(
+        rooms::Verb::Release,
+        &[HOLD, KEY],
+        WRITE,
+        "Gives a hold back",
+    ),
+    service(
+        rooms::Verb::LookUp,
+        &[REFERENCE],
+        READ,
+        "Shows one booking or hold",
+    ),
     service(
         rooms::Verb::List,
-        &[PROPERTY, text("from"), text("to"), option("ROOM", ROOM), LIMIT, CURSOR],
+        &[
+            PROPERTY,
+            text("from"),
+            text("to"),
+            option("ROOM", ROOM),
+            LIMIT,
+            CURSOR,
+        ],
         READ,
         "Lists the bookings and holds that touch some nights",
     ),
@@ -168,7 +211,12 @@ pub static COMMANDS: &[Syntax] = &[
         READ,
         "Shows what stands in the way of a booking",
     ),
-    service(rooms::Verb::Properties, &[LIMIT, CURSOR], READ, "Lists the properties by name"),
+    service(
+        rooms::Verb::Properties,
+        &[LIMIT, CURSOR],
+        READ,
+        "Lists the properties by name",
+    ),
     service(
         rooms::Verb::AddProperty,
         &[PROPERTY, optional(word("open", "OPEN")), KEY],
@@ -196,14 +244,36 @@ pub static COMMANDS: &[Syntax] = &[
     ),
     service(
         rooms::Verb::StopSell,
-        &[PROPERTY, ROOM, ARRIVAL, DEPARTURE, optional(word("resume", "RESUME")), KEY],
+        &[
+            PROPERTY,
+            ROOM,
+            ARRIVAL,
+            DEPARTURE,
+            optional(word("resume", "RESUME")),
+            KEY,
+        ],
         WRITE,
         "Stops or resumes the sale of a room for some nights",
     ),
-    session(Verb::Ping, "ping", &[optional(text("message"))], "Answers PONG, or the message"),
-    session(Verb::Echo, "echo", &[text("message")], "Answers the message"),
+    session(
+        Verb::Ping,
+        "ping",
+        &[optional(text("message"))],
+        "Answers PONG, or the message",
+    ),
+    session(
+        Verb::Echo,
+        "echo",
+        &[text("message")],
+        "Answers the message",
+    ),
     session(Verb::Quit, "quit", &[], "Closes the connection"),
-    session(Verb::Reset, "reset", &[], "Makes the connection as good as new"),
+    session(
+        Verb::Reset,
+        "reset",
+        &[],
+        "Makes the connection as good as new",
+    ),
     session(
         Verb::Hello,
         "hello",
@@ -211,7 +281,10 @@ pub static COMMANDS: &[Syntax] = &[
             "arguments",
             Kind::Block(&[
                 integer("protover"),
-                option("AUTH", argument("auth", Kind::Block(&[text("username"), text("password")]))),
+                option(
+                    "AUTH",
+                    argument("auth", Kind::Block(&[text("username"), text("password")])),
+                ),
                 option("SETNAME", text("clientname")),
             ]),
         ))],
@@ -223,14 +296,29 @@ pub static COMMANDS: &[Syntax] = &[
         &[optional(text("username")), text("password")],
         "Names the caller; this server asks for no key",
     ),
-    session(Verb::Select, "select", &[integer("index")], "Accepts 0, the only database"),
+    session(
+        Verb::Select,
+        "select",
+        &[integer("index")],
+        "Accepts 0, the only database",
+    ),
     container(
         "client",
         "connection",
         &[
-            session(Verb::ClientGetName, "client|getname", &[], "The connection's name"),
+            session(
+                Verb::ClientGetName,
+                "client|getname",
+                &[],
+                "The connection's name",
+            ),
             session(Verb::ClientId, "client|id", &[], "The connection's number"),
-            session(Verb::ClientInfo, "client|info", &[], "Facts about this connection"),
+            session(
+                Verb::ClientInfo,
+                "client|info",
+                &[],
+                "Facts about this connection",
+            ),
             session(
                 Verb::ClientList,
                 "client|list",
@@ -240,7 +328,10 @@ pub static COMMANDS: &[Syntax] = &[
             session(
                 Verb::ClientNoEvict,
                 "client|no-evict",
-                &[argument("enabled", Kind::OneOf(&[word("on", "ON"), word("off", "OFF")]))],
+                &[argument(
+                    "enabled",
+                    Kind::OneOf(&[word("on", "ON"), word("off", "OFF")]),
+                )],
                 "Accepted, and without effect: nobody is evicted",
             ),
             session(
@@ -279,7 +370,12 @@ pub static COMMANDS: &[Syntax] = &[
             "command",
             "server",
             &[
-                session(Verb::CommandCount, "command|count", &[], "How many commands there are"),
+                session(
+                    Verb::CommandCount,
+                    "command|count",
+                    &[],
+                    "How many commands there are",
+                ),
                 session(
                     Verb::CommandDocs,
                     "command|docs",
@@ -292,7 +388,12 @@ pub static COMMANDS: &[Syntax] = &[
                     &[optional(multiple(text("command-name")))],
                     "Arity and flags of commands",
                 ),
-                session(Verb::CommandList, "command|list", &[], "The names of all commands"),
+                session(
+                    Verb::CommandList,
+                    "command|list",
+                    &[],
+                    "The names of all commands",
+                ),
             ],
             "About commands",
         )
@@ -308,7 +409,12 @@ pub static COMMANDS: &[Syntax] = &[
         )],
         "About settings",
     ),
-    session(Verb::Multi, "multi", &[], "Begins a batch that is executed as one"),
+    session(
+        Verb::Multi,
+        "multi",
+        &[],
+        "Begins a batch that is executed as one",
+    ),
     session(Verb::Exec, "exec", &[], "Executes the batch"),
     session(Verb::Discard, "discard", &[], "Drops the batch"),
     session(
@@ -342,14 +448,24 @@ pub static COMMANDS: &[Syntax] = &[
         &[optional(multiple(text("pattern")))],
         "Leaves patterns",
     ),
-    session(Verb::Time, "time", &[], "The server's clock: seconds and microseconds"),
+    session(
+        Verb::Time,
+        "time",
+        &[],
+        "The server's clock: seconds and microseconds",
+    ),
     session(Verb::DbSize, "dbsize", &[], "How many bookings stand"),
     session(Verb::Role, "role", &[], "The server's role in replication"),
     container(
         "slowlog",
         "server",
         &[
-            session(Verb::SlowLogGet, "slowlog|get", &[optional(integer("count"))], "Empty"),
+            session(
+                Verb::SlowLogGet,
+                "slowlog|get",
+                &[optional(integer("count"))],
+                "Empty",
+            ),
             session(Verb::SlowLogLen, "slowlog|len", &[], "Zero"),
             session(Verb::SlowLogReset, "slowlog|reset", &[], "Accepted"),
         ],
@@ -358,7 +474,12 @@ pub static COMMANDS: &[Syntax] = &[
     container(
         "acl",
         "server",
-        &[session(Verb::AclWhoAmI, "acl|whoami", &[], "The caller's name")],
+        &[session(
+            Verb::AclWhoAmI,
+            "acl|whoami",
+            &[],
+            "The caller's name",
+        )],
         "About callers",
     ),
 ];

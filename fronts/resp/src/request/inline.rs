@@ -19,7 +19,11 @@ pub(super) fn split(line: &[u8], spans: &mut Vec<Span>) -> Result<(), Fault> {
             _ => plain(line, at, spans)?,
         };
     }
-    if spoken_by_a_browser(line, spans) { Err(Fault::Browser) } else { Ok(()) }
+    if spoken_by_a_browser(line, spans) {
+        Err(Fault::Browser)
+    } else {
+        Ok(())
+    }
 }
 
 const fn is_blank(byte: u8) -> bool {
@@ -31,7 +35,10 @@ fn quoted(line: &[u8], open: usize, spans: &mut Vec<Span>) -> Result<usize, Faul
     let start = open + 1;
     let rest = line.get(start..).unwrap_or_default();
     let quote = line.get(open);
-    let length = rest.iter().position(|byte| Some(byte) == quote).ok_or(Fault::Quotes)?;
+    let length = rest
+        .iter()
+        .position(|byte| Some(byte) == quote)
+        .ok_or(Fault::Quotes)?;
     let (word, after) = rest.split_at(length);
     if word.contains(&b'\\') {
         return Err(Fault::Escape);
@@ -47,8 +54,15 @@ fn quoted(line: &[u8], open: usize, spans: &mut Vec<Span>) -> Result<usize, Faul
 
 fn plain(line: &[u8], start: usize, spans: &mut Vec<Span>) -> Result<usize, Fault> {
     let rest = line.get(start..).unwrap_or_default();
-    let length = rest.iter().position(|&byte| is_blank(byte)).unwrap_or(rest.len());
-    if rest.iter().take(length).any(|byte| matches!(byte, b'"' | b'\'')) {
+    let length = rest
+        .iter()
+        .position(|&byte| is_blank(byte))
+        .unwrap_or(rest.len());
+    if rest
+        .iter()
+        .take(length)
+        .any(|byte| matches!(byte, b'"' | b'\''))
+    {
         return Err(Fault::Quotes);
     }
     spans.push(Span::new(start, start + length));

@@ -20,7 +20,9 @@ fn in_pieces(stream: &[u8], piece: usize) -> (Vec<Vec<Vec<u8>>>, Option<Fault>) 
 }
 
 fn words(line: &str) -> Vec<Vec<u8>> {
-    line.split(' ').map(|word| word.as_bytes().to_vec()).collect()
+    line.split(' ')
+        .map(|word| word.as_bytes().to_vec())
+        .collect()
 }
 
 #[test]
@@ -32,11 +34,19 @@ fn every_cut_of_a_stream_gives_the_same_requests() {
         vec![],
         vec![b"ECHO".to_vec(), b"two words".to_vec(), vec![]],
         vec![],
-        vec![vec![], b"\r\n\n".to_vec(), b"$5\r\n*1\r\n\r\n\x00\xff".to_vec()],
+        vec![
+            vec![],
+            b"\r\n\n".to_vec(),
+            b"$5\r\n*1\r\n\r\n\x00\xff".to_vec(),
+        ],
         words("ping"),
     ];
     for piece in 1..=stream.len() {
-        assert_eq!(in_pieces(stream, piece), (expected.clone(), None), "pieces of {piece}");
+        assert_eq!(
+            in_pieces(stream, piece),
+            (expected.clone(), None),
+            "pieces of {piece}"
+        );
     }
 }
 
@@ -78,7 +88,10 @@ fn hostile_bytes_are_refused_wherever_they_are_cut() {
 
 #[test]
 fn a_typed_get_of_a_key_is_no_browser() {
-    assert_eq!(in_pieces(b"GET key\r\n", 100), (vec![words("GET key")], None));
+    assert_eq!(
+        in_pieces(b"GET key\r\n", 100),
+        (vec![words("GET key")], None)
+    );
 }
 
 #[test]
@@ -98,7 +111,11 @@ fn limits_are_exact() {
     };
     assert_eq!(line(INLINE_BYTES_MAX), None);
     assert_eq!(line(INLINE_BYTES_MAX + 1), Some(Fault::Inline));
-    assert_eq!(in_pieces(&[b'x'; INLINE_BYTES_MAX + 1], 7).1, Some(Fault::Inline), "no end seen");
+    assert_eq!(
+        in_pieces(&[b'x'; INLINE_BYTES_MAX + 1], 7).1,
+        Some(Fault::Inline),
+        "no end seen"
+    );
 
     let many = |count: usize| {
         let mut stream = format!("*{count}\r\n").into_bytes();
@@ -113,7 +130,12 @@ fn limits_are_exact() {
 #[test]
 fn a_frame_is_refused_by_the_lengths_it_declares() {
     let mut stream = b"*1024\r\n".to_vec();
-    let piece = [b"$65536\r\n".to_vec(), vec![b'x'; ARGUMENT_BYTES_MAX], b"\r\n".to_vec()].concat();
+    let piece = [
+        b"$65536\r\n".to_vec(),
+        vec![b'x'; ARGUMENT_BYTES_MAX],
+        b"\r\n".to_vec(),
+    ]
+    .concat();
     for _ in 0..15 {
         stream.extend(&piece);
     }

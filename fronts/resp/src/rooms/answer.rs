@@ -6,7 +6,7 @@ use turnstile_rooms::{
 };
 use turnstile_types::{Name, Stay};
 
-use super::outcome::{put_reference, put_refusal};
+use super::outcome::{count, put_night, put_nights, put_reference, put_refusal};
 use crate::Encoder;
 
 /// Appends what was answered to a query. A listing is its entries and where the next page begins,
@@ -59,9 +59,9 @@ fn put_name(reply: &mut Encoder<'_>, field: &str, name: Name) {
 
 fn put_stay(reply: &mut Encoder<'_>, stay: Stay) {
     reply.text("arrival");
-    reply.shown(stay.arrival());
+    put_night(reply, stay.arrival());
     reply.text("departure");
-    reply.shown(stay.departure());
+    put_night(reply, stay.departure());
 }
 
 fn put_entry(reply: &mut Encoder<'_>, entry: &Entry) {
@@ -129,14 +129,23 @@ fn put_explanation(reply: &mut Encoder<'_>, explanation: &Explanation) {
 
 fn put_block(reply: &mut Encoder<'_>, block: &Block) {
     match *block {
-        Block::Booking { room, reference, stay } => {
+        Block::Booking {
+            room,
+            reference,
+            stay,
+        } => {
             reply.map(5);
             put_block_head(reply, "booking", room);
             reply.text("reference");
             put_reference(reply, reference);
             put_stay(reply, stay);
         }
-        Block::Hold { room, reference, stay, until } => {
+        Block::Hold {
+            room,
+            reference,
+            stay,
+            until,
+        } => {
             reply.map(6);
             put_block_head(reply, "hold", room);
             reply.text("reference");
@@ -149,10 +158,8 @@ fn put_block(reply: &mut Encoder<'_>, block: &Block) {
             reply.map(3);
             put_block_head(reply, "stop_sell", room);
             reply.text("nights");
-            reply.array(nights.iter().count());
-            for night in nights.iter() {
-                reply.shown(night);
-            }
+            reply.array(count(nights));
+            put_nights(reply, nights);
         }
     }
 }

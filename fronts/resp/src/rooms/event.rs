@@ -12,7 +12,8 @@ pub const CHANNEL: &str = "rooms.events";
 pub fn event_json(event: &Event) -> String {
     let mut json = String::with_capacity(256);
     let mut put = |line: std::fmt::Arguments<'_>| {
-        json.write_fmt(line).expect("writing to memory does not fail");
+        json.write_fmt(line)
+            .expect("writing to memory does not fail");
     };
     put(format_args!(
         r#"{{"position":{},"ordinal":{},"at":"{}","event":"{}","property":"{}""#,
@@ -30,7 +31,9 @@ pub fn event_json(event: &Event) -> String {
     }
     if let Some(stay) = event.stay {
         let (arrival, departure) = (stay.arrival(), stay.departure());
-        put(format_args!(r#","arrival":"{arrival}","departure":"{departure}""#));
+        put(format_args!(
+            r#","arrival":"{arrival}","departure":"{departure}""#
+        ));
     }
     json.push('}');
     json

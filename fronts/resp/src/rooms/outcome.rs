@@ -1,19 +1,14 @@
 //! Outcomes as replies: an array that begins with 1 or 0 in RESP2, a map in RESP3.
 
-use turnstile_rooms::{Done, Outcome, Reference, Refusal};
-use turnstile_types::Position;
+use turnstile_rooms::{Done, Nights, Outcome, Reference, Refusal};
+use turnstile_types::{Night, Position};
 
 use crate::{Encoder, Protocol};
 
 /// Appends what was answered to a command. `replayed`: it is the answer to an earlier request with
 /// the same key.
 #[inline]
-pub fn put_outcome(
-    reply: &mut Encoder<'_>,
-    outcome: &Outcome,
-    position: Position,
-    replayed: bool,
-) {
+pub fn put_outcome(reply: &mut Encoder<'_>, outcome: &Outcome, position: Position, replayed: bool) {
     match (reply.protocol(), outcome) {
         (Protocol::Resp2, Outcome::Done(done)) => done_array(reply, done, position, replayed),
         (Protocol::Resp2, Outcome::Refused(refusal)) => refused_array(reply, refusal, replayed),
@@ -40,7 +35,46 @@ pub(super) fn put_refusal(reply: &mut Encoder<'_>, refusal: &Refusal) {
 
 pub(super) fn put_reference(reply: &mut Encoder<'_>, reference: Reference) {
     let (text, length) = reference.text();
-    reply.bulk(text.get(..length).expect("the length counts the bytes written"));
+    reply.bulk(
+        text.get(..length)
+            .expect("the length counts the bytes written"),
+    );
+}
+
+/// A date, without the detour of formatting: refusals under a rush hold many.
+pub(super) fn put_night(reply: &mut Encoder<'_>, night: Night) {
+    let (year, month, day) = night.civil();
+    let digit = |value: u32| b'0' + u8::try_from(value % 10).expect("a digit is below ten");
+    reply.bulk(&[
+        digit(year / 1_000),
+        digit(year / 100),
+        digit(year / 10),
+        digit(year),
+        b'-',
+        digit(month / 10),
+        digit(month),
+        b'-',
+        digit(day / 10),
+        digit(day),
+    ]);
+}
+
+pub(super) fn count(nights: Nights) -> usize {
+    usize::try_from(nights.bits.count_ones()).expect("at most 128")
+}
+
+/// The nights one after the other, from one set bit to the next.
+pub(super) fn put_nights(reply: &mut Encoder<'_>, nights: Nights) {
+    let mut bits = nights.bits;
+    while bits != 0 {
+        let offset = u16::try_from(bits.trailing_zeros()).expect("at most 127");
+        let night = nights.first.checked_add(offset);
+        put_night(
+            reply,
+            night.expect("the nights of a stay are in the calendar"),
+        );
+        bits &= bits - 1;
+    }
 }
 
 #[inline]
@@ -63,12 +97,20 @@ fn done_array(reply: &mut Encoder<'_>, done: &Done, position: Position, replayed
             put_reference(reply, reference);
             reply.text(&room);
         }
-        Done::Held { reference, room, until } => {
+        Done::Held {
+            reference,
+            room,
+            until,
+        } => {
             put_reference(reply, reference);
             reply.text(&room);
             reply.shown(until);
         }
-        Done::Confirmed { reference, room, late } => {
+        Done::Confirmed {
+            reference,
+            room,
+            late,
+        } => {
             put_reference(reply, reference);
             reply.text(&room);
             reply.integer(u64::from(late));
@@ -76,8 +118,8 @@ fn done_array(reply: &mut Encoder<'_>, done: &Done, position: Position, replayed
         Done::Extended { until } => reply.shown(until),
         Done::Cancelled { room, stay } => {
             reply.text(&room);
-            reply.shown(stay.arrival());
-            reply.shown(stay.departure());
+            put_night(reply, stay.arrival());
+            put_night(reply, stay.departure());
         }
         Done::PropertyAdded
         | Done::RoomAdded
@@ -98,7 +140,7 @@ fn put_replayed(reply: &mut Encoder<'_>, replayed: bool) {
 
 fn refused_array(reply: &mut Encoder<'_>, refusal: &Refusal, replayed: bool) {
     let data = match refusal {
-        Refusal::SoldOut { nights } | Refusal::StopSell { nights } => nights.iter().count(),
+        Refusal::SoldOut { nights } | Refusal::StopSell { nights } => count(*nights),
         _ => refusal_fields(refusal),
     };
     reply.array(2 + data + usize::from(replayed));
@@ -106,11 +148,9 @@ fn refused_array(reply: &mut Encoder<'_>, refusal: &Refusal, replayed: bool) {
     reply.text(refusal.code());
     match *refusal {
         Refusal::SoldOut { nights } | Refusal::StopSell { nights } => {
-            for night in nights.iter() {
-                reply.shown(night);
-            }
+            put_nights(reply, nights);
         }
-        Refusal::RoomInUse { night } => reply.shown(night),
+        Refusal::RoomInUse { night } => put_night(reply, night),
         Refusal::TooManyRooms { limit } | Refusal::TooManyHolds { limit } => {
             reply.integer(u64::from(limit));
         }
@@ -143,15 +183,13 @@ fn refusal_map(reply: &mut Encoder<'_>, refusal: &Refusal) {
     match *refusal {
         Refusal::SoldOut { nights } | Refusal::StopSell { nights } => {
             reply.text("nights");
-            reply.array(nights.iter().count());
-            for night in nights.iter() {
-                reply.shown(night);
-            }
+            reply.array(count(nights));
+            put_nights(reply, nights);
         }
         Refusal::RoomInUse { night } => {
             reply.text("nights");
             reply.array(1);
-            reply.shown(night);
+            put_night(reply, night);
         }
         Refusal::TooManyRooms { limit } | Refusal::TooManyHolds { limit } => {
             reply.text("limit");
@@ -181,12 +219,20 @@ fn done_map(reply: &mut Encoder<'_>, done: &Done, position: Position, replayed: 
     reply.text("done");
     match *done {
         Done::Booked { reference, room } => put_place(reply, reference, room),
-        Done::Held { reference, room, until } => {
+        Done::Held {
+            reference,
+            room,
+            until,
+        } => {
             put_place(reply, reference, room);
             reply.text("until");
             reply.shown(until);
         }
-        Done::Confirmed { reference, room, late } => {
+        Done::Confirmed {
+            reference,
+            room,
+            late,
+        } => {
             put_place(reply, reference, room);
             reply.text("late");
             reply.boolean(late);
@@ -199,9 +245,9 @@ fn done_map(reply: &mut Encoder<'_>, done: &Done, position: Position, replayed: 
             reply.text("room");
             reply.text(&room);
             reply.text("arrival");
-            reply.shown(stay.arrival());
+            put_night(reply, stay.arrival());
             reply.text("departure");
-            reply.shown(stay.departure());
+            put_night(reply, stay.departure());
         }
         _ => {}
     }

@@ -34,7 +34,10 @@ pub struct Door<'a> {
 /// One request to the rooms machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
-    Command { command: Command<'a>, key: Option<Key<'a>> },
+    Command {
+        command: Command<'a>,
+        key: Option<Key<'a>>,
+    },
     Query(Query),
 }
 
@@ -60,7 +63,10 @@ pub enum Reason {
     Reference(InvalidReference),
     Key(InvalidKey),
     /// Not a whole number within these bounds, both allowed.
-    Number { min: u64, max: u64 },
+    Number {
+        min: u64,
+        max: u64,
+    },
     /// A word that is no option of this command.
     Option,
     /// An option's word without its value.
@@ -74,7 +80,11 @@ pub enum Reason {
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for letter in self.verb.name().chars() {
-            let shown = if letter == '|' { ' ' } else { letter.to_ascii_uppercase() };
+            let shown = if letter == '|' {
+                ' '
+            } else {
+                letter.to_ascii_uppercase()
+            };
             write!(f, "{shown}")?;
         }
         write!(f, " {}: {}", self.argument.0, self.reason)
@@ -111,7 +121,11 @@ struct Words<'a, 'spans> {
 
 impl<'a> Words<'a, '_> {
     const fn invalid(&self, argument: &'static str, reason: Reason) -> Invalid {
-        Invalid { verb: self.verb, argument: Argument(argument), reason }
+        Invalid {
+            verb: self.verb,
+            argument: Argument(argument),
+            reason,
+        }
     }
 
     /// The next argument. The catalogue has counted the ones that must stand.
@@ -303,8 +317,16 @@ pub fn parse<'a>(
     arguments: Arguments<'a, '_>,
     door: Door<'_>,
 ) -> Result<Request<'a>, Invalid> {
-    let next = if matches!(verb, Verb::AddRoom | Verb::WithdrawRoom) { 2 } else { 1 };
-    let mut words = Words { verb, arguments, next };
+    let next = if matches!(verb, Verb::AddRoom | Verb::WithdrawRoom) {
+        2
+    } else {
+        1
+    };
+    let mut words = Words {
+        verb,
+        arguments,
+        next,
+    };
     if verb == Verb::Book {
         let command = Command::Book {
             property: words.name("property")?,
@@ -343,7 +365,9 @@ fn command<'a>(words: &mut Words<'a, '_>, door: Door<'_>) -> Result<Request<'a>,
             guest: words.guest()?,
             id: words.id(door)?,
         },
-        Verb::Release => Command::Release { hold: words.reference("hold")? },
+        Verb::Release => Command::Release {
+            hold: words.reference("hold")?,
+        },
         Verb::Cancel => Command::Cancel {
             booking: words.reference("reference")?,
             id: words.id(door)?,
@@ -361,17 +385,39 @@ fn optioned<'a>(words: &mut Words<'a, '_>) -> Result<Request<'a>, Invalid> {
         Verb::StopSell => {
             let (room, stay) = (words.name("room")?, words.stay()?);
             let options = words.options(&[Choice::Resume, Choice::Key])?;
-            (Command::StopSell { property, room, stay, stopped: !options.flag }, options.key)
+            (
+                Command::StopSell {
+                    property,
+                    room,
+                    stay,
+                    stopped: !options.flag,
+                },
+                options.key,
+            )
         }
         Verb::Hold => {
             let (wish, stay) = (words.wish()?, words.stay()?);
             let options = words.options(&[Choice::Ttl, Choice::Key])?;
             let ttl_ms = options.ttl_ms.unwrap_or(HOLD_SECONDS * 1_000);
-            (Command::Hold { property, wish, stay, ttl_ms }, options.key)
+            (
+                Command::Hold {
+                    property,
+                    wish,
+                    stay,
+                    ttl_ms,
+                },
+                options.key,
+            )
         }
         _ => {
             let options = words.options(&[Choice::Open, Choice::Key])?;
-            (Command::AddProperty { property, open: options.flag }, options.key)
+            (
+                Command::AddProperty {
+                    property,
+                    open: options.flag,
+                },
+                options.key,
+            )
         }
     };
     Ok(Request::Command { command, key })
@@ -380,7 +426,9 @@ fn optioned<'a>(words: &mut Words<'a, '_>) -> Result<Request<'a>, Invalid> {
 fn query(words: &mut Words<'_, '_>, door: Door<'_>) -> Result<Option<Query>, Invalid> {
     let paged = &[Choice::Limit, Choice::Cursor];
     Ok(Some(match words.verb {
-        Verb::LookUp => Query::LookUp { reference: words.reference("reference")? },
+        Verb::LookUp => Query::LookUp {
+            reference: words.reference("reference")?,
+        },
         Verb::List => {
             let property = words.name("property")?;
             let (from, to) = (words.night("from")?, words.night("to")?);
@@ -389,21 +437,39 @@ fn query(words: &mut Words<'_, '_>, door: Door<'_>) -> Result<Option<Query>, Inv
             }
             let options = words.options(&[Choice::Room, Choice::Limit, Choice::Cursor])?;
             let (cursor, limit) = (options.cursor, options.limit());
-            Query::List { property, room: options.name, from, to, cursor, limit }
+            Query::List {
+                property,
+                room: options.name,
+                from,
+                to,
+                cursor,
+                limit,
+            }
         }
         Verb::Guest => {
             let id = words.id(door)?;
             let options = words.options(paged)?;
-            Query::Guest { id, cursor: options.cursor, limit: options.limit() }
+            Query::Guest {
+                id,
+                cursor: options.cursor,
+                limit: options.limit(),
+            }
         }
         Verb::Holds => {
             let options = words.options(paged)?;
-            Query::Holds { cursor: options.cursor, limit: options.limit() }
+            Query::Holds {
+                cursor: options.cursor,
+                limit: options.limit(),
+            }
         }
         Verb::Availability => {
             let (property, stay) = (words.name("property")?, words.stay()?);
             let room_type = words.options(&[Choice::Type])?.name;
-            Query::Availability { property, room_type, stay }
+            Query::Availability {
+                property,
+                room_type,
+                stay,
+            }
         }
         Verb::Explain => Query::Explain {
             property: words.name("property")?,
@@ -412,7 +478,10 @@ fn query(words: &mut Words<'_, '_>, door: Door<'_>) -> Result<Option<Query>, Inv
         },
         Verb::Properties => {
             let options = words.options(paged)?;
-            Query::Properties { cursor: options.cursor, limit: options.limit() }
+            Query::Properties {
+                cursor: options.cursor,
+                limit: options.limit(),
+            }
         }
         _ => return Ok(None),
     }))

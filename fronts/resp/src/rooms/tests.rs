@@ -28,7 +28,10 @@ fn sealed(text: &str) -> GuestId {
     IdKey::new(SECRET).seal(IdNumber::parse(text.as_bytes(), false).unwrap())
 }
 
-const REFERENCE: Reference = Reference { slot: 7, generation: 0 };
+const REFERENCE: Reference = Reference {
+    slot: 7,
+    generation: 0,
+};
 
 /// What a typed line asks for, or the error it gets.
 fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
@@ -38,7 +41,10 @@ fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
         panic!("{line} is a whole line");
     };
     let id_key = IdKey::new(SECRET);
-    let door = Door { id_key: &id_key, verhoeff: true };
+    let door = Door {
+        id_key: &id_key,
+        verhoeff: true,
+    };
     check(match Catalogue::new().resolve(&arguments) {
         Ok(Action::Rooms(verb)) => {
             parse(verb, arguments, door).map_err(|invalid| invalid.to_string())
@@ -50,7 +56,14 @@ fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
 fn commands(line: &str, expected: Command<'_>, expected_key: Option<&str>) {
     asked(line, |found| {
         let key = expected_key.map(|key| Key::parse(key.as_bytes()).unwrap());
-        assert_eq!(found, Ok(Request::Command { command: expected, key }), "{line}");
+        assert_eq!(
+            found,
+            Ok(Request::Command {
+                command: expected,
+                key
+            }),
+            "{line}"
+        );
     });
 }
 
@@ -58,7 +71,13 @@ fn commands(line: &str, expected: Command<'_>, expected_key: Option<&str>) {
 fn a_line_becomes_its_command() {
     let (property, guest) = (name("inn"), GuestName::parse(b"Ada L").unwrap());
     let (id, stay) = (sealed("234123412346"), stay("2027-01-01", "2027-01-03"));
-    let book = |wish| Command::Book { property, wish, stay, guest, id };
+    let book = |wish| Command::Book {
+        property,
+        wish,
+        stay,
+        guest,
+        id,
+    };
     let nights = "2027-01-01 2027-01-03";
     commands(
         &format!("rooms.book inn 101 {nights} 'Ada L' 234123412346"),
@@ -75,64 +94,160 @@ fn a_line_becomes_its_command() {
         book(Wish::Any),
         None,
     );
-    let hold = |ttl_ms| Command::Hold { property, wish: Wish::Any, stay, ttl_ms };
+    let hold = |ttl_ms| Command::Hold {
+        property,
+        wish: Wish::Any,
+        stay,
+        ttl_ms,
+    };
     commands(&format!("ROOMS.HOLD inn any {nights}"), hold(600_000), None);
-    commands(&format!("ROOMS.HOLD inn any {nights} KEY k TTL 5"), hold(5_000), Some("k"));
-    let extend = Command::Extend { hold: REFERENCE, ttl_ms: 60_000 };
-    commands("ROOMS.EXTEND R77 60", extend, None);
-    commands("ROOMS.CONFIRM r77 'Ada L' 234123412346", Command::Confirm {
+    commands(
+        &format!("ROOMS.HOLD inn any {nights} KEY k TTL 5"),
+        hold(5_000),
+        Some("k"),
+    );
+}
+
+#[test]
+fn a_line_about_one_hold_or_booking_becomes_its_command() {
+    let (guest, id) = (GuestName::parse(b"Ada L").unwrap(), sealed("234123412346"));
+    let extend = Command::Extend {
         hold: REFERENCE,
-        guest,
+        ttl_ms: 60_000,
+    };
+    commands("ROOMS.EXTEND R77 60", extend, None);
+    commands(
+        "ROOMS.CONFIRM r77 'Ada L' 234123412346",
+        Command::Confirm {
+            hold: REFERENCE,
+            guest,
+            id,
+        },
+        None,
+    );
+    commands(
+        "ROOMS.RELEASE R77",
+        Command::Release { hold: REFERENCE },
+        None,
+    );
+    let cancel = Command::Cancel {
+        booking: REFERENCE,
         id,
-    }, None);
-    commands("ROOMS.RELEASE R77", Command::Release { hold: REFERENCE }, None);
-    let cancel = Command::Cancel { booking: REFERENCE, id };
+    };
     commands("ROOMS.CANCEL R77 234123412346 KEY c", cancel, Some("c"));
+}
+
+#[test]
+fn a_line_about_an_inventory_becomes_its_command() {
+    let (property, nights) = (name("inn"), "2027-01-01 2027-01-03");
+    let stay = stay("2027-01-01", "2027-01-03");
     let add = |open| Command::AddProperty { property, open };
     commands("ROOMS.PROPERTY inn", add(false), None);
     commands("ROOMS.PROPERTY inn OPEN", add(true), None);
     let room = name("101");
-    commands("ROOMS.ROOM ADD inn 101 twin", Command::AddRoom {
+    commands(
+        "ROOMS.ROOM ADD inn 101 twin",
+        Command::AddRoom {
+            property,
+            room,
+            room_type: name("twin"),
+        },
+        None,
+    );
+    commands(
+        "ROOMS.ROOM withdraw inn 101",
+        Command::WithdrawRoom { property, room },
+        None,
+    );
+    let stop = |stopped| Command::StopSell {
         property,
         room,
-        room_type: name("twin"),
-    }, None);
-    commands("ROOMS.ROOM withdraw inn 101", Command::WithdrawRoom { property, room }, None);
-    let stop = |stopped| Command::StopSell { property, room, stay, stopped };
-    commands(&format!("ROOMS.STOPSELL inn 101 {nights}"), stop(true), None);
-    commands(&format!("ROOMS.STOPSELL inn 101 {nights} RESUME"), stop(false), None);
+        stay,
+        stopped,
+    };
+    commands(
+        &format!("ROOMS.STOPSELL inn 101 {nights}"),
+        stop(true),
+        None,
+    );
+    commands(
+        &format!("ROOMS.STOPSELL inn 101 {nights} RESUME"),
+        stop(false),
+        None,
+    );
 }
 
 #[test]
 fn a_line_becomes_its_query() {
     let property = name("inn");
     let (from, to) = (Night::from_days(0), Night::from_days(90));
-    let list = |room, cursor, limit| Query::List { property, room, from, to, cursor, limit };
+    let list = |room, cursor, limit| Query::List {
+        property,
+        room,
+        from,
+        to,
+        cursor,
+        limit,
+    };
     let stay = stay("2027-01-01", "2027-01-03");
     let rows = [
-        ("ROOMS.LOOKUP R77", Query::LookUp { reference: REFERENCE }),
-        ("ROOMS.LIST inn 1970-01-01 1970-04-01", list(None, None, 100)),
+        (
+            "ROOMS.LOOKUP R77",
+            Query::LookUp {
+                reference: REFERENCE,
+            },
+        ),
+        (
+            "ROOMS.LIST inn 1970-01-01 1970-04-01",
+            list(None, None, 100),
+        ),
         (
             "ROOMS.LIST inn 1970-01-01 1970-04-01 cursor 8 limit 7 room 101",
             list(Some(name("101")), Some(Cursor(8)), 7),
         ),
         (
             "ROOMS.GUEST 234123412346 LIMIT 1000",
-            Query::Guest { id: sealed("234123412346"), cursor: None, limit: 1_000 },
+            Query::Guest {
+                id: sealed("234123412346"),
+                cursor: None,
+                limit: 1_000,
+            },
         ),
-        ("ROOMS.HOLDS CURSOR 0", Query::Holds { cursor: Some(Cursor(0)), limit: 100 }),
+        (
+            "ROOMS.HOLDS CURSOR 0",
+            Query::Holds {
+                cursor: Some(Cursor(0)),
+                limit: 100,
+            },
+        ),
         (
             "ROOMS.AVAILABILITY inn 2027-01-01 2027-01-03 TYPE twin",
-            Query::Availability { property, room_type: Some(name("twin")), stay },
+            Query::Availability {
+                property,
+                room_type: Some(name("twin")),
+                stay,
+            },
         ),
         (
             "ROOMS.EXPLAIN inn any 2027-01-01 2027-01-03",
-            Query::Explain { property, wish: Wish::Any, stay },
+            Query::Explain {
+                property,
+                wish: Wish::Any,
+                stay,
+            },
         ),
-        ("ROOMS.PROPERTIES", Query::Properties { cursor: None, limit: 100 }),
+        (
+            "ROOMS.PROPERTIES",
+            Query::Properties {
+                cursor: None,
+                limit: 100,
+            },
+        ),
     ];
     for (line, expected) in rows {
-        asked(line, |found| assert_eq!(found, Ok(Request::Query(expected)), "{line}"));
+        asked(line, |found| {
+            assert_eq!(found, Ok(Request::Query(expected)), "{line}")
+        });
     }
 }
 
@@ -171,9 +286,18 @@ fn an_error_says_which_argument_is_wrong_and_why() {
             "ROOMS.BOOK inn 101 2027-01-01 2027-01-03 ada 234123412346 TTL 3",
             "ROOMS.BOOK option: no such option",
         ),
-        ("ROOMS.EXTEND R77 0", "ROOMS.EXTEND seconds: a whole number from 1 to 4294967"),
-        ("ROOMS.HOLDS LIMIT 1001", "ROOMS.HOLDS LIMIT: a whole number from 1 to 1000"),
-        ("ROOMS.HOLDS CURSOR 18446744073709551616", "ROOMS.HOLDS CURSOR: a whole number from 0 to 18446744073709551615"),
+        (
+            "ROOMS.EXTEND R77 0",
+            "ROOMS.EXTEND seconds: a whole number from 1 to 4294967",
+        ),
+        (
+            "ROOMS.HOLDS LIMIT 1001",
+            "ROOMS.HOLDS LIMIT: a whole number from 1 to 1000",
+        ),
+        (
+            "ROOMS.HOLDS CURSOR 18446744073709551616",
+            "ROOMS.HOLDS CURSOR: a whole number from 0 to 18446744073709551615",
+        ),
         (
             "ROOMS.LIST inn 2027-01-02 2027-01-02",
             "ROOMS.LIST to: the end is a date after the start",
@@ -188,7 +312,9 @@ fn an_error_says_which_argument_is_wrong_and_why() {
         ),
     ];
     for (line, expected) in rows {
-        asked(line, |found| assert_eq!(found, Err(expected.to_owned()), "{line}"));
+        asked(line, |found| {
+            assert_eq!(found, Err(expected.to_owned()), "{line}")
+        });
     }
 }
 
@@ -201,7 +327,9 @@ fn shown(protocol: Protocol, put: impl FnOnce(&mut Encoder<'_>)) -> String {
 
 fn outcome(outcome: Outcome, replayed: bool) -> (String, String) {
     let show = |protocol| {
-        shown(protocol, |reply| put_outcome(reply, &outcome, Position(42), replayed))
+        shown(protocol, |reply| {
+            put_outcome(reply, &outcome, Position(42), replayed)
+        })
     };
     (show(Protocol::Resp2), show(Protocol::Resp3))
 }
@@ -211,40 +339,66 @@ fn what_was_done_reads_the_same_for_ever() {
     let room = name("101");
     let rows = [
         (
-            Done::Booked { reference: REFERENCE, room },
+            Done::Booked {
+                reference: REFERENCE,
+                room,
+            },
             "*4|:1|$3|R77|$3|101|:42|",
             "%4|$7|outcome|$4|done|$9|reference|$3|R77|$4|room|$3|101|$8|position|:42|",
         ),
         (
-            Done::Held { reference: REFERENCE, room, until: Timestamp(0) },
+            Done::Held {
+                reference: REFERENCE,
+                room,
+                until: Timestamp(0),
+            },
             "*5|:1|$3|R77|$3|101|$24|1970-01-01T00:00:00.000Z|:42|",
             "%5|$7|outcome|$4|done|$9|reference|$3|R77|$4|room|$3|101|\
              $5|until|$24|1970-01-01T00:00:00.000Z|$8|position|:42|",
         ),
         (
-            Done::Confirmed { reference: REFERENCE, room, late: true },
+            Done::Confirmed {
+                reference: REFERENCE,
+                room,
+                late: true,
+            },
             "*5|:1|$3|R77|$3|101|:1|:42|",
             "%5|$7|outcome|$4|done|$9|reference|$3|R77|$4|room|$3|101|$4|late|#t|$8|position|:42|",
         ),
         (
-            Done::Cancelled { room, stay: stay("2027-01-01", "2027-01-03") },
+            Done::Cancelled {
+                room,
+                stay: stay("2027-01-01", "2027-01-03"),
+            },
             "*5|:1|$3|101|$10|2027-01-01|$10|2027-01-03|:42|",
             "%5|$7|outcome|$4|done|$4|room|$3|101|$7|arrival|$10|2027-01-01|\
              $9|departure|$10|2027-01-03|$8|position|:42|",
         ),
         (
-            Done::Extended { until: Timestamp(0) },
+            Done::Extended {
+                until: Timestamp(0),
+            },
             "*3|:1|$24|1970-01-01T00:00:00.000Z|:42|",
             "%3|$7|outcome|$4|done|$5|until|$24|1970-01-01T00:00:00.000Z|$8|position|:42|",
         ),
-        (Done::Released, "*2|:1|:42|", "%2|$7|outcome|$4|done|$8|position|:42|"),
+        (
+            Done::Released,
+            "*2|:1|:42|",
+            "%2|$7|outcome|$4|done|$8|position|:42|",
+        ),
     ];
     for (done, resp2, resp3) in rows {
-        assert_eq!(outcome(Outcome::Done(done), false), (resp2.to_owned(), resp3.to_owned()));
+        assert_eq!(
+            outcome(Outcome::Done(done), false),
+            (resp2.to_owned(), resp3.to_owned())
+        );
     }
     let (resp2, resp3) = outcome(Outcome::Done(Done::RoomAdded), true);
     assert_eq!(resp2, "*3|:1|:42|$8|replayed|");
-    assert_eq!(resp3, "%3|$7|outcome|$4|done|$8|position|:42|$8|replayed|#t|");
+    assert_eq!(
+        resp3,
+        "%3|$7|outcome|$4|done|$8|position|:42|$8|replayed|#t|"
+    );
 }
 
 #[test]
@@ -274,7 +428,9 @@ fn a_refusal_is_a_value_with_its_data() {
             "%4|$7|outcome|$7|refused|$6|reason|$13|hold_too_long|$5|limit|:3|$8|position|:42|",
         ),
         (
-            Refusal::HoldCeiling { until_max: Timestamp(0) },
+            Refusal::HoldCeiling {
+                until_max: Timestamp(0),
+            },
             "*3|:0|$12|hold_ceiling|$24|1970-01-01T00:00:00.000Z|",
             "%4|$7|outcome|$7|refused|$6|reason|$12|hold_ceiling|\
              $5|until|$24|1970-01-01T00:00:00.000Z|$8|position|:42|",
@@ -290,6 +446,12 @@ fn a_refusal_is_a_value_with_its_data() {
         let found = outcome(Outcome::Refused(refusal), false);
         assert_eq!(found, (resp2.to_owned(), resp3.to_owned()));
     }
+}
+
+/// An answer in the older protocol and the newer.
+fn both(answer: &Answer) -> [String; 2] {
+    [Protocol::Resp2, Protocol::Resp3]
+        .map(|protocol| shown(protocol, |reply| put_answer(reply, answer)))
 }
 
 #[test]
@@ -311,23 +473,40 @@ fn answers_are_fields_and_values() {
                   $7|arrival|$10|2027-01-01|$9|departure|$10|2027-01-02|$5|guest|$3|Ada|\
                   $2|id|$12|********2346|$9|principal|$5|local|\
                   $5|since|$24|1970-01-01T00:00:00.000Z|$8|position|:9|";
-    let both = |answer: &Answer| {
-        [Protocol::Resp2, Protocol::Resp3]
-            .map(|protocol| shown(protocol, |reply| put_answer(reply, answer)))
-    };
     let found = both(&Answer::Entry(entry.clone()));
     assert_eq!(found, [format!("*22|{fields}"), format!("%11|{fields}")]);
 
-    let page = Page { entries: vec![entry], next: Some(Cursor(5)) };
-    assert_eq!(both(&Answer::Page(page)), [
-        format!("*4|$7|entries|*1|*22|{fields}$4|next|$1|5|"),
-        format!("%2|$7|entries|*1|%11|{fields}$4|next|$1|5|"),
-    ]);
-    let summary = PropertySummary { property: name("inn"), open: true, rooms: 2 };
-    assert_eq!(both(&Answer::Properties { properties: vec![summary], next: None }), [
-        "*4|$10|properties|*1|*6|$8|property|$3|inn|$4|open|:1|$5|rooms|:2|$4|next|$-1|",
-        "%2|$10|properties|*1|%3|$8|property|$3|inn|$4|open|#t|$5|rooms|:2|$4|next|_|",
-    ]);
+    let page = Page {
+        entries: vec![entry],
+        next: Some(Cursor(5)),
+    };
+    assert_eq!(
+        both(&Answer::Page(page)),
+        [
+            format!("*4|$7|entries|*1|*22|{fields}$4|next|$1|5|"),
+            format!("%2|$7|entries|*1|%11|{fields}$4|next|$1|5|"),
+        ]
+    );
+}
+
+#[test]
+fn answers_about_an_inventory_are_fields_and_values() {
+    let (stay, room) = (stay("2027-01-01", "2027-01-02"), name("101"));
+    let summary = PropertySummary {
+        property: name("inn"),
+        open: true,
+        rooms: 2,
+    };
+    assert_eq!(
+        both(&Answer::Properties {
+            properties: vec![summary],
+            next: None
+        }),
+        [
+            "*4|$10|properties|*1|*6|$8|property|$3|inn|$4|open|:1|$5|rooms|:2|$4|next|$-1|",
+            "%2|$10|properties|*1|%3|$8|property|$3|inn|$4|open|#t|$5|rooms|:2|$4|next|_|",
+        ]
+    );
     let availability = TypeAvailability {
         room_type: name("twin"),
         rooms: 3,
@@ -337,19 +516,32 @@ fn answers_are_fields_and_values() {
     let free = "$4|type|$4|twin|$5|rooms|:3|$4|free|*2|:2|:0|$15|free_throughout|:0|";
     let found = both(&Answer::Availability(vec![availability]));
     assert_eq!(found, [format!("*1|*8|{free}"), format!("*1|%4|{free}")]);
-    let block = Block::Booking { room, reference: REFERENCE, stay };
-    let explanation = Explanation { would_get: None, blocks: vec![block] };
+    let block = Block::Booking {
+        room,
+        reference: REFERENCE,
+        stay,
+    };
+    let explanation = Explanation {
+        would_get: None,
+        blocks: vec![block],
+    };
     let found = both(&Answer::Explanation(explanation));
     let blocks = "$5|block|$7|booking|$4|room|$3|101|$9|reference|$3|R77|\
                   $7|arrival|$10|2027-01-01|$9|departure|$10|2027-01-02|";
-    assert_eq!(found, [
-        format!("*4|$9|would_get|$-1|$6|blocks|*1|*10|{blocks}"),
-        format!("%2|$9|would_get|_|$6|blocks|*1|%5|{blocks}"),
-    ]);
-    assert_eq!(both(&Answer::Refused(Refusal::NotFound)), [
-        "*2|:0|$9|not_found|",
-        "%2|$7|outcome|$7|refused|$6|reason|$9|not_found|",
-    ]);
+    assert_eq!(
+        found,
+        [
+            format!("*4|$9|would_get|$-1|$6|blocks|*1|*10|{blocks}"),
+            format!("%2|$9|would_get|_|$6|blocks|*1|%5|{blocks}"),
+        ]
+    );
+    assert_eq!(
+        both(&Answer::Refused(Refusal::NotFound)),
+        [
+            "*2|:0|$9|not_found|",
+            "%2|$7|outcome|$7|refused|$6|reason|$9|not_found|",
+        ]
+    );
 }
 
 #[test]
@@ -368,4 +560,17 @@ fn an_event_is_a_line_of_json() {
         event_json(&event),
         r#"{"position":3,"ordinal":0,"at":"1970-01-01T00:00:00.000Z","event":"booked","property":"inn","room":"101","reference":"R77","arrival":"2027-01-01","departure":"2027-01-02"}"#
     );
+}
+
+#[test]
+fn every_night_is_written_as_it_is_shown() {
+    for days in 0..=u16::MAX {
+        let night = Night::from_days(days);
+        let bits = 1;
+        let refusal = Refusal::SoldOut {
+            nights: Nights { first: night, bits },
+        };
+        let (resp2, _) = outcome(Outcome::Refused(refusal), false);
+        assert_eq!(resp2, format!("*3|:0|$8|sold_out|$10|{night}|"));
+    }
 }

@@ -4,232 +4,73 @@ use turnstile_http::OPERATIONS;
 
 use super::*;
 
+/// A request, `->`, the status, the code, and words that the answer holds. BOOK, WHOLE, UNKNOWN and
+/// TWICE stand for what the test puts there.
+const WRONG: &str = r#"
+GET /nothing -> 404 unknown_path
+GET BOOK/ -> 404 unknown_path
+GET BOOK -> 405 method_not_allowed GET
+PATCH /livez -> 405 method_not_allowed PATCH
+POST BOOK none WHOLE -> 415 unsupported_media_type
+POST BOOK text/json WHOLE -> 415 unsupported_media_type
+POST BOOK application/json -> 400 malformed_json not a JSON object
+POST BOOK application/json { -> 400 malformed_json line 1 column 1
+POST BOOK application/json [1] -> 400 malformed_json not a JSON object
+POST BOOK application/json UNKNOWN -> 400 malformed_json unknown field `gest`
+POST BOOK application/json TWICE -> 400 malformed_json duplicate field `property`
+POST BOOK application/json {"property":1e999} -> 400 malformed_json "property"
+POST BOOK?x=1 application/json WHOLE -> 400 invalid_request "x"
+POST BOOK/R00/cancel application/json {"id_number":"1"} -> 400 invalid_request 12 digits
+POST BOOK/R00/cancel application/json;charset=utf-8 {"id_number":"234123412346"} -> 404 not_found
+GET BOOK/R00 -> 404 not_found
+GET BOOK/R01 -> 400 invalid_request check character
+GET BOOK/%FF -> 400 invalid_request percent-encoded
+GET /v1/rooms/holds?limit=0 -> 400 invalid_request 1 to 1000
+GET /v1/rooms/holds?cursor=x -> 400 invalid_request "cursor"
+GET /v1/rooms/properties/b%20d/bookings -> 400 invalid_request "in":"path"
+GET /v1/rooms/properties/bench/bookings?from=2027-01-01 -> 400 invalid_request "to"
+GET /v1/rooms/properties/x/availability?arrival=2027-01-01&departure=2027-01-02 -> 404 unknown_property
+DELETE /v1/rooms/properties/bench/rooms/1 none x -> 400 invalid_request takes no body
+PUT /v1/rooms/properties/bench/rooms/1/stop-sell?arrival=2027-01-02 -> 400 invalid_request "departure"
+GET /v1/rooms/events?since=x -> 400 invalid_request "since"
+"#;
+
 #[test]
 fn every_wrong_request_is_answered_with_its_problem() {
     let site = Site::open();
-    let book = "/v1/rooms/bookings";
     let whole = booking("1", "2027-01-01", "2027-01-02");
-    let json = "Content-Type: application/json\r\n";
-    let unknown = whole.replace("\"guest\"", "\"gest\"");
-    let twice = whole.replace("\"room\":\"1\"", "\"property\":\"x\"");
-    let zero = format!("{book}/R00");
-    let cancel = format!("{book}/R00/cancel");
-    let rows: [(&str, &str, &str, &str, u16, &str, &str); 26] = [
-        ("GET", "/nothing", "", "", 404, "unknown_path", ""),
-        (
-            "GET",
-            "/v1/rooms/bookings/",
-            "",
-            "",
-            404,
-            "unknown_path",
-            "",
-        ),
-        ("GET", book, "", "", 405, "method_not_allowed", "GET"),
-        (
-            "PATCH",
-            "/livez",
-            "",
-            "",
-            405,
-            "method_not_allowed",
-            "PATCH",
-        ),
-        ("POST", book, "", &whole, 415, "unsupported_media_type", ""),
-        (
-            "POST",
-            book,
-            "Content-Type: text/json\r\n",
-            &whole,
-            415,
-            "unsupported_media_type",
-            "",
-        ),
-        (
-            "POST",
-            book,
-            json,
-            "",
-            400,
-            "malformed_json",
-            "not a JSON object",
-        ),
-        (
-            "POST",
-            book,
-            json,
-            "{",
-            400,
-            "malformed_json",
-            "line 1 column 1",
-        ),
-        (
-            "POST",
-            book,
-            json,
-            "[1]",
-            400,
-            "malformed_json",
-            "not a JSON object",
-        ),
-        (
-            "POST",
-            book,
-            json,
-            &unknown,
-            400,
-            "malformed_json",
-            "unknown field `gest`",
-        ),
-        (
-            "POST",
-            book,
-            json,
-            &twice,
-            400,
-            "malformed_json",
-            "duplicate field `property`",
-        ),
-        (
-            "POST",
-            book,
-            json,
-            "{\"property\":1e999}",
-            400,
-            "malformed_json",
-            "\"property\"",
-        ),
-        (
-            "POST",
-            &format!("{book}?x=1"),
-            json,
-            &whole,
-            400,
-            "invalid_request",
-            "\"x\"",
-        ),
-        (
-            "POST",
-            &cancel,
-            json,
-            "{\"id_number\":\"1\"}",
-            400,
-            "invalid_request",
-            "12 digits",
-        ),
-        (
-            "POST",
-            &cancel,
-            json,
-            "{\"id_number\":\"234123412346\"}",
-            404,
-            "not_found",
-            "",
-        ),
-        ("GET", &zero, "", "", 404, "not_found", ""),
-        (
-            "GET",
-            "/v1/rooms/bookings/R01",
-            "",
-            "",
-            400,
-            "invalid_request",
-            "check character",
-        ),
-        (
-            "GET",
-            "/v1/rooms/bookings/%FF",
-            "",
-            "",
-            400,
-            "invalid_request",
-            "percent-encoded",
-        ),
-        (
-            "GET",
-            "/v1/rooms/holds?limit=0",
-            "",
-            "",
-            400,
-            "invalid_request",
-            "1 to 1000",
-        ),
-        (
-            "GET",
-            "/v1/rooms/holds?cursor=x",
-            "",
-            "",
-            400,
-            "invalid_request",
-            "\"cursor\"",
-        ),
-        (
-            "GET",
-            "/v1/rooms/properties/b%20d/bookings?from=2027-01-01&to=x",
-            "",
-            "",
-            400,
-            "invalid_request",
-            "\"in\":\"path\"",
-        ),
-        (
-            "GET",
-            "/v1/rooms/properties/nope/availability?arrival=2027-01-01&departure=2027-01-02",
-            "",
-            "",
-            404,
-            "unknown_property",
-            "",
-        ),
-        (
-            "DELETE",
-            "/v1/rooms/properties/bench/rooms/1",
-            "",
-            "x",
-            400,
-            "invalid_request",
-            "takes no body",
-        ),
-        (
-            "PUT",
-            "/v1/rooms/properties/bench/rooms/1/stop-sell?arrival=2027-01-02",
-            "",
-            "",
-            400,
-            "invalid_request",
-            "\"departure\"",
-        ),
-        (
-            "GET",
-            "/v1/rooms/events?since=x",
-            "",
-            "",
-            400,
-            "invalid_request",
-            "\"since\"",
-        ),
-        (
-            "GET",
-            "/v1/rooms/events",
-            "Last-Event-ID: 1.x\r\n",
-            "",
-            400,
-            "invalid_request",
-            "\"Last-Event-ID\"",
-        ),
-    ];
+    let rows = WRONG
+        .replace("BOOK", "/v1/rooms/bookings")
+        .replace("UNKNOWN", &whole.replace("\"guest\"", "\"gest\""))
+        .replace(
+            "TWICE",
+            &whole.replace("\"room\":\"1\"", "\"property\":\"x\""),
+        )
+        .replace("WHOLE", &whole);
     let mut peer = site.peer();
-    for (method, target, headers, body, status, code, words) in rows {
-        let reply = peer.request(method, target, headers, body);
+    for row in rows.lines().skip(1) {
+        let (request, expected) = row.split_once(" -> ").unwrap();
+        let request: Vec<&str> = request.split(' ').collect();
+        let part = |at: usize| request.get(at).copied().unwrap_or_default();
+        let headers = match part(2) {
+            "" | "none" => String::new(),
+            media => format!("Content-Type: {media}\r\n"),
+        };
+        let expected: Vec<&str> = expected.splitn(3, ' ').collect();
+        let reply = peer.request(part(0), part(1), &headers, part(3));
+        let (status, code) = reply.problem();
         assert_eq!(
-            reply.problem(),
-            (status, code.to_owned()),
-            "{method} {target}: {reply:?}"
+            [status.to_string(), code],
+            expected[..2],
+            "{row}: {reply:?}"
         );
-        assert!(reply.body.contains(words), "{words}: {reply:?}");
-        let path = target.split('?').next().unwrap();
-        assert_eq!(reply.json()["instance"], path);
+        let words = expected.get(2).copied().unwrap_or_default();
+        assert!(reply.body.contains(words), "{row}: {reply:?}");
+        assert_eq!(reply.json()["instance"], part(1).split('?').next().unwrap());
     }
+    let last_event = peer.get("/v1/rooms/events", "Last-Event-ID: 1.x\r\n");
+    assert_eq!(last_event.problem(), (400, "invalid_request".to_owned()));
+    assert_eq!(last_event.json()["errors"][0]["field"], "Last-Event-ID");
     let reply = peer.request("DELETE", "/v1/rooms/holds", "", "");
     let allow = reply.header("allow").unwrap();
     let mut allow: Vec<&str> = allow.split(',').map(str::trim).collect();

@@ -1,0 +1,325 @@
+//! The bytes of commands and outcomes: each kind as it is written in journals, and nothing else
+//! read.
+
+use proptest::prelude::*;
+use turnstile_rooms::{Command, Done, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Wish};
+use turnstile_types::{Machine, Malformed, Night, Timestamp};
+
+use crate::scenery::{guest, name, stay};
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+const ID: GuestId = GuestId {
+    seal: 0x0102_0304_0506_0708,
+    last_four: 2_346,
+};
+
+const REFERENCE: Reference = Reference {
+    slot: 5,
+    generation: 0x0201,
+};
+
+const NIGHTS: Nights = Nights {
+    first: Night::from_days(0x0201),
+    bits: 0b101,
+};
+
+/// Every kind of command, with its bytes.
+fn commands() -> Vec<(Command<'static>, &'static str)> {
+    [first_commands(), later_commands()].concat()
+}
+
+/// Every kind of command that names a room, with its bytes.
+fn first_commands() -> Vec<(Command<'static>, &'static str)> {
+    let (property, room) = (name("p"), name("r1"));
+    let stay = stay(0x5143, 3);
+    let (guest, id) = (guest("\u{e9}"), ID);
+    let wish = Wish::Room(room);
+    vec![
+        (
+            Command::AddProperty {
+                property,
+                open: true,
+            },
+            "01 0170 01",
+        ),
+        (
+            Command::AddRoom {
+                property,
+                room,
+                room_type: name("t"),
+            },
+            "02 0170 027231 0174",
+        ),
+        (Command::WithdrawRoom { property, room }, "03 0170 027231"),
+        (
+            Command::StopSell {
+                property,
+                room,
+                stay,
+                stopped: false,
+            },
+            "04 0170 027231 435103 00",
+        ),
+        (
+            Command::Book {
+                property,
+                wish,
+                stay,
+                guest,
+                id,
+            },
+            "05 0170 00027231 435103 0200c3a9 08070605040302012a09",
+        ),
+        (
+            Command::Book {
+                property,
+                wish: Wish::Type(name("t")),
+                stay,
+                guest,
+                id,
+            },
+            "05 0170 010174 435103 0200c3a9 08070605040302012a09",
+        ),
+    ]
+}
+
+/// Every kind of command about a hold or a booking, with its bytes.
+fn later_commands() -> Vec<(Command<'static>, &'static str)> {
+    let (property, hold) = (name("p"), REFERENCE);
+    let stay = stay(0x5143, 3);
+    let (guest, id) = (guest("\u{e9}"), ID);
+    vec![
+        (
+            Command::Hold {
+                property,
+                wish: Wish::Any,
+                stay,
+                ttl_ms: 60_000,
+            },
+            "06 0170 02 435103 60ea0000",
+        ),
+        (
+            Command::Extend { hold, ttl_ms: 1 },
+            "07 0500000001020000 01000000",
+        ),
+        (
+            Command::Confirm { hold, guest, id },
+            "08 0500000001020000 0200c3a9 08070605040302012a09",
+        ),
+        (Command::Release { hold }, "09 0500000001020000"),
+        (
+            Command::Cancel {
+                booking: REFERENCE,
+                id,
+            },
+            "0a 0500000001020000 08070605040302012a09",
+        ),
+    ]
+}
+
+/// Every kind of outcome, with its bytes.
+fn outcomes() -> Vec<(Outcome, &'static str)> {
+    let (reference, room) = (REFERENCE, name("r1"));
+    let until = Timestamp(0x0102_0304);
+    let done = [
+        (Done::PropertyAdded, "01"),
+        (Done::RoomAdded, "02"),
+        (Done::RoomWithdrawn, "03"),
+        (Done::SaleStopped, "04"),
+        (Done::SaleResumed, "05"),
+        (
+            Done::Booked { reference, room },
+            "06 0500000001020000 027231",
+        ),
+        (
+            Done::Held {
+                reference,
+                room,
+                until,
+            },
+            "07 0500000001020000 027231 0403020100000000",
+        ),
+        (Done::Extended { until }, "08 0403020100000000"),
+        (
+            Done::Confirmed {
+                reference,
+                room,
+                late: true,
+            },
+            "09 0500000001020000 027231 01",
+        ),
+        (Done::Released, "0a"),
+        (
+            Done::Cancelled {
+                room,
+                stay: stay(0x5143, 90),
+            },
+            "0b 027231 43515a",
+        ),
+    ];
+    let done = done.map(|(done, bytes)| (Outcome::Done(done), bytes));
+    done.into_iter().chain(refusals()).collect()
+}
+
+/// Every kind of refusal, with its bytes.
+fn refusals() -> Vec<(Outcome, &'static str)> {
+    let until = Timestamp(0x0102_0304);
+    let nights = "0102 05000000000000000000000000000000";
+    let sold_out: &'static str = Box::leak(format!("88 {nights}").into_boxed_str());
+    let stop_sell: &'static str = Box::leak(format!("89 {nights}").into_boxed_str());
+    let refused = [
+        (Refusal::UnknownProperty, "81"),
+        (Refusal::UnknownRoom, "82"),
+        (Refusal::UnknownType, "83"),
+        (Refusal::PropertyExists, "84"),
+        (Refusal::RoomExists, "85"),
+        (
+            Refusal::RoomInUse {
+                night: NIGHTS.first,
+            },
+            "86 0102",
+        ),
+        (Refusal::TooManyRooms { limit: 10_000 }, "87 10270000"),
+        (Refusal::SoldOut { nights: NIGHTS }, sold_out),
+        (Refusal::StopSell { nights: NIGHTS }, stop_sell),
+        (Refusal::NotFound, "8a"),
+        (Refusal::WrongGuest, "8b"),
+        (Refusal::Ended, "8c"),
+        (Refusal::HoldExpired, "8d"),
+        (Refusal::AlreadyConfirmed, "8e"),
+        (Refusal::NotConfirmed, "8f"),
+        (Refusal::TooManyHolds { limit: 1_000 }, "90 e8030000"),
+        (
+            Refusal::HoldTooLong {
+                ttl_ms_max: 900_000,
+            },
+            "91 a0bb0d00",
+        ),
+        (
+            Refusal::HoldCeiling { until_max: until },
+            "92 0403020100000000",
+        ),
+    ];
+    let refused = refused.map(|(refusal, bytes)| (Outcome::Refused(refusal), bytes));
+    refused.into()
+}
+
+#[test]
+fn every_command_has_its_bytes_and_reads_back_from_them() {
+    for (command, golden) in commands() {
+        let mut bytes = Vec::new();
+        Rooms::encode_command(&command, &mut bytes);
+        assert_eq!(hex(&bytes), golden.replace(' ', ""), "{command:?}");
+        assert_eq!(Rooms::decode_command(&bytes), Ok(command));
+    }
+}
+
+#[test]
+fn every_outcome_has_its_bytes_and_reads_back_from_them() {
+    for (outcome, golden) in outcomes() {
+        let mut bytes = Vec::new();
+        Rooms::encode_outcome(&outcome, &mut bytes);
+        assert_eq!(hex(&bytes), golden.replace(' ', ""), "{outcome:?}");
+        assert_eq!(Rooms::decode_outcome(&bytes), Ok(outcome));
+    }
+}
+
+#[test]
+fn bytes_that_are_cut_or_continued_are_refused() {
+    for (command, _) in commands() {
+        let mut bytes = Vec::new();
+        Rooms::encode_command(&command, &mut bytes);
+        for length in 0..bytes.len() {
+            assert!(
+                Rooms::decode_command(&bytes[..length]).is_err(),
+                "{command:?}"
+            );
+        }
+        bytes.push(0);
+        let too_long = Malformed { field: "command" };
+        assert_eq!(Rooms::decode_command(&bytes), Err(too_long));
+    }
+    for (outcome, _) in outcomes() {
+        let mut bytes = Vec::new();
+        Rooms::encode_outcome(&outcome, &mut bytes);
+        for length in 0..bytes.len() {
+            assert!(
+                Rooms::decode_outcome(&bytes[..length]).is_err(),
+                "{outcome:?}"
+            );
+        }
+        bytes.push(0);
+        let too_long = Malformed { field: "outcome" };
+        assert_eq!(Rooms::decode_outcome(&bytes), Err(too_long));
+    }
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    let rows = [
+        ("00", "command"),
+        ("0b", "command"),
+        ("01 0170 02", "open"),
+        ("01 00 00", "property"),
+        ("01 0120 00", "property"),
+        ("05 0170 03", "wish"),
+        ("05 0170 02 435100", "stay"),
+        ("05 0170 02 43515b", "stay"),
+        ("05 0170 02 ffff01", "stay"),
+        ("05 0170 02 435101 0000", "guest"),
+        ("05 0170 02 435101 0100ff", "guest"),
+        ("0a 0500000001020000 08070605040302011027", "guest id"),
+    ];
+    for (text, field) in rows {
+        let digits = text.replace(' ', "");
+        let bytes: Vec<u8> = (0..digits.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
+            .collect();
+        assert_eq!(
+            Rooms::decode_command(&bytes),
+            Err(Malformed { field }),
+            "{text}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 20_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// What is read from any bytes at all is written back as the same bytes: there is one form.
+    #[test]
+    fn hostile_bytes_never_panic_and_are_canonical(
+        kind in 0_u8..0x98,
+        rest in proptest::collection::vec(any::<u8>(), 0..40),
+        row in 0_usize..11,
+        at in 0_usize..40,
+        byte in any::<u8>(),
+    ) {
+        let mut random = vec![kind];
+        random.extend(rest);
+        let mut flipped = Vec::new();
+        Rooms::encode_command(&commands()[row].0, &mut flipped);
+        let at = at % flipped.len();
+        flipped[at] = byte;
+        for bytes in [random, flipped] {
+            if let Ok(command) = Rooms::decode_command(&bytes) {
+                let mut again = Vec::new();
+                Rooms::encode_command(&command, &mut again);
+                prop_assert_eq!(&again, &bytes);
+            }
+            if let Ok(outcome) = Rooms::decode_outcome(&bytes) {
+                let mut again = Vec::new();
+                Rooms::encode_outcome(&outcome, &mut again);
+                prop_assert_eq!(&again, &bytes);
+            }
+        }
+    }
+}

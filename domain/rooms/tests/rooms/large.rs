@@ -1,0 +1,200 @@
+//! What the naive twin is too slow for: very many rooms, full limits.
+
+use turnstile_rooms::{
+    Answer, Command, Cursor, Done, Outcome, Query, Reference, Refusal, Rooms, Wish, limits,
+};
+use turnstile_types::{Machine, Name, Night, Principal, Timestamp};
+
+use crate::scenery::{context, guest, id, name, stay};
+
+struct House {
+    rooms: Rooms,
+    position: u64,
+    now: u64,
+}
+
+impl House {
+    fn new(open: bool) -> Self {
+        let mut house = Self {
+            rooms: Rooms::empty(),
+            position: 0,
+            now: 1_000,
+        };
+        let property = name("house");
+        house.apply(&Command::AddProperty { property, open });
+        house
+    }
+
+    fn apply(&mut self, command: &Command<'_>) -> Outcome {
+        self.position += 1;
+        let local = Principal::local();
+        let context = context(self.position, self.now, &local);
+        self.rooms.apply(&context, command)
+    }
+
+    fn add(&mut self, room: &str, room_type: &str) -> Outcome {
+        self.apply(&Command::AddRoom {
+            property: name("house"),
+            room: name(room),
+            room_type: name(room_type),
+        })
+    }
+
+    /// Books for a night and returns the reference and the room.
+    fn book(&mut self, wish: Wish, night: u16) -> (Reference, Name) {
+        let command = Command::Book {
+            property: name("house"),
+            wish,
+            stay: stay(night, 1),
+            guest: guest("ada"),
+            id: id(1),
+        };
+        match self.apply(&command) {
+            Outcome::Done(Done::Booked { reference, room }) => (reference, room),
+            other => panic!("a free room was not booked: {other:?}"),
+        }
+    }
+}
+
+/// The numbers from 0 up to a power of two, in a scattered order.
+fn scattered(count: u32) -> impl Iterator<Item = u32> {
+    (0..count).map(move |number| number.wrapping_mul(0x9e37_79b1) % count)
+}
+
+/// The rooms sort before every number, so that new ones are added behind them.
+#[test]
+fn any_room_is_the_lowest_free_one_among_thousands() {
+    let mut house = House::new(true);
+    let booked: Vec<(Reference, u32)> = scattered(1 << 15)
+        .map(|number| {
+            let room = name(&format!("-{number:012}"));
+            (house.book(Wish::Room(room), 100).0, number)
+        })
+        .collect();
+    assert_eq!(
+        house.book(Wish::Any, 100).1,
+        name("1"),
+        "all that are known are taken"
+    );
+    assert_eq!(
+        house.book(Wish::Any, 101).1,
+        name("1"),
+        "another night is free"
+    );
+    let mut freed = Vec::new();
+    for &(booking, number) in booked.iter().step_by(1_000) {
+        house.apply(&Command::Cancel { booking, id: id(1) });
+        freed.push(number);
+    }
+    freed.sort_unstable();
+    for number in freed {
+        let expected = name(&format!("-{number:012}"));
+        assert_eq!(house.book(Wish::Any, 100).1, expected);
+    }
+    assert_eq!(house.book(Wish::Any, 100).1, name("2"));
+    house.book(Wish::Room(name("-")), 200);
+    assert_eq!(
+        house.book(Wish::Any, 100).1,
+        name("-"),
+        "a room that came to be is free"
+    );
+    assert_eq!(house.rooms.check(), Ok(()));
+}
+
+#[test]
+fn a_closed_property_has_ten_thousand_rooms_at_most() {
+    let mut house = House::new(false);
+    for number in 0..limits::ROOMS_PER_PROPERTY_MAX {
+        let outcome = house.add(&number.to_string(), "single");
+        assert_eq!(outcome, Outcome::Done(Done::RoomAdded));
+    }
+    let limit = limits::ROOMS_PER_PROPERTY_MAX;
+    let refused = Outcome::Refused(Refusal::TooManyRooms { limit });
+    assert_eq!(house.add("one-more", "single"), refused);
+    let (property, room) = (name("house"), name("7"));
+    house.apply(&Command::WithdrawRoom { property, room });
+    assert_eq!(
+        house.add("one-more", "single"),
+        refused,
+        "a withdrawn room is remembered"
+    );
+    assert_eq!(house.add("7", "single"), Outcome::Done(Done::RoomAdded));
+    assert_eq!(house.rooms.check(), Ok(()));
+}
+
+#[test]
+fn a_principal_has_a_thousand_open_holds_at_most() {
+    let mut house = House::new(true);
+    let mut hold = |now: u64| {
+        house.now = now;
+        house.apply(&Command::Hold {
+            property: name("house"),
+            wish: Wish::Any,
+            stay: stay(100, 1),
+            ttl_ms: 1_000,
+        })
+    };
+    for _ in 0..limits::HOLDS_PER_PRINCIPAL_MAX {
+        assert!(matches!(hold(1_000), Outcome::Done(Done::Held { .. })));
+    }
+    let limit = limits::HOLDS_PER_PRINCIPAL_MAX;
+    assert_eq!(
+        hold(1_999),
+        Outcome::Refused(Refusal::TooManyHolds { limit })
+    );
+    assert!(
+        matches!(hold(2_000), Outcome::Done(Done::Held { .. })),
+        "the others expired"
+    );
+    let mut expired = 0;
+    house.rooms.drain_events(&mut |event| {
+        expired += u32::from(event.kind == turnstile_rooms::EventKind::Expired);
+    });
+    assert_eq!(expired, limits::HOLDS_PER_PRINCIPAL_MAX);
+    assert_eq!(house.rooms.check(), Ok(()));
+}
+
+/// One page looks at ten thousand rooms; the next one goes on behind them.
+#[test]
+fn a_listing_of_many_empty_rooms_comes_in_short_pages() {
+    let mut house = House::new(true);
+    for number in 0..25_000 {
+        let room = name(&number.to_string());
+        let (property, stay) = (name("house"), stay(50, 1));
+        house.apply(&Command::StopSell {
+            property,
+            room,
+            stay,
+            stopped: true,
+        });
+    }
+    for number in [9_999, 10_000, 24_999] {
+        house.book(Wish::Room(name(&number.to_string())), 100);
+    }
+    let mut pages = Vec::new();
+    let mut cursor: Option<Cursor> = None;
+    loop {
+        let query = Query::List {
+            property: name("house"),
+            room: None,
+            from: Night::from_days(0),
+            to: Night::from_days(u16::MAX),
+            cursor,
+            limit: 10,
+        };
+        let answer = house
+            .rooms
+            .query(Timestamp(house.now), &Principal::local(), &query);
+        let Answer::Page(page) = answer else {
+            panic!("not a page: {answer:?}");
+        };
+        let rooms: Vec<Name> = page.entries.iter().map(|entry| entry.room).collect();
+        pages.push(rooms);
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    let [first, second, third] = ["9999", "10000", "24999"].map(|room| vec![name(room)]);
+    assert_eq!(pages, [first, second, third]);
+}

@@ -1,0 +1,146 @@
+//! Snapshots: the same state from the same bytes, and nothing from others.
+
+use turnstile_rooms::{Command, Reference, Rooms, Wish, limits};
+use turnstile_types::{Machine, Principal, hash_of};
+
+use crate::scenery::{context, guest, id, name, stay};
+
+/// A small state with something of everything, made by one caller, each command at its instant.
+fn lived_in() -> Rooms {
+    let mut rooms = Rooms::empty();
+    let shop = Principal(name("shop"));
+    for (position, (now, command)) in (1..).zip(houses().into_iter().chain(guests())) {
+        rooms.apply(&context(position, now, &shop), &command);
+    }
+    rooms.drain_events(&mut |_| {});
+    rooms
+}
+
+fn houses() -> Vec<(u64, Command<'static>)> {
+    let property = name("grand");
+    let mut commands = vec![
+        Command::AddProperty {
+            property,
+            open: false,
+        },
+        Command::AddProperty {
+            property: name("open-house"),
+            open: true,
+        },
+    ];
+    for room in ["1", "2", "10"] {
+        commands.push(Command::AddRoom {
+            property,
+            room: name(room),
+            room_type: name("single"),
+        });
+    }
+    commands.push(Command::WithdrawRoom {
+        property,
+        room: name("10"),
+    });
+    for (from, stopped) in [(40, true), (130, true), (60, false)] {
+        commands.push(Command::StopSell {
+            property,
+            room: name("2"),
+            stay: stay(from, 90),
+            stopped,
+        });
+    }
+    commands.into_iter().map(|command| (1, command)).collect()
+}
+
+fn guests() -> Vec<(u64, Command<'static>)> {
+    let book = |property, number| Command::Book {
+        property: name(property),
+        wish: Wish::Any,
+        stay: stay(28, 4),
+        guest: guest("ada"),
+        id: id(number),
+    };
+    let hold = |arrival, ttl_ms| Command::Hold {
+        property: name("grand"),
+        wish: Wish::Any,
+        stay: stay(arrival, 2),
+        ttl_ms,
+    };
+    let cancel = |slot| Command::Cancel {
+        booking: Reference {
+            slot,
+            generation: 0,
+        },
+        id: id(1),
+    };
+    vec![
+        (2, book("grand", 1)),
+        (2, book("open-house", 1)),
+        (2, book("grand", 1)),
+        (2, book("open-house", 2)),
+        (3, hold(200, 1)),
+        (3, hold(210, limits::HOLD_TTL_MS_MAX)),
+        (4, cancel(1)),
+        (4, cancel(0)),
+    ]
+}
+
+fn bytes_of(rooms: &Rooms) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    rooms.snapshot(&mut bytes);
+    bytes
+}
+
+#[test]
+fn a_restored_machine_has_the_same_hash_and_is_sound() {
+    let rooms = lived_in();
+    assert_eq!(rooms.check(), Ok(()));
+    let restored = Rooms::restore(&bytes_of(&rooms)).unwrap();
+    assert_eq!(restored.check(), Ok(()));
+    assert_eq!(hash_of(&restored), hash_of(&rooms));
+    assert_eq!(restored.totals(), rooms.totals());
+}
+
+#[test]
+fn the_form_of_a_snapshot_does_not_change_in_silence() {
+    assert_eq!(
+        format!("{:032x}", hash_of(&lived_in())),
+        "27a8ba15dba6b6e512b3c2e1792af32a",
+        "old snapshots must be read for ever: give a new form a new version"
+    );
+}
+
+#[test]
+fn a_cut_or_continued_snapshot_is_refused() {
+    let bytes = bytes_of(&lived_in());
+    for length in 0..bytes.len() {
+        assert!(Rooms::restore(&bytes[..length]).is_err(), "cut at {length}");
+    }
+    let mut longer = bytes;
+    longer.push(0);
+    assert!(Rooms::restore(&longer).is_err());
+}
+
+/// A byte changed anywhere gives another state that is sound and written as just these bytes, or
+/// none.
+#[test]
+fn a_changed_snapshot_is_refused_or_sound() {
+    let bytes = bytes_of(&lived_in());
+    let mut refused = 0;
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            match Rooms::restore(&changed) {
+                Ok(rooms) => {
+                    assert_eq!(rooms.check(), Ok(()), "bit {bit} of byte {at}");
+                    assert!(bytes_of(&rooms) == changed, "bit {bit} of byte {at}");
+                }
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(
+        refused > bytes.len() * 2,
+        "{refused} of {} bits",
+        bytes.len() * 8
+    );
+}

@@ -1,0 +1,124 @@
+//! Runs: requests that came together are read together before the first is executed.
+
+use turnstile_resp::{Decoded, Decoder, Fault, Protocol, catalogue::Action, rooms};
+
+use super::{Next, Replies, Session, Surroundings};
+use crate::{engine::Engine, limits::AHEAD};
+
+/// What became of a piece of input.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// Bytes that were understood.
+    pub(crate) length: usize,
+    pub(crate) requests: usize,
+    pub(crate) end: RunEnd,
+}
+
+/// Why a run ended.
+#[derive(Debug)]
+pub(crate) enum RunEnd {
+    /// There may be another.
+    More,
+    /// The next request is not whole.
+    Incomplete,
+    /// The client is to be closed when it has its answers.
+    Close,
+    Fault(Fault),
+}
+
+/// Commands to the rooms machine, decoded ahead, so that what they touch is loaded from memory while
+/// the others are read. The first is not worth a hint: it is executed next. Queries are not read
+/// ahead: their answers are long, and the bound on what a connection is owed is looked at first.
+struct Ahead<'a> {
+    requests: [Option<rooms::Request<'a>>; AHEAD],
+    count: usize,
+}
+
+impl<'a> Ahead<'a> {
+    const fn new() -> Self {
+        Self {
+            requests: [const { None }; AHEAD],
+            count: 0,
+        }
+    }
+
+    fn push(&mut self, engine: &Engine, request: rooms::Request<'a>) {
+        if self.count > 0
+            && let rooms::Request::Command { command, .. } = &request
+        {
+            engine.prefetch(command);
+        }
+        let slot = self
+            .requests
+            .get_mut(self.count)
+            .expect("a run is no longer than its room");
+        *slot = Some(request);
+        self.count += 1;
+    }
+}
+
+impl Session {
+    /// Answers the requests at the start of `bytes`: up to `budget` commands of the rooms machine,
+    /// and the first of another kind behind them.
+    #[inline]
+    pub(crate) fn run(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        decoder: &mut Decoder,
+        bytes: &[u8],
+        budget: usize,
+        out: &mut Vec<u8>,
+    ) -> Run {
+        let is_plain = self.is_plain();
+        let mut ahead = Ahead::new();
+        let mut run = Run {
+            length: 0,
+            requests: 0,
+            end: RunEnd::More,
+        };
+        while run.requests < budget {
+            let rest = bytes.get(run.length..).unwrap_or_default();
+            let (arguments, length) = match decoder.decode(rest) {
+                Ok(Decoded::Request { arguments, length }) => (arguments, length),
+                Ok(Decoded::Incomplete) => {
+                    run.end = RunEnd::Incomplete;
+                    break;
+                }
+                Err(fault) => {
+                    run.end = RunEnd::Fault(fault);
+                    break;
+                }
+            };
+            run.length += length;
+            run.requests += 1;
+            if is_plain
+                && let Ok(Action::Rooms(verb)) = around.engine.catalogue.resolve(&arguments)
+                && let Ok(request @ rooms::Request::Command { .. }) =
+                    rooms::parse(verb, arguments, around.engine.door())
+            {
+                ahead.push(around.engine, request);
+                continue;
+            }
+            self.decide_all(around.engine, &ahead, out);
+            if self.answer(around, arguments, out) == Next::Close {
+                run.end = RunEnd::Close;
+            }
+            return run;
+        }
+        self.decide_all(around.engine, &ahead, out);
+        run
+    }
+
+    /// Whether a request to the rooms machine is simply executed and answered.
+    fn is_plain(&self) -> bool {
+        self.batch.is_none()
+            && self.replies == Replies::On
+            && (self.protocol == Protocol::Resp3 || self.following.is_empty())
+    }
+
+    fn decide_all(&self, engine: &mut Engine, ahead: &Ahead<'_>, out: &mut Vec<u8>) {
+        for request in ahead.requests.iter().take(ahead.count).flatten() {
+            self.decided(engine, request, out);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Crashes of the real binary: killed under load, cut from power, out of disk, with a torn or
+//! rotten directory. A recorder outside the process knows what was asked and what was answered.
+
+mod answer;
+mod damage;
+mod directory;
+mod full_disk;
+mod kill;
+mod ledger;
+mod listing;
+mod load;
+mod ordeal;
+mod power;
+mod recorder;
+mod request;
+mod volume;

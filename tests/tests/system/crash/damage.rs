@@ -1,0 +1,219 @@
+//! Directories that were damaged while no server ran: torn tails, rot, and two servers at once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rand::RngExt as _;
+use tempfile::TempDir;
+use turnstile_tests::{Turnstile, run};
+
+use super::directory::with_small_segments;
+use super::listing::{connect, figure};
+use super::load::Lane;
+use super::ordeal::{Ordeal, compare_listing};
+use super::recorder::{Number, Recorder};
+
+/// Requests of a history; all have their answers.
+const REQUESTS: usize = 600;
+
+/// The most requests that are sent together, and so may become one group.
+const BATCH_MAX: usize = 16;
+
+/// Tails that are torn off, and bits that are flipped.
+const DAMAGES: usize = 12;
+
+/// Where the first group begins; before it is the segment's own header.
+const FIRST_OFFSET: usize = 4096;
+
+/// The first bytes of a group, and where its first position lies behind them.
+const GROUP: &[u8] = b"TSGR";
+const POSITION_OFFSET: usize = 24;
+
+/// A directory that a killed server left, and what it had acknowledged.
+struct History {
+    folder: TempDir,
+    ordeal: Ordeal,
+    /// The first segment up to the last byte that was written.
+    used: Vec<u8>,
+}
+
+#[test]
+fn a_torn_tail_leaves_what_was_before_it() {
+    let mut history = History::make("a_torn_tail_leaves");
+    let recorder = std::mem::take(&mut history.ordeal.recorder);
+    let half = history.used.len() / 2;
+    for damage in 0..DAMAGES {
+        let torn_at = if damage == 0 {
+            history.used.len() - 1
+        } else {
+            history.ordeal.rng.random_range(half..history.used.len())
+        };
+        let copy = history.copy(|bytes| bytes[torn_at..].fill(0));
+        let server = Turnstile::serve(copy.path(), "sync");
+        let compared = compare_prefix(&server, &recorder, &history.used[..torn_at]);
+        history.ordeal.must(compared);
+    }
+}
+
+/// What is served is what the whole groups before the tear say, and nothing else.
+fn compare_prefix(server: &Turnstile, recorder: &Recorder, left: &[u8]) -> Result<(), String> {
+    let mut connection = connect(server.resp())?;
+    let position = figure(&mut connection, "position")?;
+    // The last group that begins in what is left is the torn one.
+    let torn = group_at(left, left.len());
+    let expected = first_position(left, torn).map_or(position, |first| first - 1);
+    if position != expected {
+        return Err(format!(
+            "torn after byte {}: served up to {position}, not {expected}",
+            left.len()
+        ));
+    }
+    let mut prefix = recorder.clone();
+    prefix.enter_up_to(position)?;
+    compare_listing(&mut connection, &prefix)
+}
+
+#[test]
+fn rot_in_the_middle_is_refused_with_its_place() {
+    let mut history = History::make("rot_in_the_middle");
+    for _ in 0..DAMAGES {
+        let end = history.used.len() / 2;
+        let at = history.ordeal.rng.random_range(FIRST_OFFSET..end);
+        let bit = history.ordeal.rng.random_range(0..8);
+        let copy = history.copy(|bytes| bytes[at] ^= 1 << bit);
+        let before = contents(copy.path());
+
+        let group = group_at(&history.used, at + 1);
+        let position = first_position(&history.used, group).expect("the group is whole");
+        let place = format!("segment-00000001 at byte {group}, position {position}:");
+        for (arguments, code) in [
+            (
+                &["serve", "--resp", "127.0.0.1:0", "--http", "off", "--data"][..],
+                1,
+            ),
+            (&["verify"], 97),
+        ] {
+            let output = run(arguments, copy.path());
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let is_refused = output.status.code() == Some(code) && errors.contains(&place);
+            history.ordeal.must(if is_refused {
+                Ok(())
+            } else {
+                Err(format!(
+                    "bit {bit} of byte {at} flipped: {arguments:?} ended with {}, not naming \
+                     {place}\n{errors}",
+                    output.status
+                ))
+            });
+        }
+        assert!(
+            contents(copy.path()) == before,
+            "a refused directory was changed"
+        );
+    }
+}
+
+#[test]
+fn a_second_server_is_turned_away_at_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = Turnstile::serve(folder.path(), "sync");
+    for arguments in [
+        &["serve", "--resp", "127.0.0.1:0", "--http", "off", "--data"][..],
+        &["verify"],
+    ] {
+        let second = run(arguments, folder.path());
+        let errors = String::from_utf8_lossy(&second.stderr);
+        assert_eq!(second.status.code(), Some(1), "{errors}");
+        assert!(
+            errors.contains("another process has the journal's directory"),
+            "{errors}"
+        );
+    }
+    let mut connection = connect(first.resp()).expect("the first server serves on");
+    assert_eq!(figure(&mut connection, "position"), Ok(0));
+}
+
+impl History {
+    fn make(test: &'static str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut ordeal = Ordeal::new(test);
+        with_small_segments(folder.path());
+        let server = Turnstile::serve(folder.path(), "sync");
+        ordeal.open_properties(&server);
+        let asked = ask(&server, &mut ordeal);
+        ordeal.must(asked);
+        server.kill();
+        let mut used = fs::read(segment(folder.path())).expect("it can be read");
+        let last = used.iter().rposition(|&byte| byte != 0);
+        used.truncate(last.expect("something was written") + 1);
+        Self {
+            folder,
+            ordeal,
+            used,
+        }
+    }
+
+    /// A copy whose first segment is damaged.
+    fn copy(&self, damage: impl FnOnce(&mut [u8])) -> TempDir {
+        let copy = tempfile::tempdir().expect("a temporary folder");
+        let mut files = contents(self.folder.path());
+        let first = segment(self.folder.path());
+        let damaged = files.iter_mut().find(|(path, _)| *path == first);
+        damage(&mut damaged.expect("there is a first segment").1);
+        for (path, bytes) in files {
+            let name = path.file_name().expect("files have names");
+            fs::write(copy.path().join(name), bytes).expect("there is space");
+        }
+        copy
+    }
+}
+
+/// Asks in batches of many lengths, so that there are groups of many lengths.
+fn ask(server: &Turnstile, ordeal: &mut Ordeal) -> Result<(), String> {
+    let mut lane = Lane::connect(server.resp())?;
+    while ordeal.recorder.records.len() < REQUESTS {
+        let batch = ordeal.rng.random_range(1..=BATCH_MAX);
+        let numbers: Vec<Number> = (0..batch)
+            .map(|_| ordeal.recorder.next(&mut ordeal.rng))
+            .collect();
+        for &number in &numbers {
+            lane.send(&ordeal.recorder, number);
+        }
+        for _ in numbers {
+            lane.listen(&mut ordeal.recorder)?;
+        }
+    }
+    Ok(())
+}
+
+fn segment(folder: &Path) -> PathBuf {
+    folder.join("segment-00000001")
+}
+
+/// Every file of a directory.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = fs::read_dir(folder).expect("the directory is there");
+    let mut contents: Vec<_> = files
+        .map(|file| file.expect("it can be read").path())
+        .map(|path| {
+            let bytes = fs::read(&path).expect("it can be read");
+            (path, bytes)
+        })
+        .collect();
+    contents.sort();
+    contents
+}
+
+/// Where the last group that begins before `end` begins.
+fn group_at(bytes: &[u8], end: usize) -> usize {
+    let begins = |&at: &usize| bytes[at..].starts_with(GROUP);
+    (FIRST_OFFSET..end)
+        .rev()
+        .find(begins)
+        .expect("a group begins there")
+}
+
+fn first_position(bytes: &[u8], group: usize) -> Option<u64> {
+    let field = bytes.get(group + POSITION_OFFSET..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*field))
+}

@@ -1,0 +1,111 @@
+//! A full disk: writes are refused, reads go on, and with space everything goes on.
+
+use std::time::{Duration, Instant};
+
+use turnstile_tests::Turnstile;
+
+use super::directory::with_small_segments;
+use super::listing::{ask, connect, figure};
+use super::load::Lane;
+use super::ordeal::Ordeal;
+use super::recorder::{Number, Recorder, Reply};
+use super::volume::Volume;
+
+/// Room for one of the server's segments of 64 MiB beside the two small ones.
+const MEBIBYTES: u32 = 128;
+
+/// What is left free: no segment fits in.
+const MEBIBYTES_LEFT: u64 = 8;
+
+/// More requests than the two small segments hold.
+const REQUESTS_MAX: usize = 100_000;
+
+/// Requests that are sent together.
+const BATCH: usize = 64;
+
+/// How long the server may take to notice that there is space; it needs a fraction of it.
+const NOTICE: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_full_disk_refuses_writes_until_there_is_space() {
+    let promise = "that a full disk refuses writes, serves reads, and recovers by itself";
+    let Some(volume) = Volume::make(MEBIBYTES, promise) else {
+        return;
+    };
+    let mut ordeal = Ordeal::new("a_full_disk_refuses");
+    with_small_segments(&volume.data());
+    let ballast = volume.fill(MEBIBYTES_LEFT);
+    let server = Turnstile::serve(&volume.data(), "sync");
+    ordeal.open_properties(&server);
+
+    let filled = fill(&server, &mut ordeal);
+    let refused = ordeal.must(filled);
+    let read = read_on(&server, &ordeal.recorder);
+    ordeal.must(read);
+
+    ballast.free();
+    let recovered = retry(&server, &mut ordeal.recorder, refused);
+    ordeal.must(recovered);
+    let load = ordeal.load(&server, 500);
+    server.kill();
+    ordeal.drain(load);
+    ordeal.check(&Turnstile::serve(&volume.data(), "sync"));
+}
+
+/// Asks until the journal is full; returns the last request, which was refused.
+fn fill(server: &Turnstile, ordeal: &mut Ordeal) -> Result<Number, String> {
+    let mut lane = Lane::connect(server.resp())?;
+    for _ in 0..REQUESTS_MAX / BATCH {
+        let numbers: Vec<Number> = (0..BATCH)
+            .map(|_| ordeal.recorder.next(&mut ordeal.rng))
+            .collect();
+        for &number in &numbers {
+            lane.send(&ordeal.recorder, number);
+        }
+        let replies: Result<Vec<Reply>, String> = numbers
+            .iter()
+            .map(|_| lane.listen(&mut ordeal.recorder))
+            .collect();
+        // A short request may still fit where a long one did not.
+        if replies?.last() == Some(&Reply::ReadOnly) {
+            return numbers.last().copied().ok_or_else(|| "no batch".to_owned());
+        }
+    }
+    Err(format!("{REQUESTS_MAX} requests did not fill the journal"))
+}
+
+/// The server knows that it is read-only, and what it acknowledged.
+fn read_on(server: &Turnstile, recorder: &Recorder) -> Result<(), String> {
+    let mut connection = connect(server.resp())?;
+    if figure(&mut connection, "read_only")? != 1 {
+        return Err("INFO does not say that it is read-only".to_owned());
+    }
+    let last = figure(&mut connection, "position")?;
+    if last != recorder.last_acknowledged() {
+        return Err(format!("position {last} is not the last one acknowledged"));
+    }
+    let page = ask(
+        &mut connection,
+        &["ROOMS.LIST", "bench", "2027-03-01", "2027-04-01"],
+    )?;
+    let entries = page.at("entries").and_then(|entries| entries.as_array());
+    match entries.map(<[_]>::len) {
+        Some(100) => Ok(()),
+        other => Err(format!("a full page has 100 entries, not {other:?}")),
+    }
+}
+
+/// Asks again until there is space. What was refused did not happen, so its answer is a first one.
+fn retry(server: &Turnstile, recorder: &mut Recorder, number: Number) -> Result<(), String> {
+    let deadline = Instant::now() + NOTICE;
+    let mut lane = Lane::connect(server.resp())?;
+    loop {
+        lane.send(recorder, number);
+        if lane.listen(recorder)? != Reply::ReadOnly {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err("there is space, and still the server is read-only".to_owned());
+        }
+    }
+}

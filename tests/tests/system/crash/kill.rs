@@ -1,0 +1,49 @@
+//! SIGKILL under load: what was answered is there, what was not has happened once or not at all.
+
+use std::time::Duration;
+
+use rand::RngExt as _;
+use turnstile_tests::{Turnstile, run};
+
+use super::directory::{make_snapshot, with_small_segments};
+use super::ordeal::Ordeal;
+
+/// How often the server is killed under load.
+const KILLS: u32 = 50;
+
+/// The most answers before a kill.
+const ANSWERS_MAX: usize = 250;
+
+/// The server is killed before it serves at the latest after so long.
+const START_MS_MAX: u64 = 40;
+
+#[test]
+fn a_killed_server_keeps_what_it_answered_and_does_nothing_twice() {
+    let mut ordeal = Ordeal::new("a_killed_server_keeps");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path();
+    with_small_segments(data);
+    ordeal.open_properties(&Turnstile::serve(data, "sync"));
+    for kill in 1..=KILLS {
+        let server = Turnstile::serve(data, "sync");
+        ordeal.check(&server);
+        let load = ordeal.load(&server, ANSWERS_MAX);
+        server.kill();
+        ordeal.drain(load);
+        if kill % 5 == 0 {
+            let ms = ordeal.rng.random_range(0..START_MS_MAX);
+            Turnstile::kill_while_it_starts(data, Duration::from_millis(ms));
+        }
+        if kill % 10 == 7 {
+            make_snapshot(data);
+        }
+    }
+    ordeal.check(&Turnstile::serve(data, "sync"));
+    let verdict = run(&["verify"], data);
+    assert!(verdict.status.success(), "{verdict:?}");
+    let (happened, forgotten) = (ordeal.happened, ordeal.forgotten);
+    assert!(
+        happened > 0 && forgotten > 0,
+        "of what was not answered {happened} had happened and {forgotten} had not: both must be met"
+    );
+}

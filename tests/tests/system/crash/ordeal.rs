@@ -1,0 +1,227 @@
+//! What every crash test does: load a server, and after its crash compare what it knows with what
+//! it had answered.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Write as _;
+
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use turnstile_client::Connection;
+use turnstile_tests::Turnstile;
+
+use super::answer::Answer;
+use super::ledger::sold_twice;
+use super::listing::{by_reference, connect, everything, figure};
+use super::load::Load;
+use super::recorder::{Number, Recorder, Reply};
+use super::request::DOUBLES;
+
+/// The variable that makes a test repeat its requests and its moments.
+const SEED: &str = "TURNSTILE_TEST_SEED";
+
+/// Connections of a load.
+const LANES: usize = 5;
+
+/// How many requests that had their answer are asked again after a crash.
+const RETRIES: usize = 40;
+
+/// A server's history through crashes.
+#[derive(Debug)]
+pub(crate) struct Ordeal {
+    test: &'static str,
+    seed: u64,
+    crashes: u32,
+    /// Requests that a crash left without an answer and that had happened all the same.
+    pub(crate) happened: u32,
+    /// Requests that a crash left without an answer and that had not happened.
+    pub(crate) forgotten: u32,
+    pub(crate) rng: StdRng,
+    pub(crate) recorder: Recorder,
+}
+
+impl Ordeal {
+    /// Begins with the seed of the environment, or with a new one.
+    pub(crate) fn new(test: &'static str) -> Self {
+        let given = env::var(SEED).ok();
+        let seed = given.map_or_else(rand::random, |text| {
+            text.parse()
+                .unwrap_or_else(|_| panic!("{SEED} is not a number: {text}"))
+        });
+        Self {
+            test,
+            seed,
+            crashes: 0,
+            happened: 0,
+            forgotten: 0,
+            rng: StdRng::seed_from_u64(seed),
+            recorder: Recorder::default(),
+        }
+    }
+
+    /// What must hold; a failure says how to see it again. The moment of a crash depends on the
+    /// machine too, so it may need some runs.
+    pub(crate) fn must<T>(&self, result: Result<T, String>) -> T {
+        result.unwrap_or_else(|failure| {
+            panic!(
+                "{failure}\nafter {} crashes and {} requests; to repeat the same requests:\n\
+                 {SEED}={} cargo test -p turnstile-tests --test system {}",
+                self.crashes,
+                self.recorder.records.len(),
+                self.seed,
+                self.test
+            )
+        })
+    }
+
+    /// Opens the two properties on a new directory.
+    pub(crate) fn open_properties(&self, server: &Turnstile) {
+        let connected = connect(server.resp());
+        let mut connection = self.must(connected);
+        for words in [
+            ["ROOMS.PROPERTY", "bench", "OPEN"].as_slice(),
+            &["ROOMS.PROPERTY", "hotel"],
+        ] {
+            self.must(super::listing::ask(&mut connection, words));
+        }
+        for room in DOUBLES {
+            let words = ["ROOMS.ROOM", "ADD", "hotel", room, "double"];
+            self.must(super::listing::ask(&mut connection, &words));
+        }
+    }
+
+    /// Loads a server until it has acknowledged a random number of requests, and leaves more in
+    /// flight.
+    pub(crate) fn load(&mut self, server: &Turnstile, most: usize) -> Load {
+        let answers = self.rng.random_range(1..=most);
+        let connected = Load::connect(server.resp(), LANES);
+        let mut load = self.must(connected);
+        let ran = load.run(&mut self.recorder, &mut self.rng, answers);
+        self.must(ran);
+        if self.rng.random_bool(0.5) {
+            let asked = load.ask(&mut self.recorder, &mut self.rng);
+            self.must(asked);
+        }
+        load
+    }
+
+    /// Listens to what the server had sent before it ended.
+    pub(crate) fn drain(&mut self, load: Load) {
+        self.crashes += 1;
+        let drained = load.drain(&mut self.recorder);
+        self.must(drained);
+    }
+
+    /// Compares a server that came back with what it had answered before.
+    pub(crate) fn check(&mut self, server: &Turnstile) {
+        let checked = self.compare(server);
+        self.must(checked);
+    }
+
+    fn compare(&mut self, server: &Turnstile) -> Result<(), String> {
+        let mut connection = connect(server.resp())?;
+        let recovered = figure(&mut connection, "position")?;
+        let acknowledged = self.recorder.last_acknowledged();
+        if recovered < acknowledged {
+            return Err(format!(
+                "position {acknowledged} was acknowledged, and the server came back with {recovered}"
+            ));
+        }
+        self.ask_what_was_not_answered(&mut connection, recovered)?;
+        self.ask_again_what_was_answered(&mut connection)?;
+        self.recorder.enter()?;
+        compare_listing(&mut connection, &self.recorder)
+    }
+
+    /// Each has one effect: it happened before the crash, or it happens now, and then never again.
+    fn ask_what_was_not_answered(
+        &mut self,
+        connection: &mut Connection,
+        recovered: u64,
+    ) -> Result<(), String> {
+        for number in (self.recorder.entered..self.recorder.records.len()).map(Number) {
+            let refused = match &self.recorder.records[number.0].reply {
+                Reply::Answered(_) => continue,
+                Reply::ReadOnly => true,
+                Reply::Missing => false,
+            };
+            let answer = ask(connection, &self.recorder, number)?;
+            let record = &self.recorder.records[number.0];
+            if answer.replayed != (answer.position <= recovered) || (refused && answer.replayed) {
+                return Err(format!(
+                    "{record:?}, asked again at position {recovered}, was answered {answer:?}"
+                ));
+            }
+            let again = ask(connection, &self.recorder, number)?;
+            if !again.replayed || !again.is_as(&answer) {
+                return Err(format!(
+                    "{record:?} was answered {answer:?} and then {again:?}"
+                ));
+            }
+            self.happened += u32::from(answer.replayed);
+            self.forgotten += u32::from(!answer.replayed);
+            self.recorder.settle(number, answer);
+        }
+        Ok(())
+    }
+
+    /// A client that asks again gets the same answer, also when it had one.
+    fn ask_again_what_was_answered(&mut self, connection: &mut Connection) -> Result<(), String> {
+        let count = self.recorder.records.len();
+        for retry in 0..RETRIES.min(count) {
+            let number = Number(if retry % 2 == 0 {
+                count - 1 - retry
+            } else {
+                self.rng.random_range(0..count)
+            });
+            let record = &self.recorder.records[number.0];
+            let Reply::Answered(first) = &record.reply else {
+                return Err(format!("{record:?} was never answered"));
+            };
+            let again = ask(connection, &self.recorder, number)?;
+            if !again.replayed || !again.is_as(first) {
+                return Err(format!("{record:?} is now answered {again:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn ask(connection: &mut Connection, recorder: &Recorder, number: Number) -> Result<Answer, String> {
+    let words = recorder.words(number);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Answer::parse(&super::listing::ask(connection, &words)?)
+}
+
+/// The server's listing is what the ledger demands, and sells no night twice.
+pub(crate) fn compare_listing(
+    connection: &mut Connection,
+    recorder: &Recorder,
+) -> Result<(), String> {
+    let listing = everything(connection)?;
+    let twice = sold_twice(&listing);
+    if !twice.is_empty() {
+        return Err(format!("sold twice: {twice:#?}"));
+    }
+    let (listed, standing) = (by_reference(&listing), recorder.ledger.standing());
+    if listed == standing {
+        return Ok(());
+    }
+    let mut report = "what is listed is not what was acknowledged".to_owned();
+    for (title, left, right) in [
+        ("lost or changed", &standing, &listed),
+        ("not acknowledged so", &listed, &standing),
+    ] {
+        for (reference, line) in only_in(left, right) {
+            write!(report, "\n{title}: {reference} {line}").expect("a string takes everything");
+        }
+    }
+    Err(report)
+}
+
+fn only_in<'a>(
+    left: &'a BTreeMap<String, String>,
+    right: &'a BTreeMap<String, String>,
+) -> impl Iterator<Item = (&'a String, &'a String)> {
+    left.iter()
+        .filter(|(reference, line)| right.get(*reference) != Some(line))
+}

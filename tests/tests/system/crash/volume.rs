@@ -1,0 +1,192 @@
+//! A small ext4 on a loop device, whose power can be cut.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::ioctl::{self, Setter};
+use tempfile::TempDir;
+
+/// The variable that turns a machine that allows no loop mounts into a failure.
+const REQUIRED: &str = "TURNSTILE_REQUIRE_POWER_CUTS";
+
+/// `_IOR('X', 125, __u32)`: the file system stops at once, as it does when its device is gone.
+const SHUTDOWN: ioctl::Opcode = 0x8004_587d;
+
+/// How long the kernel may take to let go of a device that nobody uses any more.
+const UNMOUNT: Duration = Duration::from_secs(20);
+
+/// What becomes of the file system's own log when the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Log {
+    /// It is written to the device first.
+    Flushed,
+    /// It is lost with everything else.
+    Lost,
+}
+
+/// A file system of its own, unmounted when it goes out of scope.
+#[derive(Debug)]
+pub(crate) struct Volume {
+    folder: TempDir,
+    is_mounted: bool,
+}
+
+impl Volume {
+    /// Makes one of so many mebibytes; where mounts are not allowed, says which promise stays
+    /// untested and returns nothing.
+    pub(crate) fn make(mebibytes: u32, promise: &str) -> Option<Self> {
+        let failure = match Self::try_make(mebibytes) {
+            Ok(volume) => return Some(volume),
+            Err(failure) => failure,
+        };
+        assert!(
+            env::var_os(REQUIRED).is_none_or(|value| value != "1"),
+            "{REQUIRED}=1, but there is no loop mount: {failure}"
+        );
+        // Not a print macro: the notice must be seen although the test passes.
+        let notice = format!(
+            "\n*** NOT TESTED: {promise}\n*** There is no loop mount here: {failure}\n\
+             *** Run as root, or set {REQUIRED}=1 to fail instead.\n\n"
+        );
+        let written = io::stderr().write_all(notice.as_bytes());
+        written.expect("somebody must hear of this");
+        None
+    }
+
+    fn try_make(mebibytes: u32) -> Result<Self, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let mut volume = Self {
+            folder,
+            is_mounted: false,
+        };
+        let image = File::create(volume.image()).map_err(|error| error.to_string())?;
+        let sized = image.set_len(u64::from(mebibytes) << 20);
+        sized.map_err(|error| error.to_string())?;
+        let made = std::fs::create_dir(volume.mount_point());
+        made.map_err(|error| error.to_string())?;
+        let mut format = Command::new("mkfs.ext4");
+        format.args(["-q", "-F", "-m", "0"]).arg(volume.image());
+        succeed(&mut format)?;
+        volume.mount()?;
+        Ok(volume)
+    }
+
+    fn image(&self) -> PathBuf {
+        self.folder.path().join("image")
+    }
+
+    fn mount_point(&self) -> PathBuf {
+        self.folder.path().join("mounted")
+    }
+
+    /// Where the server keeps its data.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.mount_point().join("data")
+    }
+
+    /// From now on nothing reaches the device, and what was not synced is lost.
+    #[expect(unsafe_code, reason = "the system has no other call for this")]
+    pub(crate) fn cut(&self, log: Log) {
+        let flag: u32 = match log {
+            Log::Flushed => 1,
+            Log::Lost => 2,
+        };
+        let root = File::open(self.mount_point()).expect("the volume is mounted");
+        // SAFETY: the operation reads one `u32` through the pointer, which is what `Setter` passes.
+        let cut = unsafe { ioctl::ioctl(&root, Setter::<SHUTDOWN, u32>::new(flag)) };
+        cut.expect("ext4 knows this operation");
+    }
+
+    /// The power is back: what the device holds is mounted. Nobody may be using the volume.
+    pub(crate) fn remount(&mut self) {
+        self.unmount().expect("nobody uses the volume");
+        self.mount().expect("it was mounted before");
+    }
+
+    /// Leaves so many mebibytes free, in a file that can be removed.
+    pub(crate) fn fill(&self, mebibytes_left: u64) -> Ballast {
+        let path = self.mount_point().join("ballast");
+        let file = File::create(&path).expect("there is space for a name");
+        let space = rustix::fs::fstatvfs(&file).expect("the volume is mounted");
+        let bytes = space.f_bavail * space.f_frsize - (mebibytes_left << 20);
+        let filled = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes);
+        filled.expect("so much was free");
+        Ballast { path }
+    }
+
+    fn mount(&mut self) -> Result<(), String> {
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-o", "loop"])
+            .arg(self.image())
+            .arg(self.mount_point());
+        succeed(&mut mount)?;
+        self.is_mounted = true;
+        Ok(())
+    }
+
+    /// A child that is being started holds our open files for a moment, so it may need some tries.
+    fn unmount(&mut self) -> Result<(), String> {
+        let deadline = Instant::now() + UNMOUNT;
+        loop {
+            let flags = rustix::mount::UnmountFlags::empty();
+            match rustix::mount::unmount(self.mount_point(), flags) {
+                Ok(()) => break,
+                Err(Errno::BUSY) if Instant::now() < deadline => thread::yield_now(),
+                Err(error) => return Err(format!("{}: {error}", self.mount_point().display())),
+            }
+        }
+        self.is_mounted = false;
+        Ok(())
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        if self.is_mounted
+            && let Err(error) = self.unmount()
+        {
+            // Detached, it goes as soon as the last user does.
+            let flags = rustix::mount::UnmountFlags::DETACH;
+            let detached = rustix::mount::unmount(self.mount_point(), flags);
+            assert!(thread::panicking(), "{error}; detached: {detached:?}");
+        }
+    }
+}
+
+/// Space that is taken until it is freed.
+#[derive(Debug)]
+pub(crate) struct Ballast {
+    path: PathBuf,
+}
+
+impl Ballast {
+    pub(crate) fn free(self) {
+        remove(&self.path);
+    }
+}
+
+fn remove(path: &Path) {
+    std::fs::remove_file(path).expect("the file is ours");
+}
+
+fn succeed(command: &mut Command) -> Result<(), String> {
+    let output = command
+        .output()
+        .map_err(|error| format!("{command:?}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Err(format!(
+        "{command:?} ended with {}: {}",
+        output.status,
+        errors.trim()
+    ))
+}
