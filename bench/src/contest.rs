@@ -1,27 +1,21 @@
 //! Servers under the same load in turns: rounds of one sample each, in rotated order.
 
-use std::{
-    fmt,
-    time::{Duration, Instant},
-};
+use std::fmt;
 
 use anyhow::{Result, ensure};
 
 use crate::{
     driver::{self, Load, Work, us_each},
     ground::{Ground, tell},
-    process,
-    ratio::Ratio,
+    process::Neighbours,
     section::{Figure, Section, Subject},
-    server::{Kind, Server},
+    server::Kind,
 };
 
 pub(crate) const RATE: &str = "requests/s";
 pub(crate) const SERVER_CPU: &str = "server CPU, us/request";
 pub(crate) const CLIENT_CPU: &str = "client CPU, us/request";
 const REFUSED: &str = "refused, %";
-/// What neither the server nor its client used, of one core: builds, other machines on the host.
-const NEIGHBOURS: &str = "neighbours, % of a core";
 
 /// One server and what is asked of it.
 #[derive(Clone, Copy, Debug)]
@@ -37,15 +31,6 @@ struct Sample {
     server_us: f64,
     client_us: f64,
     refused_percent: f64,
-    neighbours_percent: f64,
-}
-
-/// CPU time until a moment.
-struct Usage {
-    server: Duration,
-    /// Of generators that have ended.
-    clients: Duration,
-    machine: Duration,
 }
 
 /// Runs the contest. Each sample has a new server with an empty directory.
@@ -57,6 +42,7 @@ pub(crate) fn run(
 ) -> Result<Section> {
     let rounds = ground.rounds();
     let before = ground.probe()?;
+    let neighbours = Neighbours::watch()?;
     let mut samples = vec![Vec::with_capacity(rounds); contenders.len()];
     for round in 0..rounds {
         for turn in 0..contenders.len() {
@@ -75,7 +61,7 @@ pub(crate) fn run(
         ),
         before,
         after: ground.probe()?,
-        neighbours_percent: Some(neighbours_percent(&samples)),
+        neighbours_percent: neighbours.percent()?,
         subjects: subjects
             .map(|(contender, samples)| Subject {
                 name: contender.to_string(),
@@ -89,14 +75,9 @@ pub(crate) fn run(
 fn sample(ground: &Ground, contender: Contender, load: Load) -> Result<Sample> {
     let server = ground.start(contender.kind)?;
     let accepted_before = server.accepted()?;
-    let begin = Instant::now();
-    let before = Usage::of(&server)?;
+    let cpu_before = server.cpu()?;
     let tally = driver::drive(contender.work, &server, load, &ground.turnstile)?;
-    let after = Usage::of(&server)?;
-    let elapsed = begin.elapsed().as_secs_f64();
-    let cpu = after.server - before.server;
-    let ours = cpu + (after.clients - before.clients);
-    let neighbours = (after.machine - before.machine).saturating_sub(ours);
+    let cpu = server.cpu()? - cpu_before;
     let accepted = u32::try_from(server.accepted()? - accepted_before)?;
     ensure!(accepted > 0, "{contender}: no request was accepted");
     Ok(Sample {
@@ -105,27 +86,7 @@ fn sample(ground: &Ground, contender: Contender, load: Load) -> Result<Sample> {
         client_us: tally.client_us,
         // wrk may end with some answers on the way that it does not count.
         refused_percent: (1.0 - f64::from(accepted) / f64::from(tally.requests)).max(0.0) * 100.0,
-        neighbours_percent: neighbours.as_secs_f64() / elapsed * 100.0,
     })
-}
-
-impl Usage {
-    fn of(server: &Server) -> Result<Self> {
-        Ok(Self {
-            server: server.cpu()?,
-            clients: process::cpu_of_ended_children()?,
-            machine: process::cpu_of_the_machine()?,
-        })
-    }
-}
-
-/// The median of all samples.
-fn neighbours_percent(samples: &[Vec<Sample>]) -> f64 {
-    let all = samples
-        .iter()
-        .flatten()
-        .map(|sample| sample.neighbours_percent);
-    Ratio::spread(&all.collect::<Vec<f64>>()).median
 }
 
 fn figures(samples: &[Sample]) -> Vec<Figure> {
@@ -138,7 +99,6 @@ fn figures(samples: &[Sample]) -> Vec<Figure> {
         figure(SERVER_CPU, |sample| sample.server_us),
         figure(CLIENT_CPU, |sample| sample.client_us),
         figure(REFUSED, |sample| sample.refused_percent),
-        figure(NEIGHBOURS, |sample| sample.neighbours_percent),
     ]
 }
 

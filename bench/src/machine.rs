@@ -13,8 +13,6 @@ pub(crate) struct Machine {
     pub(crate) cores: String,
     pub(crate) kernel: String,
     pub(crate) load_average: String,
-    /// Of the servers and generators: below zero they go before whatever else runs.
-    pub(crate) niceness: String,
     /// UTC, RFC 3339.
     pub(crate) date: String,
     pub(crate) commit: String,
@@ -32,7 +30,6 @@ impl Machine {
             cores: said_by("nproc", &["--all"]),
             kernel: said_by("uname", &["-sr"]),
             load_average: read("/proc/loadavg"),
-            niceness: said_by("nice", &[]),
             date: said_by("date", &["-u", "+%Y-%m-%dT%H:%M:%SZ"]),
             commit: said_by("git", &["describe", "--always", "--dirty", "--abbrev=12"]),
             turnstile: said_by(&turnstile, &["--version"]),

@@ -1,6 +1,9 @@
 //! What a process has used, as the kernel accounts for it.
 
-use std::{fs, time::Duration};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, Result};
 
@@ -14,13 +17,6 @@ pub(crate) fn cpu_of_ended_children() -> Result<Duration> {
     Ok(read_stat("self")?.children)
 }
 
-/// The CPU time of everything on this machine, and of what the host took from it.
-pub(crate) fn cpu_of_the_machine() -> Result<Duration> {
-    let stat = fs::read_to_string("/proc/stat").context("cannot read /proc/stat")?;
-    let ticks_per_second = rustix::param::clock_ticks_per_second();
-    parse_machine(&stat, ticks_per_second).context("/proc/stat is not as proc(5) says")
-}
-
 /// The resident memory of a process, in bytes.
 pub(crate) fn resident_bytes(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/status");
@@ -28,10 +24,46 @@ pub(crate) fn resident_bytes(pid: u32) -> Result<u64> {
     parse_resident(&status).with_context(|| format!("{path} names no resident memory"))
 }
 
+/// Watches what is used on this machine by neither this process nor its children: builds, other
+/// programs, and what the host takes for other machines.
+#[derive(Debug)]
+pub(crate) struct Neighbours {
+    begin: Instant,
+    machine: Duration,
+    ours: Duration,
+}
+
+impl Neighbours {
+    pub(crate) fn watch() -> Result<Self> {
+        let stat = read_stat("self")?;
+        Ok(Self {
+            begin: Instant::now(),
+            machine: cpu_of_the_machine()?,
+            ours: stat.own + stat.children,
+        })
+    }
+
+    /// What they used since then, in percent of a core. Children count as ours when they have
+    /// ended and were waited for.
+    pub(crate) fn percent(&self) -> Result<f64> {
+        let now = Self::watch()?;
+        let ours = now.ours - self.ours;
+        let used = (now.machine - self.machine).saturating_sub(ours);
+        let elapsed = now.begin - self.begin;
+        Ok(used.as_secs_f64() / elapsed.as_secs_f64() * 100.0)
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     own: Duration,
     children: Duration,
+}
+
+fn cpu_of_the_machine() -> Result<Duration> {
+    let stat = fs::read_to_string("/proc/stat").context("cannot read /proc/stat")?;
+    let ticks_per_second = rustix::param::clock_ticks_per_second();
+    parse_machine(&stat, ticks_per_second).context("/proc/stat is not as proc(5) says")
 }
 
 fn read_stat(process: &str) -> Result<Stat> {

@@ -86,7 +86,6 @@ fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
         ("cores", &machine.cores),
         ("kernel", &machine.kernel),
         ("load average", &machine.load_average),
-        ("niceness", &machine.niceness),
         ("date", &machine.date),
         ("commit", &machine.commit),
         ("turnstile", &machine.turnstile),
@@ -135,7 +134,11 @@ fn probes(section: &Section) -> String {
     } else {
         "; **noisy: not judged**"
     };
-    format!("sync {sync}, loopback round trip {loopback}{noisy}")
+    let neighbours = section.neighbours_percent;
+    format!(
+        "sync {sync}, loopback round trip {loopback}; neighbours used {neighbours:.0} % of a \
+         core{noisy}"
+    )
 }
 
 fn cells(subject: &Subject) -> Result<String, fmt::Error> {
@@ -185,7 +188,7 @@ mod tests {
             setting: "s".to_owned(),
             before: probe(100.0),
             after: probe(after_us),
-            neighbours_percent: None,
+            neighbours_percent: 3.2,
             subjects: vec![
                 subject("a", [2_000.4, 3_000.0, 1_000.0]),
                 subject("b", [10.0, 10.0, 10.0]),
@@ -215,10 +218,11 @@ mod tests {
 
     #[test]
     fn a_noisy_section_says_so() {
-        let quiet = "sync 100.0 and 150.0 us, loopback round trip 20.0 and 20.0 us";
+        let quiet = "sync 100.0 and 150.0 us, loopback round trip 20.0 and 20.0 us; \
+                     neighbours used 3 % of a core";
         assert_eq!(probes(&section(150.0)), quiet);
         let noisy = "sync 100.0 and 250.0 us, loopback round trip 20.0 and 20.0 us; \
-                     **noisy: not judged**";
+                     neighbours used 3 % of a core; **noisy: not judged**";
         assert_eq!(probes(&section(250.0)), noisy);
     }
 }

@@ -18,8 +18,8 @@ pub(crate) struct Section {
     pub(crate) setting: String,
     pub(crate) before: Probe,
     pub(crate) after: Probe,
-    /// What others used while it was measured, in percent of a core; where it was watched.
-    pub(crate) neighbours_percent: Option<f64>,
+    /// What others used while it was measured, in percent of a core.
+    pub(crate) neighbours_percent: f64,
     pub(crate) subjects: Vec<Subject>,
     pub(crate) claims: Vec<Claim>,
 }
@@ -82,9 +82,7 @@ impl Section {
 
     /// Whether the machine was the same before and after, and ours alone.
     pub(crate) fn quiet(&self) -> bool {
-        let alone = self
-            .neighbours_percent
-            .is_none_or(|percent| percent <= NEIGHBOURS_PERCENT_MAX);
+        let alone = self.neighbours_percent <= NEIGHBOURS_PERCENT_MAX;
         alone && self.before.agrees(&self.after)
     }
 }
@@ -97,7 +95,7 @@ mod tests {
         ratio::{Bound, Ratio, Verdict},
     };
 
-    fn section(after_us: f64, neighbours_percent: Option<f64>) -> Section {
+    fn section(after_us: f64, neighbours_percent: f64) -> Section {
         let probe = |sync_p50_us| Probe {
             sync_p50_us,
             loopback_p50_us: 20.0,
@@ -129,10 +127,10 @@ mod tests {
     #[test]
     fn a_claim_compares_one_figure_of_two_subjects() {
         let rows = [
-            (150.0, None, Verdict::Missed),
-            (150.0, Some(20.0), Verdict::Missed),
-            (250.0, None, Verdict::NoisyNotJudged),
-            (150.0, Some(30.0), Verdict::NoisyNotJudged),
+            (150.0, 0.0, Verdict::Missed),
+            (150.0, 20.0, Verdict::Missed),
+            (250.0, 0.0, Verdict::NoisyNotJudged),
+            (150.0, 30.0, Verdict::NoisyNotJudged),
         ];
         for (after_us, neighbours_percent, verdict) in rows {
             let mut section = section(after_us, neighbours_percent);

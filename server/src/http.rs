@@ -29,6 +29,7 @@ use crate::{counters::Counters, feed::Feed, gate::Gate};
 
 use courier::Courier;
 pub use limits::HttpLimits;
+use limits::TURNED_AWAY_MAX;
 use line::{Line, Lines, Verdict};
 
 /// What the door's thread is made of; every request can reach it.
@@ -193,7 +194,9 @@ async fn accept(
         let counted = &door.counters.http;
         if connections.len() >= door.limits.connections {
             counted.refused.add(1);
-            connections.spawn(service::turn_away(Arc::clone(door), stream));
+            if connections.len() < door.limits.connections + TURNED_AWAY_MAX {
+                connections.spawn(service::turn_away(Arc::clone(door), stream));
+            }
             continue;
         }
         counted.accepted.add(1);

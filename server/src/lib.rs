@@ -15,6 +15,7 @@ mod gate;
 mod http;
 mod limits;
 mod listener;
+mod pace;
 mod running;
 mod session;
 mod signals;

@@ -1,8 +1,8 @@
 //! One history: some lives of a server on one simulated disk, from one seed.
 
 use turnstile_journal::{
-    Durability, FaultyDisk, Journal, Log, OpenError, Options, Preparation,
-    ReplayError, SEGMENT_BYTES_MIN, Sabotage, retire,
+    Durability, FaultyDisk, Journal, Log, OpenError, Options, Preparation, ReplayError,
+    SEGMENT_BYTES_MIN, Sabotage, retire,
     snapshot::{self, Draft},
 };
 use turnstile_rooms::{Command, Rooms};

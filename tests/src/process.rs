@@ -4,14 +4,17 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::binary;
 
 /// How long a server may take until it serves; a slow machine needs a fraction of it.
 const START: Duration = Duration::from_secs(60);
+
+/// How often we look whether it is time to kill a server that starts.
+const GLANCE: Duration = Duration::from_millis(1);
 
 /// A server on free ports of the loopback. It is killed when it goes out of scope, as by `kill -9`.
 #[derive(Debug)]
@@ -67,12 +70,16 @@ impl Turnstile {
         }
     }
 
-    /// Starts a server and kills it after so long, most likely before it serves.
-    pub fn kill_while_it_starts(data: &Path, after: Duration) {
+    /// Starts a server, and kills it when it is `time` or when it serves, whatever comes first.
+    pub fn kill_while_it_starts(data: &Path, mut time: impl FnMut() -> bool) {
         let (process, lines) = spawn(serve(data, "sync"));
-        let deadline = Instant::now() + after;
-        let left = || deadline.saturating_duration_since(Instant::now());
-        while lines.recv_timeout(left()).is_ok_and(|line| line != "ready") {}
+        while !time() {
+            match lines.recv_timeout(GLANCE) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(line) if line != "ready" => {}
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
         drop(process);
     }
 

@@ -15,7 +15,7 @@ use crate::{
     ground::{Ground, tell},
     pin::{SERVER_CORE, pin},
     probe::joined,
-    process,
+    process::{self, Neighbours},
     ratio::Bound,
     section::{Figure, Section, Subject},
 };
@@ -46,6 +46,7 @@ const FIRST_NIGHT: u16 = 20_819;
 
 pub(super) fn measure(ground: &Ground) -> Result<Section> {
     let before = ground.probe()?;
+    let neighbours = Neighbours::watch()?;
     let rounds = ground.rounds();
     let measurement = thread::spawn(move || in_process(rounds));
     let (mut subjects, bytes) = joined(measurement)?;
@@ -60,7 +61,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         ),
         before,
         after: ground.probe()?,
-        neighbours_percent: None,
+        neighbours_percent: neighbours.percent()?,
         subjects,
         claims: Vec::new(),
     };

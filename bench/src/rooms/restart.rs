@@ -7,6 +7,7 @@ use crate::{
     booking::{is_done, request},
     driver::{self, Load, Work},
     ground::{Ground, tell},
+    process::Neighbours,
     section::{Figure, Section, Subject},
     server::{Durability, Kind, Server},
 };
@@ -65,6 +66,7 @@ impl Measured {
 
 pub(super) fn measure(ground: &Ground) -> Result<Section> {
     let before = ground.probe()?;
+    let neighbours = Neighbours::watch()?;
     let rounds = if ground.quick { 1 } else { 3 };
     let mut filled = Measured::default();
     let (mut by_journal, mut by_snapshot) = (Measured::default(), Measured::default());
@@ -89,7 +91,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         ),
         before,
         after: ground.probe()?,
-        neighbours_percent: None,
+        neighbours_percent: neighbours.percent()?,
         subjects: vec![
             filled.subject("filled; the start is that of an empty server"),
             by_journal.subject("killed and started again, journal only"),

@@ -14,6 +14,7 @@ use crate::{
     ground::{Ground, tell},
     pin::{CLIENT_CORE, pin},
     probe::{joined, median_us},
+    process::Neighbours,
     ratio::{Bound, Ratio},
     section::{Figure, Section, Subject},
     server::{Durability, Kind, Persistence},
@@ -31,6 +32,7 @@ type Question = fn(&mut Connection, usize) -> Result<()>;
 
 pub(super) fn measure(ground: &Ground) -> Result<Section> {
     let first = ground.probe()?;
+    let neighbours = Neighbours::watch()?;
     let mut before = first;
     let (mut ours, mut peers, mut floors) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ground.rounds() {
@@ -58,7 +60,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         ),
         before: first,
         after: before,
-        neighbours_percent: None,
+        neighbours_percent: neighbours.percent()?,
         subjects: vec![
             subject("turnstile sync, ROOMS.BOOK", ours),
             subject("raw sync + raw loopback round trip", floors),

@@ -229,6 +229,11 @@ impl Calendar {
             .skip_while(move |&(night, ..)| night < from)
     }
 
+    /// Starts to load where a room's blocks are found; see `warming`.
+    pub(crate) fn touch_index(&self, room: &Index) -> u64 {
+        room.touch(&self.indexes)
+    }
+
     /// Starts to load a night's block; see `warming`.
     pub(crate) fn touch(&self, room: &Index, night: Night) -> u64 {
         room.find(&self.indexes, night.days() / BLOCK_NIGHTS)

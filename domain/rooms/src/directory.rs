@@ -207,11 +207,15 @@ impl Directory {
         self.rooms.at_mut(number)
     }
 
-    /// Starts to load where a room is found, and returns the hash; see `warming`.
-    pub(crate) fn touch_name(&self, property: &Name, room: &Name) -> Option<(u64, u64)> {
+    /// The hash under which a room is found.
+    pub(crate) fn hash_of_room(&self, property: &Name, room: &Name) -> Option<u64> {
         let property = self.property(property)?;
-        let hash = hash_of_name(property, room.as_bytes());
-        Some((hash, self.room_table.touch(hash)))
+        Some(hash_of_name(property, room.as_bytes()))
+    }
+
+    /// Starts to load where a room is found; see `warming`.
+    pub(crate) fn touch_name(&self, hash: u64) -> u64 {
+        self.room_table.touch(hash)
     }
 
     /// The room that is probably the one under a hash.

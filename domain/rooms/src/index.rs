@@ -29,6 +29,11 @@ impl Index {
         arena.run(usize::from(self.length), self.cell)
     }
 
+    /// Starts to load the entries; see `warming`.
+    pub(crate) fn touch(&self, arena: &Arena<u64>) -> u64 {
+        self.run(arena).first().copied().unwrap_or(0)
+    }
+
     pub(crate) fn find(&self, arena: &Arena<u64>, number: u16) -> Option<u32> {
         if self.length < 2 {
             return (self.length == 1 && self.number == number).then_some(self.cell);

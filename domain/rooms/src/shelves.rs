@@ -285,6 +285,13 @@ impl Shelves {
         self.shelves.get(shelf).map_or(0, |head| head.used)
     }
 
+    /// Starts to load where a shelf's pages are found.
+    pub(crate) fn touch_index(&self, shelf: u32) -> u64 {
+        self.shelves
+            .get(shelf)
+            .map_or(0, |head| head.occupied.touch(&self.indexes))
+    }
+
     /// Starts to load the words of a night.
     pub(crate) fn touch_night(&self, shelf: u32, night: Night) -> u64 {
         let night = night.days();

@@ -1,6 +1,6 @@
 //! A growing array that never moves what it holds.
 
-/// Items of one chunk, as a power of two. A chunk of 64-byte items is one mebibyte: large enough
+/// Items of one chunk, as a power of two. A chunk of 64-byte items is four mebibytes: large enough
 /// that the list of chunks stays in the first-level cache, small enough to be allocated at once.
 const CHUNK_BITS: u32 = 16;
 const CHUNK: usize = 1 << CHUNK_BITS;

@@ -29,8 +29,15 @@ pub(crate) struct Warming {
 /// What is known of a command before anything is loaded.
 #[derive(Clone, Copy, Debug)]
 enum Expected {
-    Booking { hash: u64, night: Night },
-    Entry { slot: u32 },
+    /// The hash of the room's name, the first night, and the guest's seal.
+    Booking {
+        hash: u64,
+        night: Night,
+        seal: u64,
+    },
+    Entry {
+        slot: u32,
+    },
 }
 
 /// A room and the first night of a stay there.
@@ -50,29 +57,22 @@ impl Warming {
 }
 
 impl Rooms {
-    /// Notes a command and starts to load the first things that it needs.
+    /// Notes a command. Nothing is loaded yet: one load after the other would be waited for.
     pub(crate) fn expect_command(&self, command: &Command<'_>) {
-        let mut warming = self.warming.borrow_mut();
-        if warming.expected.len() == EXPECTED_MAX {
-            return;
-        }
-        let (touched, expected) = match command {
+        let expected = match command {
             Command::Book {
                 property,
                 wish: Wish::Room(room),
                 stay,
                 id,
                 ..
-            } => {
-                let touched = self.guests.touch(id.seal);
-                self.expect_booking((property, room), stay.arrival(), touched)
-            }
+            } => self.expected_booking((property, room), stay.arrival(), id.seal),
             Command::Hold {
                 property,
                 wish: Wish::Room(room),
                 stay,
                 ..
-            } => self.expect_booking((property, room), stay.arrival(), 0),
+            } => self.expected_booking((property, room), stay.arrival(), 0),
             Command::Extend {
                 hold: reference, ..
             }
@@ -82,32 +82,30 @@ impl Rooms {
             | Command::Release { hold: reference }
             | Command::Cancel {
                 booking: reference, ..
-            } => {
-                let slot = reference.slot;
-                let touched = self.ledger.get(slot).map_or(0, |entry| entry.position.0);
-                (touched, Some(Expected::Entry { slot }))
-            }
+            } => Some(Expected::Entry {
+                slot: reference.slot,
+            }),
             Command::AddProperty { .. }
             | Command::AddRoom { .. }
             | Command::WithdrawRoom { .. }
             | Command::StopSell { .. }
             | Command::Book { .. }
-            | Command::Hold { .. } => (0, None),
+            | Command::Hold { .. } => None,
         };
-        black_box(touched);
-        warming.expected.extend(expected);
+        let mut warming = self.warming.borrow_mut();
+        if warming.expected.len() < EXPECTED_MAX {
+            warming.expected.extend(expected);
+        }
     }
 
-    fn expect_booking(
+    fn expected_booking(
         &self,
         (property, room): (&Name, &Name),
         night: Night,
-        touched: u64,
-    ) -> (u64, Option<Expected>) {
-        match self.directory.touch_name(property, room) {
-            Some((hash, home)) => (touched ^ home, Some(Expected::Booking { hash, night })),
-            None => (touched, None),
-        }
+        seal: u64,
+    ) -> Option<Expected> {
+        let hash = self.directory.hash_of_room(property, room)?;
+        Some(Expected::Booking { hash, night, seal })
     }
 
     /// Loads for the next commands, when the ones that it was done for are decided.
@@ -131,19 +129,31 @@ impl Rooms {
 
     /// Walks the chains of a group, one link at a time for all.
     fn walk(&self, group: &[Option<Expected>; GROUP]) {
+        let rooms = &self.directory;
         let mut touched = 0;
+        for &expected in group.iter().flatten() {
+            touched ^= match expected {
+                Expected::Booking { hash, seal, .. } => {
+                    rooms.touch_name(hash) ^ self.guests.touch(seal)
+                }
+                Expected::Entry { slot } => self.ledger.get(slot).map_or(0, |at| at.position.0),
+            };
+        }
         let mut spots = [None; GROUP];
         for (spot, expected) in spots.iter_mut().zip(group) {
             *spot = expected.and_then(|expected| self.spot(expected, &mut touched));
         }
-        let rooms = &self.directory;
         for spot in spots.iter().flatten() {
             touched ^= u64::from(rooms.room_at(spot.room).property);
         }
         for spot in spots.iter().flatten() {
             let room = rooms.room_at(spot.room);
+            touched ^= self.calendar.touch_index(&room.nights) ^ rooms.shelves.touch(room.shelf);
+        }
+        for spot in spots.iter().flatten() {
+            let room = rooms.room_at(spot.room);
             touched ^= self.calendar.touch(&room.nights, spot.night);
-            touched ^= rooms.shelves.touch(room.shelf);
+            touched ^= rooms.shelves.touch_index(room.shelf);
         }
         for spot in spots.iter().flatten() {
             let shelf = rooms.room_at(spot.room).shelf;
@@ -152,21 +162,21 @@ impl Rooms {
         black_box(touched);
     }
 
+    /// Where a command leads, which is known once its table entry or its slot is there.
     fn spot(&self, expected: Expected, touched: &mut u64) -> Option<Spot> {
         match expected {
-            Expected::Booking { hash, night } => {
+            Expected::Booking { hash, night, .. } => {
                 let room = self.directory.guess_room(hash)?;
                 Some(Spot { room, night })
             }
             Expected::Entry { slot } => {
                 let entry = self.ledger.get(slot)?;
-                let night = entry.stay.arrival();
                 if let State::Booked(guest) = entry.state {
                     *touched ^= self.guests.touch(guest.seal);
                 }
                 Some(Spot {
                     room: entry.room,
-                    night,
+                    night: entry.stay.arrival(),
                 })
             }
         }

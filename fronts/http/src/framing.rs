@@ -23,6 +23,7 @@ const BODY_BYTES_MAX: u64 = 64 * 1024;
 #[derive(Debug)]
 pub struct Scanner {
     part: Part,
+    requests: u64,
     head_bytes: usize,
     fields: usize,
     length: Option<u64>,
@@ -88,6 +89,7 @@ impl Scanner {
     pub const fn new() -> Self {
         Self {
             part: Part::Between,
+            requests: 0,
             head_bytes: 0,
             fields: 0,
             length: None,
@@ -103,6 +105,12 @@ impl Scanner {
             Part::RequestLine | Part::Fields => Framing::Head,
             Part::Body(_) => Framing::Body,
         }
+    }
+
+    /// How many requests have begun: their heads were read whole and are sound.
+    #[must_use]
+    pub const fn requests(&self) -> u64 {
+        self.requests
     }
 
     /// Follows the next bytes. After an error the connection ends: the scanner is of no more use.
@@ -253,6 +261,7 @@ impl Scanner {
             (Some(0) | None, false) => Part::Between,
             (Some(length), false) => Part::Body(length),
         };
+        self.requests += 1;
         Ok(())
     }
 }

@@ -210,7 +210,11 @@ pub(super) async fn carry(door: Arc<Door>) {
         courier.take_out(&mut requests, &mut outstanding);
         // Listen before the loop is woken: it may run at once, and answer before this thread does
         // anything else.
-        poll_fn(|cx| Poll::Ready(bring_back(cx, &mut outstanding))).await;
+        poll_fn(|cx| {
+            bring_back(cx, &mut outstanding);
+            Poll::Ready(())
+        })
+        .await;
         courier.gate.wake();
     }
 }

@@ -6,6 +6,9 @@ use std::time::Duration;
 /// Connections at a time: each costs some 20 KiB of buffers.
 const CONNECTIONS_MAX: usize = 4_096;
 
+/// Connections over that number which are told so at a time; more are closed without a word.
+pub(super) const TURNED_AWAY_MAX: usize = 64;
+
 /// A head arrives whole within this from its first byte, whatever trickles in between.
 const HEAD_MAX: Duration = Duration::from_secs(10);
 

@@ -8,7 +8,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU8, Ordering},
+        atomic::{AtomicU8, AtomicU64, Ordering},
     },
     task::{Context, Poll, Waker, ready},
 };
@@ -41,8 +41,8 @@ pub(super) struct Line {
     verdict: AtomicU8,
     /// The task to wake when there is a verdict.
     owner: Mutex<Option<Waker>>,
-    /// The answer to a request is being made: the peer waits, and is not idle.
-    answering: AtomicBool,
+    /// How many requests have been answered.
+    answered: AtomicU64,
     counters: Arc<Counters>,
 }
 
@@ -51,7 +51,6 @@ struct Socket {
     stream: TcpStream,
     scanner: Scanner,
     violation: Option<Violation>,
-    framing: Framing,
     /// When the current head or body began.
     since: Instant,
     /// When bytes moved last, in or out.
@@ -77,13 +76,12 @@ impl Line {
                 stream,
                 scanner: Scanner::new(),
                 violation: None,
-                framing: Framing::Between,
                 since: now,
                 moved: now,
             }),
             verdict: AtomicU8::new(0),
             owner: Mutex::new(None),
-            answering: AtomicBool::new(false),
+            answered: AtomicU64::new(0),
             counters,
         }
     }
@@ -102,8 +100,8 @@ impl Line {
         *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
     }
 
-    pub(super) fn set_answering(&self, answering: bool) {
-        self.answering.store(answering, Ordering::Relaxed);
+    pub(super) fn note_answer(&self) {
+        self.answered.fetch_add(1, Ordering::Relaxed);
     }
 
     fn judge(&self, verdict: Verdict) {
@@ -120,18 +118,19 @@ impl Line {
         }
     }
 
+    /// A peer that is owed an answer is neither idle nor late with what it sends meanwhile: a
+    /// verdict would stand where it expects the answer.
     fn overdue(&self, limits: &HttpLimits) -> Verdict {
         let socket = self.socket();
         let (started, moved) = (socket.since.elapsed(), socket.moved.elapsed());
-        match socket.framing {
-            Framing::Head if started > limits.head => Verdict::Late,
-            Framing::Body if started > limits.body => Verdict::Late,
-            Framing::Between | Framing::Head | Framing::Body
-                if moved > limits.idle && !self.answering.load(Ordering::Relaxed) =>
-            {
-                Verdict::Idle
-            }
-            Framing::Between | Framing::Head | Framing::Body => Verdict::None,
+        let answered = self.answered.load(Ordering::Relaxed);
+        let owed = socket.scanner.requests().saturating_sub(answered);
+        match (socket.scanner.framing(), owed) {
+            (Framing::Head, 0) if started > limits.head => Verdict::Late,
+            // The request whose body comes is one of those that are not answered.
+            (Framing::Body, 0 | 1) if started > limits.body => Verdict::Late,
+            (_, 0) if moved > limits.idle => Verdict::Idle,
+            _ => Verdict::None,
         }
     }
 
@@ -142,7 +141,10 @@ impl Line {
 
     /// The socket, once nobody else has the line.
     pub(super) fn into_stream(self) -> TcpStream {
-        self.socket.into_inner().unwrap_or_else(PoisonError::into_inner).stream
+        self.socket
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .stream
     }
 
     fn socket(&self) -> MutexGuard<'_, Socket> {
@@ -155,7 +157,7 @@ impl Socket {
     fn take(&mut self, bytes: &[u8]) -> usize {
         let now = Instant::now();
         self.moved = now;
-        let before = self.framing;
+        let before = self.scanner.framing();
         let taken = match self.scanner.follow(bytes) {
             Ok(()) => bytes.len(),
             Err((sound, violation)) => {
@@ -163,9 +165,8 @@ impl Socket {
                 sound
             }
         };
-        self.framing = self.scanner.framing();
-        // A head that goes on keeps its start; every other part began with these bytes.
-        if self.framing != before {
+        // A part that goes on keeps its start; every other began with these bytes.
+        if self.scanner.framing() != before {
             self.since = now;
         }
         taken

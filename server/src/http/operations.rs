@@ -27,11 +27,27 @@ type TheDoor = State<Arc<Door>>;
 
 const STAY: &[&str] = &["arrival", "departure"];
 
-async fn execute(door: &Door, call: &Call, command: &Command<'_>) -> Answered {
-    let key = call.key()?;
-    let mut bytes = Vec::with_capacity(256);
-    Rooms::encode_command(command, &mut bytes);
-    let reply = door.courier.command(key, bytes).await?;
+/// A command as the loop takes it. Requests are made into orders before anything is awaited, so
+/// that what waits for an answer is small.
+struct Order {
+    key: Option<Box<str>>,
+    command: Vec<u8>,
+}
+
+impl Order {
+    fn new(call: &Call, command: &Command<'_>) -> Result<Self, Trouble> {
+        let key = call.key()?;
+        let mut bytes = Vec::with_capacity(256);
+        Rooms::encode_command(command, &mut bytes);
+        Ok(Self {
+            key,
+            command: bytes,
+        })
+    }
+}
+
+async fn execute(door: &Door, order: Order) -> Answered {
+    let reply = door.courier.command(order.key, order.command).await?;
     outcome_response(&reply)
 }
 
@@ -55,8 +71,11 @@ async fn read(door: &Door, call: &Call, query: Query) -> Answered {
 }
 
 pub(super) async fn book(State(door): TheDoor, call: Call) -> Answered {
-    let booking: NewBooking<'_> = call.json()?;
-    execute(&door, &call, &booking.command(door.sealing())?).await
+    let order = {
+        let booking: NewBooking<'_> = call.json()?;
+        Order::new(&call, &booking.command(door.sealing())?)?
+    };
+    execute(&door, order).await
 }
 
 pub(super) async fn look_up(State(door): TheDoor, path: OnePath, call: Call) -> Answered {
@@ -83,8 +102,10 @@ pub(super) async fn look_up(State(door): TheDoor, path: OnePath, call: Call) -> 
 /// between the two; so when the look-up shows a hold, the command is not sent at all.
 pub(super) async fn cancel(State(door): TheDoor, path: OnePath, call: Call) -> Answered {
     let booking = reference_in(path)?;
-    let cancellation: Cancellation<'_> = call.json()?;
-    let command = cancellation.command(booking, door.sealing())?;
+    let order = {
+        let cancellation: Cancellation<'_> = call.json()?;
+        Order::new(&call, &cancellation.command(booking, door.sealing())?)?
+    };
     if let Some(wanted) = call.header(header::IF_MATCH) {
         let query = Query::LookUp { reference: booking };
         let (_, answer) = door.courier.query(query).await?;
@@ -103,12 +124,15 @@ pub(super) async fn cancel(State(door): TheDoor, path: OnePath, call: Call) -> A
         }
         // A booking that is gone may have been cancelled by this very key: the command knows.
     }
-    execute(&door, &call, &command).await
+    execute(&door, order).await
 }
 
 pub(super) async fn hold(State(door): TheDoor, call: Call) -> Answered {
-    let hold: NewHold<'_> = call.json()?;
-    execute(&door, &call, &hold.command()?).await
+    let order = {
+        let hold: NewHold<'_> = call.json()?;
+        Order::new(&call, &hold.command()?)?
+    };
+    execute(&door, order).await
 }
 
 pub(super) async fn list_holds(State(door): TheDoor, call: Call) -> Answered {
@@ -118,22 +142,28 @@ pub(super) async fn list_holds(State(door): TheDoor, call: Call) -> Answered {
 
 pub(super) async fn extend(State(door): TheDoor, path: OnePath, call: Call) -> Answered {
     let hold = reference_in(path)?;
-    let extension: Extension = call.json()?;
-    execute(&door, &call, &extension.command(hold)?).await
+    let order = {
+        let extension: Extension = call.json()?;
+        Order::new(&call, &extension.command(hold)?)?
+    };
+    execute(&door, order).await
 }
 
 pub(super) async fn confirm(State(door): TheDoor, path: OnePath, call: Call) -> Answered {
     let hold = reference_in(path)?;
-    let confirmation: Confirmation<'_> = call.json()?;
-    let command = confirmation.command(hold, door.sealing())?;
-    execute(&door, &call, &command).await
+    let order = {
+        let confirmation: Confirmation<'_> = call.json()?;
+        Order::new(&call, &confirmation.command(hold, door.sealing())?)?
+    };
+    execute(&door, order).await
 }
 
 pub(super) async fn release(State(door): TheDoor, path: OnePath, call: Call) -> Answered {
     let hold = reference_in(path)?;
     call.no_body()?;
     call.parameters(&[]).one("")?;
-    execute(&door, &call, &Command::Release { hold }).await
+    let order = Order::new(&call, &Command::Release { hold })?;
+    execute(&door, order).await
 }
 
 /// The search of a guest's bookings: its cursor is in the body, so it has no link to the next.
@@ -145,8 +175,11 @@ pub(super) async fn search_guest(State(door): TheDoor, call: Call) -> Answered {
 }
 
 pub(super) async fn add_property(State(door): TheDoor, call: Call) -> Answered {
-    let property: NewProperty<'_> = call.json()?;
-    execute(&door, &call, &property.command()?).await
+    let order = {
+        let property: NewProperty<'_> = call.json()?;
+        Order::new(&call, &property.command()?)?
+    };
+    execute(&door, order).await
 }
 
 pub(super) async fn list_properties(State(door): TheDoor, call: Call) -> Answered {
@@ -156,15 +189,19 @@ pub(super) async fn list_properties(State(door): TheDoor, call: Call) -> Answere
 
 pub(super) async fn add_room(State(door): TheDoor, path: OnePath, call: Call) -> Answered {
     let property = property_in(path)?;
-    let room: NewRoom<'_> = call.json()?;
-    execute(&door, &call, &room.command(property)?).await
+    let order = {
+        let room: NewRoom<'_> = call.json()?;
+        Order::new(&call, &room.command(property)?)?
+    };
+    execute(&door, order).await
 }
 
 pub(super) async fn withdraw_room(State(door): TheDoor, path: TwoPath, call: Call) -> Answered {
     let (property, room) = room_in(path)?;
     call.no_body()?;
     call.parameters(&[]).one("")?;
-    execute(&door, &call, &Command::WithdrawRoom { property, room }).await
+    let order = Order::new(&call, &Command::WithdrawRoom { property, room })?;
+    execute(&door, order).await
 }
 
 pub(super) async fn stop_sell(door: TheDoor, path: TwoPath, call: Call) -> Answered {
@@ -178,13 +215,17 @@ pub(super) async fn resume_sell(door: TheDoor, path: TwoPath, call: Call) -> Ans
 async fn set_sale(State(door): TheDoor, path: TwoPath, call: Call, stopped: bool) -> Answered {
     let (property, room) = room_in(path)?;
     call.no_body()?;
-    let command = Command::StopSell {
-        property,
-        room,
-        stay: call.parameters(STAY).stay()?,
-        stopped,
+    let order = {
+        let stay = call.parameters(STAY).stay()?;
+        let command = Command::StopSell {
+            property,
+            room,
+            stay,
+            stopped,
+        };
+        Order::new(&call, &command)?
     };
-    execute(&door, &call, &command).await
+    execute(&door, order).await
 }
 
 pub(super) async fn list_bookings(State(door): TheDoor, path: OnePath, call: Call) -> Answered {

@@ -56,7 +56,6 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
         let routed = is_ours(request.headers(), request.uri().host())
             .then(|| self.router.clone().call(request));
         let line = Arc::clone(&self.line);
-        line.set_answering(true);
         Answering {
             routed,
             instance,
@@ -87,7 +86,7 @@ impl Future for Answering {
             problem_response(&mut response, &problem, self.instance.path(), &self.id);
         }
         response.headers_mut().insert(REQUEST_ID, self.id.clone());
-        self.line.set_answering(false);
+        self.line.note_answer();
         Poll::Ready(Ok(response))
     }
 }

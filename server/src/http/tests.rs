@@ -53,15 +53,7 @@ impl Site {
     }
 
     fn open_with(limits: HttpLimits) -> Self {
-        let settings = Settings {
-            data: None,
-            durability: Durability::Memory,
-            resp: None,
-            http: None,
-            verhoeff: false,
-            limits: Limits::STANDARD,
-        };
-        let running = start(&settings).unwrap();
+        let running = start(&settings(None)).unwrap();
         let mut site = Self::before(running.gate(), limits);
         site.running = Some(running);
         site
@@ -106,6 +98,18 @@ impl Site {
             running.stopper().stop();
             running.join().unwrap();
         }
+    }
+}
+
+/// A server that keeps everything in memory.
+fn settings(http: Option<SocketAddr>) -> Settings {
+    Settings {
+        data: None,
+        durability: Durability::Memory,
+        resp: None,
+        http,
+        verhoeff: false,
+        limits: Limits::STANDARD,
     }
 }
 

@@ -145,6 +145,9 @@ fn pipelined_requests_before_a_violation_are_let_through() {
     let bad = "GET /z HTTP/1.1\r\nA : b\r\n\r\n";
     let sound = format!("{first}{second}");
     assert_eq!(check(sound.as_bytes()), Ok(Framing::Between));
+    let mut scanner = Scanner::new();
+    assert_eq!(scanner.follow(sound.as_bytes()), Ok(()));
+    assert_eq!(scanner.requests(), 2);
     assert_eq!(
         check(format!("{sound}{bad}").as_bytes()),
         Err((sound.len(), Violation::FieldName))

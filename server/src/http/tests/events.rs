@@ -20,7 +20,10 @@ fn event(position: u64) -> Event {
 
 /// Opens a stream and reads its first line, which says that it is open.
 fn follow(site: &Site, target: &str, headers: &str) -> Peer {
-    let mut peer = site.peer();
+    open_stream(site.peer(), target, headers)
+}
+
+fn open_stream(mut peer: Peer, target: &str, headers: &str) -> Peer {
     peer.send(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n").as_bytes());
     let head = peer.read_to("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
@@ -136,4 +139,38 @@ fn streams_are_counted_and_say_that_they_live() {
     let told = site.peer().get("/v1/rooms/events", "");
     assert_eq!(told.problem(), (503, "too_many_streams".to_owned()));
     site.close();
+}
+
+#[test]
+fn a_booking_is_told_to_those_who_follow() {
+    let running = start(&settings(Some("127.0.0.1:0".parse().unwrap()))).unwrap();
+    let [("http", address)] = *running.doors() else {
+        panic!("one door: {:?}", running.doors());
+    };
+    let mut follower = open_stream(Peer::connect(address), "/v1/rooms/events", "");
+    let mut guest = Peer::connect(address);
+    guest.post(
+        "/v1/rooms/properties",
+        "",
+        r#"{"name":"bench","open":true}"#,
+    );
+    let made = guest.post(
+        "/v1/rooms/bookings",
+        "",
+        &booking("1", "2027-01-01", "2027-01-03"),
+    );
+    assert_eq!(id_of(&block(&mut follower)), "id: 1.0");
+    let told = block(&mut follower);
+    let data: Value = serde_json::from_str(told.split("data: ").nth(1).unwrap()).unwrap();
+    let made = made.json();
+    for field in ["position", "reference", "room"] {
+        assert_eq!(data[field], made[field], "{told}");
+    }
+    assert_eq!(
+        (&data["kind"], &data["departure"]),
+        (&"booked".into(), &"2027-01-03".into())
+    );
+    running.stopper().stop();
+    running.join().unwrap();
+    assert_eq!(follower.read_to("\n\n"), None, "a stop ends the stream");
 }

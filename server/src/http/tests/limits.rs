@@ -71,8 +71,17 @@ fn an_idle_connection_is_closed_and_one_that_is_answered_is_not() {
     let mut idle = site.peer();
     assert_eq!(idle.get("/livez", "").status, 200);
     idle.expect_end();
+    // It is late with the head of its next request by now, but it is owed an answer first.
+    waiting.send(b"GET /livez HTTP/1.1\r\nHo");
+    let mut late = site.peer();
+    late.send(b"GET /livez HTTP/1.1\r\nHo");
+    assert_eq!(late.reply().problem(), (408, "request_timeout".to_owned()));
     drop(ask);
     assert_eq!(waiting.reply().problem(), (503, "unavailable".to_owned()));
+    assert_eq!(
+        waiting.reply().problem(),
+        (408, "request_timeout".to_owned())
+    );
     site.close();
 }
 

@@ -20,14 +20,17 @@ const REQUESTS: usize = 600;
 const BATCH_MAX: usize = 16;
 
 /// Tails that are torn off, and bits that are flipped.
-const DAMAGES: usize = 12;
+const DAMAGES: usize = 24;
 
 /// Where the first group begins; before it is the segment's own header.
 const FIRST_OFFSET: usize = 4096;
 
-/// The first bytes of a group, and where its first position lies behind them.
+/// The first bytes of a group, the length of its header, and where its fields lie.
 const GROUP: &[u8] = b"TSGR";
+const HEADER_BYTES: usize = 60;
 const POSITION_OFFSET: usize = 24;
+const RECORDS_OFFSET: usize = 40;
+const BODY_LENGTH_OFFSET: usize = 44;
 
 /// A directory that a killed server left, and what it had acknowledged.
 struct History {
@@ -50,27 +53,43 @@ fn a_torn_tail_leaves_what_was_before_it() {
         };
         let copy = history.copy(|bytes| bytes[torn_at..].fill(0));
         let server = Turnstile::serve(copy.path(), "sync");
-        let compared = compare_prefix(&server, &recorder, &history.used[..torn_at]);
+        let compared = compare_prefix(&server, &recorder, &history.used, torn_at);
         history.ordeal.must(compared);
     }
 }
 
 /// What is served is what the whole groups before the tear say, and nothing else.
-fn compare_prefix(server: &Turnstile, recorder: &Recorder, left: &[u8]) -> Result<(), String> {
+fn compare_prefix(
+    server: &Turnstile,
+    recorder: &Recorder,
+    used: &[u8],
+    torn_at: usize,
+) -> Result<(), String> {
     let mut connection = connect(server.resp())?;
     let position = figure(&mut connection, "position")?;
-    // The last group that begins in what is left is the torn one.
-    let torn = group_at(left, left.len());
-    let expected = first_position(left, torn).map_or(position, |first| first - 1);
+    let expected = last_position(used, torn_at);
     if position != expected {
         return Err(format!(
-            "torn after byte {}: served up to {position}, not {expected}",
-            left.len()
+            "torn at byte {torn_at}: served up to {position}, not {expected}"
         ));
     }
     let mut prefix = recorder.clone();
     prefix.enter_up_to(position)?;
     compare_listing(&mut connection, &prefix)
+}
+
+/// The position of the last record that is left when everything from `torn_at` on is set to zero.
+fn last_position(used: &[u8], torn_at: usize) -> u64 {
+    let group = group_at(&used[..torn_at], torn_at);
+    let body = u32::from_le_bytes(field(used, group + BODY_LENGTH_OFFSET));
+    let body = usize::try_from(body).expect("an address has at least 32 bits");
+    let lost = used[torn_at..].iter();
+    // Bytes that were zero anyway are not missed.
+    let is_whole = lost
+        .take((group + HEADER_BYTES + body).saturating_sub(torn_at))
+        .all(|&byte| byte == 0);
+    let records = u32::from_le_bytes(field(used, group + RECORDS_OFFSET));
+    first_position(used, group) - 1 + if is_whole { u64::from(records) } else { 0 }
 }
 
 #[test]
@@ -84,7 +103,7 @@ fn rot_in_the_middle_is_refused_with_its_place() {
         let before = contents(copy.path());
 
         let group = group_at(&history.used, at + 1);
-        let position = first_position(&history.used, group).expect("the group is whole");
+        let position = first_position(&history.used, group);
         let place = format!("segment-00000001 at byte {group}, position {position}:");
         for (arguments, code) in [
             (
@@ -213,7 +232,11 @@ fn group_at(bytes: &[u8], end: usize) -> usize {
         .expect("a group begins there")
 }
 
-fn first_position(bytes: &[u8], group: usize) -> Option<u64> {
-    let field = bytes.get(group + POSITION_OFFSET..)?.first_chunk()?;
-    Some(u64::from_le_bytes(*field))
+fn first_position(bytes: &[u8], group: usize) -> u64 {
+    u64::from_le_bytes(field(bytes, group + POSITION_OFFSET))
+}
+
+fn field<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {
+    let field = bytes.get(offset..).and_then(|rest| rest.first_chunk());
+    *field.expect("the original is whole")
 }

@@ -7,8 +7,8 @@ use turnstile_embedded::{Durability, Embedded, Options};
 use turnstile_rooms::Command;
 use turnstile_types::{Name, Principal, Timestamp};
 
-/// Small enough to be made in no time and to be full after some thousand requests.
-pub(crate) const SEGMENT_BYTES: u32 = 256 << 10;
+/// Small enough to be made in no time and to be full after a thousand requests or two.
+pub(crate) const SEGMENT_BYTES: u32 = 128 << 10;
 
 /// Where the first group of a segment begins; before it is the segment's own header.
 pub(crate) const FIRST_OFFSET: u64 = 4096;

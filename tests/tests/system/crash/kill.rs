@@ -1,6 +1,6 @@
 //! SIGKILL under load: what was answered is there, what was not has happened once or not at all.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::RngExt as _;
 use turnstile_tests::{Turnstile, run};
@@ -32,7 +32,8 @@ fn a_killed_server_keeps_what_it_answered_and_does_nothing_twice() {
         ordeal.drain(load);
         if kill % 5 == 0 {
             let ms = ordeal.rng.random_range(0..START_MS_MAX);
-            Turnstile::kill_while_it_starts(data, Duration::from_millis(ms));
+            let deadline = Instant::now() + Duration::from_millis(ms);
+            Turnstile::kill_while_it_starts(data, || Instant::now() >= deadline);
         }
         if kill % 10 == 7 {
             make_snapshot(data);

@@ -28,8 +28,6 @@ const RETRIES: usize = 40;
 /// A server's history through crashes.
 #[derive(Debug)]
 pub(crate) struct Ordeal {
-    test: &'static str,
-    seed: u64,
     crashes: u32,
     /// Requests that a crash left without an answer and that had happened all the same.
     pub(crate) happened: u32,
@@ -40,16 +38,24 @@ pub(crate) struct Ordeal {
 }
 
 impl Ordeal {
-    /// Begins with the seed of the environment, or with a new one.
+    /// Begins with the seed of the environment, or with a new one. The harness shows it when the
+    /// test fails in whatever way. The moment of a crash depends on the machine too, so a failure
+    /// may need some runs to be seen again.
+    #[expect(
+        clippy::print_stdout,
+        reason = "the harness shows it when the test fails"
+    )]
     pub(crate) fn new(test: &'static str) -> Self {
         let given = env::var(SEED).ok();
         let seed = given.map_or_else(rand::random, |text| {
             text.parse()
                 .unwrap_or_else(|_| panic!("{SEED} is not a number: {text}"))
         });
+        println!(
+            "to send the same requests again:\n\
+             {SEED}={seed} cargo test -p turnstile-tests --test system {test}"
+        );
         Self {
-            test,
-            seed,
             crashes: 0,
             happened: 0,
             forgotten: 0,
@@ -58,17 +64,13 @@ impl Ordeal {
         }
     }
 
-    /// What must hold; a failure says how to see it again. The moment of a crash depends on the
-    /// machine too, so it may need some runs.
+    /// What must hold.
     pub(crate) fn must<T>(&self, result: Result<T, String>) -> T {
+        let requests = self.recorder.records.len();
         result.unwrap_or_else(|failure| {
             panic!(
-                "{failure}\nafter {} crashes and {} requests; to repeat the same requests:\n\
-                 {SEED}={} cargo test -p turnstile-tests --test system {}",
-                self.crashes,
-                self.recorder.records.len(),
-                self.seed,
-                self.test
+                "{failure}\nafter {} crashes and {requests} requests",
+                self.crashes
             )
         })
     }

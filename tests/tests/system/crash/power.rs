@@ -36,17 +36,13 @@ fn a_power_cut_takes_nothing_that_was_answered() {
     ordeal.open_properties(&Turnstile::serve(&volume.data(), "sync"));
     let mut half_made = 0;
     for cut in 1..=CUTS {
-        // Between two checks the power goes more than once, and early: while a segment is made.
-        let is_checked = cut % 3 == 0;
-        if !is_checked {
-            remove_spare_segment(&volume.data());
+        if cut % 3 == 0 {
+            half_made += u32::from(cut_power_while_a_segment_is_made(&volume));
+            volume.remount();
         }
         let server = Turnstile::serve(&volume.data(), "sync");
-        if is_checked {
-            ordeal.check(&server);
-        }
+        ordeal.check(&server);
         let load = ordeal.load(&server, ANSWERS_MAX);
-        half_made += u32::from(has_half_made_segment(&volume.data()));
         cut_power(&volume, &mut ordeal, server, load);
         volume.remount();
     }
@@ -62,6 +58,20 @@ fn a_power_cut_takes_nothing_that_was_answered() {
         count > 2,
         "no power cut came after the small segments: there are {count}"
     );
+}
+
+/// The power goes while the server starts and makes a segment; says whether it made one.
+fn cut_power_while_a_segment_is_made(volume: &Volume) -> bool {
+    remove_spare_segment(&volume.data());
+    let mut is_half_made = false;
+    Turnstile::kill_while_it_starts(&volume.data(), || {
+        is_half_made = has_half_made_segment(&volume.data());
+        if is_half_made {
+            volume.cut(Log::Flushed);
+        }
+        is_half_made
+    });
+    is_half_made
 }
 
 /// The power goes; the server is killed too, or notices by itself, and then says nothing more.
