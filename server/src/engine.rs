@@ -13,7 +13,6 @@ use turnstile_types::{Key, Position, Principal, Timestamp};
 use crate::{
     counters::{Counters, ErrorCode},
     gate::ServerStatus,
-    pace::Pace,
 };
 
 /// The back end, the clock of the turn, and what is counted.
@@ -32,7 +31,6 @@ pub(crate) struct Engine {
     committed: u64,
     read_only: bool,
     stopped: bool,
-    pace: Pace,
 }
 
 impl Engine {
@@ -56,7 +54,6 @@ impl Engine {
             began: now,
             read_only: false,
             stopped: false,
-            pace: Pace::default(),
         }
     }
 
@@ -146,16 +143,8 @@ impl Engine {
         self.backend.commit()?;
         let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.counters.commit(assigned - self.committed, ns);
-        self.pace.note(assigned - self.committed, ns);
         self.committed = assigned;
         Ok(())
-    }
-
-    /// How long to let more requests come before the next turn.
-    pub(crate) fn pause(&self) -> Option<Duration> {
-        self.pace
-            .pause()
-            .filter(|_| std::env::var_os("NOPAUSE").is_none())
     }
 
     pub(crate) fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {

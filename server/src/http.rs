@@ -8,8 +8,8 @@ mod line;
 mod metrics;
 mod operations;
 mod reply;
+mod requests;
 mod routes;
-mod service;
 mod stream;
 
 use std::{
@@ -195,14 +195,14 @@ async fn accept(
         if connections.len() >= door.limits.connections {
             counted.refused.add(1);
             if connections.len() < door.limits.connections + TURNED_AWAY_MAX {
-                connections.spawn(service::turn_away(Arc::clone(door), stream));
+                connections.spawn(requests::turn_away(Arc::clone(door), stream));
             }
             continue;
         }
         counted.accepted.add(1);
         counted.open.add(1);
         let line = Arc::new(Line::new(stream, Arc::clone(&door.counters)));
-        connections.spawn(service::serve_line(Arc::clone(door), router.clone(), line));
+        connections.spawn(requests::serve_line(Arc::clone(door), router.clone(), line));
     }
 }
 

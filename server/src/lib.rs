@@ -15,7 +15,6 @@ mod gate;
 mod http;
 mod limits;
 mod listener;
-mod pace;
 mod running;
 mod session;
 mod signals;

@@ -8,7 +8,6 @@ use std::{
 };
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
-use rustix::thread::NanosleepRelativeResult;
 use tokio::sync::oneshot;
 use turnstile_embedded::{CommitError, ExecuteError, Reply};
 use turnstile_resp::rooms::event_json;
@@ -134,11 +133,7 @@ impl FastLoop {
         let mut events = Events::with_capacity(EVENTS);
         self.publish();
         loop {
-            self.wait(&mut events, self.patience())?;
-            if let Some(pause) = self.engine.pause() {
-                rest(pause);
-                self.wait(&mut events, Some(Duration::ZERO))?;
-            }
+            self.wait(&mut events)?;
             self.turn()?;
             if self.signals.is_ending() && self.say_farewell() {
                 break;
@@ -168,9 +163,9 @@ impl FastLoop {
         Ok(())
     }
 
-    /// Sleeps until something happens or `patience` is over, and notes whom it concerns.
-    fn wait(&mut self, events: &mut Events, patience: Option<Duration>) -> Result<(), Broken> {
-        match self.poll.poll(events, patience) {
+    /// Sleeps until something happens or is due, and notes whom it concerns.
+    fn wait(&mut self, events: &mut Events) -> Result<(), Broken> {
+        match self.poll.poll(events, self.patience()) {
             Ok(()) => {}
             Err(failure) if failure.kind() == io::ErrorKind::Interrupted => return Ok(()),
             Err(failure) => return Err(Broken::Poll(failure)),
@@ -457,18 +452,5 @@ impl FastLoop {
         let others_ended = self.signals.have_others_ended();
         let is_done = everybody_left && others_ended && self.ready.is_empty() && !self.asks_wait;
         is_done || Instant::now() >= end
-    }
-}
-
-/// Lets a pause pass; when a signal cuts it short, so be it.
-fn rest(pause: Duration) {
-    let nanoseconds = i64::from(pause.subsec_nanos());
-    let request = rustix::thread::Timespec {
-        tv_sec: 0,
-        tv_nsec: nanoseconds,
-    };
-    match rustix::thread::nanosleep(&request) {
-        NanosleepRelativeResult::Ok | NanosleepRelativeResult::Interrupted(_) => {}
-        NanosleepRelativeResult::Err(error) => tracing::debug!(%error, "no pause"),
     }
 }

@@ -107,6 +107,13 @@ impl Occupancy {
                     },
                 )
             }
+            (command, done) => self.later(now, &command, done),
+        }
+    }
+
+    /// What comes after a sale, or has nothing to do with one.
+    fn later(&mut self, now: Timestamp, command: &Command<'_>, done: Done) -> Result<(), String> {
+        match (*command, done) {
             (Command::Extend { hold, .. }, Done::Extended { until }) => {
                 self.extended(now, hold, until)
             }

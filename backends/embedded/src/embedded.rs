@@ -57,6 +57,8 @@ pub struct Recovery {
     pub records: u64,
     /// The last position.
     pub position: Position,
+    /// After which position every event of the replay was kept for the feed.
+    pub events_after: Position,
     /// What the journal's scan found; nothing for a back end without a directory.
     pub journal: Option<Report>,
     /// How long it took, wall clock.
@@ -134,11 +136,12 @@ impl Embedded {
         let id_key = id_key::of_directory(directory, is_new).map_err(OpenError::IdKey)?;
         let mut state = newest_state(&disk, journal.id())?;
         let snapshot = state.position();
-        let replayed_events = replay(&journal, &mut state)?;
+        let (replayed_events, events_after) = replay(&journal, &mut state)?;
         let recovery = Recovery {
             snapshot,
             records: state.position().0 - snapshot.0,
             position: state.position(),
+            events_after,
             journal: Some(report),
             took: begun.elapsed(),
         };
@@ -165,6 +168,7 @@ impl Embedded {
             snapshot: Position(0),
             records: 0,
             position: Position(0),
+            events_after: Position(0),
             journal: None,
             took: Duration::ZERO,
         };
@@ -300,25 +304,31 @@ pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Rooms>
     )
 }
 
-/// Applies what the journal holds after the state, and keeps the latest events.
+/// Applies what the journal holds after the state; keeps the latest events, and says after which
+/// position none is missing.
 fn replay(
     journal: &Journal<RealDisk>,
     state: &mut State<Rooms>,
-) -> Result<VecDeque<Event>, OpenError> {
-    let mut events = VecDeque::new();
+) -> Result<(VecDeque<Event>, Position), OpenError> {
+    let mut events: VecDeque<Event> = VecDeque::new();
     let after = state.position();
+    let mut complete_after = after;
     let each = |group: &turnstile_record::Group<'_>| {
         state.replay(group)?;
-        state.machine_mut().drain_events(&mut |event| {
-            if events.len() == REPLAYED_EVENTS_MAX {
-                events.pop_front();
+        state.machine_mut().drain_events(&mut |event: Event| {
+            if events.len() == REPLAYED_EVENTS_MAX
+                && let Some(dropped) = events.pop_front()
+            {
+                complete_after = dropped.position;
             }
             events.push_back(event);
         });
         Ok(())
     };
     journal.replay(after, each).map_err(OpenError::Replay)?;
-    Ok(events)
+    // Of the record whose event was dropped last, later events may be there: they go too.
+    events.retain(|event| event.position > complete_after);
+    Ok((events, complete_after))
 }
 
 impl fmt::Display for OpenError {

@@ -71,7 +71,7 @@ impl Site {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let feed = Arc::new(Feed::new(Position(0)));
-        let (ending, ended) = mpsc::channel();
+        let (ending, ended) = mpsc::sync_channel(1);
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
         let door =

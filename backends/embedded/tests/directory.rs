@@ -1,0 +1,159 @@
+//! A back end and its directory: what a restart finds, what a snapshot saves, what is refused.
+
+use std::{fs, path::Path};
+
+use turnstile_embedded::{Durability, Embedded, OpenError, Options, Recovery, VerifyError, verify};
+use turnstile_rooms::{Command, GuestName, IdNumber, Outcome, Wish};
+use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
+
+const OPTIONS: Options = Options {
+    durability: Durability::Sync,
+    segment_bytes: 256 * 1024,
+    snapshot_records: 0,
+};
+
+fn name(text: &str) -> Name {
+    Name::parse(text.as_bytes()).expect("a name of the test")
+}
+
+fn open(directory: &Path, options: Options) -> (Embedded, Recovery) {
+    Embedded::open(Some(directory), options).expect("a sound directory")
+}
+
+/// Books rooms `from` up to `to` of an open property, in groups of fifty.
+fn book(backend: &mut Embedded, from: u32, to: u32) {
+    let (principal, now) = (Principal::local(), Timestamp(1_780_272_000_000));
+    let add = Command::AddProperty {
+        property: name("bench"),
+        open: true,
+    };
+    backend
+        .execute(now, &principal, None, &add)
+        .expect("a working disk");
+    let number = IdNumber::parse(b"234123412346", true).expect("an id number of the test");
+    let id = backend.id_key().seal(number);
+    let night = Night::parse(b"2027-01-01").expect("a date");
+    let stay = Stay::new(night, night.checked_add(1).expect("a later date")).expect("one night");
+    for room in from..to {
+        let booking = Command::Book {
+            property: name("bench"),
+            wish: Wish::Room(name(&format!("room:{room}"))),
+            stay,
+            guest: GuestName::parse(b"ada").expect("a guest of the test"),
+            id,
+        };
+        let reply = backend
+            .execute(now, &principal, None, &booking)
+            .expect("a working disk");
+        assert!(matches!(reply.outcome, Outcome::Done(_)), "{reply:?}");
+        if room % 50 == 0 {
+            backend.commit().expect("a working disk");
+        }
+    }
+    backend.commit().expect("a working disk");
+}
+
+fn segments(directory: &Path) -> usize {
+    let entries = fs::read_dir(directory).expect("the directory is there");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    names
+        .filter(|name| name.to_string_lossy().starts_with("segment-"))
+        .count()
+}
+
+#[test]
+fn a_restart_replays_everything_and_keeps_the_events() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut backend, recovery) = open(directory.path(), OPTIONS);
+    assert_eq!((recovery.position, recovery.records), (Position(0), 0));
+    book(&mut backend, 0, 1_000);
+    backend.close().unwrap();
+    let (mut backend, recovery) = open(directory.path(), OPTIONS);
+    assert_eq!(
+        (recovery.position, recovery.records),
+        (Position(1_001), 1_001)
+    );
+    assert!(recovery.journal.is_some_and(|journal| journal.clean));
+    let mut events = Vec::new();
+    backend.drain_events(&mut |event| events.push(event.position));
+    let expected: Vec<Position> = (1..=1_001).map(Position).collect();
+    assert_eq!((events, recovery.events_after), (expected, Position(0)));
+}
+
+#[test]
+fn of_a_long_replay_the_latest_events_are_kept_without_a_gap() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        segment_bytes: 16 << 20,
+        durability: Durability::Os,
+        ..OPTIONS
+    };
+    let (mut backend, _recovery) = open(directory.path(), options);
+    book(&mut backend, 0, 70_000);
+    backend.close().unwrap();
+    let (mut backend, recovery) = open(directory.path(), options);
+    let mut events = Vec::new();
+    backend.drain_events(&mut |event| events.push(event.position));
+    let first = recovery.events_after.next();
+    let expected: Vec<Position> = (first.0..=70_001).map(Position).collect();
+    assert_eq!(events, expected);
+    assert_eq!(events.len(), 65_536);
+}
+
+#[test]
+fn a_snapshot_is_made_beside_the_loop_and_lets_old_segments_go() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        snapshot_records: 2_000,
+        ..OPTIONS
+    };
+    for life in 0..4 {
+        let (mut backend, recovery) = open(directory.path(), options);
+        assert_eq!(
+            recovery.snapshot.0 > 0,
+            life > 0,
+            "life {life}: {recovery:?}"
+        );
+        book(&mut backend, life * 5_000, life * 5_000 + 5_000);
+        // Closing waits for a snapshot that is under way.
+        backend.close().unwrap();
+    }
+    let verdict = verify(directory.path()).unwrap();
+    assert!(verdict.holds(), "{verdict:?}");
+    assert_eq!(verdict.bookings, 20_000);
+    assert!(
+        verdict.from > Position(0),
+        "the oldest snapshot is not the beginning"
+    );
+    assert!(verdict.again_from > verdict.from, "there are two snapshots");
+    assert!(
+        segments(directory.path()) < 8,
+        "20,000 records take more than eight segments"
+    );
+}
+
+#[test]
+fn a_directory_that_lost_its_id_key_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut backend, _recovery) = open(directory.path(), OPTIONS);
+    book(&mut backend, 0, 3);
+    backend.close().unwrap();
+    fs::remove_file(directory.path().join("id.key")).unwrap();
+    match Embedded::open(Some(directory.path()), OPTIONS) {
+        Err(OpenError::IdKey(why)) => assert!(why.to_string().contains("is missing"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_proof_needs_a_journal() {
+    let directory = tempfile::tempdir().unwrap();
+    assert!(matches!(
+        verify(directory.path()),
+        Err(VerifyError::NoJournal)
+    ));
+    assert!(matches!(
+        verify(&directory.path().join("gone")),
+        Err(VerifyError::NoJournal)
+    ));
+}
