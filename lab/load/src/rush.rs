@@ -330,7 +330,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "rush: {} clients for {} rooms, durability {}",
+            "rush: {} clients, {} to be sold, durability {}",
             Count(self.asked),
             self.config.rooms,
             self.server.durability

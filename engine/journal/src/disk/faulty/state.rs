@@ -22,9 +22,18 @@ struct File {
 
 #[derive(Clone, Debug)]
 enum Change {
-    Put { name: String, file: usize },
-    Rename { from: String, to: String },
-    Remove { name: String },
+    Put {
+        name: String,
+        file: usize,
+    },
+    Rename {
+        from: String,
+        to: String,
+        file: usize,
+    },
+    Remove {
+        name: String,
+    },
 }
 
 type Directory = Vec<(String, usize)>;
@@ -265,10 +274,11 @@ impl State {
     }
 
     pub(crate) fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
-        self.find(from)?;
+        let file = self.find(from)?;
         let change = Change::Rename {
             from: from.to_owned(),
             to: to.to_owned(),
+            file,
         };
         if self.changing()? {
             self.change(change);
@@ -460,9 +470,14 @@ fn apply(directory: &mut Directory, change: Change) {
             take(directory, &name);
             directory.push((name, file));
         }
-        // What an earlier, lost change would have created cannot be moved.
-        Change::Rename { from, to } => {
-            if let Some(file) = take(directory, &from) {
+        // A file is moved, not a name: where its own creation was lost, nothing is, also when an
+        // older file of that name came back.
+        Change::Rename { from, to, file } => {
+            let found = directory
+                .iter()
+                .position(|(name, other)| *name == from && *other == file);
+            if let Some(at) = found {
+                directory.swap_remove(at);
                 take(directory, &to);
                 directory.push((to, file));
             }
