@@ -259,7 +259,7 @@ fn main() {
     aside(&mut bench, layout_of(0));
 }
 
-/// What else grows with size: any room, a page of a listing, the snapshot.
+/// What else grows with size: any room, a page of a listing, availability, the snapshot.
 #[expect(clippy::print_stdout, reason = "an example prints its result")]
 fn aside(bench: &mut Bench, spot: Spot) {
     let any = Command::Book {
@@ -288,6 +288,17 @@ fn aside(bench: &mut Bench, spot: Spot) {
     ));
     let list_ns = cpu_ns() - start;
     let start = cpu_ns();
+    black_box(bench.rooms.query(
+        Timestamp(1_000),
+        &bench.principal,
+        &Query::Availability {
+            property: spot.property,
+            room_type: None,
+            stay: spot.stay,
+        },
+    ));
+    let free_us = (cpu_ns() - start) / 1_000;
+    let start = cpu_ns();
     let mut bytes = Vec::new();
     bench.rooms.snapshot(&mut bytes);
     let snapshot_ms = (cpu_ns() - start) / 1_000_000;
@@ -295,7 +306,7 @@ fn aside(bench: &mut Bench, spot: Spot) {
     let restored = Rooms::restore(&bytes);
     let restore_ms = (cpu_ns() - start) / 1_000_000;
     println!(
-        "  any room {any_ns} ns, a page of 100 {list_ns} ns, snapshot {snapshot_ms} ms and {} \
+        "  any room {any_ns} ns, a page of 100 {list_ns} ns, availability {free_us} us, snapshot {snapshot_ms} ms and {} \
          MiB, restore {restore_ms} ms ({})",
         bytes.len() / 1_048_576,
         if restored.is_ok() { "sound" } else { "refused" },

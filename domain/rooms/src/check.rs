@@ -6,6 +6,7 @@ use turnstile_types::{Position, Timestamp};
 
 use crate::{
     Rooms,
+    directory::UNSHELVED,
     ledger::{Guest, NO_SLOT, Slot, State},
     limits,
     shelves::Mark,
@@ -43,9 +44,10 @@ impl Rooms {
         (0..).zip(self.ledger.iter())
     }
 
-    /// Every entry that stands has exactly its nights, and nobody else has any.
+    /// Every entry that stands has exactly its nights, and nobody else has any; shelves say the
+    /// same, and nothing about loose rooms.
     fn check_nights(&self, faults: &mut Faults) {
-        let mut owed = 0;
+        let (mut owed, mut marks) = (0, 0);
         for (slot, entry) in self.slots() {
             match entry.state {
                 State::Booked(_) | State::Held { .. } => {}
@@ -61,6 +63,10 @@ impl Rooms {
                 owners == [slot] && occupied.count_ones() == nights && !room.withdrawn,
                 || format!("slot {slot} does not have all of its nights"),
             );
+            if room.shelf == UNSHELVED {
+                continue;
+            }
+            marks += u64::from(entry.stay.nights());
             let words = self
                 .directory
                 .shelves
@@ -81,8 +87,8 @@ impl Rooms {
             format!("{had} nights are taken in the calendar, {owed} in the ledger")
         });
         let marked: u64 = self.shelves().map(|(_, [occupied, _])| occupied).sum();
-        faults.unless(marked == owed, || {
-            format!("{marked} nights are taken on the shelves, {owed} in the ledger")
+        faults.unless(marked == marks, || {
+            format!("{marked} nights are taken on the shelves, {marks} in the ledger")
         });
     }
 
@@ -94,7 +100,8 @@ impl Rooms {
             .map(|shelf| self.directory.shelves.census_of(shelf))
     }
 
-    /// Every room is found by its name and in its order, and its stop-sells are on its shelf.
+    /// Every room is found by its name and in its order, and its stop-sells are on its shelf,
+    /// if it has one.
     fn check_rooms(&self, faults: &mut Faults) {
         let (mut blocks, mut stops) = (0, 0);
         for (number, room) in (0..).zip(self.directory.rooms().iter()) {
@@ -106,6 +113,12 @@ impl Rooms {
             blocks += count;
             faults.unless(empty == 0, || format!("room {} keeps empty blocks", name()));
             for night in self.calendar.stopped(&room.nights) {
+                faults.unless(!room.withdrawn, || {
+                    format!("the withdrawn room {} has stop-sells", name())
+                });
+                if room.shelf == UNSHELVED {
+                    continue;
+                }
                 stops += 1;
                 let stay = night
                     .checked_add(1)
@@ -114,7 +127,7 @@ impl Rooms {
                     let stopped = self.directory.shelves.any(room.shelf, Mark::Stopped, stay);
                     stopped >> room.bit & 1 == 1
                 });
-                faults.unless(marked && !room.withdrawn, || {
+                faults.unless(marked, || {
                     format!(
                         "the stop-sell of room {} on {night} is not on its shelf",
                         name()
@@ -158,6 +171,9 @@ impl Rooms {
                     && counted.0 <= directory.rooms_max(number),
                 || format!("the rooms of property {} are miscounted", property.name),
             );
+            faults.unless(self.chain_is_right(number), || {
+                format!("the chain of property {} is broken", property.name)
+            });
             faults.unless(directory.property(&property.name) == Some(number), || {
                 format!("property {} is not found", property.name)
             });
@@ -174,9 +190,10 @@ impl Rooms {
                 .shelves()
                 .map(|shelf| directory.shelves.len(shelf))
                 .sum();
+            let on_shelves = if kind.shelved { counted } else { 0 };
             faults.unless(
                 counted == kind.rooms
-                    && u32::try_from(shelved) == Ok(counted)
+                    && u32::try_from(shelved) == Ok(on_shelves)
                     && directory.keys_are_right(kind)
                     && directory.frontier_holds(number),
                 || {
@@ -191,6 +208,19 @@ impl Rooms {
                 || format!("type {} is not found", kind.name),
             );
         }
+    }
+
+    /// The chain of a property holds all of its rooms, and no others, in order of their numbers.
+    fn chain_is_right(&self, property: u32) -> bool {
+        let directory = &self.directory;
+        let rooms = directory.property_at(property).rooms;
+        let bound = usize::try_from(rooms).map_or(usize::MAX, |rooms| rooms + 1);
+        let chain: Vec<u32> = directory.chain(property).take(bound).collect();
+        u32::try_from(chain.len()) == Ok(rooms)
+            && chain.is_sorted_by(|left, right| left < right)
+            && chain
+                .iter()
+                .all(|&room| directory.room_at(room).property == property)
     }
 
     /// Open holds are in their caller's list, and every hold has its deadline.

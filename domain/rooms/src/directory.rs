@@ -3,12 +3,14 @@
 mod frontier;
 mod rows;
 mod search;
+mod walk;
 
 use std::{collections::BTreeMap, ops::Bound};
 
 use turnstile_types::Name;
 
 pub(crate) use search::{Due, Search};
+pub(crate) use walk::Step;
 
 use self::{frontier::Frontier, rows::Row};
 use crate::{
@@ -21,10 +23,16 @@ use crate::{
 };
 
 /// Bytes of a room's name that are kept beside the room: longer names lie in an arena.
-const NEAR: usize = 41;
+const NEAR: usize = 37;
 
 /// The type of rooms that nobody added.
 pub(crate) const OPEN_TYPE: &[u8] = b"open";
+
+/// The shelf of a room that lies on none.
+pub(crate) const UNSHELVED: u32 = u32::MAX;
+
+/// No room: the end of a chain.
+const NO_ROOM: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Property {
@@ -38,6 +46,9 @@ pub(crate) struct Property {
     pub(crate) kinds: Vec<u32>,
     /// All numbers from 1 up to, not including, this one are names of rooms; only a shortcut.
     numbered: u32,
+    /// The ends of the chain of its rooms, or `NO_ROOM`.
+    first: u32,
+    last: u32,
 }
 
 /// A type of rooms in one property.
@@ -47,6 +58,10 @@ pub(crate) struct Kind {
     pub(crate) name: Name,
     /// Rooms in sale.
     pub(crate) rooms: u32,
+    /// Whether its rooms lie on shelves, in natural order. Those of the type `open` in an open
+    /// property do not: they are loose. Whoever names a room there makes it, so that nobody needs
+    /// one of the old ones, and a booking that names a new room pays for no order among millions.
+    pub(crate) shelved: bool,
     /// The shelves with the rooms.
     rows: Vec<Row>,
 }
@@ -57,7 +72,10 @@ pub(crate) struct Kind {
 pub(crate) struct Room {
     pub(crate) property: u32,
     pub(crate) kind: u32,
+    /// `UNSHELVED` for a loose room, and for a withdrawn one.
     pub(crate) shelf: u32,
+    /// The next room of the property in order of appearance, or `NO_ROOM`.
+    next: u32,
     pub(crate) nights: Index,
     pub(crate) bit: u8,
     pub(crate) withdrawn: bool,
@@ -111,6 +129,8 @@ impl Directory {
             in_sale: 0,
             kinds: Vec::new(),
             numbered: 1,
+            first: NO_ROOM,
+            last: NO_ROOM,
         });
         self.property_numbers.insert(name, number);
         self.property_table
@@ -173,10 +193,12 @@ impl Directory {
         if let Some(number) = self.kind(property, name.as_bytes()) {
             return number;
         }
+        let open = self.properties.at(property).open;
         let number = self.kinds.push(Kind {
             property,
             name,
             rooms: 0,
+            shelved: !open || name.as_bytes() != OPEN_TYPE,
             rows: Vec::new(),
         });
         self.kind_table
@@ -230,7 +252,7 @@ impl Directory {
     fn name_bytes<'a>(&'a self, room: &'a Room) -> &'a [u8] {
         let length = usize::from(room.length);
         room.text.get(..length).unwrap_or_else(|| {
-            let cell = room.text.first_chunk().expect("41 bytes begin with four");
+            let cell = room.text.first_chunk().expect("37 bytes begin with four");
             self.long_names.run(length, u32::from_le_bytes(*cell))
         })
     }
@@ -247,12 +269,13 @@ impl Directory {
             self.long_names
                 .run_mut(bytes.len(), cell)
                 .copy_from_slice(bytes);
-            *text.first_chunk_mut().expect("41 bytes begin with four") = cell.to_le_bytes();
+            *text.first_chunk_mut().expect("37 bytes begin with four") = cell.to_le_bytes();
         }
         let number = self.rooms.push(Room {
             property,
             kind,
-            shelf: 0,
+            shelf: UNSHELVED,
+            next: NO_ROOM,
             nights: Index::default(),
             bit: 0,
             withdrawn: true,
@@ -261,7 +284,14 @@ impl Directory {
         });
         self.room_table
             .insert(hash_of_name(property, bytes), number);
-        self.properties.at_mut(property).rooms += 1;
+        let property = self.properties.at_mut(property);
+        property.rooms += 1;
+        let before = std::mem::replace(&mut property.last, number);
+        if before == NO_ROOM {
+            property.first = number;
+        } else {
+            self.rooms.at_mut(before).next = number;
+        }
         number
     }
 

@@ -25,7 +25,8 @@ use crate::{
 ///
 /// The ledger holds each booking and hold, the calendar says for each night of a room which of
 /// them has it, and the directory holds the rooms, with one bit for each night for the search of
-/// any free room. A night is changed in all three at one place: `occupy` and `vacate`.
+/// any free room; rooms that nobody added have no bits, because nothing searches them. A night is
+/// changed in all three at one place: `occupy` and `vacate`.
 /// Everything is numbered with 32 bits and lies in slabs that never move, so that a booking
 /// touches few cache lines, allocates nothing once the machine has its size, and never pays for
 /// growth of the whole.

@@ -15,7 +15,9 @@ pub enum Query {
         reference: Reference,
     },
     /// Bookings and holds of a property (or of one room) that touch the nights from `from` up to,
-    /// not including, `to`; by room in natural order, then by arrival. `limit` is at least 1.
+    /// not including, `to`; by room in natural order, then by arrival. In an open property the
+    /// rooms of the type `open` follow the others, in the order in which they were first named.
+    /// `limit` is at least 1.
     List {
         property: Name,
         room: Option<Name>,

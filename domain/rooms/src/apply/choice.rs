@@ -14,7 +14,8 @@ pub(crate) enum Choice {
     Room(u32),
     /// A room of an open property that nobody has named yet.
     Unnamed(Name),
-    /// A type; in an open property the type `open` is there before any of its rooms.
+    /// A type. In an open property the type `open` is there before any of its rooms, and every
+    /// wish for it makes a new one.
     Kind(Option<u32>),
     Any,
 }
@@ -95,7 +96,8 @@ impl Rooms {
         }
     }
 
-    /// The first free room of some types; with `fresh`, in an open property, else a new one.
+    /// The first free room of some types that lies on a shelf; with `fresh`, in an open property,
+    /// else a new one.
     fn search(
         &self,
         property: u32,

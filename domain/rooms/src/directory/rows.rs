@@ -2,7 +2,7 @@
 
 use turnstile_types::Stay;
 
-use super::{Directory, Kind};
+use super::{Directory, Kind, UNSHELVED};
 use crate::{
     order::{key, natural},
     shelves::{Mark, SHELF_ROOMS},
@@ -43,35 +43,55 @@ impl Spot {
 impl Directory {
     /// Puts a withdrawn room in sale, as one of a type.
     pub(crate) fn offer(&mut self, number: u32, kind: u32) {
-        let name = self.name_bytes(self.rooms.at(number));
-        let key = key(name);
-        let spot = self.spot_of(kind, key, name);
-        let (spot, shelf) = self.make_place(kind, spot, key);
-        let bit = self.shelves.put(shelf, spot.inside, (key, number));
-        self.frontier.lower_all(kind, key);
+        let (shelf, bit) = if self.kinds.at(kind).shelved {
+            self.shelve(number, kind)
+        } else {
+            (UNSHELVED, 0)
+        };
         let room = self.rooms.at_mut(number);
         (room.kind, room.shelf, room.bit) = (kind, shelf, bit);
         room.withdrawn = false;
         let property = room.property;
         self.properties.at_mut(property).in_sale += 1;
         self.in_sale += 1;
+        self.kinds.at_mut(kind).rooms += 1;
+    }
+
+    /// Finds a shelf and a bit for a room, in the natural order of its type.
+    fn shelve(&mut self, number: u32, kind: u32) -> (u32, u8) {
+        let name = self.name_bytes(self.rooms.at(number));
+        let key = key(name);
+        let spot = self.spot_of(kind, key, name);
+        let (spot, shelf) = self.make_place(kind, spot, key);
+        let bit = self.shelves.put(shelf, spot.inside, (key, number));
+        self.frontier.lower_all(kind, key);
         let kind = self.kinds.at_mut(kind);
-        kind.rooms += 1;
         kind.note_first(spot, key);
         kind.split_row_if_long(spot.row);
+        (shelf, bit)
     }
 
     /// Takes a room without nights and stop-sells out of sale.
     pub(crate) fn withdraw(&mut self, number: u32) {
-        let spot = self.spot_of_room(number);
+        if self.rooms.at(number).shelf != UNSHELVED {
+            self.unshelve(number);
+        }
         let room = self.rooms.at_mut(number);
         room.withdrawn = true;
-        let (property, kind, shelf) = (room.property, room.kind, room.shelf);
-        self.shelves.take_off(shelf, room.bit);
+        room.shelf = UNSHELVED;
+        let (property, kind) = (room.property, room.kind);
         self.properties.at_mut(property).in_sale -= 1;
         self.in_sale -= 1;
+        self.kinds.at_mut(kind).rooms -= 1;
+    }
+
+    /// Takes a room without marks off its shelf, and the shelf away when it was the last one.
+    fn unshelve(&mut self, number: u32) {
+        let spot = self.spot_of_room(number);
+        let room = self.rooms.at(number);
+        let (kind, shelf) = (room.kind, room.shelf);
+        self.shelves.take_off(shelf, room.bit);
         let kind = self.kinds.at_mut(kind);
-        kind.rooms -= 1;
         if self.shelves.len(shelf) > 0 {
             let (first, _) = self.shelves.keyed_at(shelf, 0);
             kind.note_first(Spot { inside: 0, ..spot }, first);
@@ -182,14 +202,15 @@ impl Directory {
         spot
     }
 
-    /// Whether tables, order and shelves lead back to the room with this number.
+    /// Whether tables, order and shelves lead back to the room with this number; a loose or
+    /// withdrawn one must not be on a shelf.
     pub(crate) fn finds(&self, number: u32) -> bool {
         let room = self.rooms.at(number);
         if self.room(room.property, self.name_bytes(room)) != Some(number) {
             return false;
         }
-        if room.withdrawn {
-            return true;
+        if room.withdrawn || !self.kinds.at(room.kind).shelved {
+            return room.shelf == UNSHELVED;
         }
         let spot = self.spot_of_room(number);
         let row = self.kinds.at(room.kind).rows.get(spot.row);
@@ -211,10 +232,13 @@ impl Directory {
         })
     }
 
-    /// Marks or clears nights of a room in the words that searches read.
+    /// Marks or clears nights of a room in the words that searches read; a loose room has none.
     pub(crate) fn mark(&mut self, room: u32, mark: Mark, stay: Stay, set: bool) {
         let number = room;
         let room = self.rooms.at(number);
+        if room.shelf == UNSHELVED {
+            return;
+        }
         self.shelves.mark(room.shelf, room.bit, mark, stay, set);
         if !set && !self.frontier.is_empty() {
             let key = key(self.name_bytes(room));

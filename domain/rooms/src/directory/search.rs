@@ -1,19 +1,15 @@
 //! The search for a free room among many.
 
-use turnstile_types::{Name, Stay};
+use turnstile_types::Stay;
 
-use super::{Directory, rows::Spot};
-use crate::{
-    Nights, Refusal,
-    order::{key, natural},
-    shelves::Mark,
-};
+use super::Directory;
+use crate::{Nights, Refusal, order::natural, shelves::Mark};
 
 /// Nights that are free although the words say otherwise: holds that are due, but not yet swept.
 /// Only queries between two ticks meet them.
 pub(crate) type Due = [(u32, Stay)];
 
-/// A search through the rooms of some types for a stay.
+/// A search through the shelves of some types for a stay; loose rooms are never searched.
 #[derive(Debug)]
 pub(crate) struct Search<'a> {
     pub(crate) directory: &'a Directory,
@@ -144,44 +140,5 @@ impl Directory {
                 self.frontier.raise(kind, night, key);
             }
         }
-    }
-
-    /// The rooms of a type in natural order, from a name on.
-    fn rooms_from<'a>(
-        &'a self,
-        kind: u32,
-        from: Option<&[u8]>,
-    ) -> impl Iterator<Item = u32> + use<'a> {
-        let spot = from.map_or(Spot::FIRST, |name| self.spot_of(kind, key(name), name));
-        let rows = self.kind_at(kind).rows.iter().skip(spot.row);
-        rows.flat_map(|row| &row.shelves)
-            .skip(spot.place)
-            .flat_map(move |&(_, shelf)| {
-                (0..self.shelves.len(shelf)).map(move |at| self.shelves.keyed_at(shelf, at).1)
-            })
-            .skip(spot.inside)
-    }
-
-    /// The rooms in sale of some types, in natural order, from a room's name on.
-    pub(crate) fn rooms_in_order<'a>(
-        &'a self,
-        kinds: &[u32],
-        from: Option<Name>,
-    ) -> impl Iterator<Item = u32> + use<'a> {
-        let from = from.as_ref().map(Name::as_bytes);
-        let mut rows: Vec<_> = kinds
-            .iter()
-            .map(|&kind| self.rooms_from(kind, from).peekable())
-            .collect();
-        std::iter::from_fn(move || {
-            let name = |room: u32| self.name_bytes(self.room_at(room));
-            let first = rows
-                .iter_mut()
-                .enumerate()
-                .filter_map(|(row, rooms)| rooms.peek().map(|&room| (row, room)))
-                .min_by(|&(_, left), &(_, right)| natural(name(left), name(right)))
-                .map(|(row, _)| row)?;
-            rows.get_mut(first)?.next()
-        })
     }
 }

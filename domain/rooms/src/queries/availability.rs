@@ -1,18 +1,22 @@
 //! How many rooms are free.
 
+use std::collections::BTreeSet;
+
 use turnstile_types::{Name, Stay};
 
 use super::View;
 use crate::{
     Refusal, TypeAvailability, Wish,
-    directory::{OPEN_TYPE, Search},
+    directory::{Due, OPEN_TYPE, Search},
     order::natural,
     shelves::Mark,
 };
 
 impl View<'_> {
     /// The free rooms of one type, or of every type with rooms in sale, in natural order of the
-    /// types. Rooms of an open property that nobody has named are not counted.
+    /// types. Rooms of an open property that nobody has named are not counted. Shelves answer for
+    /// 64 rooms at once, but loose rooms are looked at one by one: that takes time in proportion
+    /// to the rooms that the property has ever had.
     pub(super) fn availability(
         &self,
         property: &Name,
@@ -50,6 +54,9 @@ impl View<'_> {
             "every other type has a room"
         );
         let directory = &self.rooms.directory;
+        if let Some(kind) = kind.filter(|&kind| !directory.kind_at(kind).shelved) {
+            return self.of_loose(room_type, kind, stay);
+        }
         let search = Search {
             directory,
             kinds: kind.as_slice(),
@@ -74,6 +81,38 @@ impl View<'_> {
         TypeAvailability {
             room_type,
             rooms: kind.map_or(0, |kind| directory.kind_at(kind).rooms),
+            free,
+            free_throughout,
+        }
+    }
+
+    /// What the calendars of loose rooms say.
+    fn of_loose(&self, room_type: Name, kind: u32, stay: Stay) -> TypeAvailability {
+        let directory = &self.rooms.directory;
+        let with_due: BTreeSet<u32> = self.due.iter().map(|&(room, _)| room).collect();
+        let rooms = directory.kind_at(kind).rooms;
+        let mut free = vec![rooms; usize::from(stay.nights())];
+        let mut free_throughout = rooms;
+        for number in directory.chain(directory.kind_at(kind).property) {
+            let room = directory.room_at(number);
+            if room.kind != kind || room.withdrawn {
+                continue;
+            }
+            let due: &Due = if with_due.contains(&number) {
+                &self.due
+            } else {
+                &[]
+            };
+            let conflict = self.rooms.conflict(number, stay, due);
+            let blocked = conflict.occupied | conflict.stopped;
+            free_throughout -= u32::from(blocked != 0);
+            for (night, free) in free.iter_mut().enumerate() {
+                *free -= u32::from(blocked >> night & 1 == 1);
+            }
+        }
+        TypeAvailability {
+            room_type,
+            rooms,
             free,
             free_throughout,
         }

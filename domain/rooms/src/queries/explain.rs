@@ -12,8 +12,8 @@ use crate::{
 
 impl View<'_> {
     /// Says which room a wish would get, and what blocks the rooms that it names, room by room in
-    /// natural order: first what is booked and held, by night, then the stop-sell. Among many
-    /// rooms it looks at the first 10,000.
+    /// the order of a listing: first what is booked and held, by night, then the stop-sell. Among
+    /// many rooms it looks at the first 10,000.
     pub(super) fn explain(
         &self,
         property: &Name,
@@ -34,19 +34,24 @@ impl View<'_> {
         match choice {
             Choice::Room(room) => self.blocks_of(room, stay, &mut blocks),
             Choice::Unnamed(_) => {}
-            Choice::Kind(kind) => self.blocks_of_kinds(kind.as_slice(), stay, &mut blocks),
+            Choice::Kind(kind) => {
+                self.blocks_of_kinds(property, kind.as_slice(), stay, &mut blocks);
+            }
             Choice::Any => {
                 let kinds = &directory.property_at(property).kinds;
-                self.blocks_of_kinds(kinds, stay, &mut blocks);
+                self.blocks_of_kinds(property, kinds, stay, &mut blocks);
             }
         }
         Ok(Explanation { would_get, blocks })
     }
 
-    fn blocks_of_kinds(&self, kinds: &[u32], stay: Stay, blocks: &mut Vec<Block>) {
-        let rooms = self.rooms.directory.rooms_in_order(kinds, None);
-        for room in rooms.take(limits::ROOMS_EXAMINED_MAX) {
-            self.blocks_of(room, stay, blocks);
+    fn blocks_of_kinds(&self, property: u32, kinds: &[u32], stay: Stay, blocks: &mut Vec<Block>) {
+        let directory = &self.rooms.directory;
+        let steps = directory.walk(property, kinds, None);
+        for step in steps.take(limits::ROOMS_EXAMINED_MAX) {
+            if directory.is_step_of(step) {
+                self.blocks_of(step.room, stay, blocks);
+            }
             if blocks.len() >= limits::EXPLAINED_BLOCKS_MAX {
                 blocks.truncate(limits::EXPLAINED_BLOCKS_MAX);
                 return;

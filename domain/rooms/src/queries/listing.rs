@@ -6,17 +6,21 @@ use super::View;
 use crate::{
     Cursor, GuestId, Page, Refusal, Wish,
     apply::Choice,
+    directory::Step,
     ledger::State,
     limits,
     widths::{join, low_32},
 };
 
+/// The bit of a cursor which says that its room was shown among the loose ones.
+const LOOSE: u32 = 1 << 16;
+
 impl View<'_> {
     /// What stands on the nights, by room and arrival.
     ///
-    /// The cursor is the number of a room and the arrival of the last entry shown in it; the
-    /// latest night there is, on which no stay begins, when all of the room was shown. It stays
-    /// valid whatever comes and goes in between.
+    /// The cursor is the number of a room, whether it was shown among the loose ones, and the
+    /// arrival of the last entry shown in it; the latest night there is, on which no stay begins,
+    /// when all of the room was shown. It stays valid whatever comes and goes in between.
     pub(super) fn list(
         &self,
         property: &Name,
@@ -32,7 +36,10 @@ impl View<'_> {
         let mut only = None;
         if let Some(name) = room {
             match self.rooms.choice(property, &Wish::Room(*name))? {
-                Choice::Room(room) => only = Some(room),
+                Choice::Room(room) => {
+                    let loose = directory.is_loose(room);
+                    only = Some(Step { room, loose });
+                }
                 Choice::Unnamed(_) | Choice::Kind(_) | Choice::Any => return Ok(Page::EMPTY),
             }
         }
@@ -42,43 +49,49 @@ impl View<'_> {
             };
             after = Some(place);
         }
-        let from = after.map(|(room, _)| directory.room_name(room));
-        let in_order = directory.rooms_in_order(&directory.property_at(property).kinds, from);
-        let rooms: &mut dyn Iterator<Item = u32> = match only {
+        let kinds = &directory.property_at(property).kinds;
+        let mut walk = directory.walk(property, kinds, after.map(|(step, _)| step));
+        let steps: &mut dyn Iterator<Item = Step> = match only {
             Some(_) => &mut only.into_iter(),
-            None => &mut in_order.into_iter(),
+            None => &mut walk,
         };
-        Ok(self.page_of_rooms(rooms, nights, after, usize::from(limit.max(1))))
+        Ok(self.page_of_rooms(steps, nights, after, usize::from(limit.max(1))))
     }
 
-    /// The room and arrival that a cursor names, if it can be one of this property's.
-    fn place_of(&self, property: u32, Cursor(cursor): Cursor) -> Option<(u32, Night)> {
+    /// The step and arrival that a cursor names, if it can be one of this property's.
+    fn place_of(&self, property: u32, Cursor(cursor): Cursor) -> Option<(Step, Night)> {
         let room = low_32(cursor >> 32);
-        let arrival = Night::from_days(u16::try_from(low_32(cursor)).ok()?);
+        let low = low_32(cursor);
+        let loose = low & LOOSE != 0;
+        let arrival = Night::from_days(u16::try_from(low & !LOOSE).ok()?);
         let known = self.rooms.directory.rooms().get(room)?;
-        (known.property == property).then_some((room, arrival))
+        (known.property == property).then_some((Step { room, loose }, arrival))
     }
 
     fn page_of_rooms(
         &self,
-        rooms: &mut dyn Iterator<Item = u32>,
+        steps: &mut dyn Iterator<Item = Step>,
         (from, to): (Night, Night),
-        after: Option<(u32, Night)>,
+        after: Option<(Step, Night)>,
         limit: usize,
     ) -> Page {
         let mut entries = Vec::new();
         let mut last = None;
-        for (examined, room) in rooms.enumerate() {
+        let directory = &self.rooms.directory;
+        for (examined, step) in steps.enumerate() {
             if examined == limits::ROOMS_EXAMINED_MAX {
                 return Page {
                     entries,
                     next: last,
                 };
             }
-            let index = &self.rooms.directory.room_at(room).nights;
-            for slot in self.rooms.calendar.owners(index, from, to) {
+            let index = &directory.room_at(step.room).nights;
+            let owners = directory
+                .is_step_of(step)
+                .then(|| self.rooms.calendar.owners(index, from, to));
+            for slot in owners.into_iter().flatten() {
                 let arrival = self.rooms.ledger.at(slot).stay.arrival();
-                let shown = after.is_some_and(|(of, until)| of == room && arrival <= until);
+                let shown = after.is_some_and(|(of, until)| of == step && arrival <= until);
                 if shown || !self.stands(slot) {
                     continue;
                 }
@@ -89,10 +102,10 @@ impl View<'_> {
                     };
                 }
                 entries.push(self.entry(slot));
-                last = Some(cursor_after(room, arrival));
+                last = Some(cursor_after(step, arrival));
             }
             if examined + 1 == limits::ROOMS_EXAMINED_MAX {
-                last = Some(cursor_after(room, Night::from_days(u16::MAX)));
+                last = Some(cursor_after(step, Night::from_days(u16::MAX)));
             }
         }
         Page {
@@ -159,6 +172,7 @@ impl Page {
     };
 }
 
-fn cursor_after(room: u32, arrival: Night) -> Cursor {
-    Cursor(join(room, u32::from(arrival.days())))
+fn cursor_after(step: Step, arrival: Night) -> Cursor {
+    let loose = if step.loose { LOOSE } else { 0 };
+    Cursor(join(step.room, loose | u32::from(arrival.days())))
 }

@@ -78,8 +78,9 @@ fn read_names(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malforme
 /// A run of stopped nights: the room, the first night, how many.
 type Run = (u32, u16, u16);
 
-/// Rooms come in order of their numbers and are put in sale in their natural order, in which no
-/// shelf is ever split: restoring millions of rooms takes seconds, not minutes.
+/// Rooms come in order of their numbers, in which loose ones are put in sale. Those with shelves
+/// are put in sale in their natural order, in which no shelf is ever split: restoring millions of
+/// rooms takes seconds, not minutes.
 fn read_rooms(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     let (mut in_sale, mut stopped) = (Vec::new(), Vec::new());
     for _ in 0..reader.u32("rooms")? {
@@ -93,7 +94,9 @@ fn read_rooms(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malforme
         let full = rooms.directory.property_at(property).rooms == limit;
         must(known.is_none() && !full, "room")?;
         let room = rooms.directory.add_room(kind, room_name);
-        if !withdrawn {
+        if !withdrawn && rooms.directory.is_loose(room) {
+            rooms.directory.offer(room, kind);
+        } else if !withdrawn {
             in_sale.push((kind, rooms.directory.key_of(room), room));
         }
         let runs = stopped.len();

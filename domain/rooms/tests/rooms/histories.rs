@@ -147,7 +147,8 @@ fn abouts() -> impl Strategy<Value = About> {
 }
 
 fn cursors() -> impl Strategy<Value = Option<Cursor>> {
-    let place = (0..8_u64, 20..40_u64).prop_map(|(room, night)| room << 32 | night);
+    let place = (0..12_u64, 0..2_u64, 20..40_u64)
+        .prop_map(|(room, loose, night)| room << 32 | loose << 16 | night);
     let hostile = select(vec![
         0,
         1,
@@ -155,6 +156,7 @@ fn cursors() -> impl Strategy<Value = Option<Cursor>> {
         u64::MAX - 1,
         1 << 32 | 0xffff,
         1 << 16,
+        1 << 17,
     ]);
     prop_oneof![
         4 => Just(None),

@@ -61,20 +61,20 @@ fn scattered(count: u32) -> impl Iterator<Item = u32> {
     (0..count).map(move |number| number.wrapping_mul(0x9e37_79b1) % count)
 }
 
-/// The rooms sort before every number, so that new ones are added behind them.
 #[test]
-fn any_room_is_the_lowest_free_one_among_thousands() {
+fn any_room_is_the_lowest_free_one_among_thousands_that_were_added() {
     let mut house = House::new(true);
     let booked: Vec<(Reference, u32)> = scattered(1 << 15)
         .map(|number| {
-            let room = name(&format!("-{number:012}"));
-            (house.book(Wish::Room(room), 100).0, number)
+            let room = format!("-{number:012}");
+            house.add(&room, "single");
+            (house.book(Wish::Room(name(&room)), 100).0, number)
         })
         .collect();
     assert_eq!(
         house.book(Wish::Any, 100).1,
         name("1"),
-        "all that are known are taken"
+        "all that were added are taken"
     );
     assert_eq!(
         house.book(Wish::Any, 101).1,
@@ -92,11 +92,17 @@ fn any_room_is_the_lowest_free_one_among_thousands() {
         assert_eq!(house.book(Wish::Any, 100).1, expected);
     }
     assert_eq!(house.book(Wish::Any, 100).1, name("2"));
-    house.book(Wish::Room(name("-")), 200);
+    house.book(Wish::Room(name("loose")), 200);
+    assert_eq!(
+        house.book(Wish::Any, 100).1,
+        name("3"),
+        "a room that nobody added is not searched"
+    );
+    house.add("-", "single");
     assert_eq!(
         house.book(Wish::Any, 100).1,
         name("-"),
-        "a room that came to be is free"
+        "a room that was added is free"
     );
     assert_eq!(house.rooms.check(), Ok(()));
 }
@@ -171,6 +177,33 @@ fn a_listing_of_many_empty_rooms_comes_in_short_pages() {
     for number in [9_999, 10_000, 24_999] {
         house.book(Wish::Room(name(&number.to_string())), 100);
     }
+    let [first, second, third] = ["9999", "10000", "24999"].map(|room| vec![name(room)]);
+    assert_eq!(pages_of(&house), [first, second, third]);
+}
+
+/// The rooms of the first part are passed once more in the second, which counts.
+#[test]
+fn a_listing_of_added_and_loose_rooms_shows_each_once_in_short_pages() {
+    let mut house = House::new(true);
+    house.book(Wish::Room(name("late")), 100);
+    for number in 0..15_000 {
+        house.add(&format!("b{number}"), "single");
+    }
+    for room in ["early", "b9999", "b10000", "b0"] {
+        house.book(Wish::Room(name(room)), 100);
+    }
+    let pages = [
+        vec!["b0", "b9999"],
+        vec!["b10000", "late"],
+        vec![],
+        vec!["early"],
+    ];
+    let pages = pages.map(|page| page.into_iter().map(name).collect::<Vec<_>>());
+    assert_eq!(pages_of(&house), pages);
+}
+
+/// The rooms of each page of a whole listing.
+fn pages_of(house: &House) -> Vec<Vec<Name>> {
     let mut pages = Vec::new();
     let mut cursor: Option<Cursor> = None;
     loop {
@@ -192,9 +225,7 @@ fn a_listing_of_many_empty_rooms_comes_in_short_pages() {
         pages.push(rooms);
         cursor = page.next;
         if cursor.is_none() {
-            break;
+            return pages;
         }
     }
-    let [first, second, third] = ["9999", "10000", "24999"].map(|room| vec![name(room)]);
-    assert_eq!(pages, [first, second, third]);
 }

@@ -84,8 +84,17 @@ impl State {
     }
 }
 
+pub(crate) type NaturalKey = (Vec<(u8, usize, String)>, Name);
+
+/// Where listings show a room.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PlaceKey {
+    Natural(NaturalKey),
+    Loose(usize),
+}
+
 /// What natural order compares: numbers by how long and then by digits, everything else by byte.
-pub(crate) fn natural_key(name: &Name) -> (Vec<(u8, usize, String)>, Name) {
+pub(crate) fn natural_key(name: &Name) -> NaturalKey {
     let mut key: Vec<(u8, usize, String)> = Vec::new();
     let mut in_number = false;
     for letter in name.chars() {
@@ -520,7 +529,14 @@ impl Twin {
         }
     }
 
-    /// The rooms in sale that fit a wish, in natural order.
+    /// Whether a room is one of the many that nobody added.
+    pub(crate) fn is_loose(&self, room: usize) -> bool {
+        let room = &self.rooms[room];
+        self.properties[room.property].open && self.kinds[room.kind].1 == open_type()
+    }
+
+    /// The rooms in sale that fit a wish: in natural order, but loose ones at the end and in order
+    /// of appearance.
     fn wished(&self, property: usize, wish: &Wish) -> Vec<usize> {
         let mut rooms: Vec<usize> = (0..self.rooms.len())
             .filter(|&number| {
@@ -533,8 +549,17 @@ impl Twin {
                 fits && room.property == property && !room.withdrawn
             })
             .collect();
-        rooms.sort_by_key(|&room| natural_key(&self.rooms[room].name));
+        rooms.sort_by_key(|&room| self.place_key(room, self.is_loose(room)));
         rooms
+    }
+
+    /// What listings compare.
+    pub(crate) fn place_key(&self, room: usize, loose: bool) -> PlaceKey {
+        if loose {
+            PlaceKey::Loose(room)
+        } else {
+            PlaceKey::Natural(natural_key(&self.rooms[room].name))
+        }
     }
 
     /// The entries that have nights of a room, with their stays.
@@ -577,8 +602,13 @@ impl Twin {
             .iter()
             .map(|&room| self.in_the_way(room, stay, now))
             .collect();
-        if let Some(free) = ways.iter().position(|&way| way == (0, 0)) {
-            return Ok(Target::Room(rooms[free]));
+        let named = matches!(wish, Wish::Room(_));
+        let free = ways
+            .iter()
+            .zip(&rooms)
+            .find(|&(&way, &room)| way == (0, 0) && (named || !self.is_loose(room)));
+        if let Some((_, &free)) = free {
+            return Ok(Target::Room(free));
         }
         if self.properties[property].open {
             let new = match wish {

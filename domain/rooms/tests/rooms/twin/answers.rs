@@ -94,18 +94,13 @@ impl Twin {
         let property = self.property(property)?;
         let wish = room.map_or(Wish::Any, Wish::Room);
         self.exists(property, &wish)?;
-        let after = cursor.map(|Cursor(cursor)| {
-            let room = usize::try_from(cursor >> 32).unwrap();
-            (
-                room,
-                u64::from(u32::try_from(cursor & 0xffff_ffff).unwrap()),
-            )
-        });
         let mut key_after = None;
-        if let Some((room, arrival)) = after {
+        if let Some(Cursor(cursor)) = cursor {
+            let room = usize::try_from(cursor >> 32).unwrap();
+            let (part, arrival) = (cursor >> 16 & 0xffff, cursor & 0xffff);
             match self.rooms.get(room) {
-                Some(known) if known.property == property && arrival <= 0xffff => {
-                    key_after = Some((natural_key(&known.name), arrival));
+                Some(known) if known.property == property && part <= 1 => {
+                    key_after = Some((self.place_key(room, part == 1), arrival));
                 }
                 _ => {
                     return Ok(Page {
@@ -121,7 +116,8 @@ impl Twin {
             standing.sort_by_key(|(_, stay)| stay.arrival());
             for (slot, stay) in standing {
                 let arrival = u64::from(stay.arrival().days());
-                let key = (natural_key(&self.rooms[room].name), arrival);
+                let loose = self.is_loose(room);
+                let key = (self.place_key(room, loose), arrival);
                 let touches = from < to && stay.arrival() < to && from < stay.departure();
                 let same_room = key_after.as_ref().is_some_and(|after| after.0 == key.0);
                 let skipped = if matches!(wish, Wish::Room(_)) && !same_room {
@@ -130,7 +126,8 @@ impl Twin {
                     key_after.as_ref().is_some_and(|after| key <= *after)
                 };
                 if touches && !skipped {
-                    let next = u64::try_from(room).unwrap() << 32 | arrival;
+                    let next =
+                        u64::try_from(room).unwrap() << 32 | u64::from(loose) << 16 | arrival;
                     found.push((self.entry(slot, now).unwrap(), next));
                 }
             }

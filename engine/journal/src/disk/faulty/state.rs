@@ -470,12 +470,9 @@ fn apply(directory: &mut Directory, change: Change) {
             take(directory, &name);
             directory.push((name, file));
         }
-        // A file is moved, not a name: where its own creation was lost, nothing is, also when an
-        // older file of that name came back.
+        // A file is moved, not a name: where its own creation was lost, nothing is.
         Change::Rename { from, to, file } => {
-            let found = directory
-                .iter()
-                .position(|(name, other)| *name == from && *other == file);
+            let found = directory.iter().position(|at| at.0 == from && at.1 == file);
             if let Some(at) = found {
                 directory.swap_remove(at);
                 take(directory, &to);
