@@ -118,7 +118,8 @@ impl History {
             End::Clean | End::PowerCut => self.disk.crash(),
         }
         self.summary.crashes += 1;
-        if self.random.one_in(12) {
+        // One damage at a time: two together may take two groups, and nobody could tell.
+        if self.random.one_in(12) && !self.is_damaged {
             self.rot();
         }
         Ok(true)
