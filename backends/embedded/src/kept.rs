@@ -1,7 +1,8 @@
 //! The log of a back end that is kept in a directory, or nowhere.
 
-use turnstile_journal::ReplayError;
-use turnstile_journal::{CommitError, Durability, Journal, Log, MemoryLog, RealDisk, Room};
+use turnstile_journal::{
+    CommitError, Durability, Journal, Log, MemoryLog, RealDisk, ReplayError, Room,
+};
 use turnstile_record::{Group, RecordRef};
 use turnstile_types::{Position, Timestamp};
 
