@@ -221,6 +221,8 @@ pub struct Counters {
     /// Records in those groups.
     pub records: Counter,
     pub commit_ns: Counter,
+    /// Groups that were carried to the disk beside the loop.
+    pub overlapped: Counter,
     /// Commits by their time; see [`COMMIT_BOUNDS_NS`].
     pub commits_by_time: [Counter; COMMIT_BOUNDS_NS.len() + 1],
     /// Requests from other threads that the loop has taken.
@@ -242,6 +244,7 @@ impl Default for Counters {
             groups: Counter::default(),
             records: Counter::default(),
             commit_ns: Counter::default(),
+            overlapped: Counter::default(),
             commits_by_time: Default::default(),
             gate_taken: Counter::default(),
             turns: Counter::default(),

@@ -6,4 +6,5 @@ mod server {
     mod conversation;
     mod endings;
     mod hostile;
+    mod overlap;
 }

@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -17,21 +18,34 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn with(limits: Limits) -> Self {
+        let server = Self::keeping(None, limits);
+        server
+            .client()
+            .exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
+        server
+    }
+
+    /// A server that keeps everything in `data`, durably.
+    pub(crate) fn durable(data: &Path) -> Self {
+        Self::keeping(Some(data.to_owned()), Limits::STANDARD)
+    }
+
+    fn keeping(data: Option<PathBuf>, limits: Limits) -> Self {
+        let durability = match data {
+            None => Durability::Memory,
+            Some(_) => Durability::Sync,
+        };
         let settings = Settings {
-            data: None,
-            durability: Durability::Memory,
+            data,
+            durability,
             resp: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
             http: None,
             verhoeff: false,
             limits,
         };
-        let server = Self {
+        Self {
             running: start(&settings).unwrap(),
-        };
-        server
-            .client()
-            .exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
-        server
+        }
     }
 
     pub(crate) fn new() -> Self {
@@ -83,6 +97,18 @@ impl Client {
     pub(crate) fn exchange(&mut self, request: &str, reply: &str) {
         self.send(request);
         self.expect(reply);
+    }
+
+    /// Receives up to these bytes.
+    pub(crate) fn until(&mut self, end: &str) -> String {
+        let mut found = Vec::new();
+        while !found.ends_with(end.as_bytes()) {
+            let mut piece = [0; 4_096];
+            let count = self.socket.read(&mut piece).unwrap();
+            assert!(count > 0, "the connection ended before {end}");
+            found.extend_from_slice(&piece[..count]);
+        }
+        String::from_utf8(found).unwrap()
     }
 
     /// Receives up to the end of the connection.
