@@ -1,0 +1,36 @@
+//! The machine that keeps accounts and matches orders: no share and no cent appears or vanishes.
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::float_arithmetic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm
+)]
+
+mod command;
+mod decimal;
+mod event;
+mod label;
+pub mod limits;
+mod outcome;
+mod query;
+
+pub use command::{Command, Order, OrderRef, SelfTrade, Side, TimeInForce};
+pub use decimal::{CASH_SCALE, Cash, Decimal, InvalidDecimal};
+pub use event::{Event, EventKind, Level, Party};
+pub use label::{AccountId, ClientId, InvalidLabel, Symbol};
+pub use outcome::{Done, EndReason, Field, Outcome, Refusal, Ticket, TicketState};
+pub use query::{
+    AccountView, Answer, Cursor, DepthView, Execution, OrderView, Query, QueuedOrder, SymbolView,
+    Totals, Trade,
+};
+
+/// An order's number: from 1, in the order of acceptance, over all symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OrderId(pub u64);
+
+impl std::fmt::Display for OrderId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
