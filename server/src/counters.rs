@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_embedded::Reply;
-use turnstile_rooms::{Command, Outcome, Query, Refusal};
+use turnstile_rooms::{Command, Outcome, Query, Refusal, Rooms};
 
 /// A number that one thread writes and any may read.
 #[derive(Debug, Default)]
@@ -250,7 +250,7 @@ impl Default for Counters {
 }
 
 impl Counters {
-    pub(crate) fn command(&self, command: &Command<'_>, reply: &Reply) {
+    pub(crate) fn command(&self, command: &Command<'_>, reply: &Reply<Rooms>) {
         self.operations.count(command_place(command));
         if reply.replayed {
             self.replayed.add(1);

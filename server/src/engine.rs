@@ -7,7 +7,7 @@ use std::{
 
 use turnstile_embedded::{CommitError, Embedded, ExecuteError, Reply};
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
-use turnstile_rooms::{Answer, Command, Event, IdKey, Query, Totals};
+use turnstile_rooms::{Answer, Command, Event, IdKey, Query, Rooms, Totals};
 use turnstile_types::{Key, Position, Principal, Timestamp};
 
 use crate::{
@@ -87,8 +87,10 @@ impl Engine {
         principal: &Principal,
         key: Option<Key<'_>>,
         command: &Command<'_>,
-    ) -> Result<Reply, ExecuteError> {
-        let executed = self.backend.execute(self.now, principal, key, command);
+    ) -> Result<Reply<Rooms>, ExecuteError> {
+        let executed = self
+            .backend
+            .execute::<Rooms>(self.now, principal, key, command);
         match &executed {
             Ok(reply) => {
                 self.counters.command(command, reply);
@@ -101,11 +103,11 @@ impl Engine {
 
     pub(crate) fn query(&self, principal: &Principal, query: &Query) -> Answer {
         self.counters.query(query);
-        self.backend.query(self.now, principal, query)
+        self.backend.query::<Rooms>(self.now, principal, query)
     }
 
     pub(crate) fn prefetch(&self, command: &Command<'_>) {
-        self.backend.prefetch(command);
+        self.backend.prefetch::<Rooms>(command);
     }
 
     /// Makes the next `bytes` of records one group.
@@ -148,7 +150,7 @@ impl Engine {
     }
 
     pub(crate) fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
-        self.backend.drain_events(take);
+        self.backend.drain_rooms_events(take);
     }
 
     pub(crate) const fn position(&self) -> Position {
@@ -158,7 +160,7 @@ impl Engine {
     pub(crate) fn totals(&self) -> Totals {
         match self
             .backend
-            .query(self.now, &self.principal, &Query::Totals)
+            .query::<Rooms>(self.now, &self.principal, &Query::Totals)
         {
             Answer::Totals(totals) => totals,
             other => unreachable!("totals were asked for, not {other:?}"),

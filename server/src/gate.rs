@@ -13,7 +13,7 @@ use std::{
 use mio::Waker;
 use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply, Status};
-use turnstile_rooms::{Answer, IdKey, Query, Totals};
+use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
 use turnstile_types::{Position, Principal};
 
 use crate::limits::GATE_QUEUE;
@@ -27,7 +27,7 @@ pub enum Ask {
         key: Option<Box<str>>,
         /// What `Rooms::encode_command` wrote.
         command: Vec<u8>,
-        reply: oneshot::Sender<Result<Reply, ExecuteError>>,
+        reply: oneshot::Sender<Result<Reply<Rooms>, ExecuteError>>,
     },
     Query {
         principal: Principal,

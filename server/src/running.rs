@@ -95,7 +95,7 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
     let options = Options::with(settings.durability);
     let (backend, recovery) =
         Embedded::open(settings.data.as_deref(), options).map_err(StartError::Open)?;
-    let feed = Arc::new(Feed::new(recovery.events_after));
+    let feed = Arc::new(Feed::new(recovery.rooms_events_after));
     let counters = Arc::new(Counters::default());
     let resp_port = resp
         .as_ref()

@@ -56,8 +56,8 @@ enum Accepting {
 /// An answer that waits for its commit.
 enum Waiting {
     Command(
-        oneshot::Sender<Result<Reply, ExecuteError>>,
-        Result<Reply, ExecuteError>,
+        oneshot::Sender<Result<Reply<Rooms>, ExecuteError>>,
+        Result<Reply<Rooms>, ExecuteError>,
     ),
     Query(oneshot::Sender<(Position, Answer)>, (Position, Answer)),
     Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),

@@ -149,7 +149,11 @@ impl fmt::Display for InvalidDecimal {
         match self {
             Self::Empty => f.write_str("a number has at least one digit"),
             Self::Character(at) => {
-                write!(f, "a number is digits with at most one point, character {} is not", at + 1)
+                write!(
+                    f,
+                    "a number is digits with at most one point, character {} is not",
+                    at + 1
+                )
             }
             Self::TooLong => f.write_str("the number has more digits than can be kept"),
         }

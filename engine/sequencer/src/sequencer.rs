@@ -3,10 +3,9 @@
 
 use turnstile_journal::{CommitError, Log, Room};
 use turnstile_record::{BODY_BYTES_MAX, PAYLOAD_BYTES_MAX, Record, RecordRef, SERVICE_ENGINE};
-use turnstile_types::{Key, Machine, Position, Principal, Timestamp};
-use xxhash_rust::xxh3::xxh3_64;
+use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
-use crate::state::{State, engine};
+use crate::state::{State, content_of, engine};
 
 /// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +39,8 @@ pub enum ExecuteError {
 /// sending anything. Committing before applying was rejected: it needs a second pass over every
 /// group, and its answers are no earlier.
 #[derive(Debug)]
-pub struct Sequencer<M, L> {
-    state: State<M>,
+pub struct Sequencer<S, L> {
+    state: State<S>,
     log: L,
     /// Whether the log's group is open.
     open: bool,
@@ -51,9 +50,9 @@ pub struct Sequencer<M, L> {
     forgetful: bool,
 }
 
-impl<M: Machine, L: Log> Sequencer<M, L> {
+impl<S: Machines, L: Log> Sequencer<S, L> {
     /// Takes over a state and the log whose last record is the state's.
-    pub const fn new(state: State<M>, log: L) -> Self {
+    pub const fn new(state: State<S>, log: L) -> Self {
         Self {
             state,
             log,
@@ -71,19 +70,22 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
     ///
     /// # Errors
     /// The command was not taken; nothing of it happened.
-    pub fn execute(
+    pub fn execute<M: Machine>(
         &mut self,
         now: Timestamp,
         principal: &Principal,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
-    ) -> Result<Reply<M::Outcome>, ExecuteError> {
+    ) -> Result<Reply<M::Outcome>, ExecuteError>
+    where
+        S: Hosts<M>,
+    {
         if self.stopped {
             return Err(ExecuteError::Stopped);
         }
         self.payload.clear();
         M::encode_command(command, &mut self.payload);
-        if let Some(first) = self.first_answer(now, principal, key) {
+        if let Some(first) = self.first_answer::<M>(now, principal, key) {
             return first;
         }
         let payload = std::mem::take(&mut self.payload);
@@ -99,7 +101,7 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
         let reply = taken.map(|()| Reply {
             position: record.position,
             replayed: false,
-            outcome: self.state.apply(&record, command),
+            outcome: self.state.apply::<M>(&record, command),
         });
         self.payload = payload;
         reply
@@ -135,7 +137,7 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
     }
 
     /// The answer that the key has had already, if it has had one.
-    fn first_answer(
+    fn first_answer<M: Machine>(
         &self,
         now: Timestamp,
         principal: &Principal,
@@ -146,7 +148,7 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
             return None;
         }
         let first = self.state.first(self.group_time(now), principal, key?)?;
-        if first.content != xxh3_64(&self.payload) {
+        if first.content != content_of(M::SERVICE, &self.payload) {
             return Some(Err(ExecuteError::KeyReused {
                 first: first.position,
             }));
@@ -167,7 +169,7 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
         let time = self.group_time(now);
         if self
             .state
-            .machine()
+            .machines()
             .next_deadline()
             .is_none_or(|deadline| deadline > time)
         {
@@ -246,11 +248,11 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
     }
 
     #[must_use]
-    pub const fn state(&self) -> &State<M> {
+    pub const fn state(&self) -> &State<S> {
         &self.state
     }
 
-    pub const fn state_mut(&mut self) -> &mut State<M> {
+    pub const fn state_mut(&mut self) -> &mut State<S> {
         &mut self.state
     }
 

@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply};
 use turnstile_http::{Code, Problem};
-use turnstile_rooms::{Answer, Query};
+use turnstile_rooms::{Answer, Query, Rooms};
 use turnstile_types::{Position, Principal};
 
 use super::Door;
@@ -44,7 +44,7 @@ struct Desk {
 /// An answer that is on its way from the loop to a connection.
 #[derive(Debug)]
 enum Ticket {
-    Command(Relay<Result<Reply, ExecuteError>>),
+    Command(Relay<Result<Reply<Rooms>, ExecuteError>>),
     Query(Relay<(Position, Answer)>),
     Status(Relay<ServerStatus>),
 }
@@ -124,7 +124,7 @@ impl Courier {
         &self,
         key: Option<Box<str>>,
         command: Vec<u8>,
-    ) -> Result<Reply, Problem> {
+    ) -> Result<Reply<Rooms>, Problem> {
         let (reply, from) = oneshot::channel();
         let ask = Ask::Command {
             principal: Principal::local(),
