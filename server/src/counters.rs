@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use turnstile_embedded::Reply;
 use turnstile_rooms::{Command, Outcome, Query, Refusal, Rooms};
 
+use crate::conversation::FastDoor;
+
 /// A number that one thread writes and any may read.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
@@ -250,6 +252,13 @@ impl Default for Counters {
 }
 
 impl Counters {
+    /// The counters of a fast door.
+    pub(crate) const fn of(&self, door: FastDoor) -> &DoorCounters {
+        match door {
+            FastDoor::Resp => &self.resp,
+        }
+    }
+
     pub(crate) fn command(&self, command: &Command<'_>, reply: &Reply<Rooms>) {
         self.operations.count(command_place(command));
         if reply.replayed {

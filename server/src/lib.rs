@@ -8,6 +8,7 @@
 mod buffer;
 mod connection;
 mod connections;
+mod conversation;
 mod counters;
 mod engine;
 mod feed;

@@ -12,6 +12,7 @@ use turnstile_embedded::{CommitError, Embedded, Options, Recovery};
 
 use crate::{
     Settings, StartError,
+    conversation::FastDoor,
     counters::Counters,
     engine::Engine,
     feed::Feed,
@@ -19,7 +20,7 @@ use crate::{
     http::{HttpDoor, HttpStopper},
     listener::Listener,
     signals::Signals,
-    turn::{Broken, FastLoop, GATE, LISTENER},
+    turn::{Broken, FastLoop, GATE, LISTENERS},
 };
 
 /// A server that runs, until it is stopped and joined.
@@ -150,11 +151,13 @@ fn begin(
     let poll = Poll::new()?;
     let waker = Waker::new(poll.registry(), GATE)?;
     let (gate, inbox) = Gate::new(waker, backend.id_key().clone(), settings.verhoeff);
-    let listener = listener
-        .map(|listener| Listener::new(listener, poll.registry(), LISTENER))
-        .transpose()?;
+    let listeners = listener
+        .map(|socket| Listener::new(FastDoor::Resp, socket, poll.registry(), LISTENERS))
+        .transpose()?
+        .into_iter()
+        .collect();
     let engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
-    let fast_loop = FastLoop::new(poll, listener, engine, inbox, shared, settings.limits);
+    let fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, settings.limits);
     let thread = Builder::new()
         .name("fast-loop".to_owned())
         .spawn(move || fast_loop.run())?;

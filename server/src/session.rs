@@ -20,7 +20,7 @@ use crate::{connections::Connections, counters::ErrorCode, engine::Engine};
 
 use self::{batch::Batch, following::Following};
 
-pub(crate) use self::run::RunEnd;
+pub(crate) use self::run::{Run, RunEnd};
 
 /// What is done with the connection after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     io,
+    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -18,6 +19,7 @@ use crate::{
     buffer::Input,
     connection::Connection,
     connections::Connections,
+    conversation::FastDoor,
     counters::ErrorCode,
     engine::Engine,
     feed::Feed,
@@ -28,11 +30,11 @@ use crate::{
     signals::Signals,
 };
 
-/// The poll's name for the listener; connections are named by their places, from 0.
-pub(crate) const LISTENER: Token = Token(usize::MAX);
+/// The poll's name for the gate; connections are named by their places, from 0.
+pub(crate) const GATE: Token = Token(usize::MAX);
 
-/// The poll's name for the gate.
-pub(crate) const GATE: Token = Token(usize::MAX - 1);
+/// The poll's name for every listener: when it is called, all doors are looked at.
+pub(crate) const LISTENERS: Token = Token(usize::MAX - 1);
 
 /// Why the loop ended on its own.
 #[derive(Debug)]
@@ -72,7 +74,7 @@ enum Waiting {
 /// each of its wake-ups costs more than a request.
 pub(crate) struct FastLoop {
     poll: Poll,
-    listener: Option<Listener>,
+    listeners: Vec<Listener>,
     accepting: Accepting,
     connections: Connections,
     engine: Engine,
@@ -99,7 +101,7 @@ pub(crate) struct FastLoop {
 impl FastLoop {
     pub(crate) fn new(
         poll: Poll,
-        listener: Option<Listener>,
+        listeners: Vec<Listener>,
         engine: Engine,
         inbox: Inbox,
         (feed, signals): (Arc<Feed>, Arc<Signals>),
@@ -107,7 +109,7 @@ impl FastLoop {
     ) -> Self {
         Self {
             poll,
-            listener,
+            listeners,
             accepting: Accepting::WhenTold,
             connections: Connections::default(),
             swept_ms: engine.now().0,
@@ -172,7 +174,7 @@ impl FastLoop {
         }
         for event in events.iter() {
             match event.token() {
-                LISTENER => self.accepting = Accepting::NextTurn,
+                LISTENERS => self.accepting = Accepting::NextTurn,
                 GATE => {}
                 Token(place) => {
                     let Some(connection) = self.connections.get_mut(place) else {
@@ -214,32 +216,38 @@ impl FastLoop {
         if self.accepting != Accepting::NextTurn {
             return;
         }
+        self.accepting = Accepting::WhenTold;
+        for number in 0..self.listeners.len() {
+            self.accept_at(number);
+        }
+    }
+
+    fn accept_at(&mut self, number: usize) {
         for _ in 0..ACCEPTS {
-            let Some(listener) = &mut self.listener else {
-                self.accepting = Accepting::WhenTold;
+            let Some(listener) = self.listeners.get_mut(number) else {
                 return;
             };
+            let door = listener.door();
             match listener.accept() {
-                Accepted::Connection(socket, peer) => self.welcome(socket, peer),
-                Accepted::Nobody => {
-                    self.accepting = Accepting::WhenTold;
-                    return;
-                }
+                Accepted::Connection(socket, peer) => self.welcome(door, socket, peer),
+                Accepted::Nobody => return,
                 Accepted::NoDescriptor => {
                     tracing::warn!("no descriptor left for a new connection");
-                    self.engine.counters.resp.refused.add(1);
+                    self.engine.counters.of(door).refused.add(1);
                     self.accepting = Accepting::NextSweep;
                     return;
                 }
             }
         }
+        // There may be more: they have their turn after those who are here.
+        self.accepting = Accepting::NextTurn;
     }
 
-    fn welcome(&mut self, mut socket: TcpStream, peer: std::net::SocketAddr) {
-        let door = &self.engine.counters.resp;
+    fn welcome(&mut self, door: FastDoor, mut socket: TcpStream, peer: SocketAddr) {
+        let counted = self.engine.counters.of(door);
         if self.connections.open() >= self.limits.connections {
-            door.refused.add(1);
-            refuse(&mut socket);
+            counted.refused.add(1);
+            refuse(&mut socket, door);
             return;
         }
         let place = self.connections.next_place();
@@ -255,11 +263,12 @@ impl FastLoop {
             tracing::debug!(%failure, "a connection broke before it was served");
             return;
         }
-        door.accepted.add(1);
-        door.open.add(1);
+        counted.accepted.add(1);
+        counted.open.add(1);
         self.connections_ever += 1;
         let since_ms = self.engine.now().0;
-        let connection = Connection::new(socket, self.connections_ever, peer, since_ms, self.sweep);
+        let client = (socket, peer);
+        let connection = Connection::new(client, door, self.connections_ever, since_ms, self.sweep);
         self.connections.add(Box::new(connection));
     }
 
@@ -277,13 +286,13 @@ impl FastLoop {
             let Some(mut connection) = self.connections.take(place) else {
                 continue;
             };
-            let followed = !connection.session().following().is_empty();
+            let followed = connection.conversation().follows();
             let mut around = Surroundings {
                 engine: &mut self.engine,
                 others: &self.connections,
             };
             budget -= connection.serve(&mut around, &mut self.scratch, &self.limits, budget);
-            let follows = !connection.session().following().is_empty();
+            let follows = connection.conversation().follows();
             if follows != followed {
                 self.followers.retain(|&follower| follower != place);
                 if follows {
@@ -351,13 +360,14 @@ impl FastLoop {
 
     /// Sends every connection all it is owed.
     fn send(&mut self) {
-        let mut sent = 0;
         let mut owed = std::mem::take(&mut self.owed);
         for place in owed.drain(..) {
             let Some(connection) = self.connections.get_mut(place) else {
                 continue;
             };
-            sent += connection.send(self.sweep);
+            let sent = connection.send(self.sweep);
+            let door = self.engine.counters.of(connection.conversation().door());
+            door.bytes_out.add(sent);
             if connection.is_gone() {
                 self.close(place);
             } else if !connection.queued && connection.is_due(&self.limits) {
@@ -366,17 +376,15 @@ impl FastLoop {
             }
         }
         self.owed = owed;
-        if sent > 0 {
-            self.engine.counters.resp.bytes_out.add(sent);
-        }
     }
 
     fn close(&mut self, place: usize) {
         if let Some(connection) = self.connections.take(place) {
+            let door = connection.conversation().door();
             drop(connection);
             self.connections.forget(place);
             self.followers.retain(|&follower| follower != place);
-            self.engine.counters.resp.open.take(1);
+            self.engine.counters.of(door).open.take(1);
         }
     }
 
@@ -436,7 +444,7 @@ impl FastLoop {
     /// and answered. Answers whether nothing is left to do.
     fn say_farewell(&mut self) -> bool {
         let end = *self.farewell.get_or_insert_with(|| {
-            self.listener = None;
+            self.listeners.clear();
             for place in self.connections.places() {
                 if let Some(connection) = self.connections.get_mut(place) {
                     connection.last_call();
