@@ -1,15 +1,12 @@
 //! One client: its socket, what has come, what is owed, and how far its life has gone.
 
-use std::{
-    io,
-    net::{Shutdown, SocketAddr},
-};
+use std::{io, net::Shutdown};
 
 use mio::net::TcpStream;
 
 use crate::{
     buffer::{Filled, Input, Output},
-    conversation::{Conversation, FastDoor, Next},
+    conversation::{Conversation, Next},
     limits::{Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
     session::Surroundings,
 };
@@ -65,16 +62,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(
-        (socket, peer): (TcpStream, SocketAddr),
-        door: FastDoor,
-        id: u64,
-        since_ms: u64,
-        sweep: u32,
-    ) -> Self {
+    pub(crate) fn new(socket: TcpStream, conversation: Conversation, sweep: u32) -> Self {
         Self {
             socket,
-            conversation: Conversation::new(door, id, peer, since_ms),
+            conversation,
             input: Input::default(),
             output: Output::default(),
             incoming: Incoming::Drained,
@@ -276,7 +267,7 @@ impl Connection {
     }
 
     /// Appends a message that answers no request. One who does not take its messages is dropped.
-    pub(crate) fn tell(&mut self, message: &str, limits: &Limits) {
+    pub(crate) fn tell(&mut self, message: (&str, &str), limits: &Limits) {
         if !matches!(self.phase, Phase::Serving | Phase::LastCall) {
             return;
         }

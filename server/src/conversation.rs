@@ -8,18 +8,21 @@ use crate::{
     counters::ErrorCode,
     limits::AHEAD,
     session::{Run, RunEnd, Session, Surroundings},
+    xml::XmlSession,
 };
 
 /// A fast door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FastDoor {
     Resp,
+    Xml,
 }
 
 /// One side of a conversation; the other is the client.
 #[derive(Debug)]
 pub(crate) enum Conversation {
     Resp { session: Session, decoder: Decoder },
+    Xml(XmlSession),
 }
 
 /// What became of a piece of input.
@@ -45,18 +48,25 @@ pub(crate) enum Next {
 }
 
 impl Conversation {
-    pub(crate) fn new(door: FastDoor, id: u64, peer: SocketAddr, since_ms: u64) -> Self {
+    pub(crate) fn new(
+        door: FastDoor,
+        (id, peer): (u64, SocketAddr),
+        since_ms: u64,
+        xml: turnstile_xml::Options,
+    ) -> Self {
         match door {
             FastDoor::Resp => Self::Resp {
                 session: Session::new(id, peer, since_ms),
                 decoder: Decoder::new(),
             },
+            FastDoor::Xml => Self::Xml(XmlSession::new(xml)),
         }
     }
 
     pub(crate) const fn door(&self) -> FastDoor {
         match self {
             Self::Resp { .. } => FastDoor::Resp,
+            Self::Xml(_) => FastDoor::Xml,
         }
     }
 
@@ -64,6 +74,7 @@ impl Conversation {
     pub(crate) const fn session(&self) -> Option<&Session> {
         match self {
             Self::Resp { session, .. } => Some(session),
+            Self::Xml(_) => None,
         }
     }
 
@@ -100,17 +111,19 @@ impl Conversation {
                     next,
                 }
             }
+            Self::Xml(session) => session.run(around.engine, bytes, budget, out),
         }
     }
 
-    /// Appends an event to what a follower is owed.
-    pub(crate) fn put_message(&self, message: &str, out: &mut Vec<u8>) {
+    /// Appends an event, a channel and what is told on it, to what a follower is owed.
+    pub(crate) fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>) {
         match self {
             Self::Resp { session, .. } => {
                 session
                     .following()
                     .put_message(session.protocol(), message, out);
             }
+            Self::Xml(_) => {}
         }
     }
 }

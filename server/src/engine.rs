@@ -5,13 +5,14 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use turnstile_embedded::{CommitError, Embedded, ExecuteError, Reply};
+use turnstile_embedded::{CommitError, Embedded, ExecuteError, Reply, Services};
+use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
-use turnstile_rooms::{Answer, Command, Event, IdKey, Query, Rooms, Totals};
-use turnstile_types::{Key, Position, Principal, Timestamp};
+use turnstile_rooms::{Answer, Event, IdKey, Query, Rooms, Totals};
+use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
-    counters::{Counters, ErrorCode},
+    counters::{Counted, Counters, ErrorCode},
     gate::ServerStatus,
 };
 
@@ -82,18 +83,19 @@ impl Engine {
     }
 
     #[inline]
-    pub(crate) fn execute(
+    pub(crate) fn execute<M: Counted>(
         &mut self,
         principal: &Principal,
         key: Option<Key<'_>>,
-        command: &Command<'_>,
-    ) -> Result<Reply<Rooms>, ExecuteError> {
-        let executed = self
-            .backend
-            .execute::<Rooms>(self.now, principal, key, command);
+        command: &M::Command<'_>,
+    ) -> Result<Reply<M>, ExecuteError>
+    where
+        Services: Hosts<M>,
+    {
+        let executed = self.backend.execute::<M>(self.now, principal, key, command);
         match &executed {
             Ok(reply) => {
-                self.counters.command(command, reply);
+                self.counters.command::<M>(command, reply);
                 self.read_only = false;
             }
             Err(refused) => self.note(Some(*refused)),
@@ -101,13 +103,19 @@ impl Engine {
         executed
     }
 
-    pub(crate) fn query(&self, principal: &Principal, query: &Query) -> Answer {
-        self.counters.query(query);
-        self.backend.query::<Rooms>(self.now, principal, query)
+    pub(crate) fn query<M: Counted>(&self, principal: &Principal, query: &M::Query) -> M::Answer
+    where
+        Services: Hosts<M>,
+    {
+        self.counters.query::<M>(query);
+        self.backend.query::<M>(self.now, principal, query)
     }
 
-    pub(crate) fn prefetch(&self, command: &Command<'_>) {
-        self.backend.prefetch::<Rooms>(command);
+    pub(crate) fn prefetch<M: Machine>(&self, command: &M::Command<'_>)
+    where
+        Services: Hosts<M>,
+    {
+        self.backend.prefetch::<M>(command);
     }
 
     /// Makes the next `bytes` of records one group.
@@ -149,8 +157,15 @@ impl Engine {
         Ok(())
     }
 
-    pub(crate) fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
+    pub(crate) fn drain_rooms_events(&mut self, take: &mut dyn FnMut(Event)) {
         self.backend.drain_rooms_events(take);
+    }
+
+    pub(crate) fn drain_exchange_events(
+        &mut self,
+        take: &mut dyn FnMut(turnstile_exchange::Event),
+    ) {
+        self.backend.drain_exchange_events(take);
     }
 
     pub(crate) const fn position(&self) -> Position {
@@ -167,10 +182,22 @@ impl Engine {
         }
     }
 
+    pub(crate) fn exchange_totals(&self) -> turnstile_exchange::Totals {
+        let query = turnstile_exchange::Query::Totals;
+        match self
+            .backend
+            .query::<Exchange>(self.now, &self.principal, &query)
+        {
+            turnstile_exchange::Answer::Totals(totals) => totals,
+            other => unreachable!("totals were asked for, not {other:?}"),
+        }
+    }
+
     pub(crate) fn status(&self) -> ServerStatus {
         ServerStatus {
             backend: self.backend.status(),
             totals: self.totals(),
+            exchange: self.exchange_totals(),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.read_only,
         }

@@ -44,6 +44,7 @@ pub enum Ask {
 pub struct ServerStatus {
     pub backend: Status,
     pub totals: Totals,
+    pub exchange: turnstile_exchange::Totals,
     /// Since the loop began, in whole seconds.
     pub uptime: Duration,
     pub read_only: bool,

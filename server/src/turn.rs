@@ -11,7 +11,7 @@ use std::{
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use tokio::sync::oneshot;
 use turnstile_embedded::{CommitError, ExecuteError, Reply};
-use turnstile_resp::rooms::event_json;
+use turnstile_resp::{exchange, rooms};
 use turnstile_rooms::{Answer, Rooms};
 use turnstile_types::{Key, Machine, Position};
 
@@ -19,7 +19,7 @@ use crate::{
     buffer::Input,
     connection::Connection,
     connections::Connections,
-    conversation::FastDoor,
+    conversation::{Conversation, FastDoor},
     counters::ErrorCode,
     engine::Engine,
     feed::Feed,
@@ -83,6 +83,7 @@ pub(crate) struct FastLoop {
     feed: Arc<Feed>,
     signals: Arc<Signals>,
     limits: Limits,
+    xml: turnstile_xml::Options,
     scratch: Input,
     /// Connections with something to do, in the order in which they got it.
     ready: VecDeque<usize>,
@@ -105,7 +106,7 @@ impl FastLoop {
         engine: Engine,
         inbox: Inbox,
         (feed, signals): (Arc<Feed>, Arc<Signals>),
-        limits: Limits,
+        (limits, xml): (Limits, turnstile_xml::Options),
     ) -> Self {
         Self {
             poll,
@@ -119,6 +120,7 @@ impl FastLoop {
             feed,
             signals,
             limits,
+            xml,
             scratch: Input::roomy(),
             ready: VecDeque::new(),
             owed: Vec::new(),
@@ -267,8 +269,9 @@ impl FastLoop {
         counted.open.add(1);
         self.connections_ever += 1;
         let since_ms = self.engine.now().0;
-        let client = (socket, peer);
-        let connection = Connection::new(client, door, self.connections_ever, since_ms, self.sweep);
+        let client = (self.connections_ever, peer);
+        let conversation = Conversation::new(door, client, since_ms, self.xml);
+        let connection = Connection::new(socket, conversation, self.sweep);
         self.connections.add(Box::new(connection));
     }
 
@@ -344,14 +347,17 @@ impl FastLoop {
                     self.engine.counters.error(ErrorCode::Invalid);
                     return None;
                 };
-                Waiting::Command(reply, self.engine.execute(&principal, key, &command))
+                Waiting::Command(
+                    reply,
+                    self.engine.execute::<Rooms>(&principal, key, &command),
+                )
             }
             Ask::Query {
                 principal,
                 query,
                 reply,
             } => {
-                let answer = self.engine.query(&principal, &query);
+                let answer = self.engine.query::<Rooms>(&principal, &query);
                 Waiting::Query(reply, (self.engine.position(), answer))
             }
             Ask::Status { reply } => Waiting::Status(reply, Box::new(self.engine.status())),
@@ -403,16 +409,26 @@ impl FastLoop {
     fn publish(&mut self) {
         let (feed, followers) = (&self.feed, &self.followers);
         let (connections, limits) = (&mut self.connections, &self.limits);
-        self.engine.drain_events(&mut |event| {
-            if !followers.is_empty() {
-                let message = event_json(&event);
-                for &place in followers {
-                    if let Some(connection) = connections.get_mut(place) {
-                        connection.tell(&message, limits);
-                    }
+        let mut tell = |channel: &str, message: &str| {
+            for &place in followers {
+                if let Some(connection) = connections.get_mut(place) {
+                    connection.tell((channel, message), limits);
                 }
             }
+        };
+        self.engine.drain_rooms_events(&mut |event| {
+            if !followers.is_empty() {
+                tell(rooms::CHANNEL, &rooms::event_json(&event));
+            }
             feed.publish(event);
+        });
+        self.engine.drain_exchange_events(&mut |event| {
+            if !followers.is_empty() {
+                tell(
+                    &exchange::channel(event.symbol),
+                    &exchange::event_json(&event),
+                );
+            }
         });
         if !self.followers.is_empty() {
             self.owed.extend_from_slice(&self.followers);

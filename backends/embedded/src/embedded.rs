@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use turnstile_exchange::Exchange;
 use turnstile_journal::{
     self as journal, CommitError, Durability, Journal, Log, MemoryLog, Preparation, RealDisk,
     Report, snapshot,
@@ -56,6 +57,8 @@ pub struct Recovery {
     pub position: Position,
     /// After which position every event of the replay was kept for the feed of rooms.
     pub rooms_events_after: Position,
+    /// The same for that of the exchange.
+    pub exchange_events_after: Position,
     /// What the journal's scan found; nothing for a back end without a directory.
     pub journal: Option<Report>,
     /// How long it took, wall clock.
@@ -139,6 +142,7 @@ impl Embedded {
             records: state.position().0 - snapshot.0,
             position: state.position(),
             rooms_events_after: recents.rooms.complete_after(),
+            exchange_events_after: recents.exchange.complete_after(),
             journal: Some(report),
             took: begun.elapsed(),
         };
@@ -166,6 +170,7 @@ impl Embedded {
             records: 0,
             position: Position(0),
             rooms_events_after: Position(0),
+            exchange_events_after: Position(0),
             journal: None,
             took: Duration::ZERO,
         };
@@ -260,6 +265,13 @@ impl Embedded {
         self.recents.rooms.drain(&mut *take);
         let services = self.sequencer.state_mut().machines_mut();
         Hosts::<Rooms>::machine_mut(services).drain_events(take);
+    }
+
+    /// The same for what happened at the exchange.
+    pub fn drain_exchange_events(&mut self, take: &mut dyn FnMut(turnstile_exchange::Event)) {
+        self.recents.exchange.drain(&mut *take);
+        let services = self.sequencer.state_mut().machines_mut();
+        Hosts::<Exchange>::machine_mut(services).drain_events(take);
     }
 
     /// The last position assigned.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
 use turnstile_types::{Hosts, Machine, Position};
 
@@ -55,20 +56,24 @@ impl<M: Machine> Recent<M> {
 #[derive(Debug)]
 pub(crate) struct Recents {
     pub(crate) rooms: Recent<Rooms>,
+    pub(crate) exchange: Recent<Exchange>,
 }
 
 impl Recents {
     pub(crate) const fn after(position: Position) -> Self {
         Self {
             rooms: Recent::after(position),
+            exchange: Recent::after(position),
         }
     }
 
     pub(crate) fn take_from(&mut self, services: &mut Services) {
         self.rooms.take_from(services.machine_mut());
+        self.exchange.take_from(services.machine_mut());
     }
 
     pub(crate) fn finish(&mut self) {
         self.rooms.finish();
+        self.exchange.finish();
     }
 }

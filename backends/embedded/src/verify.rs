@@ -28,8 +28,10 @@ pub struct Verdict {
     pub hash_again: u128,
     /// A sentence for each invariant that does not hold.
     pub violations: Vec<String>,
-    /// Bookings that stand.
-    pub bookings: u64,
+    /// What rooms has done and holds.
+    pub rooms: turnstile_rooms::Totals,
+    /// What the exchange has done and holds.
+    pub exchange: turnstile_exchange::Totals,
     /// How long it took, wall clock.
     pub took: Duration,
 }
@@ -86,7 +88,8 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
         hash,
         hash_again,
         violations: first.machines().check().err().unwrap_or_default(),
-        bookings: first.machines().rooms().totals().bookings,
+        rooms: first.machines().rooms().totals(),
+        exchange: first.machines().exchange().totals(),
         journal,
         took: begun.elapsed(),
     })

@@ -123,7 +123,7 @@ fn a_snapshot_is_made_beside_the_loop_and_lets_old_segments_go() {
     }
     let verdict = verify(directory.path()).unwrap();
     assert!(verdict.holds(), "{verdict:?}");
-    assert_eq!(verdict.bookings, 20_000);
+    assert_eq!(verdict.rooms.bookings, 20_000);
     assert!(
         verdict.from > Position(0),
         "the oldest snapshot is not the beginning"

@@ -2,13 +2,7 @@
 
 use turnstile_types::Timestamp;
 
-use crate::{AccountId, ClientId, Decimal, OrderId, Symbol};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
-    Buy,
-    Sell,
-}
+use crate::{AccountId, ClientId, Decimal, OrderId, SelfTrade, Side, Symbol};
 
 /// How long an order may wait on the book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,21 +17,6 @@ pub enum TimeInForce {
     FillOrKill,
     /// Until it is filled or cancelled, and it must not match at once: else it is refused.
     PostOnly,
-}
-
-/// What happens when an order meets an order of its own account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SelfTrade {
-    /// They match like any other.
-    Allow,
-    /// Both rest: the newcomer passes over its account's orders. (The course protocol's way.)
-    Skip,
-    /// The order on the book is cancelled.
-    ExpireMaker,
-    /// What is left of the newcomer is cancelled.
-    ExpireTaker,
-    /// Both are cancelled.
-    ExpireBoth,
 }
 
 /// A new order.
@@ -100,7 +79,8 @@ pub enum Command {
         order: OrderRef,
     },
     /// Changes an order in one step. `quantity` is what shall be left open. Less at the same limit
-    /// keeps its place in the queue; anything else goes to the end of it, and may match at once.
+    /// keeps its place in the queue (and as much changes nothing); anything else goes to the end
+    /// of it, and may match at once.
     Replace {
         account: AccountId,
         order: OrderRef,

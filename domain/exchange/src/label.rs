@@ -83,6 +83,11 @@ macro_rules! label {
             pub fn as_str(&self) -> &str {
                 unpadded(&self.0)
             }
+
+            /// The text, filled up with zeros: equal exactly when the names are.
+            pub(crate) const fn padded(&self) -> &[u8; $length] {
+                &self.0
+            }
         }
 
         impl Deref for $name {

@@ -15,10 +15,34 @@ pub mod limits;
 mod outcome;
 mod query;
 
-pub use command::{Command, Order, OrderRef, SelfTrade, Side, TimeInForce};
+mod machine;
+mod warming;
+
+mod apply;
+mod check;
+mod codec;
+mod queries;
+mod snapshot;
+
+mod accounts;
+mod positions;
+mod symbols;
+
+mod clients;
+mod executions;
+mod ids;
+mod ledger;
+
+mod slab;
+mod table;
+
+pub use turnstile_book::{SelfTrade, Side};
+
+pub use command::{Command, Order, OrderRef, TimeInForce};
 pub use decimal::{CASH_SCALE, Cash, Decimal, InvalidDecimal};
 pub use event::{Event, EventKind, Level, Party};
 pub use label::{AccountId, ClientId, InvalidLabel, Symbol};
+pub use machine::Exchange;
 pub use outcome::{Done, EndReason, Field, Outcome, Refusal, Ticket, TicketState};
 pub use query::{
     AccountView, Answer, Cursor, DepthView, Execution, OrderView, Query, QueuedOrder, SymbolView,

@@ -30,3 +30,7 @@ pub const SYMBOLS_MAX: u32 = 1 << 20;
 
 /// Open orders of all accounts.
 pub const OPEN_ORDERS_MAX: u32 = 1 << 26;
+
+/// Ended orders that one command forgets at most: more than it ends in the long run, few enough
+/// that nobody waits for it.
+pub const FORGOTTEN_AT_ONCE: u32 = 4;

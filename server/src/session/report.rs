@@ -60,12 +60,13 @@ type Section = fn(&Engine, &mut Facts);
 
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let sections: [(&str, Section); 5] = [
+    let sections: [(&str, Section); 6] = [
         ("Server", server),
         ("Clients", clients),
         ("Persistence", persistence),
         ("Stats", stats),
         ("Rooms", rooms),
+        ("Exchange", exchange),
     ];
     let every = arguments.len() == 1
         || arguments.iter().skip(1).any(|word| {
@@ -158,4 +159,10 @@ fn rooms(engine: &Engine, facts: &mut Facts) {
     facts.put("rooms_cancelled_total", totals.cancelled_total);
     facts.put("rooms_held_total", totals.held_total);
     facts.put("rooms_expired_total", totals.expired_total);
+}
+
+fn exchange(engine: &Engine, facts: &mut Facts) {
+    for (name, value) in turnstile_resp::exchange::facts(&engine.exchange_totals()) {
+        facts.put(name, value);
+    }
 }

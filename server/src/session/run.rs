@@ -1,6 +1,7 @@
 //! Runs: requests that came together are read together before the first is executed.
 
 use turnstile_resp::{Decoded, Decoder, Fault, Protocol, catalogue::Action, rooms};
+use turnstile_rooms::Rooms;
 
 use super::{Next, Replies, Session, Surroundings};
 use crate::{engine::Engine, limits::AHEAD};
@@ -46,7 +47,7 @@ impl<'a> Ahead<'a> {
         if self.count > 0
             && let rooms::Request::Command { command, .. } = &request
         {
-            engine.prefetch(command);
+            engine.prefetch::<Rooms>(command);
         }
         let slot = self
             .requests

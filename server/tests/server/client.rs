@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use turnstile_server::{Durability, Limits, Running, Settings, start};
+use turnstile_server::{Durability, Limits, Options, Running, Settings, start};
 
 /// No answer takes so long: a test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -19,9 +19,11 @@ impl Server {
     pub(crate) fn with(limits: Limits) -> Self {
         let settings = Settings {
             data: None,
-            durability: Durability::Memory,
+            storage: Options::with(Durability::Memory),
             resp: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
             http: None,
+            xml: None,
+            xml_options: turnstile_xml::Options::default(),
             verhoeff: false,
             limits,
         };
