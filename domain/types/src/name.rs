@@ -42,19 +42,14 @@ impl Name {
         if text.len() > LENGTH_MAX {
             return Err(InvalidName::TooLong(text.len()));
         }
-        // What pads a name is of the alphabet too: whole halves are checked at once, not bytes.
-        let mut bytes = [b'-'; LENGTH_MAX];
+        if let Some(at) = text.iter().position(|&byte| !is_name_byte(byte)) {
+            return Err(InvalidName::Character(at));
+        }
+        let mut bytes = [0; LENGTH_MAX];
         bytes
             .get_mut(..text.len())
             .expect("a name has at most 64 bytes")
             .copy_from_slice(text);
-        let (first, second) = bytes.split_at(LENGTH_MAX / 2);
-        if !(all_name_bytes(first) && (text.len() <= first.len() || all_name_bytes(second))) {
-            let wrong = text.iter().position(|&byte| !is_name_byte(byte));
-            return Err(InvalidName::Character(
-                wrong.expect("what pads a name is of the alphabet"),
-            ));
-        }
         let length = u8::try_from(text.len()).expect("a name has at most 64 bytes");
         Ok(Self { length, bytes })
     }
@@ -72,19 +67,21 @@ impl Name {
     }
 }
 
-/// Whether a byte is of the alphabet. Without branches, so that many bytes are looked at together;
-/// `:` follows the digits, and `.` follows `-`.
-const fn is_name_byte(byte: u8) -> bool {
-    let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
-    let digit_or_colon = byte.wrapping_sub(b'0') < 11;
-    let dash_or_dot = byte.wrapping_sub(b'-') < 2;
-    letter | digit_or_colon | dash_or_dot | (byte == b'_')
-}
+/// Whether each byte is of the alphabet: names are read with every request, and one look is less
+/// than several comparisons.
+static ALPHABET: [bool; 256] = {
+    let mut alphabet = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        alphabet[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-');
+        byte += 1;
+    }
+    alphabet
+};
 
-fn all_name_bytes(bytes: &[u8]) -> bool {
-    bytes
-        .iter()
-        .fold(true, |all, &byte| all & is_name_byte(byte))
+fn is_name_byte(byte: u8) -> bool {
+    ALPHABET.get(usize::from(byte)).is_some_and(|&known| known)
 }
 
 impl Deref for Name {

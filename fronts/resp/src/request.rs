@@ -277,24 +277,12 @@ impl Decoder {
 /// The bulk string whose `$` is at `at`: where its content starts and ends.
 #[inline]
 fn bulk_string(bytes: &[u8], at: usize) -> Result<(usize, usize), Stop> {
-    let (length, start) = match *bytes.get(at..).unwrap_or_default() {
-        // Nearly every argument is shorter than a hundred bytes.
-        [b'$', ones @ b'0'..=b'9', b'\r', b'\n', ..] => (usize::from(ones - b'0'), at + 4),
-        [
-            b'$',
-            tens @ b'0'..=b'9',
-            ones @ b'0'..=b'9',
-            b'\r',
-            b'\n',
-            ..,
-        ] => (
-            usize::from(tens - b'0') * 10 + usize::from(ones - b'0'),
-            at + 5,
-        ),
-        [] => return Err(Stop::Incomplete),
-        [b'$', ..] => length_line(bytes, at + 1, Fault::Argument)?,
-        [other, ..] => return Err(Fault::Dollar(other).into()),
-    };
+    match bytes.get(at) {
+        None => return Err(Stop::Incomplete),
+        Some(b'$') => {}
+        Some(&other) => return Err(Fault::Dollar(other).into()),
+    }
+    let (length, start) = length_line(bytes, at + 1, Fault::Argument)?;
     if length > ARGUMENT_BYTES_MAX {
         return Err(Fault::Argument.into());
     }
