@@ -69,6 +69,10 @@ impl Name {
 
 /// Whether each byte is of the alphabet: names are read with every request, and one look is less
 /// than several comparisons.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "computed by the compiler, which would refuse an index beyond the end"
+)]
 static ALPHABET: [bool; 256] = {
     let mut alphabet = [false; 256];
     let mut byte = 0_u8;
