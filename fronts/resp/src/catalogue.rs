@@ -184,9 +184,12 @@ pub struct Catalogue {
     places: Vec<Option<Place>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Place {
     syntax: &'static Syntax,
+    /// The name in capitals, as most clients write it: equal bytes are quicker to see than equal
+    /// letters.
+    capitals: Box<[u8]>,
     /// Kept here because it is counted from the arguments.
     arity: i64,
 }
@@ -216,6 +219,7 @@ impl Catalogue {
                 .expect("a place is below the number of places");
             *place = Some(Place {
                 syntax,
+                capitals: syntax.name.to_ascii_uppercase().into_bytes().into(),
                 arity: syntax.arity(),
             });
         }
@@ -229,11 +233,11 @@ impl Catalogue {
     }
 
     #[inline]
-    fn place(&self, name: &[u8]) -> Option<Place> {
+    fn place(&self, name: &[u8]) -> Option<&Place> {
         let mut at = home(name);
         loop {
-            let place = (*self.places.get(at)?)?;
-            if place.syntax.name.as_bytes().eq_ignore_ascii_case(name) {
+            let place = self.places.get(at)?.as_ref()?;
+            if *place.capitals == *name || place.capitals.eq_ignore_ascii_case(name) {
                 return Some(place);
             }
             at = (at + 1) % PLACES;

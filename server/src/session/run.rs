@@ -70,13 +70,18 @@ impl Session {
         budget: usize,
         out: &mut Vec<u8>,
     ) -> Run {
-        let is_plain = self.is_plain();
-        let mut ahead = Ahead::new();
         let mut run = Run {
             length: 0,
             requests: 0,
             end: RunEnd::More,
         };
+        // After the last whole request there is mostly nothing: not worth any preparation.
+        if bytes.is_empty() {
+            run.end = RunEnd::Incomplete;
+            return run;
+        }
+        let is_plain = self.is_plain();
+        let mut ahead = Ahead::new();
         while run.requests < budget {
             let rest = bytes.get(run.length..).unwrap_or_default();
             let (arguments, length) = match decoder.decode(rest) {
