@@ -85,7 +85,7 @@ impl Tally {
 
 /// What was asked of one machine, through whatever door, and how its commands ended.
 #[derive(Debug)]
-pub struct ServiceCounters {
+pub struct MachineCounters {
     /// Requests, by what they ask.
     pub operations: Tally,
     /// Outcomes of commands: done, and each refusal by its code.
@@ -106,10 +106,10 @@ pub(crate) trait Counted: Machine {
     /// Which of the outcomes it is.
     fn outcome_place(outcome: &Self::Outcome) -> usize;
 
-    fn counters(all: &Counters) -> &ServiceCounters;
+    fn counters(all: &Counters) -> &MachineCounters;
 }
 
-impl ServiceCounters {
+impl MachineCounters {
     fn of<M: Counted>() -> Self {
         Self {
             operations: Tally::new(M::OPERATIONS),
@@ -153,8 +153,8 @@ pub struct Counters {
     pub resp: DoorCounters,
     pub http: DoorCounters,
     pub xml: DoorCounters,
-    pub rooms: ServiceCounters,
-    pub exchange: ServiceCounters,
+    pub rooms: MachineCounters,
+    pub exchange: MachineCounters,
     /// Errors answered by the fast doors and the loop.
     pub errors: Tally,
     /// Requests of any kind over RESP.
@@ -180,8 +180,8 @@ impl Default for Counters {
             resp: DoorCounters::default(),
             http: DoorCounters::default(),
             xml: DoorCounters::default(),
-            rooms: ServiceCounters::of::<Rooms>(),
-            exchange: ServiceCounters::of::<Exchange>(),
+            rooms: MachineCounters::of::<Rooms>(),
+            exchange: MachineCounters::of::<Exchange>(),
             errors: Tally::new(&ERRORS),
             requests: Counter::default(),
             replayed: Counter::default(),

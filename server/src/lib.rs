@@ -27,7 +27,7 @@ use std::{fmt, io, net::SocketAddr, path::PathBuf};
 use turnstile_embedded::OpenError;
 
 pub use counters::{
-    COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, ServiceCounters, Tally,
+    COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, MachineCounters, Tally,
 };
 pub use feed::Feed;
 pub use gate::{Ask, Gate, Overloaded, ServerStatus};

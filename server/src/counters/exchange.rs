@@ -2,7 +2,7 @@
 
 use turnstile_exchange::{Command, Exchange, Outcome, Query, Refusal};
 
-use super::{Counted, Counters, ServiceCounters};
+use super::{Counted, Counters, MachineCounters};
 
 impl Counted for Exchange {
     const OPERATIONS: &'static [&'static str] = &OPERATIONS;
@@ -23,7 +23,7 @@ impl Counted for Exchange {
         }
     }
 
-    fn counters(all: &Counters) -> &ServiceCounters {
+    fn counters(all: &Counters) -> &MachineCounters {
         &all.exchange
     }
 }

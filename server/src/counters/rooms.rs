@@ -2,7 +2,7 @@
 
 use turnstile_rooms::{Command, Outcome, Query, Refusal, Rooms};
 
-use super::{Counted, Counters, ServiceCounters};
+use super::{Counted, Counters, MachineCounters};
 
 impl Counted for Rooms {
     const OPERATIONS: &'static [&'static str] = &OPERATIONS;
@@ -23,7 +23,7 @@ impl Counted for Rooms {
         }
     }
 
-    fn counters(all: &Counters) -> &ServiceCounters {
+    fn counters(all: &Counters) -> &MachineCounters {
         &all.rooms
     }
 }

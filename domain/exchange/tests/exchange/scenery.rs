@@ -29,20 +29,6 @@ pub(crate) fn context(position: u64, now: u64, principal: &Principal) -> Context
     }
 }
 
-/// A limit order that waits until it is cancelled.
-pub(crate) fn limit_order(who: &str, side: Side, quantity: &str, limit: &str) -> Order {
-    Order {
-        account: account(who),
-        symbol: symbol("X"),
-        side,
-        quantity: decimal(quantity),
-        limit: Some(decimal(limit)),
-        time_in_force: TimeInForce::GoodTillCancel,
-        self_trade: SelfTrade::ExpireTaker,
-        client_id: None,
-    }
-}
-
 pub(crate) fn bytes_of(exchange: &Exchange) -> Vec<u8> {
     let mut bytes = Vec::new();
     exchange.snapshot(&mut bytes);

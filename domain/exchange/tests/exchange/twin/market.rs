@@ -163,7 +163,7 @@ impl Twin {
         if listed.halted {
             return Err(Refusal::SymbolHalted);
         }
-        let price = limit.unwrap_or(listed.low.or(listed.high).unwrap_or(1));
+        let price = limit.or(listed.low).or(listed.high).unwrap_or(1);
         let below = listed.low.is_some_and(|low| price < low);
         if below || listed.high.is_some_and(|high| price > high) {
             let low = listed.low.map(|low| self.price(name, low));
