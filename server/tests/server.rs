@@ -1,9 +1,10 @@
-//! The RESP door over real sockets.
+//! The fast doors over real sockets.
 
 #[cfg(test)]
 mod server {
     pub(crate) mod client;
     mod conversation;
     mod endings;
+    mod exchange;
     mod hostile;
 }

@@ -1,8 +1,6 @@
 //! Names, numbers and orders, as tests write them.
 
-use turnstile_exchange::{
-    AccountId, ClientId, Decimal, Exchange, Order, SelfTrade, Side, Symbol, TimeInForce,
-};
+use turnstile_exchange::{AccountId, ClientId, Decimal, Exchange, Symbol};
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
 pub(crate) fn account(text: &str) -> AccountId {
