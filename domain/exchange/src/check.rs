@@ -44,7 +44,7 @@ pub(crate) fn is_crossed<'a>(
     buys: impl Iterator<Item = Resting> + 'a,
     sells: impl Iterator<Item = Resting> + 'a,
 ) -> bool {
-    let mut sells = Cheapest::of(sells);
+    let sells = Cheapest::of(sells);
     for buy in buys {
         if sells.of_another(&buy) <= buy.price {
             return true;
@@ -82,7 +82,8 @@ impl Cheapest {
         }
     }
 
-    fn of_another(&mut self, buy: &Resting) -> u64 {
+    /// The best sell of somebody else than the buyer.
+    fn of_another(self, buy: &Resting) -> u64 {
         if self.owner == Some(buy.owner) {
             self.others
         } else {

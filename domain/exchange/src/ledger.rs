@@ -14,7 +14,7 @@ use crate::{
 
 /// The orders, found by id, with their executions and client ids.
 ///
-/// An order has one row for its whole life: 88 bytes, whether it is open or ended. Open rows are
+/// An order has one row for its whole life: 96 bytes, whether it is open or ended. Open rows are
 /// chained for each account, by id; ended ones in the order in which they ended, which is the
 /// order in which they are forgotten.
 #[derive(Debug)]
@@ -343,5 +343,57 @@ impl Ledger {
             self.clients.forget(client);
         }
         self.rows.give_back(first);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(ledger: &mut Ledger, at: Timestamp) {
+        let number = ledger.accept(Row {
+            id: ledger.next_id(),
+            account: 0,
+            symbol: 0,
+            quantity: 1,
+            rest: 1,
+            limit: 1,
+            since: at,
+            until: Timestamp(0),
+            executions: Chain::EMPTY,
+            client: NONE,
+            state: State::Arriving,
+            side: Side::Buy,
+            patience: Patience::ImmediateOrCancel,
+            self_trade: SelfTrade::Allow,
+        });
+        ledger.end(number, at, Some(EndReason::Immediate));
+    }
+
+    #[test]
+    fn ended_orders_are_forgotten_when_they_are_old_or_too_many() {
+        let mut ledger = Ledger::new();
+        for at in 1..=5 {
+            ended(&mut ledger, Timestamp(at));
+        }
+        let now = Timestamp(5);
+        ledger.forget_oldest(now, 5);
+        assert_eq!(ledger.ended(), 5, "five may be kept");
+        ledger.forget_oldest(now, 3);
+        ledger.forget_oldest(now, 3);
+        ledger.forget_oldest(now, 3);
+        assert_eq!(ledger.ended(), 3, "three may be kept");
+        assert_eq!(ledger.find(OrderId(2)), None, "the oldest go first");
+        assert!(ledger.find(OrderId(3)).is_some());
+        let week = Timestamp(3 + limits::ENDED_MS);
+        ledger.forget_oldest(week, 5);
+        ledger.forget_oldest(week, 5);
+        assert_eq!(ledger.ended(), 2, "one of them is a week old");
+        assert_eq!((ledger.find(OrderId(3)), ledger.len()), (None, 2));
+    }
+
+    #[test]
+    fn an_order_takes_96_bytes() {
+        assert_eq!(size_of::<Row>(), 96);
     }
 }

@@ -1,6 +1,8 @@
 //! Names, numbers and orders, as tests write them.
 
-use turnstile_exchange::{AccountId, ClientId, Decimal, Exchange, Symbol};
+use turnstile_exchange::{
+    AccountId, ClientId, Decimal, Exchange, Order, SelfTrade, Side, Symbol, TimeInForce,
+};
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
 pub(crate) fn account(text: &str) -> AccountId {
@@ -24,6 +26,20 @@ pub(crate) fn context(position: u64, now: u64, principal: &Principal) -> Context
         position: Position(position),
         now: Timestamp(now),
         principal,
+    }
+}
+
+/// A limit order that waits until it is cancelled.
+pub(crate) fn limit_order(who: &str, side: Side, quantity: &str, limit: &str) -> Order {
+    Order {
+        account: account(who),
+        symbol: symbol("X"),
+        side,
+        quantity: decimal(quantity),
+        limit: Some(decimal(limit)),
+        time_in_force: TimeInForce::GoodTillCancel,
+        self_trade: SelfTrade::ExpireTaker,
+        client_id: None,
     }
 }
 
