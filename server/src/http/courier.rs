@@ -24,6 +24,13 @@ use crate::gate::{Ask, Gate, ServerStatus};
 /// many as fill the time of a sync: 32 and 48 gave less, 24 much less.
 pub(super) const BATCH: usize = 40;
 
+/// With fewer requests than these with the loop, it is woken for any others as soon as the sockets
+/// bring no more: with few connections time passes in syncs, not in work, and larger batches would
+/// save nothing.
+pub(super) const FEW: usize = 10;
+
+const _: () = assert!(FEW < BATCH);
+
 /// How often the courier looks for more requests before it wakes the loop for a small batch. A
 /// bound, because sockets that are never silent would keep it for ever.
 const GATHERING_ROUNDS: usize = 8;
@@ -32,8 +39,8 @@ const GATHERING_ROUNDS: usize = 8;
 ///
 /// Waking a thread is the dearest part of a request, so it is done for many at once. A request goes
 /// into the loop's queue without a wake-up. The loop is told when there is a whole batch; or, while
-/// nothing is with the loop, when the sockets bring no more. What comes while a smaller batch is with
-/// the loop waits for its answers, as it would wait for their sync anyway. On the way back the loop
+/// few are with the loop, when the sockets bring no more. What comes while more are with the loop
+/// waits for their answers, as it would wait for their sync anyway. On the way back the loop
 /// tells when it has answered a turn's requests: its single answers find nobody to wake, but for the
 /// last that is listened to. Should the loop be gone, that one ends, and so do those before it.
 #[derive(Debug)]
@@ -213,17 +220,17 @@ impl Courier {
         }
     }
 
-    /// Ready when there are requests on the desk and none with the loop.
+    /// Ready when there are requests on the desk and few with the loop.
     fn poll_desk(&self, cx: &mut Context<'_>, is_answered: bool) -> Poll<()> {
         let mut desk = self.desk();
         if is_answered {
             desk.outstanding.retain_mut(|ticket| !ticket.is_passed());
         }
         desk.listen(cx);
-        if desk.is_waiting() {
-            return Poll::Ready(());
-        }
-        if desk.outstanding.is_empty() {
+        if desk.takes_few() {
+            if desk.unannounced > 0 {
+                return Poll::Ready(());
+            }
             desk.courier = Some(cx.waker().clone());
         }
         Poll::Pending
@@ -246,7 +253,7 @@ impl Courier {
     /// Wakes the loop, unless a whole batch has done so meanwhile.
     fn announce(&self) {
         let mut desk = self.desk();
-        if desk.is_waiting() {
+        if desk.unannounced > 0 && desk.takes_few() {
             desk.unannounced = 0;
             drop(desk);
             self.gate.wake();
@@ -259,9 +266,9 @@ impl Courier {
 }
 
 impl Desk {
-    /// Whether there are requests, and none of them is with the loop.
-    fn is_waiting(&self) -> bool {
-        self.unannounced > 0 && self.unannounced == self.outstanding.len()
+    /// Whether the loop is to be woken for less than a batch.
+    fn takes_few(&self) -> bool {
+        self.outstanding.len() - self.unannounced < FEW
     }
 
     /// Listens to the last outstanding answer; those that are there already are passed on.

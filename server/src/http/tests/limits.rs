@@ -5,7 +5,10 @@ use std::{net::Shutdown, time::Instant};
 use turnstile_embedded::ExecuteError;
 
 use super::*;
-use crate::{gate::Ask, http::courier::BATCH};
+use crate::{
+    gate::Ask,
+    http::courier::{BATCH, FEW},
+};
 
 const QUICK: HttpLimits = HttpLimits {
     head: Duration::from_millis(100),
@@ -144,23 +147,40 @@ fn await_bell(inbox: &Inbox, poll: &mut mio::Poll) {
     }
 }
 
+const ASKING: &[u8] = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// So many requests, each of which the loop was woken for, and those who sent them.
+fn ask_one_by_one(
+    site: &Site,
+    inbox: &Inbox,
+    poll: &mut mio::Poll,
+    count: usize,
+) -> (Vec<Ask>, Vec<Peer>) {
+    let one = |_| {
+        let mut peer = site.peer();
+        peer.send(ASKING);
+        await_bell(inbox, poll);
+        (inbox.next().unwrap(), peer)
+    };
+    (0..count).map(one).unzip()
+}
+
 #[test]
 fn a_whole_batch_wakes_the_loop_before_the_requests_ahead_of_it_are_answered() {
     let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
-    let mut peers: Vec<Peer> = (0..=BATCH).map(|_| site.peer()).collect();
-    let (first, others) = peers.split_first_mut().unwrap();
-    let request = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    first.send(request);
-    await_bell(&inbox, &mut poll);
-    let mut asks = vec![inbox.next()];
-    for peer in others {
-        peer.send(request);
+    let (asks, mut peers) = ask_one_by_one(&site, &inbox, &mut poll, FEW);
+    let mut asks: Vec<Option<Ask>> = asks.into_iter().map(Some).collect();
+    for _ in 0..BATCH {
+        let mut peer = site.peer();
+        peer.send(ASKING);
+        peers.push(peer);
     }
     await_bell(&inbox, &mut poll);
     asks.extend((0..BATCH).map(|_| inbox.next()));
     assert!(asks.iter().all(Option::is_some));
     // They end in another order than they came in; one that is dropped is answered: unavailable.
-    for at in (0..=BATCH).step_by(2).chain((1..=BATCH).step_by(2)) {
+    let count = asks.len();
+    for at in (0..count).step_by(2).chain((1..count).step_by(2)) {
         drop(asks[at].take());
     }
     inbox.note_answered();
@@ -171,23 +191,20 @@ fn a_whole_batch_wakes_the_loop_before_the_requests_ahead_of_it_are_answered() {
 }
 
 #[test]
-fn requests_behind_a_small_batch_wake_the_loop_when_that_is_answered() {
+fn less_than_a_batch_wakes_the_loop_when_what_is_ahead_of_it_is_answered() {
     let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
-    let mut peers = [site.peer(), site.peer()];
-    let [first, second] = &mut peers;
-    first.send(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await_bell(&inbox, &mut poll);
-    let ahead = inbox.next().unwrap();
-    second.send(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let (ahead, mut peers) = ask_one_by_one(&site, &inbox, &mut poll, FEW);
+    let mut late = site.peer();
+    late.send(ASKING);
     let end = Instant::now() + PATIENCE;
     let mut looks = std::iter::repeat_with(|| inbox.next()).take_while(|_| Instant::now() < end);
     let behind = looks.find_map(|ask| ask).expect("it comes into the queue");
-    assert!(!inbox.has_rung(), "it waits for the one ahead");
+    assert!(!inbox.has_rung(), "it waits for those ahead");
     drop(ahead);
     inbox.note_answered();
     await_bell(&inbox, &mut poll);
     drop(behind);
-    inbox.note_answered();
+    peers.push(late);
     for peer in &mut peers {
         assert_eq!(peer.reply().problem(), (503, "unavailable".to_owned()));
     }
