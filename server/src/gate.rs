@@ -11,7 +11,7 @@ use std::{
 };
 
 use mio::Waker;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use turnstile_embedded::{ExecuteError, Reply, Status};
 use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
 use turnstile_types::{Position, Principal};
@@ -67,6 +67,7 @@ impl std::error::Error for Overloaded {}
 pub struct Gate {
     asks: SyncSender<Ask>,
     bell: Arc<Bell>,
+    answered: Arc<Notify>,
     id_key: Arc<IdKey>,
     verhoeff: bool,
 }
@@ -91,6 +92,7 @@ impl Bell {
 pub(crate) struct Inbox {
     asks: Receiver<Ask>,
     bell: Arc<Bell>,
+    answered: Arc<Notify>,
 }
 
 impl fmt::Debug for Gate {
@@ -106,14 +108,17 @@ impl Gate {
             rung: AtomicBool::new(false),
             waker,
         });
+        let answered = Arc::new(Notify::new());
         let inbox = Inbox {
             asks: receiver,
             bell: Arc::clone(&bell),
+            answered: Arc::clone(&answered),
         };
         (
             Self {
                 asks: sender,
                 bell,
+                answered,
                 id_key: Arc::new(id_key),
                 verhoeff,
             },
@@ -152,6 +157,12 @@ impl Gate {
         self.verhoeff
     }
 
+    /// Returns when the loop has answered a turn's requests since the last time. One task waits here
+    /// for all who asked, so that the loop pays for one wake-up only.
+    pub(crate) async fn answered(&self) {
+        self.answered.notified().await;
+    }
+
     /// Wakes the loop for something that it finds elsewhere.
     pub(crate) fn wake(&self) {
         self.bell.ring();
@@ -166,5 +177,10 @@ impl Inbox {
 
     pub(crate) fn next(&self) -> Option<Ask> {
         self.asks.try_recv().ok()
+    }
+
+    /// Says that a turn's requests are answered.
+    pub(crate) fn note_answered(&self) {
+        self.answered.notify_one();
     }
 }

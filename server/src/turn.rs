@@ -322,8 +322,9 @@ impl FastLoop {
         for _ in 0..GATE_BATCH {
             let Some(ask) = self.inbox.next() else { return };
             self.engine.counters.gate_taken.add(1);
-            if let Some(waiting) = self.execute(ask) {
-                self.waiting.push(waiting);
+            match self.execute(ask) {
+                Some(waiting) => self.waiting.push(waiting),
+                None => self.inbox.note_answered(),
             }
         }
         self.asks_wait = true;
@@ -396,6 +397,9 @@ impl FastLoop {
 
     /// Those who asked and have gone meanwhile are not waited for: their answer is dropped.
     fn answer_asks(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
         for waiting in self.waiting.drain(..) {
             match waiting {
                 Waiting::Command(sender, reply) => drop(sender.send(reply)),
@@ -403,6 +407,7 @@ impl FastLoop {
                 Waiting::Status(sender, status) => drop(sender.send(*status)),
             }
         }
+        self.inbox.note_answered();
     }
 
     /// Tells what the committed group has changed.
