@@ -2,6 +2,8 @@
 //!
 //! A missed target is a result and not a failure: the report says so, and the exit code is 0.
 
+mod allocations;
+mod book;
 mod booking;
 mod contest;
 mod driver;
@@ -25,6 +27,7 @@ use anyhow::{Result, ensure};
 use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser};
 
 use crate::{
+    book::Book,
     ground::Ground,
     machine::Machine,
     probe::Probe,
@@ -43,6 +46,8 @@ struct Arguments {
 enum Command {
     /// Every claim about rooms, beside redis-server; writes rooms.json and rooms.md
     Rooms(Rooms),
+    /// The order book alone, in five market regimes; writes book.json and book.md
+    Book(Book),
     /// Only what the bare machine does: one sync, one round trip over loopback
     Probe {
         /// Where the probe writes: a directory on the disk of interest
@@ -73,6 +78,10 @@ struct Rooms {
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Rooms(arguments) => measure(arguments),
+        Command::Book(arguments) => {
+            write!(io::stdout(), "{}", book::measure(&arguments)?)?;
+            Ok(())
+        }
         Command::Probe { scratch } => {
             let probe = Probe::take(&scratch)?;
             writeln!(io::stdout(), "{probe}")?;

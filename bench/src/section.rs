@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// With two cores for two ends, others who use more than this take it from one of the ends.
-const NEIGHBOURS_PERCENT_MAX: f64 = 25.0;
+pub(crate) const NEIGHBOURS_PERCENT_MAX: f64 = 25.0;
 
 /// A part of the report, with the probes that ran right before and after it.
 #[derive(Debug, Serialize)]

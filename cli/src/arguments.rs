@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, config::LogFlags, config_print, demo, dev, lab, rooms, serve, verify};
+use crate::{
+    completions, config::LogFlags, config_print, demo, dev, exchange, lab, rooms, serve, verify,
+};
 
 const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong; \
     97 something was sold twice, lost or contradicted; 98 a measurement is invalid; \
@@ -32,6 +34,9 @@ pub(crate) enum Command {
     /// Works with the rooms of a running server
     #[command(subcommand)]
     Rooms(rooms::Command),
+    /// Works with order books
+    #[command(subcommand)]
+    Exchange(exchange::Command),
     /// Measures a server, and proves that it stayed correct
     #[command(subcommand)]
     Lab(lab::Command),

@@ -38,7 +38,7 @@ impl Server {
         let binary = std::env::current_exe().context("the path of this binary")?;
         let mut command = Command::new(binary);
         command.args(["dev", "--attached", "--log", "warn", "--durability", "sync"]);
-        command.args(["--resp", "127.0.0.1:0", "--http"]);
+        command.args(["--resp", "127.0.0.1:0", "--xml", "off", "--http"]);
         command.arg(match http {
             Http::Off => "off",
             Http::On => "127.0.0.1:0",

@@ -26,10 +26,19 @@ pub(crate) struct Config {
     pub(crate) data: Option<PathBuf>,
     /// `storage.durability`: what an answer promises.
     pub(crate) durability: Durability,
+    /// `storage.segment_bytes`: the length of the journal's segments.
+    pub(crate) segment_bytes: u32,
+    /// `storage.snapshot_records`: after how many records a snapshot is made; 0 for never.
+    pub(crate) snapshot_records: u64,
     /// `doors.resp`: where the RESP door listens; nowhere when it is off.
     pub(crate) resp: Option<SocketAddr>,
     /// `doors.http`: where the HTTP door listens; nowhere when it is off.
     pub(crate) http: Option<SocketAddr>,
+    /// `doors.xml`: where the XML door listens; nowhere when it is off.
+    pub(crate) xml: Option<SocketAddr>,
+    /// The switches of the XML door: `xml.reply_length_line`, `xml.lenient_accounts`,
+    /// `xml.self_match`.
+    pub(crate) xml_options: turnstile_xml::Options,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
     pub(crate) verhoeff: bool,
     /// `log.level`: what is logged.
@@ -47,12 +56,30 @@ pub(crate) struct Flags {
     /// When an answer leaves: after the disk's sync, after the write to the operating system, at once
     #[arg(long, value_name = "sync|os|memory")]
     pub(crate) durability: Option<String>,
+    /// Length of a journal segment in bytes, from 4 MiB to 1 GiB
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) segment_bytes: Option<String>,
+    /// Make a snapshot after so many records; 0 for never
+    #[arg(long, value_name = "RECORDS")]
+    pub(crate) snapshot_records: Option<String>,
     /// Where the RESP door listens; port 0 picks a free one
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) resp: Option<String>,
     /// Where the HTTP door listens; port 0 picks a free one
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) http: Option<String>,
+    /// Where the XML door of the exchange listens; port 0 picks a free one
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) xml: Option<String>,
+    /// Whether a line with its length stands before each XML answer
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) xml_reply_length_line: Option<String>,
+    /// Whether an account of the XML door may have any name, and not only digits
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) xml_lenient_accounts: Option<String>,
+    /// Whether XML orders of one account match each other
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) xml_self_match: Option<String>,
     /// Whether the last digit of an id number must be its Verhoeff check digit
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) verhoeff: Option<String>,
@@ -84,12 +111,21 @@ impl Config {
                 }
             })?,
             durability: layers.required(Field::Durability, durability)?,
+            segment_bytes: layers.required(Field::SegmentBytes, segment_bytes)?,
+            snapshot_records: layers.required(Field::SnapshotRecords, |text| {
+                text.parse()
+                    .map_err(|_invalid| "it is a number of records, or 0".to_owned())
+            })?,
             resp: layers.required(Field::Resp, door)?,
             http: layers.required(Field::Http, door)?,
-            verhoeff: layers.required(Field::Verhoeff, |text| {
-                text.parse()
-                    .map_err(|_invalid| "it is either true or false".to_owned())
-            })?,
+            xml: layers.required(Field::Xml, door)?,
+            xml_options: turnstile_xml::Options {
+                reply_length_line: layers.required(Field::ReplyLengthLine, boolean)?,
+                lenient_accounts: layers.required(Field::LenientAccounts, boolean)?,
+                self_match: layers.required(Field::SelfMatch, boolean)?,
+                ..turnstile_xml::Options::default()
+            },
+            verhoeff: layers.required(Field::Verhoeff, boolean)?,
             log_level: layers.required(Field::LogLevel, logging::filter)?,
             log_format: layers.required(Field::LogFormat, |text| {
                 <logging::Format as clap::ValueEnum>::from_str(text, false)
@@ -104,6 +140,18 @@ fn durability(text: &str) -> Result<Durability, String> {
         .into_iter()
         .find(|durability| durability.to_string() == text)
         .ok_or_else(|| "durability is sync, os or memory".to_owned())
+}
+
+fn boolean(text: &str) -> Result<bool, String> {
+    text.parse()
+        .map_err(|_invalid| "it is either true or false".to_owned())
+}
+
+/// A segment holds the largest batch many times over, and an offset in it fits 32 bits.
+fn segment_bytes(text: &str) -> Result<u32, String> {
+    const BOUNDS: std::ops::RangeInclusive<u32> = 4 << 20..=1 << 30;
+    let bytes = text.parse().ok().filter(|bytes| BOUNDS.contains(bytes));
+    bytes.ok_or_else(|| format!("it is from {} to {} bytes", BOUNDS.start(), BOUNDS.end()))
 }
 
 /// The address of a door, or nothing when it is off.

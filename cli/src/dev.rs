@@ -52,7 +52,11 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
-    let config = Config::parse(&Layers::about_logging(log).flags(arguments.flags, log))?;
+    let config = Config::parse(
+        &Layers::about_logging(log)
+            .with_every_door()
+            .flags(arguments.flags, log),
+    )?;
     logging::start(config.log_level.clone(), config.log_format);
     let directory = Directory::of(&config)?;
     let serving = Serving::start(&config, directory.path())?;

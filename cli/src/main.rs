@@ -7,6 +7,7 @@ mod config;
 mod config_print;
 mod demo;
 mod dev;
+mod exchange;
 mod exit;
 mod lab;
 mod logging;
@@ -47,6 +48,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Config(ConfigCommand::Print(arguments)) => config_print::run(arguments, &log),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Rooms(command) => rooms::run(command),
+        Command::Exchange(command) => exchange::run(&command),
         Command::Lab(command) => lab::run(command),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use turnstile_embedded::Options;
 use turnstile_server::{Gate, Limits, Running, Settings, Stopper};
 
 use crate::{config::Config, terminal};
@@ -24,9 +25,15 @@ impl Serving {
         let signals = Signals::catch()?;
         let running = turnstile_server::start(&Settings {
             data: data.map(Path::to_owned),
-            durability: config.durability,
+            storage: Options {
+                durability: config.durability,
+                segment_bytes: config.segment_bytes,
+                snapshot_records: config.snapshot_records,
+            },
             resp: config.resp,
             http: config.http,
+            xml: config.xml,
+            xml_options: config.xml_options,
             verhoeff: config.verhoeff,
             limits: Limits::STANDARD,
         })

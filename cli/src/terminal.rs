@@ -2,7 +2,10 @@
 //!
 //! Results go to standard output, everything on the way to them to standard error.
 
-use std::io::{self, Write as _};
+use std::{
+    fmt,
+    io::{self, Write as _},
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -13,14 +16,14 @@ const PLAIN_STEPS: u64 = 10;
 ///
 /// # Errors
 /// Standard output is closed.
-pub(crate) fn line(text: impl std::fmt::Display) -> io::Result<()> {
+pub(crate) fn line(text: impl fmt::Display) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()
 }
 
 /// Prints one line about the way. It is lost when standard error is closed: then nobody reads it.
-pub(crate) fn note(text: impl std::fmt::Display) {
+pub(crate) fn note(text: impl fmt::Display) {
     writeln!(io::stderr(), "{text}").ok();
 }
 
@@ -31,19 +34,24 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn row(&mut self, label: impl Into<String>, value: impl std::fmt::Display) {
+    pub(crate) fn row(&mut self, label: impl Into<String>, value: impl fmt::Display) {
         self.rows.push((label.into(), format!("{value}")));
     }
 
     /// # Errors
     /// Standard output is closed.
     pub(crate) fn print(&self) -> io::Result<()> {
+        line(self)
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.rows.iter().map(|(label, _)| label.len()).max();
-        for (label, value) in &self.rows {
-            line(format_args!(
-                "{label:<width$}  {value}",
-                width = width.unwrap_or_default()
-            ))?;
+        let width = width.unwrap_or_default();
+        for (number, (label, value)) in self.rows.iter().enumerate() {
+            let end = if number == 0 { "" } else { "\n" };
+            write!(f, "{end}{label:<width$}  {value}")?;
         }
         Ok(())
     }

@@ -71,7 +71,7 @@ pub(crate) fn summary(verdict: &Verdict) -> String {
             "DIFFERENT"
         },
         verdict.violations.len(),
-        Count(verdict.bookings)
+        Count(verdict.rooms.bookings)
     )
 }
 

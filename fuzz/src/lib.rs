@@ -3,3 +3,4 @@
 
 pub mod record;
 pub mod resp;
+pub mod xml;

@@ -1,18 +1,14 @@
 //! One client: its socket, what has come, what is owed, and how far its life has gone.
 
-use std::{
-    io,
-    net::{Shutdown, SocketAddr},
-};
+use std::{io, net::Shutdown};
 
 use mio::net::TcpStream;
-use turnstile_resp::{Decoder, Encoder, Fault};
 
 use crate::{
     buffer::{Filled, Input, Output},
-    counters::ErrorCode,
-    limits::{AHEAD, Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
-    session::{RunEnd, Session, Surroundings},
+    conversation::{Conversation, Next},
+    limits::{Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
+    session::Surroundings,
 };
 
 /// What the socket may still bring.
@@ -42,7 +38,7 @@ enum Phase {
     Gone,
 }
 
-/// One client of the RESP door.
+/// One client of a fast door.
 ///
 /// It moves from serving to gone and never back. Its input is decoded where it lies, its replies
 /// are encoded where they are sent from. A peer that does not take what it is owed is first not
@@ -50,8 +46,7 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct Connection {
     socket: TcpStream,
-    session: Session,
-    decoder: Decoder,
+    conversation: Conversation,
     input: Input,
     output: Output,
     incoming: Incoming,
@@ -67,17 +62,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(
-        socket: TcpStream,
-        id: u64,
-        peer: SocketAddr,
-        since_ms: u64,
-        sweep: u32,
-    ) -> Self {
+    pub(crate) fn new(socket: TcpStream, conversation: Conversation, sweep: u32) -> Self {
         Self {
             socket,
-            session: Session::new(id, peer, since_ms),
-            decoder: Decoder::new(),
+            conversation,
             input: Input::default(),
             output: Output::default(),
             incoming: Incoming::Drained,
@@ -89,8 +77,8 @@ impl Connection {
         }
     }
 
-    pub(crate) const fn session(&self) -> &Session {
-        &self.session
+    pub(crate) const fn conversation(&self) -> &Conversation {
+        &self.conversation
     }
 
     pub(crate) fn is_gone(&self) -> bool {
@@ -181,12 +169,8 @@ impl Connection {
         }
         match self.input.fill(&mut self.socket) {
             Ok(Filled::Bytes { count, more }) => {
-                around
-                    .engine
-                    .counters
-                    .resp
-                    .bytes_in
-                    .add(count.try_into().unwrap_or(0));
+                let door = around.engine.counters.of(self.conversation.door());
+                door.bytes_in.add(count.try_into().unwrap_or(0));
                 // A short read has emptied the socket: what comes later raises a new event.
                 if !more && self.incoming == Incoming::Ready {
                     self.incoming = Incoming::Drained;
@@ -208,20 +192,16 @@ impl Connection {
                 break;
             }
             let rest = self.input.pending().get(at..).unwrap_or_default();
-            let run = self.session.run(
-                around,
-                &mut self.decoder,
-                rest,
-                (budget - served).min(AHEAD),
-                self.output.tail(),
-            );
-            at += run.length;
-            served += run.requests;
-            match run.end {
-                RunEnd::More => {}
-                RunEnd::Incomplete => break,
-                RunEnd::Close => self.phase = Phase::Closing,
-                RunEnd::Fault(fault) => self.break_off(around, fault),
+            let progress = self
+                .conversation
+                .run(around, rest, budget - served, self.output.tail());
+            at += progress.length;
+            served += progress.requests;
+            match progress.next {
+                Next::More => {}
+                Next::Incomplete => break,
+                Next::Close => self.phase = Phase::Closing,
+                Next::Drop => self.phase = Phase::Gone,
             }
         }
         self.input.consume(at);
@@ -231,19 +211,6 @@ impl Connection {
             .requests
             .add(served.try_into().unwrap_or(0));
         served
-    }
-
-    /// The stream makes no sense any more.
-    fn break_off(&mut self, around: &Surroundings<'_>, fault: Fault) {
-        around.engine.counters.error(ErrorCode::Protocol);
-        tracing::info!(%fault, "a connection broke the protocol");
-        if fault == Fault::Browser {
-            self.phase = Phase::Gone;
-            return;
-        }
-        Encoder::new(self.output.tail(), self.session.protocol())
-            .error(format_args!("ERR Protocol error: {fault}"));
-        self.phase = Phase::Closing;
     }
 
     /// All that is owed belongs to the group that is now under way.
@@ -323,7 +290,7 @@ impl Connection {
     }
 
     /// Appends a message that answers no request. One who does not take its messages is dropped.
-    pub(crate) fn tell(&mut self, message: &str, limits: &Limits) {
+    pub(crate) fn tell(&mut self, message: (&str, &str), limits: &Limits) {
         if !matches!(self.phase, Phase::Serving | Phase::LastCall) {
             return;
         }
@@ -332,11 +299,8 @@ impl Connection {
             self.phase = Phase::Gone;
             return;
         }
-        let protocol = self.session.protocol();
         let is_first = self.output.held() == 0;
-        self.session
-            .following()
-            .put_message(protocol, message, self.output.tail());
+        self.conversation.put_message(message, self.output.tail());
         // What it tells is durable; but it stays behind the answers that are not.
         if is_first {
             self.output.release();
@@ -350,9 +314,7 @@ impl Connection {
             Phase::Parting(since) => over(since, PARTING_SWEEPS.into()),
             _ => match self.stalled {
                 Some(since) => over(since, limits.stall.as_secs()),
-                None => {
-                    self.session.following().is_empty() && over(self.active, limits.idle.as_secs())
-                }
+                None => !self.conversation.follows() && over(self.active, limits.idle.as_secs()),
             },
         };
         if is_over {

@@ -1,10 +1,17 @@
 //! What is counted while the server runs. Writers are few and known, so a count is a plain load and
 //! store; readers on other threads see values that are whole and at most a moment old.
 
+mod exchange;
+mod rooms;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_embedded::Reply;
-use turnstile_rooms::{Command, Outcome, Query, Refusal};
+use turnstile_exchange::Exchange;
+use turnstile_rooms::Rooms;
+use turnstile_types::Machine;
+
+use crate::conversation::FastDoor;
 
 /// A number that one thread writes and any may read.
 #[derive(Debug, Default)]
@@ -43,16 +50,16 @@ pub struct DoorCounters {
 
 /// A counter for each of some known words.
 #[derive(Debug)]
-pub struct Tally<const N: usize> {
-    words: &'static [&'static str; N],
-    counts: [Counter; N],
+pub struct Tally {
+    words: &'static [&'static str],
+    counts: Box<[Counter]>,
 }
 
-impl<const N: usize> Tally<N> {
-    fn new(words: &'static [&'static str; N]) -> Self {
+impl Tally {
+    fn new(words: &'static [&'static str]) -> Self {
         Self {
             words,
-            counts: std::array::from_fn(|_| Counter::default()),
+            counts: words.iter().map(|_word| Counter::default()).collect(),
         }
     }
 
@@ -76,99 +83,38 @@ impl<const N: usize> Tally<N> {
     }
 }
 
-/// What was asked of the rooms machine, through whatever door.
-const OPERATIONS: [&str; 18] = [
-    "add_property",
-    "add_room",
-    "withdraw_room",
-    "stop_sell",
-    "book",
-    "hold",
-    "extend",
-    "confirm",
-    "release",
-    "cancel",
-    "look_up",
-    "list",
-    "guest",
-    "holds",
-    "availability",
-    "explain",
-    "properties",
-    "totals",
-];
-
-const fn command_place(command: &Command<'_>) -> usize {
-    match command {
-        Command::AddProperty { .. } => 0,
-        Command::AddRoom { .. } => 1,
-        Command::WithdrawRoom { .. } => 2,
-        Command::StopSell { .. } => 3,
-        Command::Book { .. } => 4,
-        Command::Hold { .. } => 5,
-        Command::Extend { .. } => 6,
-        Command::Confirm { .. } => 7,
-        Command::Release { .. } => 8,
-        Command::Cancel { .. } => 9,
-    }
+/// What was asked of one machine, through whatever door, and how its commands ended.
+#[derive(Debug)]
+pub struct MachineCounters {
+    /// Requests, by what they ask.
+    pub operations: Tally,
+    /// Outcomes of commands: done, and each refusal by its code.
+    pub outcomes: Tally,
 }
 
-const fn query_place(query: &Query) -> usize {
-    match query {
-        Query::LookUp { .. } => 10,
-        Query::List { .. } => 11,
-        Query::Guest { .. } => 12,
-        Query::Holds { .. } => 13,
-        Query::Availability { .. } => 14,
-        Query::Explain { .. } => 15,
-        Query::Properties { .. } => 16,
-        Query::Totals => 17,
-    }
+/// A machine whose requests are counted.
+pub(crate) trait Counted: Machine {
+    const OPERATIONS: &'static [&'static str];
+    const OUTCOMES: &'static [&'static str];
+
+    /// Which of the operations a command is.
+    fn command_place(command: &Self::Command<'_>) -> usize;
+
+    /// Which of the operations a query is.
+    fn query_place(query: &Self::Query) -> usize;
+
+    /// Which of the outcomes it is.
+    fn outcome_place(outcome: &Self::Outcome) -> usize;
+
+    fn counters(all: &Counters) -> &MachineCounters;
 }
 
-/// The outcomes: done, and each refusal by its code.
-const OUTCOMES: [&str; 19] = [
-    "done",
-    "unknown_property",
-    "unknown_room",
-    "unknown_type",
-    "property_exists",
-    "room_exists",
-    "room_in_use",
-    "too_many_rooms",
-    "sold_out",
-    "stop_sell",
-    "not_found",
-    "wrong_guest",
-    "ended",
-    "hold_expired",
-    "already_confirmed",
-    "not_confirmed",
-    "too_many_holds",
-    "hold_too_long",
-    "hold_ceiling",
-];
-
-const fn refusal_place(refusal: &Refusal) -> usize {
-    match refusal {
-        Refusal::UnknownProperty => 1,
-        Refusal::UnknownRoom => 2,
-        Refusal::UnknownType => 3,
-        Refusal::PropertyExists => 4,
-        Refusal::RoomExists => 5,
-        Refusal::RoomInUse { .. } => 6,
-        Refusal::TooManyRooms { .. } => 7,
-        Refusal::SoldOut { .. } => 8,
-        Refusal::StopSell { .. } => 9,
-        Refusal::NotFound => 10,
-        Refusal::WrongGuest => 11,
-        Refusal::Ended => 12,
-        Refusal::HoldExpired => 13,
-        Refusal::AlreadyConfirmed => 14,
-        Refusal::NotConfirmed => 15,
-        Refusal::TooManyHolds { .. } => 16,
-        Refusal::HoldTooLong { .. } => 17,
-        Refusal::HoldCeiling { .. } => 18,
+impl MachineCounters {
+    fn of<M: Counted>() -> Self {
+        Self {
+            operations: Tally::new(M::OPERATIONS),
+            outcomes: Tally::new(M::OUTCOMES),
+        }
     }
 }
 
@@ -206,12 +152,11 @@ pub const COMMIT_BOUNDS_NS: [u64; 8] = [
 pub struct Counters {
     pub resp: DoorCounters,
     pub http: DoorCounters,
-    /// Requests to the rooms machine, by what they ask.
-    pub operations: Tally<18>,
-    /// Outcomes of its commands.
-    pub outcomes: Tally<19>,
+    pub xml: DoorCounters,
+    pub rooms: MachineCounters,
+    pub exchange: MachineCounters,
     /// Errors answered by the fast doors and the loop.
-    pub errors: Tally<5>,
+    pub errors: Tally,
     /// Requests of any kind over RESP.
     pub requests: Counter,
     /// Answers given a second time to an idempotency key.
@@ -221,8 +166,10 @@ pub struct Counters {
     /// Records in those groups.
     pub records: Counter,
     pub commit_ns: Counter,
-    /// Groups that were carried to the disk beside the loop.
-    pub overlapped: Counter,
+    /// Groups that the loop wrote and synced itself.
+    pub groups_inline: Counter,
+    /// Groups that it had carried to the disk while it made the next; counted when they leave.
+    pub groups_overlapped: Counter,
     /// Commits by their time; see [`COMMIT_BOUNDS_NS`].
     pub commits_by_time: [Counter; COMMIT_BOUNDS_NS.len() + 1],
     /// Requests from other threads that the loop has taken.
@@ -236,15 +183,17 @@ impl Default for Counters {
         Self {
             resp: DoorCounters::default(),
             http: DoorCounters::default(),
-            operations: Tally::new(&OPERATIONS),
-            outcomes: Tally::new(&OUTCOMES),
+            xml: DoorCounters::default(),
+            rooms: MachineCounters::of::<Rooms>(),
+            exchange: MachineCounters::of::<Exchange>(),
             errors: Tally::new(&ERRORS),
             requests: Counter::default(),
             replayed: Counter::default(),
             groups: Counter::default(),
             records: Counter::default(),
             commit_ns: Counter::default(),
-            overlapped: Counter::default(),
+            groups_inline: Counter::default(),
+            groups_overlapped: Counter::default(),
             commits_by_time: Default::default(),
             gate_taken: Counter::default(),
             turns: Counter::default(),
@@ -253,20 +202,26 @@ impl Default for Counters {
 }
 
 impl Counters {
-    pub(crate) fn command(&self, command: &Command<'_>, reply: &Reply) {
-        self.operations.count(command_place(command));
+    /// The counters of a fast door.
+    pub(crate) const fn of(&self, door: FastDoor) -> &DoorCounters {
+        match door {
+            FastDoor::Resp => &self.resp,
+            FastDoor::Xml => &self.xml,
+        }
+    }
+
+    pub(crate) fn command<M: Counted>(&self, command: &M::Command<'_>, reply: &Reply<M>) {
+        let service = M::counters(self);
+        service.operations.count(M::command_place(command));
         if reply.replayed {
             self.replayed.add(1);
             return;
         }
-        self.outcomes.count(match &reply.outcome {
-            Outcome::Done(_) => 0,
-            Outcome::Refused(refusal) => refusal_place(refusal),
-        });
+        service.outcomes.count(M::outcome_place(&reply.outcome));
     }
 
-    pub(crate) fn query(&self, query: &Query) {
-        self.operations.count(query_place(query));
+    pub(crate) fn query<M: Counted>(&self, query: &M::Query) {
+        M::counters(self).operations.count(M::query_place(query));
     }
 
     pub(crate) fn error(&self, code: ErrorCode) {
@@ -293,40 +248,6 @@ impl Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnstile_types::Night;
-
-    #[test]
-    fn a_refusal_is_counted_under_its_code() {
-        let night = Night::from_days(1);
-        let nights = turnstile_rooms::Nights {
-            first: night,
-            bits: 1,
-        };
-        let until_max = turnstile_types::Timestamp(1);
-        let refusals = [
-            Refusal::UnknownProperty,
-            Refusal::UnknownRoom,
-            Refusal::UnknownType,
-            Refusal::PropertyExists,
-            Refusal::RoomExists,
-            Refusal::RoomInUse { night },
-            Refusal::TooManyRooms { limit: 1 },
-            Refusal::SoldOut { nights },
-            Refusal::StopSell { nights },
-            Refusal::NotFound,
-            Refusal::WrongGuest,
-            Refusal::Ended,
-            Refusal::HoldExpired,
-            Refusal::AlreadyConfirmed,
-            Refusal::NotConfirmed,
-            Refusal::TooManyHolds { limit: 1 },
-            Refusal::HoldTooLong { ttl_ms_max: 1 },
-            Refusal::HoldCeiling { until_max },
-        ];
-        for refusal in refusals {
-            assert_eq!(OUTCOMES.get(refusal_place(&refusal)), Some(&refusal.code()));
-        }
-    }
 
     #[test]
     fn a_commit_falls_into_the_bucket_of_its_time() {

@@ -5,14 +5,16 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply};
+use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
+use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
-use turnstile_rooms::{Answer, Command, Event, IdKey, Query, Totals};
-use turnstile_types::{Key, Position, Principal, Timestamp};
+use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
+use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
-    counters::{Counters, ErrorCode},
+    counters::{Counted, Counters, ErrorCode},
     gate::ServerStatus,
+    owed::News,
     pace::Pace,
 };
 
@@ -33,8 +35,6 @@ struct Journey {
     records: u64,
     /// How long the loop worked on it.
     work: Duration,
-    /// What it has changed, to be told when it is durable.
-    events: Vec<Event>,
     has_landed: bool,
 }
 
@@ -117,16 +117,19 @@ impl Engine {
     }
 
     #[inline]
-    pub(crate) fn execute(
+    pub(crate) fn execute<M: Counted>(
         &mut self,
         principal: &Principal,
         key: Option<Key<'_>>,
-        command: &Command<'_>,
-    ) -> Result<Reply, ExecuteError> {
-        let executed = self.backend.execute(self.now, principal, key, command);
+        command: &M::Command<'_>,
+    ) -> Result<Reply<M>, ExecuteError>
+    where
+        Services: Hosts<M>,
+    {
+        let executed = self.backend.execute::<M>(self.now, principal, key, command);
         match &executed {
             Ok(reply) => {
-                self.counters.command(command, reply);
+                self.counters.command::<M>(command, reply);
                 self.read_only = false;
             }
             Err(refused) => self.note(Some(*refused)),
@@ -134,13 +137,19 @@ impl Engine {
         executed
     }
 
-    pub(crate) fn query(&self, principal: &Principal, query: &Query) -> Answer {
-        self.counters.query(query);
-        self.backend.query(self.now, principal, query)
+    pub(crate) fn query<M: Counted>(&self, principal: &Principal, query: &M::Query) -> M::Answer
+    where
+        Services: Hosts<M>,
+    {
+        self.counters.query::<M>(query);
+        self.backend.query::<M>(self.now, principal, query)
     }
 
-    pub(crate) fn prefetch(&self, command: &Command<'_>) {
-        self.backend.prefetch(command);
+    pub(crate) fn prefetch<M: Machine>(&self, command: &M::Command<'_>)
+    where
+        Services: Hosts<M>,
+    {
+        self.backend.prefetch::<M>(command);
     }
 
     /// Makes the next `bytes` of records one group.
@@ -184,17 +193,16 @@ impl Engine {
         self.since = Instant::now();
         let took = self.since.duration_since(begun);
         self.note_durable(records, work, took);
+        self.counters.groups_inline.add(1);
         Ok(())
     }
 
     /// Has the open group carried to the disk. Nothing of it may be sent before it has landed.
     pub(crate) fn submit(&mut self) -> Result<(), CommitError> {
         self.journey.records = self.close_group();
-        self.backend
-            .drain_events(&mut |event| self.journey.events.push(event));
         self.backend.submit()?;
         (self.since, self.journey.work) = self.take_work();
-        self.counters.overlapped.add(1);
+        self.counters.groups_overlapped.add(1);
         Ok(())
     }
 
@@ -263,14 +271,12 @@ impl Engine {
         self.counters.commit(records, ns);
     }
 
-    /// Hands over what the group that has landed has changed.
-    pub(crate) fn drain_landed_events(&mut self, take: &mut dyn FnMut(Event)) {
-        self.journey.events.drain(..).for_each(take);
-    }
-
-    /// Hands over what was committed and not told yet.
-    pub(crate) fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
-        self.backend.drain_events(take);
+    /// Adds what has happened since the last call to what is to be told.
+    pub(crate) fn gather_news(&mut self, news: &mut News) {
+        self.backend
+            .drain_rooms_events(&mut |event| news.rooms.push(event));
+        self.backend
+            .drain_exchange_events(&mut |event| news.exchange.push(event));
     }
 
     pub(crate) const fn position(&self) -> Position {
@@ -280,9 +286,20 @@ impl Engine {
     pub(crate) fn totals(&self) -> Totals {
         match self
             .backend
-            .query(self.now, &self.principal, &Query::Totals)
+            .query::<Rooms>(self.now, &self.principal, &Query::Totals)
         {
             Answer::Totals(totals) => totals,
+            other => unreachable!("totals were asked for, not {other:?}"),
+        }
+    }
+
+    pub(crate) fn exchange_totals(&self) -> turnstile_exchange::Totals {
+        let query = turnstile_exchange::Query::Totals;
+        match self
+            .backend
+            .query::<Exchange>(self.now, &self.principal, &query)
+        {
+            turnstile_exchange::Answer::Totals(totals) => totals,
             other => unreachable!("totals were asked for, not {other:?}"),
         }
     }
@@ -291,6 +308,7 @@ impl Engine {
         ServerStatus {
             backend: self.backend.status(),
             totals: self.totals(),
+            exchange: self.exchange_totals(),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.read_only,
         }

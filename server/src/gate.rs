@@ -11,9 +11,9 @@ use std::{
 };
 
 use mio::Waker;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use turnstile_embedded::{ExecuteError, Reply, Status};
-use turnstile_rooms::{Answer, IdKey, Query, Totals};
+use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
 use turnstile_types::{Position, Principal};
 
 use crate::limits::GATE_QUEUE;
@@ -27,7 +27,7 @@ pub enum Ask {
         key: Option<Box<str>>,
         /// What `Rooms::encode_command` wrote.
         command: Vec<u8>,
-        reply: oneshot::Sender<Result<Reply, ExecuteError>>,
+        reply: oneshot::Sender<Result<Reply<Rooms>, ExecuteError>>,
     },
     Query {
         principal: Principal,
@@ -44,6 +44,7 @@ pub enum Ask {
 pub struct ServerStatus {
     pub backend: Status,
     pub totals: Totals,
+    pub exchange: turnstile_exchange::Totals,
     /// Since the loop began, in whole seconds.
     pub uptime: Duration,
     pub read_only: bool,
@@ -66,6 +67,7 @@ impl std::error::Error for Overloaded {}
 pub struct Gate {
     asks: SyncSender<Ask>,
     bell: Arc<Bell>,
+    answered: Arc<Notify>,
     id_key: Arc<IdKey>,
     verhoeff: bool,
 }
@@ -90,6 +92,7 @@ impl Bell {
 pub(crate) struct Inbox {
     asks: Receiver<Ask>,
     bell: Arc<Bell>,
+    answered: Arc<Notify>,
 }
 
 impl fmt::Debug for Gate {
@@ -105,14 +108,17 @@ impl Gate {
             rung: AtomicBool::new(false),
             waker,
         });
+        let answered = Arc::new(Notify::new());
         let inbox = Inbox {
             asks: receiver,
             bell: Arc::clone(&bell),
+            answered: Arc::clone(&answered),
         };
         (
             Self {
                 asks: sender,
                 bell,
+                answered,
                 id_key: Arc::new(id_key),
                 verhoeff,
             },
@@ -151,6 +157,12 @@ impl Gate {
         self.verhoeff
     }
 
+    /// Returns when the loop has answered a turn's requests since the last time. One task waits here
+    /// for all who asked, so that the loop pays for one wake-up only.
+    pub(crate) async fn answered(&self) {
+        self.answered.notified().await;
+    }
+
     /// Wakes the loop for something that it finds elsewhere.
     pub(crate) fn wake(&self) {
         self.bell.ring();
@@ -165,5 +177,10 @@ impl Inbox {
 
     pub(crate) fn next(&self) -> Option<Ask> {
         self.asks.try_recv().ok()
+    }
+
+    /// Says that a turn's requests are answered.
+    pub(crate) fn note_answered(&self) {
+        self.answered.notify_one();
     }
 }

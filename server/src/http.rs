@@ -13,7 +13,8 @@ mod routes;
 mod stream;
 
 use std::{
-    fmt, io, net,
+    fmt::{self, Write as _},
+    io, net,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -31,6 +32,9 @@ use courier::Courier;
 pub use limits::HttpLimits;
 use limits::TURNED_AWAY_MAX;
 use line::{Line, Lines, Verdict};
+
+/// Two numbers in hexadecimal digits, and a dash.
+const REQUEST_ID_BYTES: usize = 33;
 
 /// What the door's thread is made of; every request can reach it.
 pub(crate) struct Door {
@@ -233,7 +237,9 @@ impl Door {
     /// An id for a request that brought none: the run, and a number in it.
     pub(crate) fn request_id(&self) -> String {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
-        format!("{:x}-{number:x}", self.run)
+        let mut id = String::with_capacity(REQUEST_ID_BYTES);
+        write!(id, "{:x}-{number:x}", self.run).expect("a text takes what is written");
+        id
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

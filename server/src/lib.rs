@@ -8,6 +8,7 @@
 mod buffer;
 mod connection;
 mod connections;
+mod conversation;
 mod counters;
 mod engine;
 mod feed;
@@ -21,29 +22,36 @@ mod running;
 mod session;
 mod signals;
 mod turn;
+mod xml;
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use turnstile_embedded::OpenError;
 
-pub use counters::{COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, Tally};
+pub use counters::{
+    COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, MachineCounters, Tally,
+};
 pub use feed::Feed;
 pub use gate::{Ask, Gate, Overloaded, ServerStatus};
 pub use http::HttpLimits;
 pub use limits::Limits;
 pub use running::{Running, StopError, Stopper, start};
-pub use turnstile_embedded::{Durability, Recovery};
+pub use turnstile_embedded::{Durability, Options, Recovery};
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Where the journal lies; without it everything is forgotten at the end.
     pub data: Option<PathBuf>,
-    pub durability: Durability,
+    /// How the journal is kept.
+    pub storage: Options,
     /// Where the RESP door listens, if it is open.
     pub resp: Option<SocketAddr>,
     /// Where the HTTP door listens, if it is open.
     pub http: Option<SocketAddr>,
+    /// Where the XML door listens, if it is open.
+    pub xml: Option<SocketAddr>,
+    pub xml_options: turnstile_xml::Options,
     /// Whether the last digit of id numbers is checked.
     pub verhoeff: bool,
     pub limits: Limits,

@@ -11,6 +11,8 @@ use mio::{
     net::{TcpListener, TcpStream},
 };
 
+use crate::conversation::FastDoor;
+
 /// What an attempt to accept brought.
 pub(crate) enum Accepted {
     Connection(TcpStream, SocketAddr),
@@ -27,12 +29,14 @@ const EXHAUSTED: [i32; 4] = [24, 23, 105, 12];
 /// A listening socket, and one descriptor in reserve: when none is left, the reserve is spent to
 /// accept and close one connection, so that its client is told at once instead of hanging.
 pub(crate) struct Listener {
+    door: FastDoor,
     socket: TcpListener,
     reserve: Option<File>,
 }
 
 impl Listener {
     pub(crate) fn new(
+        door: FastDoor,
         socket: std::net::TcpListener,
         registry: &Registry,
         token: Token,
@@ -41,9 +45,14 @@ impl Listener {
         let mut socket = TcpListener::from_std(socket);
         registry.register(&mut socket, token, Interest::READABLE)?;
         Ok(Self {
+            door,
             socket,
             reserve: spare(),
         })
+    }
+
+    pub(crate) const fn door(&self) -> FastDoor {
+        self.door
     }
 
     pub(crate) fn accept(&mut self) -> Accepted {
@@ -66,7 +75,7 @@ impl Listener {
     fn turn_one_away(&mut self) {
         drop(self.reserve.take());
         if let Ok((mut socket, _peer)) = self.socket.accept() {
-            refuse(&mut socket);
+            refuse(&mut socket, self.door);
         }
         self.reserve = spare();
     }
@@ -83,8 +92,12 @@ fn is_exhausted(failure: &io::Error) -> bool {
 }
 
 /// Tells a client that there is no room. Whether it hears it is its own business.
-pub(crate) fn refuse(socket: &mut TcpStream) {
-    if let Err(failure) = socket.write(b"-ERR max number of clients reached\r\n") {
+pub(crate) fn refuse(socket: &mut TcpStream, door: FastDoor) {
+    let sentence: &[u8] = match door {
+        FastDoor::Resp => b"-ERR max number of clients reached\r\n",
+        FastDoor::Xml => b"<results><error>too many connections are open</error></results>",
+    };
+    if let Err(failure) = socket.write(sentence) {
         tracing::debug!(%failure, "a refused client was not told");
     }
 }

@@ -1,8 +1,8 @@
-//! Whom a group owes its answers.
+//! What a group owes, and to whom.
 
 use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply};
-use turnstile_rooms::Answer;
+use turnstile_rooms::{Answer, Rooms};
 use turnstile_types::Position;
 
 use crate::gate::ServerStatus;
@@ -10,8 +10,8 @@ use crate::gate::ServerStatus;
 /// An answer that waits for its group.
 pub(crate) enum Waiting {
     Command(
-        oneshot::Sender<Result<Reply, ExecuteError>>,
-        Result<Reply, ExecuteError>,
+        oneshot::Sender<Result<Reply<Rooms>, ExecuteError>>,
+        Result<Reply<Rooms>, ExecuteError>,
     ),
     Query(oneshot::Sender<(Position, Answer)>, (Position, Answer)),
     Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
@@ -28,7 +28,14 @@ impl Waiting {
     }
 }
 
-/// Whom one group owes something.
+/// What groups have changed: told when they are durable, oldest first for each machine.
+#[derive(Default)]
+pub(crate) struct News {
+    pub(crate) rooms: Vec<turnstile_rooms::Event>,
+    pub(crate) exchange: Vec<turnstile_exchange::Event>,
+}
+
+/// What one group owes: nothing of it leaves before the group is durable.
 #[derive(Default)]
 pub(crate) struct Owed {
     /// Connections; their outputs hold the answers.
@@ -37,6 +44,8 @@ pub(crate) struct Owed {
     pub(crate) waiting: Vec<Waiting>,
     /// How many requests it answers.
     pub(crate) requests: usize,
+    /// What it has changed; the back end keeps that of the open group.
+    pub(crate) news: News,
 }
 
 impl Owed {

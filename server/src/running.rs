@@ -8,10 +8,11 @@ use std::{
 };
 
 use mio::{Poll, Waker};
-use turnstile_embedded::{CommitError, Embedded, Options, Recovery};
+use turnstile_embedded::{CommitError, Embedded, Recovery};
 
 use crate::{
     Settings, StartError,
+    conversation::FastDoor,
     counters::Counters,
     engine::Engine,
     feed::Feed,
@@ -19,7 +20,7 @@ use crate::{
     http::{HttpDoor, HttpStopper},
     listener::Listener,
     signals::Signals,
-    turn::{Broken, FastLoop, GATE, LISTENER},
+    turn::{Broken, FastLoop, GATE, LISTENERS},
 };
 
 /// A server that runs, until it is stopped and joined.
@@ -82,20 +83,23 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
         .resp
         .map(|address| bind("resp", address))
         .transpose()?;
+    let xml = settings
+        .xml
+        .map(|address| bind("xml", address))
+        .transpose()?;
     let http = settings
         .http
         .map(|address| bind("http", address))
         .transpose()?;
     let mut doors = Vec::new();
-    for (name, listener) in [("resp", &resp), ("http", &http)] {
+    for (name, listener) in [("resp", &resp), ("http", &http), ("xml", &xml)] {
         if let Some(listener) = listener {
             doors.push((name, listener.local_addr().map_err(StartError::System)?));
         }
     }
-    let options = Options::with(settings.durability);
     let (backend, recovery) =
-        Embedded::open(settings.data.as_deref(), options).map_err(StartError::Open)?;
-    let feed = Arc::new(Feed::new(recovery.events_after));
+        Embedded::open(settings.data.as_deref(), settings.storage).map_err(StartError::Open)?;
+    let feed = Arc::new(Feed::new(recovery.rooms_events_after));
     let counters = Arc::new(Counters::default());
     let resp_port = resp
         .as_ref()
@@ -103,7 +107,13 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
         .map_or(0, |door| door.1.port());
     let signals = Arc::new(Signals::default());
     let shared = (Arc::clone(&feed), Arc::clone(&signals));
-    let begun = begin(settings, backend, (resp, resp_port), shared, &counters);
+    let begun = begin(
+        settings,
+        backend,
+        ((resp, xml), resp_port),
+        shared,
+        &counters,
+    );
     let (gate, fast_loop) = begun.map_err(StartError::System)?;
     let http = match http {
         None => {
@@ -143,18 +153,22 @@ type LoopThread = JoinHandle<Result<(), Broken>>;
 fn begin(
     settings: &Settings,
     backend: Embedded,
-    (listener, port): (Option<TcpListener>, u16),
+    ((resp, xml), port): ((Option<TcpListener>, Option<TcpListener>), u16),
     shared: (Arc<Feed>, Arc<Signals>),
     counters: &Arc<Counters>,
 ) -> io::Result<(Gate, LoopThread)> {
     let poll = Poll::new()?;
     let waker = Waker::new(poll.registry(), GATE)?;
     let (gate, inbox) = Gate::new(waker, backend.id_key().clone(), settings.verhoeff);
-    let listener = listener
-        .map(|listener| Listener::new(listener, poll.registry(), LISTENER))
-        .transpose()?;
+    let mut listeners = Vec::new();
+    for (door, socket) in [(FastDoor::Resp, resp), (FastDoor::Xml, xml)] {
+        if let Some(socket) = socket {
+            listeners.push(Listener::new(door, socket, poll.registry(), LISTENERS)?);
+        }
+    }
     let engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
-    let fast_loop = FastLoop::new(poll, listener, engine, inbox, shared, settings.limits);
+    let told = (settings.limits, settings.xml_options);
+    let fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
     let thread = Builder::new()
         .name("fast-loop".to_owned())
         .spawn(move || fast_loop.run())?;

@@ -10,17 +10,19 @@ mod run;
 use std::{net::SocketAddr, time::SystemTime};
 
 use turnstile_embedded::ExecuteError;
+use turnstile_exchange::Exchange;
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
     catalogue::{self, Action, Verb},
-    rooms,
+    exchange, rooms,
 };
+use turnstile_rooms::Rooms;
 
 use crate::{connections::Connections, counters::ErrorCode, engine::Engine};
 
 use self::{batch::Batch, following::Following};
 
-pub(crate) use self::run::RunEnd;
+pub(crate) use self::run::{Run, RunEnd};
 
 /// What is done with the connection after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +163,7 @@ impl Session {
     ) -> Next {
         match action {
             Action::Rooms(verb) => self.rooms(around.engine, verb, arguments, out),
+            Action::Exchange(verb) => self.exchange(around.engine, verb, arguments, out),
             Action::Session(verb) => self.own(around, verb, arguments, out),
         }
     }
@@ -189,7 +192,7 @@ impl Session {
         let mut reply = Encoder::new(out, self.protocol);
         match request {
             rooms::Request::Command { command, key } => {
-                match engine.execute(&principal, *key, command) {
+                match engine.execute::<Rooms>(&principal, *key, command) {
                     Ok(decided) => rooms::put_outcome(
                         &mut reply,
                         &decided.outcome,
@@ -200,9 +203,43 @@ impl Session {
                 }
             }
             rooms::Request::Query(query) => {
-                rooms::put_answer(&mut reply, &engine.query(&principal, query));
+                rooms::put_answer(&mut reply, &engine.query::<Rooms>(&principal, query));
             }
         }
+    }
+
+    /// A request to the exchange.
+    fn exchange(
+        &self,
+        engine: &mut Engine,
+        verb: exchange::Verb,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let request = match exchange::parse(verb, arguments) {
+            Ok(request) => request,
+            Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
+        };
+        let principal = engine.principal;
+        let mut reply = Encoder::new(out, self.protocol);
+        match request {
+            exchange::Request::Command { command, key } => {
+                match engine.execute::<Exchange>(&principal, key, &command) {
+                    Ok(decided) => exchange::put_outcome(
+                        &mut reply,
+                        &decided.outcome,
+                        decided.position,
+                        decided.replayed,
+                    ),
+                    Err(refused) => put_execute_error(&mut reply, refused),
+                }
+            }
+            exchange::Request::Query(query) => {
+                let answer = engine.query::<Exchange>(&principal, &query);
+                exchange::put_answer(&mut reply, &answer);
+            }
+        }
+        Next::Go
     }
 
     fn own(

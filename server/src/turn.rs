@@ -5,36 +5,38 @@ mod handing;
 use std::{
     collections::VecDeque,
     io,
+    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use turnstile_embedded::CommitError;
-use turnstile_resp::rooms::event_json;
-use turnstile_rooms::{Event, Rooms};
+use turnstile_resp::{exchange, rooms};
+use turnstile_rooms::Rooms;
 use turnstile_types::{Key, Machine};
 
 use crate::{
     buffer::Input,
     connection::Connection,
     connections::Connections,
+    conversation::{Conversation, FastDoor},
     counters::ErrorCode,
     engine::Engine,
     feed::Feed,
     gate::{Ask, Inbox},
     limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
-    owed::{Owed, Waiting},
+    owed::{News, Owed, Waiting},
     session::Surroundings,
     signals::Signals,
 };
 
-/// The poll's name for the listener; connections are named by their places, from 0.
-pub(crate) const LISTENER: Token = Token(usize::MAX);
+/// The poll's name for the gate; connections are named by their places, from 0.
+pub(crate) const GATE: Token = Token(usize::MAX);
 
-/// The poll's name for the gate.
-pub(crate) const GATE: Token = Token(usize::MAX - 1);
+/// The poll's name for every listener: when it is called, all doors are looked at.
+pub(crate) const LISTENERS: Token = Token(usize::MAX - 1);
 
 /// Why the loop ended on its own.
 #[derive(Debug)]
@@ -68,7 +70,7 @@ enum Accepting {
 /// more than the wait; [`Pace`](crate::pace::Pace) decides.
 pub(crate) struct FastLoop {
     poll: Poll,
-    listener: Option<Listener>,
+    listeners: Vec<Listener>,
     accepting: Accepting,
     connections: Connections,
     engine: Engine,
@@ -77,12 +79,13 @@ pub(crate) struct FastLoop {
     feed: Arc<Feed>,
     signals: Arc<Signals>,
     limits: Limits,
+    xml: turnstile_xml::Options,
     scratch: Input,
     /// Connections with something to do, in the order in which they got it.
     ready: VecDeque<usize>,
-    /// Whom the open group owes answers.
+    /// What the open group owes.
     open: Owed,
-    /// Whom the group under way owes answers.
+    /// What the group under way owes; empty when there is none.
     under_way: Owed,
     /// Connections that follow events.
     followers: Vec<usize>,
@@ -98,15 +101,15 @@ pub(crate) struct FastLoop {
 impl FastLoop {
     pub(crate) fn new(
         poll: Poll,
-        listener: Option<Listener>,
+        listeners: Vec<Listener>,
         engine: Engine,
         inbox: Inbox,
         (feed, signals): (Arc<Feed>, Arc<Signals>),
-        limits: Limits,
+        (limits, xml): (Limits, turnstile_xml::Options),
     ) -> Self {
         Self {
             poll,
-            listener,
+            listeners,
             accepting: Accepting::WhenTold,
             connections: Connections::default(),
             swept_ms: engine.now().0,
@@ -116,6 +119,7 @@ impl FastLoop {
             feed,
             signals,
             limits,
+            xml,
             scratch: Input::roomy(),
             ready: VecDeque::new(),
             open: Owed::default(),
@@ -131,7 +135,9 @@ impl FastLoop {
     /// Turns until it is stopped, then closes the back end.
     pub(crate) fn run(mut self) -> Result<(), Broken> {
         let mut events = Events::with_capacity(EVENTS);
-        self.publish(Engine::drain_events);
+        let mut news = News::default();
+        self.engine.gather_news(&mut news);
+        self.publish(&mut news);
         loop {
             self.wait(&mut events)?;
             self.turn()?;
@@ -179,7 +185,7 @@ impl FastLoop {
         }
         for event in events.iter() {
             match event.token() {
-                LISTENER => self.accepting = Accepting::NextTurn,
+                LISTENERS => self.accepting = Accepting::NextTurn,
                 GATE => {}
                 Token(place) => {
                     let Some(connection) = self.connections.get_mut(place) else {
@@ -224,32 +230,38 @@ impl FastLoop {
         if self.accepting != Accepting::NextTurn {
             return;
         }
+        self.accepting = Accepting::WhenTold;
+        for number in 0..self.listeners.len() {
+            self.accept_at(number);
+        }
+    }
+
+    fn accept_at(&mut self, number: usize) {
         for _ in 0..ACCEPTS {
-            let Some(listener) = &mut self.listener else {
-                self.accepting = Accepting::WhenTold;
+            let Some(listener) = self.listeners.get_mut(number) else {
                 return;
             };
+            let door = listener.door();
             match listener.accept() {
-                Accepted::Connection(socket, peer) => self.welcome(socket, peer),
-                Accepted::Nobody => {
-                    self.accepting = Accepting::WhenTold;
-                    return;
-                }
+                Accepted::Connection(socket, peer) => self.welcome(door, socket, peer),
+                Accepted::Nobody => return,
                 Accepted::NoDescriptor => {
                     tracing::warn!("no descriptor left for a new connection");
-                    self.engine.counters.resp.refused.add(1);
+                    self.engine.counters.of(door).refused.add(1);
                     self.accepting = Accepting::NextSweep;
                     return;
                 }
             }
         }
+        // There may be more: they have their turn after those who are here.
+        self.accepting = Accepting::NextTurn;
     }
 
-    fn welcome(&mut self, mut socket: TcpStream, peer: std::net::SocketAddr) {
-        let door = &self.engine.counters.resp;
+    fn welcome(&mut self, door: FastDoor, mut socket: TcpStream, peer: SocketAddr) {
+        let counted = self.engine.counters.of(door);
         if self.connections.open() >= self.limits.connections {
-            door.refused.add(1);
-            refuse(&mut socket);
+            counted.refused.add(1);
+            refuse(&mut socket, door);
             return;
         }
         let place = self.connections.next_place();
@@ -265,11 +277,13 @@ impl FastLoop {
             tracing::debug!(%failure, "a connection broke before it was served");
             return;
         }
-        door.accepted.add(1);
-        door.open.add(1);
+        counted.accepted.add(1);
+        counted.open.add(1);
         self.connections_ever += 1;
         let since_ms = self.engine.now().0;
-        let connection = Connection::new(socket, self.connections_ever, peer, since_ms, self.sweep);
+        let client = (self.connections_ever, peer);
+        let conversation = Conversation::new(door, client, since_ms, self.xml);
+        let connection = Connection::new(socket, conversation, self.sweep);
         self.connections.add(Box::new(connection));
     }
 
@@ -295,14 +309,14 @@ impl FastLoop {
             let Some(mut connection) = self.connections.take(place) else {
                 continue;
             };
-            let followed = !connection.session().following().is_empty();
+            let followed = connection.conversation().follows();
             let mut around = Surroundings {
                 engine: &mut self.engine,
                 others: &self.connections,
             };
             self.open.requests +=
                 connection.serve(&mut around, &mut self.scratch, &self.limits, budget);
-            let follows = !connection.session().following().is_empty();
+            let follows = connection.conversation().follows();
             if follows != followed {
                 self.followers.retain(|&follower| follower != place);
                 if follows {
@@ -331,8 +345,9 @@ impl FastLoop {
             let Some(ask) = self.inbox.next() else { return };
             self.engine.counters.gate_taken.add(1);
             self.open.requests += 1;
-            if let Some(waiting) = self.execute(ask) {
-                self.open.waiting.push(waiting);
+            match self.execute(ask) {
+                Some(waiting) => self.open.waiting.push(waiting),
+                None => self.inbox.note_answered(),
             }
         }
         self.asks_wait = true;
@@ -356,14 +371,17 @@ impl FastLoop {
                     self.engine.counters.error(ErrorCode::Invalid);
                     return None;
                 };
-                Waiting::Command(reply, self.engine.execute(&principal, key, &command))
+                Waiting::Command(
+                    reply,
+                    self.engine.execute::<Rooms>(&principal, key, &command),
+                )
             }
             Ask::Query {
                 principal,
                 query,
                 reply,
             } => {
-                let answer = self.engine.query(&principal, &query);
+                let answer = self.engine.query::<Rooms>(&principal, &query);
                 Waiting::Query(reply, (self.engine.position(), answer))
             }
             Ask::Status { reply } => Waiting::Status(reply, Box::new(self.engine.status())),
@@ -372,12 +390,13 @@ impl FastLoop {
 
     /// Sends each of these connections what was released to it.
     fn send(&mut self, places: &mut Vec<usize>) {
-        let mut sent = 0;
         for place in places.drain(..) {
             let Some(connection) = self.connections.get_mut(place) else {
                 continue;
             };
-            sent += connection.send(self.sweep);
+            let sent = connection.send(self.sweep);
+            let door = self.engine.counters.of(connection.conversation().door());
+            door.bytes_out.add(sent);
             if connection.is_gone() {
                 self.close(place);
             } else if !connection.queued && connection.is_due(&self.limits) {
@@ -385,35 +404,41 @@ impl FastLoop {
                 self.ready.push_back(place);
             }
         }
-        if sent > 0 {
-            self.engine.counters.resp.bytes_out.add(sent);
-        }
     }
 
     fn close(&mut self, place: usize) {
         if let Some(connection) = self.connections.take(place) {
+            let door = connection.conversation().door();
             drop(connection);
             self.connections.forget(place);
             self.followers.retain(|&follower| follower != place);
-            self.engine.counters.resp.open.take(1);
+            self.engine.counters.of(door).open.take(1);
         }
     }
 
-    /// Tells what the committed group has changed.
-    fn publish(&mut self, drain: fn(&mut Engine, &mut dyn FnMut(Event))) {
+    /// Tells what durable groups have changed.
+    fn publish(&mut self, news: &mut News) {
         let (feed, followers) = (&self.feed, &self.followers);
         let (connections, limits) = (&mut self.connections, &self.limits);
-        drain(&mut self.engine, &mut |event| {
-            if !followers.is_empty() {
-                let message = event_json(&event);
-                for &place in followers {
-                    if let Some(connection) = connections.get_mut(place) {
-                        connection.tell(&message, limits);
-                    }
+        let mut tell = |channel: &str, message: &str| {
+            for &place in followers {
+                if let Some(connection) = connections.get_mut(place) {
+                    connection.tell((channel, message), limits);
                 }
             }
+        };
+        for event in news.rooms.drain(..) {
+            if !followers.is_empty() {
+                tell(rooms::CHANNEL, &rooms::event_json(&event));
+            }
             feed.publish(event);
-        });
+        }
+        for event in news.exchange.drain(..) {
+            if !followers.is_empty() {
+                let channel = exchange::channel(event.symbol);
+                tell(&channel, &exchange::event_json(&event));
+            }
+        }
         if !self.followers.is_empty() {
             let mut told = self.followers.clone();
             let connections = &mut self.connections;
@@ -449,7 +474,7 @@ impl FastLoop {
     /// and answered. Answers whether nothing is left to do.
     fn say_farewell(&mut self) -> bool {
         let end = *self.farewell.get_or_insert_with(|| {
-            self.listener = None;
+            self.listeners.clear();
             for place in self.connections.places() {
                 if let Some(connection) = self.connections.get_mut(place) {
                     connection.last_call();
@@ -463,7 +488,9 @@ impl FastLoop {
         });
         let everybody_left = self.connections.iter().all(Connection::is_told);
         let others_ended = self.signals.have_others_ended();
-        let is_done = everybody_left && others_ended && self.ready.is_empty() && !self.asks_wait;
+        let nobody_asks = self.ready.is_empty() && !self.asks_wait;
+        let nobody_waits = self.open.is_empty() && self.under_way.is_empty();
+        let is_done = everybody_left && others_ended && nobody_asks && nobody_waits;
         is_done || Instant::now() >= end
     }
 }

@@ -1,10 +1,11 @@
-//! The RESP door over real sockets.
+//! The fast doors over real sockets.
 
 #[cfg(test)]
 mod server {
     pub(crate) mod client;
     mod conversation;
     mod endings;
+    mod exchange;
     mod hostile;
     mod overlap;
 }

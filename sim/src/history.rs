@@ -130,14 +130,14 @@ impl History {
         let Some(server) = self.start()? else {
             return Ok(());
         };
-        let hash = hash_of(server.state().machine());
+        let hash = hash_of(server.state().machines());
         if !self.is_damaged {
             drop(server);
             self.disk.crash();
             let Some(again) = self.start()? else {
                 return Ok(());
             };
-            if hash_of(again.state().machine()) != hash {
+            if hash_of(again.state().machines()) != hash {
                 return Err(Violation("two recoveries built two states".to_owned()));
             }
         }
@@ -216,7 +216,7 @@ impl History {
             Err(ReplayError::Io(_)) if self.disk.has_struck() => {}
             Err(other) => return Err(Violation(format!("the journal is not readable: {other}"))),
         }
-        self.judge.machine(server.state().machine())
+        self.judge.machine(server.state().machines())
     }
 
     /// The position from which the journal is surely kept: that of the older of two snapshots.
@@ -377,7 +377,7 @@ impl History {
         } else {
             self.clock.max(server.state().time())
         };
-        let answer = server.execute(self.clock, &Principal::local(), parsed, command);
+        let answer = server.execute::<Rooms>(self.clock, &Principal::local(), parsed, command);
         match answer {
             Err(ExecuteError::ReadOnly) => {
                 self.summary.refused_by_full_disk += 1;
@@ -424,7 +424,7 @@ impl History {
         let (state, id) = (server.state(), server.log().id());
         let mut draft = Draft::begin(self.disk.clone(), id, state.position(), state.time());
         state.snapshot(&mut draft);
-        let made = draft.finish(hash_of(state.machine())).is_ok();
+        let made = draft.finish(hash_of(state.machines())).is_ok();
         self.summary.snapshots += u64::from(made);
         let retired = made && retire(&self.disk, id).is_ok();
         retired || !self.disk.has_struck()

@@ -41,6 +41,8 @@ impl Turnstile {
             "--attached",
             "--resp",
             "127.0.0.1:0",
+            "--xml",
+            "off",
             "--http",
             "127.0.0.1:0",
         ]);

@@ -1,29 +1,27 @@
-//! The rooms machine on a journal in a directory.
+//! The machines on a journal in a directory.
 
 use std::{
-    collections::VecDeque,
     fmt, io,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
+use turnstile_exchange::Exchange;
 use turnstile_journal::{
     self as journal, Chores, CommitError, Durability, Journal, Log, LogThread, MemoryLog, RealDisk,
     Report, snapshot,
 };
-use turnstile_rooms::{Answer, Command, Event, IdKey, Query, Rooms};
+use turnstile_rooms::{IdKey, Rooms};
 use turnstile_sequencer::{ExecuteError, ReplayError, Sequencer, Settled, State};
-use turnstile_types::{Key, Machine, Malformed, Position, Principal, Timestamp};
+use turnstile_types::{Hosts, Key, Machine, Machines, Malformed, Position, Principal, Timestamp};
 
 use crate::{
-    Reply,
+    Reply, Services,
     id_key::{self, IdKeyError},
     kept::Kept,
+    recent::Recents,
     snapshots::Snapshots,
 };
-
-/// How many events of a replay are kept for those who follow the feed across a restart.
-const REPLAYED_EVENTS_MAX: usize = 65_536;
 
 /// How a back end is kept.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +55,10 @@ pub struct Recovery {
     pub records: u64,
     /// The last position.
     pub position: Position,
-    /// After which position every event of the replay was kept for the feed.
-    pub events_after: Position,
+    /// After which position every event of the replay was kept for the feed of rooms.
+    pub rooms_events_after: Position,
+    /// The same for that of the exchange.
+    pub exchange_events_after: Position,
     /// What the journal's scan found; nothing for a back end without a directory.
     pub journal: Option<Report>,
     /// How long it took, wall clock.
@@ -99,17 +99,17 @@ pub enum OpenError {
     Replay(journal::ReplayError<ReplayError>),
 }
 
-/// The rooms machine, its sequencer, and the journal that makes both durable.
+/// The machines, their sequencer, and the journal that makes them durable.
 ///
 /// It belongs to one thread, the loop, and is used in turns: `tick`, any number of `execute` and
 /// `query`, one `commit`. No answer may leave before the commit that follows it; or, after `submit`
 /// instead of `commit`, before `settle` has said that its group is durable.
 #[derive(Debug)]
 pub struct Embedded {
-    sequencer: Sequencer<Rooms, Kept>,
+    sequencer: Sequencer<Services, Kept>,
     snapshots: Option<Snapshots>,
     id_key: IdKey,
-    replayed_events: VecDeque<Event>,
+    recents: Recents,
     groups: u64,
 }
 
@@ -139,12 +139,13 @@ impl Embedded {
         let id_key = id_key::of_directory(directory, is_new).map_err(OpenError::IdKey)?;
         let mut state = newest_state(&disk, journal.id())?;
         let snapshot = state.position();
-        let (replayed_events, events_after) = replay(&journal, &mut state)?;
+        let recents = replay(&journal, &mut state)?;
         let recovery = Recovery {
             snapshot,
             records: state.position().0 - snapshot.0,
             position: state.position(),
-            events_after,
+            rooms_events_after: recents.rooms.complete_after(),
+            exchange_events_after: recents.exchange.complete_after(),
             journal: Some(report),
             took: begun.elapsed(),
         };
@@ -153,7 +154,7 @@ impl Embedded {
             sequencer: Sequencer::new(state, Kept::InDirectory(Box::new(journal))),
             snapshots: Some(snapshots),
             id_key,
-            replayed_events,
+            recents,
             groups: 0,
         };
         Ok((embedded, recovery))
@@ -164,14 +165,15 @@ impl Embedded {
             sequencer: Sequencer::new(State::empty(), Kept::Nowhere(MemoryLog::new())),
             snapshots: None,
             id_key: id_key::passing().map_err(OpenError::IdKey)?,
-            replayed_events: VecDeque::new(),
+            recents: Recents::after(Position(0)),
             groups: 0,
         };
         let recovery = Recovery {
             snapshot: Position(0),
             records: 0,
             position: Position(0),
-            events_after: Position(0),
+            rooms_events_after: Position(0),
+            exchange_events_after: Position(0),
             journal: None,
             took: Duration::ZERO,
         };
@@ -183,14 +185,17 @@ impl Embedded {
     ///
     /// # Errors
     /// The command was not taken; nothing of it happened.
-    pub fn execute(
+    pub fn execute<M: Machine>(
         &mut self,
         now: Timestamp,
         principal: &Principal,
         key: Option<Key<'_>>,
-        command: &Command<'_>,
-    ) -> Result<Reply, ExecuteError> {
-        self.sequencer.execute(now, principal, key, command)
+        command: &M::Command<'_>,
+    ) -> Result<Reply<M>, ExecuteError>
+    where
+        Services: Hosts<M>,
+    {
+        self.sequencer.execute::<M>(now, principal, key, command)
     }
 
     /// Makes sure that the next `bytes` of records become durable together or not at all.
@@ -204,16 +209,27 @@ impl Embedded {
     /// Answers from the state as it is, the open group included: this answer, too, MUST NOT leave
     /// before [`commit`](Self::commit) has returned `Ok`.
     #[must_use]
-    pub fn query(&self, now: Timestamp, principal: &Principal, query: &Query) -> Answer {
+    pub fn query<M: Machine>(
+        &self,
+        now: Timestamp,
+        principal: &Principal,
+        query: &M::Query,
+    ) -> M::Answer
+    where
+        Services: Hosts<M>,
+    {
         let state = self.sequencer.state();
-        state
-            .machine()
-            .query(now.max(state.time()), principal, query)
+        let machine: &M = state.machines().machine();
+        machine.query(now.max(state.time()), principal, query)
     }
 
     /// Starts to load what a command that waits will touch.
-    pub fn prefetch(&self, command: &Command<'_>) {
-        self.sequencer.state().machine().prefetch(command);
+    pub fn prefetch<M: Machine>(&self, command: &M::Command<'_>)
+    where
+        Services: Hosts<M>,
+    {
+        let machine: &M = self.sequencer.state().machines().machine();
+        machine.prefetch(command);
     }
 
     /// Lets what is due happen, in a logged tick. To be called at the start of every turn.
@@ -227,7 +243,7 @@ impl Embedded {
     /// When [`tick`](Self::tick) will have something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
-        self.sequencer.state().machine().next_deadline()
+        self.sequencer.state().machines().next_deadline()
     }
 
     /// Makes the open group durable: one write and one sync, or nothing when it is empty.
@@ -284,11 +300,19 @@ impl Embedded {
         }
     }
 
-    /// Hands over the events of the groups committed since the last call, oldest first; after a
-    /// start, first the latest of those that were replayed.
-    pub fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
-        self.replayed_events.drain(..).for_each(&mut *take);
-        self.sequencer.state_mut().machine_mut().drain_events(take);
+    /// Hands over what happened to rooms in the groups committed since the last call, oldest
+    /// first; after a start, first the latest of what was replayed.
+    pub fn drain_rooms_events(&mut self, take: &mut dyn FnMut(turnstile_rooms::Event)) {
+        self.recents.rooms.drain(&mut *take);
+        let services = self.sequencer.state_mut().machines_mut();
+        Hosts::<Rooms>::machine_mut(services).drain_events(take);
+    }
+
+    /// The same for what happened at the exchange.
+    pub fn drain_exchange_events(&mut self, take: &mut dyn FnMut(turnstile_exchange::Event)) {
+        self.recents.exchange.drain(&mut *take);
+        let services = self.sequencer.state_mut().machines_mut();
+        Hosts::<Exchange>::machine_mut(services).drain_events(take);
     }
 
     /// The last position assigned.
@@ -335,7 +359,7 @@ impl Embedded {
 }
 
 /// The state of the newest snapshot that is whole, or the empty one.
-pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Rooms>, OpenError> {
+pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Services>, OpenError> {
     let found = snapshot::newest(disk, journal).map_err(OpenError::Snapshot)?;
     for (name, why) in &found.rotten {
         tracing::error!("{name} is passed over: {why}");
@@ -346,31 +370,18 @@ pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Rooms>
     )
 }
 
-/// Applies what the journal holds after the state; keeps the latest events, and says after which
-/// position none is missing.
-fn replay(
-    journal: &Journal<RealDisk>,
-    state: &mut State<Rooms>,
-) -> Result<(VecDeque<Event>, Position), OpenError> {
-    let mut events: VecDeque<Event> = VecDeque::new();
+/// Applies what the journal holds after the state, and keeps the latest events.
+fn replay(journal: &Journal<RealDisk>, state: &mut State<Services>) -> Result<Recents, OpenError> {
     let after = state.position();
-    let mut complete_after = after;
+    let mut recents = Recents::after(after);
     let each = |group: &turnstile_record::Group<'_>| {
         state.replay(group)?;
-        state.machine_mut().drain_events(&mut |event: Event| {
-            if events.len() == REPLAYED_EVENTS_MAX
-                && let Some(dropped) = events.pop_front()
-            {
-                complete_after = dropped.position;
-            }
-            events.push_back(event);
-        });
+        recents.take_from(state.machines_mut());
         Ok(())
     };
     journal.replay(after, each).map_err(OpenError::Replay)?;
-    // Of the record whose event was dropped last, later events may be there: they go too.
-    events.retain(|event| event.position > complete_after);
-    Ok((events, complete_after))
+    recents.finish();
+    Ok(recents)
 }
 
 impl fmt::Display for OpenError {

@@ -5,14 +5,17 @@
 mod embedded;
 mod id_key;
 mod kept;
+mod recent;
+mod services;
 mod snapshots;
 mod verify;
 
 pub use embedded::{Embedded, OpenError, Options, Recovery, Status};
 pub use id_key::IdKeyError;
+pub use services::Services;
 pub use turnstile_journal::{CommitError, Durability, LogThread};
 pub use turnstile_sequencer::{ExecuteError, Settled};
 pub use verify::{Verdict, VerifyError, verify};
 
-/// What became of a command of the rooms machine.
-pub type Reply = turnstile_sequencer::Reply<turnstile_rooms::Outcome>;
+/// What became of a command of a machine.
+pub type Reply<M> = turnstile_sequencer::Reply<<M as turnstile_types::Machine>::Outcome>;

@@ -11,7 +11,7 @@ use std::{
 
 use turnstile_journal::{RealDisk, replay, retire, snapshot::Draft};
 use turnstile_sequencer::ReplayError;
-use turnstile_types::{Machine, Position, hash_of};
+use turnstile_types::{Machines, Position, hash_of};
 
 use crate::embedded::newest_state;
 
@@ -99,12 +99,12 @@ fn make(disk: &RealDisk, journal: u64, upto: Position) -> Result<(), Failure> {
     let mut state = newest_state(disk, journal)?;
     replay(disk, state.position(), upto, |group| {
         state.replay(group)?;
-        state.machine_mut().drain_events(&mut drop);
+        state.machines_mut().forget_events();
         Ok::<(), ReplayError>(())
     })?;
     let mut draft = Draft::begin(disk.clone(), journal, state.position(), state.time());
     state.snapshot(&mut draft);
-    draft.finish(hash_of(state.machine()))?;
+    draft.finish(hash_of(state.machines()))?;
     retire(disk, journal)?;
     Ok(())
 }

@@ -8,11 +8,10 @@ use std::{
 };
 
 use turnstile_journal::{RealDisk, Report, inspect, replay, snapshot};
-use turnstile_rooms::Rooms;
 use turnstile_sequencer::State;
-use turnstile_types::{Machine, Position, hash_of};
+use turnstile_types::{Machines, Position, hash_of};
 
-use crate::embedded::OpenError;
+use crate::{Services, embedded::OpenError};
 
 /// What a proof found.
 #[derive(Clone, Debug)]
@@ -23,14 +22,16 @@ pub struct Verdict {
     pub from: Position,
     /// From which position the second replay began: that of the newest snapshot.
     pub again_from: Position,
-    /// The hash of the machine's state after the first replay.
+    /// The hash of the machines' state after the first replay.
     pub hash: u128,
     /// The hash after the second; equal, or the directory is not sound.
     pub hash_again: u128,
     /// A sentence for each invariant that does not hold.
     pub violations: Vec<String>,
-    /// Bookings that stand.
-    pub bookings: u64,
+    /// What rooms has done and holds.
+    pub rooms: turnstile_rooms::Totals,
+    /// What the exchange has done and holds.
+    pub exchange: turnstile_exchange::Totals,
     /// How long it took, wall clock.
     pub took: Duration,
 }
@@ -79,15 +80,16 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
     let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
     let (from, first) = rebuild(&disk, id, positions.last().copied(), journal.last)?;
     let (again_from, second) = rebuild(&disk, id, positions.first().copied(), journal.last)?;
-    let (hash, hash_again) = (hash_of(first.machine()), hash_of(second.machine()));
+    let (hash, hash_again) = (hash_of(first.machines()), hash_of(second.machines()));
     drop(second);
     Ok(Verdict {
         from,
         again_from,
         hash,
         hash_again,
-        violations: first.machine().check().err().unwrap_or_default(),
-        bookings: first.machine().totals().bookings,
+        violations: first.machines().check().err().unwrap_or_default(),
+        rooms: first.machines().rooms().totals(),
+        exchange: first.machines().exchange().totals(),
         journal,
         took: begun.elapsed(),
     })
@@ -101,20 +103,20 @@ fn rebuild(
     journal: u64,
     snapshot: Option<Position>,
     last: Position,
-) -> Result<(Position, State<Rooms>), VerifyError> {
-    let mut state = State::<Rooms>::empty();
+) -> Result<(Position, State<Services>), VerifyError> {
+    let mut state = State::<Services>::empty();
     if let Some(position) = snapshot {
         let read = snapshot::load(disk, journal, position)
             .map_err(|cause| VerifyError::Snapshot { position, cause })?;
         state = State::restore(&read.state).map_err(OpenError::SnapshotContent)?;
-        if hash_of(state.machine()) != read.title.hash {
+        if hash_of(state.machines()) != read.title.hash {
             return Err(VerifyError::SnapshotHash { position });
         }
     }
     let from = state.position();
     let each = |group: &turnstile_record::Group<'_>| {
         state.replay(group)?;
-        state.machine_mut().drain_events(&mut drop);
+        state.machines_mut().forget_events();
         Ok(())
     };
     replay(disk, from, last, each).map_err(OpenError::Replay)?;

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use turnstile_embedded::{Durability, Embedded, OpenError, Options, Recovery, VerifyError, verify};
-use turnstile_rooms::{Command, GuestName, IdNumber, Outcome, Wish};
+use turnstile_rooms::{Command, GuestName, IdNumber, Outcome, Rooms, Wish};
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
 const OPTIONS: Options = Options {
@@ -28,7 +28,7 @@ fn book(backend: &mut Embedded, from: u32, to: u32) {
         open: true,
     };
     backend
-        .execute(now, &principal, None, &add)
+        .execute::<Rooms>(now, &principal, None, &add)
         .expect("a working disk");
     let number = IdNumber::parse(b"234123412346", true).expect("an id number of the test");
     let id = backend.id_key().seal(number);
@@ -43,7 +43,7 @@ fn book(backend: &mut Embedded, from: u32, to: u32) {
             id,
         };
         let reply = backend
-            .execute(now, &principal, None, &booking)
+            .execute::<Rooms>(now, &principal, None, &booking)
             .expect("a working disk");
         assert!(matches!(reply.outcome, Outcome::Done(_)), "{reply:?}");
         if room % 50 == 0 {
@@ -75,9 +75,12 @@ fn a_restart_replays_everything_and_keeps_the_events() {
     );
     assert!(recovery.journal.is_some_and(|journal| journal.clean));
     let mut events = Vec::new();
-    backend.drain_events(&mut |event| events.push(event.position));
+    backend.drain_rooms_events(&mut |event| events.push(event.position));
     let expected: Vec<Position> = (1..=1_001).map(Position).collect();
-    assert_eq!((events, recovery.events_after), (expected, Position(0)));
+    assert_eq!(
+        (events, recovery.rooms_events_after),
+        (expected, Position(0))
+    );
 }
 
 #[test]
@@ -93,8 +96,8 @@ fn of_a_long_replay_the_latest_events_are_kept_without_a_gap() {
     backend.close().unwrap();
     let (mut backend, recovery) = open(directory.path(), options);
     let mut events = Vec::new();
-    backend.drain_events(&mut |event| events.push(event.position));
-    let first = recovery.events_after.next();
+    backend.drain_rooms_events(&mut |event| events.push(event.position));
+    let first = recovery.rooms_events_after.next();
     let expected: Vec<Position> = (first.0..=70_001).map(Position).collect();
     assert_eq!(events, expected);
     assert_eq!(events.len(), 65_536);
@@ -120,7 +123,7 @@ fn a_snapshot_is_made_beside_the_loop_and_lets_old_segments_go() {
     }
     let verdict = verify(directory.path()).unwrap();
     assert!(verdict.holds(), "{verdict:?}");
-    assert_eq!(verdict.bookings, 20_000);
+    assert_eq!(verdict.rooms.bookings, 20_000);
     assert!(
         verdict.from > Position(0),
         "the oldest snapshot is not the beginning"

@@ -41,7 +41,7 @@ pub(super) fn arguments(
     command
         .args(["dev", "--durability", &durability.to_string()])
         .args(["--resp", &resp.to_string()])
-        .args(["--http", &http.to_string()]);
+        .args(["--xml", "off", "--http", &http.to_string()]);
     if durability == Durability::Sync {
         command.arg("--data").arg(home.join(JOURNAL));
     }

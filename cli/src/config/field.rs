@@ -5,30 +5,51 @@
 pub(super) enum Field {
     Data,
     Durability,
+    SegmentBytes,
+    SnapshotRecords,
     Resp,
     Http,
+    Xml,
     Verhoeff,
+    ReplyLengthLine,
+    LenientAccounts,
+    SelfMatch,
     LogLevel,
     LogFormat,
 }
 
+/// How the file writes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Boolean,
+    Integer,
+}
+
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Data,
         Self::Durability,
+        Self::SegmentBytes,
+        Self::SnapshotRecords,
         Self::Resp,
         Self::Http,
+        Self::Xml,
         Self::Verhoeff,
+        Self::ReplyLengthLine,
+        Self::LenientAccounts,
+        Self::SelfMatch,
         Self::LogLevel,
         Self::LogFormat,
     ];
 
     pub(super) const fn section(self) -> &'static str {
         match self {
-            Self::Data | Self::Durability => "storage",
-            Self::Resp | Self::Http => "doors",
+            Self::Data | Self::Durability | Self::SegmentBytes | Self::SnapshotRecords => "storage",
+            Self::Resp | Self::Http | Self::Xml => "doors",
             Self::Verhoeff => "rooms",
+            Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
             Self::LogLevel | Self::LogFormat => "log",
         }
     }
@@ -37,9 +58,15 @@ impl Field {
         match self {
             Self::Data => "data",
             Self::Durability => "durability",
+            Self::SegmentBytes => "segment_bytes",
+            Self::SnapshotRecords => "snapshot_records",
             Self::Resp => "resp",
             Self::Http => "http",
+            Self::Xml => "xml",
             Self::Verhoeff => "verhoeff",
+            Self::ReplyLengthLine => "reply_length_line",
+            Self::LenientAccounts => "lenient_accounts",
+            Self::SelfMatch => "self_match",
             Self::LogLevel => "level",
             Self::LogFormat => "format",
         }
@@ -49,9 +76,15 @@ impl Field {
         match self {
             Self::Data => "--data",
             Self::Durability => "--durability",
+            Self::SegmentBytes => "--segment-bytes",
+            Self::SnapshotRecords => "--snapshot-records",
             Self::Resp => "--resp",
             Self::Http => "--http",
+            Self::Xml => "--xml",
             Self::Verhoeff => "--verhoeff",
+            Self::ReplyLengthLine => "--xml-reply-length-line",
+            Self::LenientAccounts => "--xml-lenient-accounts",
+            Self::SelfMatch => "--xml-self-match",
             Self::LogLevel => "--log",
             Self::LogFormat => "--log-format",
         }
@@ -64,15 +97,31 @@ impl Field {
             Self::Durability => Some("sync"),
             Self::Resp => Some("127.0.0.1:8479"),
             Self::Http => Some("127.0.0.1:8470"),
-            Self::Verhoeff => Some("false"),
+            Self::Xml => Some("off"),
+            Self::SegmentBytes => Some("67108864"),
+            Self::SnapshotRecords => Some("4000000"),
+            Self::Verhoeff | Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => {
+                Some("false")
+            }
             Self::LogLevel => Some(crate::logging::LEVEL),
             Self::LogFormat => Some("text"),
         }
     }
 
-    /// Whether the file writes it without quotes.
-    pub(super) const fn is_boolean(self) -> bool {
-        matches!(self, Self::Verhoeff)
+    pub(super) const fn kind(self) -> Kind {
+        match self {
+            Self::Verhoeff | Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => {
+                Kind::Boolean
+            }
+            Self::SegmentBytes | Self::SnapshotRecords => Kind::Integer,
+            Self::Data
+            | Self::Durability
+            | Self::Resp
+            | Self::Http
+            | Self::Xml
+            | Self::LogLevel
+            | Self::LogFormat => Kind::Text,
+        }
     }
 
     /// `section.key`.

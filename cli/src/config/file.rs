@@ -7,7 +7,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::field::{Field, suggestion};
+use super::field::{Field, Kind, suggestion};
 use crate::exit::Coded;
 
 /// One value of the file.
@@ -71,14 +71,15 @@ fn entry(
     let Some(&field) = Field::ALL.iter().find(|field| field.path() == path) else {
         return Err(unknown_key(section, key, at));
     };
-    let content = match value.get_ref() {
-        DeValue::String(string) if !field.is_boolean() => string.clone().into_owned(),
-        DeValue::Boolean(truth) if field.is_boolean() => truth.to_string(),
-        other => {
-            let wanted = if field.is_boolean() {
-                "true or false, without quotes"
-            } else {
-                "a string in quotes"
+    let content = match (field.kind(), value.get_ref()) {
+        (Kind::Text, DeValue::String(string)) => string.clone().into_owned(),
+        (Kind::Boolean, DeValue::Boolean(truth)) => truth.to_string(),
+        (Kind::Integer, DeValue::Integer(number)) => number.to_string(),
+        (kind, other) => {
+            let wanted = match kind {
+                Kind::Text => "a string in quotes",
+                Kind::Boolean => "true or false, without quotes",
+                Kind::Integer => "a whole number, without quotes",
             };
             return Err(Wrong {
                 at: value.span().start,

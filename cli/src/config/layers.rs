@@ -7,13 +7,17 @@ use std::{
 
 use super::{
     Flags, LogFlags,
-    field::{Field, PREFIX, suggestion},
+    field::{Field, Kind, PREFIX, suggestion},
     file,
 };
 use crate::exit::Coded;
 
 /// The variable that other Rust programs read for the same purpose as `log.level`.
 const RUST_LOG: &str = "RUST_LOG";
+
+/// Where the XML door listens in `dev`. `serve` opens it only when told to: its wire knows no
+/// authentication, and anybody may create accounts with any balance.
+const XML: &str = "127.0.0.1:12345";
 
 /// For each field its topmost text so far.
 #[derive(Debug)]
@@ -63,6 +67,13 @@ impl Layers {
         layers.log_flags(log)
     }
 
+    /// For `dev`, which opens every door.
+    pub(crate) fn with_every_door(mut self) -> Self {
+        let address = Some(XML.to_owned());
+        self.put(Field::Xml, address, Origin::Default);
+        self
+    }
+
     /// # Errors
     /// The file cannot be read, or holds something unknown.
     pub(crate) fn file(mut self, path: &Path) -> Result<Self, Coded> {
@@ -110,9 +121,15 @@ impl Layers {
         let values = [
             (Field::Data, flags.data),
             (Field::Durability, flags.durability),
+            (Field::SegmentBytes, flags.segment_bytes),
+            (Field::SnapshotRecords, flags.snapshot_records),
             (Field::Resp, flags.resp),
             (Field::Http, flags.http),
+            (Field::Xml, flags.xml),
             (Field::Verhoeff, flags.verhoeff),
+            (Field::ReplyLengthLine, flags.xml_reply_length_line),
+            (Field::LenientAccounts, flags.xml_lenient_accounts),
+            (Field::SelfMatch, flags.xml_self_match),
         ];
         for (field, text) in values {
             self.put(field, text, Origin::Flag(field.flag()));
@@ -185,10 +202,9 @@ impl fmt::Display for Layers {
             match setting {
                 None => writeln!(f, "# {} is not set", field.key())?,
                 Some(Setting { text, origin }) => {
-                    let value = if field.is_boolean() {
-                        text.clone()
-                    } else {
-                        toml::Value::from(text.as_str()).to_string()
+                    let value = match field.kind() {
+                        Kind::Text => toml::Value::from(text.as_str()).to_string(),
+                        Kind::Boolean | Kind::Integer => text.clone(),
                     };
                     writeln!(f, "{:<42} # {origin}", format!("{} = {value}", field.key()))?;
                 }

@@ -30,7 +30,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 7] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 13] = [
     (
         "storage",
         "durability",
@@ -63,6 +63,47 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 7] = [
         "rooms",
         "verhoeff",
         "--verhoeff",
+        ["false", "true", "false", "true"],
+    ),
+    (
+        "storage",
+        "segment_bytes",
+        "--segment-bytes",
+        ["67108864", "4194304", "8388608", "1073741824"],
+    ),
+    (
+        "storage",
+        "snapshot_records",
+        "--snapshot-records",
+        ["4000000", "0", "1", "500"],
+    ),
+    (
+        "doors",
+        "xml",
+        "--xml",
+        [
+            "\"off\"",
+            "\"127.0.0.1:1\"",
+            "\"127.0.0.1:2\"",
+            "\"127.0.0.1:12345\"",
+        ],
+    ),
+    (
+        "xml",
+        "reply_length_line",
+        "--xml-reply-length-line",
+        ["false", "true", "false", "true"],
+    ),
+    (
+        "xml",
+        "lenient_accounts",
+        "--xml-lenient-accounts",
+        ["false", "true", "false", "true"],
+    ),
+    (
+        "xml",
+        "self_match",
+        "--xml-self-match",
         ["false", "true", "false", "true"],
     ),
     (

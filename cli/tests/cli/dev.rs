@@ -13,10 +13,10 @@ fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
     let (resp, http) = (server.door("resp").unwrap(), server.door("http").unwrap());
     let data_line = format!("data  {}", data.path().display());
     assert_eq!(
-        server.printed[2..4],
+        server.printed[3..5],
         [data_line, "loopback only, no key needed".to_owned()]
     );
-    let paste: Vec<&str> = server.printed[4..].iter().map(String::as_str).collect();
+    let paste: Vec<&str> = server.printed[5..].iter().map(String::as_str).collect();
     let [curl, redis_cli, rush] = paste.as_slice() else {
         panic!("{paste:?}")
     };
@@ -103,7 +103,15 @@ fn sigterm_leaves_nothing_accepted_unanswered() {
 #[test]
 fn a_temporary_directory_goes_with_the_server_and_a_named_one_stays() {
     let mut command = turnstile();
-    let server = Server::start(command.args(["dev", "--resp", "127.0.0.1:0", "--http", "off"]));
+    let server = Server::start(command.args([
+        "dev",
+        "--resp",
+        "127.0.0.1:0",
+        "--http",
+        "off",
+        "--xml",
+        "off",
+    ]));
     let data = server
         .printed
         .iter()
@@ -126,6 +134,8 @@ fn an_attached_server_stops_when_its_input_ends() {
         "--attached",
         "--resp",
         "127.0.0.1:0",
+        "--xml",
+        "off",
         "--http",
         "off",
     ]);
@@ -140,7 +150,16 @@ fn the_second_server_of_a_directory_or_a_door_says_why_it_does_not_start() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let mut command = turnstile();
-    command.args(["dev", "--resp", "127.0.0.1:0", "--http", "off", "--data"]);
+    command.args([
+        "dev",
+        "--resp",
+        "127.0.0.1:0",
+        "--http",
+        "off",
+        "--xml",
+        "off",
+        "--data",
+    ]);
     let ended = run(command.arg(data.path()));
     assert_eq!((ended.code, &*ended.out), (Some(1), ""), "{ended:?}");
     assert!(
@@ -154,7 +173,7 @@ fn the_second_server_of_a_directory_or_a_door_says_why_it_does_not_start() {
         "{ended:?}"
     );
     let taken = server.door("resp").unwrap().to_string();
-    let ended = run(turnstile().args(["dev", "--http", "off", "--resp", &taken]));
+    let ended = run(turnstile().args(["dev", "--http", "off", "--xml", "off", "--resp", &taken]));
     assert_eq!((ended.code, &*ended.out), (Some(1), ""), "{ended:?}");
     assert!(ended.err.contains(&taken), "{ended:?}");
     server.stop();
@@ -170,6 +189,8 @@ fn an_id_number_is_in_no_log_line() {
         "trace",
         "--resp",
         "127.0.0.1:0",
+        "--xml",
+        "off",
         "--http",
         "off",
         "--data",

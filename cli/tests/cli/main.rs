@@ -5,6 +5,7 @@
 mod config;
 mod demo;
 mod dev;
+mod exchange;
 mod import;
 mod lab;
 mod process;

@@ -46,12 +46,21 @@ pub(crate) fn run(command: &mut Command) -> Ended {
 impl Ended {
     /// The words behind a label of the printed table, without the spaces that group digits.
     pub(crate) fn row(&self, label: &str) -> String {
-        let row = self.out.lines().find_map(|line| {
-            let rest = line.strip_prefix(label)?;
-            rest.starts_with("  ").then(|| rest.replace(' ', ""))
-        });
-        row.unwrap_or_else(|| panic!("no row `{label}` in {self:?}"))
+        row(&self.out, label)
     }
+
+    /// As [`Self::row`], of a table on standard error.
+    pub(crate) fn noted(&self, label: &str) -> String {
+        row(&self.err, label)
+    }
+}
+
+fn row(text: &str, label: &str) -> String {
+    let row = text.lines().find_map(|line| {
+        let rest = line.strip_prefix(label)?;
+        rest.starts_with("  ").then(|| rest.replace(' ', ""))
+    });
+    row.unwrap_or_else(|| panic!("no row `{label}` in {text}"))
 }
 
 /// A server that said `ready`. Killed when it is dropped.
@@ -71,6 +80,8 @@ impl Server {
         command.args([
             "dev",
             "--resp",
+            "127.0.0.1:0",
+            "--xml",
             "127.0.0.1:0",
             "--http",
             "127.0.0.1:0",

@@ -5,7 +5,7 @@ mod rows;
 mod search;
 mod walk;
 
-use std::{collections::BTreeMap, ops::Bound};
+use std::{cell::Cell, collections::BTreeMap, ops::Bound};
 
 use turnstile_types::Name;
 
@@ -92,6 +92,9 @@ pub(crate) struct Directory {
     properties: Slab<Property>,
     property_numbers: BTreeMap<Name, u32>,
     property_table: Table,
+    /// The property asked for last: a pipeline mostly names the same one again. It decides
+    /// nothing: whatever stands here, the answer is the same.
+    last_property: Cell<u32>,
     kinds: Slab<Kind>,
     kind_table: Table,
     rooms: Slab<Room>,
@@ -108,6 +111,7 @@ impl Directory {
             properties: Slab::new(),
             property_numbers: BTreeMap::new(),
             property_table: Table::new(),
+            last_property: Cell::new(0),
             kinds: Slab::new(),
             kind_table: Table::new(),
             rooms: Slab::new(),
@@ -139,10 +143,21 @@ impl Directory {
     }
 
     pub(crate) fn property(&self, name: &Name) -> Option<u32> {
-        self.property_table
-            .find(hash_of_name(0, name.as_bytes()), |number| {
-                self.properties.at(number).name == *name
-            })
+        let last = self.last_property.get();
+        if self.is_called(last, name) {
+            return Some(last);
+        }
+        let hash = hash_of_name(0, name.as_bytes());
+        let found = self
+            .property_table
+            .find(hash, |number| self.is_called(number, name))?;
+        self.last_property.set(found);
+        Some(found)
+    }
+
+    fn is_called(&self, property: u32, name: &Name) -> bool {
+        let property = self.properties.get(property);
+        property.is_some_and(|property| property.name == *name)
     }
 
     pub(crate) fn property_at(&self, number: u32) -> &Property {
@@ -173,11 +188,16 @@ impl Directory {
     // Types
 
     pub(crate) fn kind(&self, property: u32, name: &[u8]) -> Option<u32> {
-        self.kind_table
-            .find(hash_of_name(property, name), |number| {
-                let kind = self.kinds.at(number);
-                kind.property == property && kind.name.as_bytes() == name
-            })
+        let is_it = |number| {
+            let kind = self.kinds.at(number);
+            kind.property == property && kind.name.as_bytes() == name
+        };
+        // Most properties have one type, or are asked for the first one most.
+        let first = self.properties.at(property).kinds.first();
+        if let Some(&first) = first.filter(|&&first| is_it(first)) {
+            return Some(first);
+        }
+        self.kind_table.find(hash_of_name(property, name), is_it)
     }
 
     pub(crate) fn kind_at(&self, number: u32) -> &Kind {

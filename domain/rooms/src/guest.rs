@@ -38,7 +38,9 @@ impl<'a> GuestName<'a> {
                 return Err(InvalidGuestName::TooLong(characters));
             }
         }
-        if text.chars().any(char::is_control) {
+        // Most names are plain ASCII; only others are read character by character.
+        let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        if !is_plain && text.chars().any(char::is_control) {
             return Err(InvalidGuestName::ControlCharacter);
         }
         Ok(Self(text))
@@ -89,15 +91,20 @@ impl IdNumber {
     /// # Errors
     /// Another form, or a wrong check digit.
     pub fn parse(text: &[u8], verhoeff: bool) -> Result<Self, InvalidIdNumber> {
-        if text.len() != 12 || !text.iter().all(u8::is_ascii_digit) {
+        let digits: &[u8; 12] = text.try_into().map_err(|_length| InvalidIdNumber::Form)?;
+        let (mut number, mut all_digits) = (0, true);
+        for &byte in digits {
+            let digit = byte.wrapping_sub(b'0');
+            all_digits &= digit < 10;
+            number = number * 10 + u64::from(digit);
+        }
+        if !all_digits {
             return Err(InvalidIdNumber::Form);
         }
         if verhoeff && !verhoeff_holds(text) {
             return Err(InvalidIdNumber::CheckDigit);
         }
-        Ok(Self(text.iter().fold(0, |number, digit| {
-            number * 10 + u64::from(digit - b'0')
-        })))
+        Ok(Self(number))
     }
 
     fn last_four(self) -> u16 {

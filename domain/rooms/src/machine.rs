@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_types::{
-    Context, Machine, Malformed, Name, Position, Principal, Sink, Stay, Timestamp,
+    Context, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
 };
 
 use crate::{
@@ -134,8 +134,12 @@ impl Machine for Rooms {
         snapshot::write(self, out);
     }
 
-    fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
-        snapshot::read(bytes)
+    fn restore_from(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        snapshot::read(reader)
+    }
+
+    fn place_of(event: &Event) -> (Position, u32) {
+        (event.position, event.ordinal)
     }
 
     fn check(&self) -> Result<(), Vec<String>> {

@@ -1,6 +1,6 @@
 //! Who holds rooms, and how many.
 
-use std::collections::BTreeSet;
+use std::{cell::Cell, collections::BTreeSet};
 
 use turnstile_types::{Name, Position, Principal};
 
@@ -15,6 +15,8 @@ use crate::{
 pub(crate) struct Principals {
     callers: Slab<Caller>,
     numbers: Table,
+    /// The caller asked for last; it decides nothing.
+    last: Cell<u32>,
     /// Caller, position of the record that made the hold, slot.
     holds: BTreeSet<(u32, Position, u32)>,
 }
@@ -30,14 +32,26 @@ impl Principals {
         Self {
             callers: Slab::new(),
             numbers: Table::new(),
+            last: Cell::new(0),
             holds: BTreeSet::new(),
         }
     }
 
     pub(crate) fn number(&self, principal: &Principal) -> Option<u32> {
-        self.numbers.find(hash_of(principal), |number| {
-            self.callers.at(number).name == principal.0
-        })
+        let last = self.last.get();
+        if self.is_called(last, principal) {
+            return Some(last);
+        }
+        let found = self.numbers.find(hash_of(principal), |number| {
+            self.is_called(number, principal)
+        })?;
+        self.last.set(found);
+        Some(found)
+    }
+
+    fn is_called(&self, number: u32, principal: &Principal) -> bool {
+        let caller = self.callers.get(number);
+        caller.is_some_and(|caller| caller.name == principal.0)
     }
 
     /// The number of a caller, a new one at its first success.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::{Malformed, Position, Principal, Timestamp};
+use crate::{Malformed, Position, Principal, Reader, Timestamp};
 
 /// What a machine may know of the world when it decides: nothing else enters.
 #[derive(Clone, Copy, Debug)]
@@ -83,17 +83,162 @@ pub trait Machine: Sized + fmt::Debug {
     /// Writes the whole state in its one canonical form: equal states give equal bytes.
     fn snapshot(&self, out: &mut dyn Sink);
 
-    /// Reads what [`snapshot`](Self::snapshot) wrote.
+    /// Reads what [`snapshot`](Self::snapshot) wrote, and nothing beyond it.
     ///
     /// # Errors
     /// The bytes are no snapshot of this machine.
-    fn restore(bytes: &[u8]) -> Result<Self, Malformed>;
+    fn restore_from(reader: &mut Reader<'_>) -> Result<Self, Malformed>;
+
+    /// Reads a snapshot that fills the bytes.
+    ///
+    /// # Errors
+    /// The bytes are no snapshot of this machine, or more than one.
+    fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let machine = Self::restore_from(&mut reader)?;
+        reader.finish("end of the snapshot")?;
+        Ok(machine)
+    }
+
+    /// Where an event stands: the position of its record, and its number among that record's
+    /// events.
+    fn place_of(event: &Self::Event) -> (Position, u32);
 
     /// Checks the business invariants over the whole state, for `verify` and tests.
     ///
     /// # Errors
     /// A sentence for each violation.
     fn check(&self) -> Result<(), Vec<String>>;
+}
+
+/// The machines behind one journal: one of them, or several that never see each other.
+///
+/// Contract: as [`Machine`], record by record. A tick is for all of them.
+pub trait Machines: Sized + fmt::Debug {
+    fn empty() -> Self;
+
+    /// Applies a record of `service` from its bytes, and appends its outcome's bytes to `outcome`
+    /// where there is one to write to.
+    ///
+    /// # Errors
+    /// No machine here has this service, or the bytes are no command of it.
+    fn apply_record(
+        &mut self,
+        service: u8,
+        context: &Context<'_>,
+        payload: &[u8],
+        outcome: Option<&mut Vec<u8>>,
+    ) -> Result<(), Unapplied>;
+
+    /// The earliest deadline of any.
+    fn next_deadline(&self) -> Option<Timestamp>;
+
+    /// Does everything that is due at `context.now`, machine by machine.
+    fn tick(&mut self, context: &Context<'_>);
+
+    /// Drops the events that nobody has taken.
+    fn forget_events(&mut self);
+
+    /// Writes the whole state in its one canonical form.
+    fn snapshot(&self, out: &mut dyn Sink);
+
+    /// Reads what [`snapshot`](Self::snapshot) wrote.
+    ///
+    /// # Errors
+    /// The bytes are no snapshot of these machines.
+    fn restore(bytes: &[u8]) -> Result<Self, Malformed>;
+
+    /// Checks the business invariants of all.
+    ///
+    /// # Errors
+    /// A sentence for each violation.
+    fn check(&self) -> Result<(), Vec<String>>;
+}
+
+/// Machines of which one is `M`.
+pub trait Hosts<M: Machine>: Machines {
+    fn machine(&self) -> &M;
+
+    fn machine_mut(&mut self) -> &mut M;
+}
+
+/// Why a record was not applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unapplied {
+    /// No machine here has this number.
+    UnknownService,
+    Malformed(Malformed),
+}
+
+/// Applies a record's bytes to its machine; see [`Machines::apply_record`].
+///
+/// # Errors
+/// The bytes are no command of the machine.
+pub fn apply_payload<M: Machine>(
+    machine: &mut M,
+    context: &Context<'_>,
+    payload: &[u8],
+    outcome: Option<&mut Vec<u8>>,
+) -> Result<(), Unapplied> {
+    let command = M::decode_command(payload).map_err(Unapplied::Malformed)?;
+    let decided = machine.apply(context, &command);
+    if let Some(outcome) = outcome {
+        M::encode_outcome(&decided, outcome);
+    }
+    Ok(())
+}
+
+impl<M: Machine> Machines for M {
+    fn empty() -> Self {
+        <M as Machine>::empty()
+    }
+
+    fn apply_record(
+        &mut self,
+        service: u8,
+        context: &Context<'_>,
+        payload: &[u8],
+        outcome: Option<&mut Vec<u8>>,
+    ) -> Result<(), Unapplied> {
+        if service != M::SERVICE {
+            return Err(Unapplied::UnknownService);
+        }
+        apply_payload(self, context, payload, outcome)
+    }
+
+    fn next_deadline(&self) -> Option<Timestamp> {
+        <M as Machine>::next_deadline(self)
+    }
+
+    fn tick(&mut self, context: &Context<'_>) {
+        <M as Machine>::tick(self, context);
+    }
+
+    fn forget_events(&mut self) {
+        self.drain_events(&mut drop);
+    }
+
+    fn snapshot(&self, out: &mut dyn Sink) {
+        <M as Machine>::snapshot(self, out);
+    }
+
+    fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
+        <M as Machine>::restore(bytes)
+    }
+
+    fn check(&self) -> Result<(), Vec<String>> {
+        <M as Machine>::check(self)
+    }
+}
+
+impl<M: Machine> Hosts<M> for M {
+    fn machine(&self) -> &M {
+        self
+    }
+
+    fn machine_mut(&mut self) -> &mut M {
+        self
+    }
 }
 
 /// Where a snapshot goes, piece by piece.
@@ -115,10 +260,10 @@ impl Sink for Hasher {
     }
 }
 
-/// The hash of a machine's whole state: XXH3-128 of its snapshot.
+/// The hash of the whole state of one machine or several: XXH3-128 of their snapshot.
 #[must_use]
-pub fn hash_of<M: Machine>(machine: &M) -> u128 {
+pub fn hash_of<M: Machines>(machines: &M) -> u128 {
     let mut hasher = Hasher(Xxh3::new());
-    machine.snapshot(&mut hasher);
+    machines.snapshot(&mut hasher);
     hasher.0.digest128()
 }

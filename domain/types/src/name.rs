@@ -46,9 +46,10 @@ impl Name {
             return Err(InvalidName::Character(at));
         }
         let mut bytes = [0; LENGTH_MAX];
-        for (to, &from) in bytes.iter_mut().zip(text) {
-            *to = from;
-        }
+        bytes
+            .get_mut(..text.len())
+            .expect("a name has at most 64 bytes")
+            .copy_from_slice(text);
         let length = u8::try_from(text.len()).expect("a name has at most 64 bytes");
         Ok(Self { length, bytes })
     }
@@ -66,8 +67,25 @@ impl Name {
     }
 }
 
-const fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-')
+/// Whether each byte is of the alphabet: names are read with every request, and one look is less
+/// than several comparisons.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "computed by the compiler, which would refuse an index beyond the end"
+)]
+static ALPHABET: [bool; 256] = {
+    let mut alphabet = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        alphabet[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-');
+        byte += 1;
+    }
+    alphabet
+};
+
+fn is_name_byte(byte: u8) -> bool {
+    ALPHABET.get(usize::from(byte)).is_some_and(|&known| known)
 }
 
 impl Deref for Name {

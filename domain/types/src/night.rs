@@ -50,16 +50,9 @@ impl Night {
         let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
             return Err(InvalidNight::Form);
         };
-        let mut digits = [y1, y2, y3, y4, m1, m2, d1, d2];
-        for digit in &mut digits {
-            if !digit.is_ascii_digit() {
-                return Err(InvalidNight::Form);
-            }
-            *digit -= b'0';
-        }
-        let [y1, y2, y3, y4, m1, m2, d1, d2] = digits.map(u32::from);
-        let year = ((y1 * 10 + y2) * 10 + y3) * 10 + y4;
-        let (month, day) = (m1 * 10 + m2, d1 * 10 + d2);
+        let pairs = pairs_of_digits([y1, y2, y3, y4, m1, m2, d1, d2]);
+        let [century, year, month, day] = pairs.ok_or(InvalidNight::Form)?;
+        let year = century * 100 + year;
         if !(1..=12).contains(&month) || day == 0 || day > days_in_month(year, month) {
             return Err(InvalidNight::Calendar);
         }
@@ -90,6 +83,23 @@ impl Night {
         let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
         (year, month, day)
     }
+}
+
+/// The numbers that four pairs of digits are; nothing when a byte is no digit.
+///
+/// All eight are looked at in one word: a digit's upper half is 3, and stays 3 when 6 is added.
+fn pairs_of_digits(digits: [u8; 8]) -> Option<[u32; 4]> {
+    const UPPER_HALVES: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const THREES: u64 = 0x3030_3030_3030_3030;
+    const SIXES: u64 = 0x0606_0606_0606_0606;
+    let word = u64::from_be_bytes(digits);
+    if word & UPPER_HALVES != THREES || (word + SIXES) & UPPER_HALVES != THREES {
+        return None;
+    }
+    let ones = word & !UPPER_HALVES;
+    // At most 99 in each byte, so that no byte carries into the next.
+    let [_, first, _, second, _, third, _, fourth] = (ones + (ones >> 8) * 10).to_be_bytes();
+    Some([first, second, third, fourth].map(u32::from))
 }
 
 const fn is_leap(year: u32) -> bool {

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use turnstile_journal::{CommitError, Log, Progress, Room};
 use turnstile_record::{BODY_BYTES_MAX, PAYLOAD_BYTES_MAX, Record, RecordRef, SERVICE_ENGINE};
-use turnstile_types::{Key, Machine, Position, Principal, Timestamp};
-use xxhash_rust::xxh3::xxh3_64;
+use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
-use crate::state::{State, engine};
+use crate::state::{State, content_of, engine};
 
 /// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +53,8 @@ pub struct Settled {
 /// In place of `commit`, a turn may end with [`submit`](Self::submit). Then the group goes to the disk
 /// while the next is decided, and [`settle`](Self::settle) says when its answers may leave.
 #[derive(Debug)]
-pub struct Sequencer<M, L> {
-    state: State<M>,
+pub struct Sequencer<S, L> {
+    state: State<S>,
     log: L,
     /// Whether the log's group is open.
     open: bool,
@@ -67,9 +66,9 @@ pub struct Sequencer<M, L> {
     forgetful: bool,
 }
 
-impl<M: Machine, L: Log> Sequencer<M, L> {
+impl<S: Machines, L: Log> Sequencer<S, L> {
     /// Takes over a state and the log whose last record is the state's.
-    pub const fn new(state: State<M>, log: L) -> Self {
+    pub const fn new(state: State<S>, log: L) -> Self {
         Self {
             state,
             log,
@@ -88,19 +87,22 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
     ///
     /// # Errors
     /// The command was not taken; nothing of it happened.
-    pub fn execute(
+    pub fn execute<M: Machine>(
         &mut self,
         now: Timestamp,
         principal: &Principal,
         key: Option<Key<'_>>,
         command: &M::Command<'_>,
-    ) -> Result<Reply<M::Outcome>, ExecuteError> {
+    ) -> Result<Reply<M::Outcome>, ExecuteError>
+    where
+        S: Hosts<M>,
+    {
         if self.stopped {
             return Err(ExecuteError::Stopped);
         }
         self.payload.clear();
         M::encode_command(command, &mut self.payload);
-        if let Some(first) = self.first_answer(now, principal, key) {
+        if let Some(first) = self.first_answer::<M>(now, principal, key) {
             return first;
         }
         let payload = std::mem::take(&mut self.payload);
@@ -116,7 +118,7 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
         let reply = taken.map(|()| Reply {
             position: record.position,
             replayed: false,
-            outcome: self.state.apply(&record, command),
+            outcome: self.state.apply::<M>(&record, command),
         });
         self.payload = payload;
         reply
@@ -152,7 +154,7 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
     }
 
     /// The answer that the key has had already, if it has had one.
-    fn first_answer(
+    fn first_answer<M: Machine>(
         &self,
         now: Timestamp,
         principal: &Principal,
@@ -163,7 +165,7 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
             return None;
         }
         let first = self.state.first(self.group_time(now), principal, key?)?;
-        if first.content != xxh3_64(&self.payload) {
+        if first.content != content_of(M::SERVICE, &self.payload) {
             return Some(Err(ExecuteError::KeyReused {
                 first: first.position,
             }));
@@ -184,7 +186,7 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
         let time = self.group_time(now);
         if self
             .state
-            .machine()
+            .machines()
             .next_deadline()
             .is_none_or(|deadline| deadline > time)
         {
@@ -325,11 +327,11 @@ impl<M: Machine, L: Log> Sequencer<M, L> {
     }
 
     #[must_use]
-    pub const fn state(&self) -> &State<M> {
+    pub const fn state(&self) -> &State<S> {
         &self.state
     }
 
-    pub const fn state_mut(&mut self) -> &mut State<M> {
+    pub const fn state_mut(&mut self) -> &mut State<S> {
         &mut self.state
     }
 

@@ -1,10 +1,11 @@
-//! What a journal's records build: the machine, and the memory of idempotency keys.
+//! What a journal's records build: the machines, and the memory of idempotency keys.
 
 use turnstile_record::{Group, Record, SERVICE_ENGINE};
 use turnstile_types::{
-    Context, Key, Machine, Malformed, Name, Position, Principal, Reader, Sink, Timestamp,
+    Context, Hosts, Key, Machine, Machines, Malformed, Name, Position, Principal, Reader, Sink,
+    Timestamp, Unapplied,
 };
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::keys::{First, KEYS_MAX, Keys};
 
@@ -12,7 +13,7 @@ use crate::keys::{First, KEYS_MAX, Keys};
 /// that its checksums do not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplayError {
-    /// The record is for a service that this machine does not know.
+    /// The record is for a service that no machine here decides.
     UnknownService { position: Position, service: u8 },
     Malformed {
         position: Position,
@@ -22,13 +23,13 @@ pub enum ReplayError {
     Gap { expected: Position, found: Position },
 }
 
-/// The state that a journal's records build: the machine, and the memory of idempotency keys.
+/// The state that a journal's records build: the machines, and the memory of idempotency keys.
 ///
 /// It is what a snapshot holds, and what replay, the live server and the background snapshot
 /// each own one of. It knows no log: who feeds it records decides when answers may leave.
 #[derive(Debug)]
-pub struct State<M> {
-    machine: M,
+pub struct State<S> {
+    machines: S,
     keys: Keys,
     /// The last record applied.
     position: Position,
@@ -40,11 +41,11 @@ pub struct State<M> {
 /// The version of [`State`]'s own part of a snapshot.
 const SNAPSHOT_VERSION: u8 = 1;
 
-impl<M: Machine> State<M> {
+impl<S: Machines> State<S> {
     #[must_use]
     pub fn empty() -> Self {
         Self {
-            machine: M::empty(),
+            machines: S::empty(),
             keys: Keys::new(KEYS_MAX),
             position: Position(0),
             time: Timestamp(0),
@@ -53,13 +54,13 @@ impl<M: Machine> State<M> {
     }
 
     #[must_use]
-    pub const fn machine(&self) -> &M {
-        &self.machine
+    pub const fn machines(&self) -> &S {
+        &self.machines
     }
 
     #[must_use]
-    pub const fn machine_mut(&mut self) -> &mut M {
-        &mut self.machine
+    pub const fn machines_mut(&mut self) -> &mut S {
+        &mut self.machines
     }
 
     /// The last record applied.
@@ -113,51 +114,61 @@ impl<M: Machine> State<M> {
             self.tick(position, record.time);
             return Ok(());
         }
-        if record.service != M::SERVICE {
-            return Err(ReplayError::UnknownService {
+        let mut outcome = std::mem::take(&mut self.outcome_bytes);
+        outcome.clear();
+        let applied = self.machines.apply_record(
+            record.service,
+            &context_of(record),
+            record.payload,
+            record.key.map(|_key| &mut outcome),
+        );
+        self.outcome_bytes = outcome;
+        applied.map_err(|cause| match cause {
+            Unapplied::UnknownService => ReplayError::UnknownService {
                 position,
                 service: record.service,
-            });
-        }
-        let command = M::decode_command(record.payload)
-            .map_err(|cause| ReplayError::Malformed { position, cause })?;
-        self.apply(record, &command);
+            },
+            Unapplied::Malformed(cause) => ReplayError::Malformed { position, cause },
+        })?;
+        self.note(record);
         Ok(())
     }
 
     /// Decides one command, and remembers its answer when it has a key.
-    pub(crate) fn apply(&mut self, record: &Record<'_>, command: &M::Command<'_>) -> M::Outcome {
-        let Record {
-            position,
-            time: now,
-            ref principal,
-            ..
-        } = *record;
-        let outcome = self.machine.apply(
-            &Context {
-                position,
-                now,
-                principal,
-            },
-            command,
-        );
-        (self.position, self.time) = (position, now);
-        if let Some(key) = record.key {
+    pub(crate) fn apply<M: Machine>(
+        &mut self,
+        record: &Record<'_>,
+        command: &M::Command<'_>,
+    ) -> M::Outcome
+    where
+        S: Hosts<M>,
+    {
+        let machine: &mut M = self.machines.machine_mut();
+        let outcome = machine.apply(&context_of(record), command);
+        if record.key.is_some() {
             self.outcome_bytes.clear();
             M::encode_outcome(&outcome, &mut self.outcome_bytes);
+        }
+        self.note(record);
+        outcome
+    }
+
+    /// Takes note of a record that was applied, and remembers its outcome when it has a key.
+    fn note(&mut self, record: &Record<'_>) {
+        (self.position, self.time) = (record.position, record.time);
+        if let Some(key) = record.key {
             let first = First {
-                position,
-                content: xxh3_64(record.payload),
+                position: record.position,
+                content: content_of(record.service, record.payload),
                 outcome: &self.outcome_bytes,
             };
-            self.keys.insert(now, principal, key, first);
+            self.keys.insert(record.time, &record.principal, key, first);
         }
-        outcome
     }
 
     /// Does what is due at `now`.
     pub(crate) fn tick(&mut self, position: Position, now: Timestamp) {
-        self.machine.tick(&Context {
+        self.machines.tick(&Context {
             position,
             now,
             principal: &engine(),
@@ -171,7 +182,7 @@ impl<M: Machine> State<M> {
         out.put(&self.position.0.to_le_bytes());
         out.put(&self.time.0.to_le_bytes());
         self.keys.snapshot(out);
-        self.machine.snapshot(out);
+        self.machines.snapshot(out);
     }
 
     /// Reads what [`Self::snapshot`] wrote.
@@ -188,15 +199,29 @@ impl<M: Machine> State<M> {
         let position = Position(reader.u64("snapshot position")?);
         let time = Timestamp(reader.u64("snapshot time")?);
         let keys = Keys::restore(&mut reader, KEYS_MAX)?;
-        let machine = M::restore(reader.take(reader.remaining(), "machine")?)?;
+        let machines = S::restore(reader.take(reader.remaining(), "machines")?)?;
         Ok(Self {
-            machine,
+            machines,
             keys,
             position,
             time,
             outcome_bytes: Vec::new(),
         })
     }
+}
+
+const fn context_of<'a>(record: &'a Record<'_>) -> Context<'a> {
+    Context {
+        position: record.position,
+        now: record.time,
+        principal: &record.principal,
+    }
+}
+
+/// What a retry is told by from another command under the same key. The services share the keys,
+/// and what is a command of one may be a command of another.
+pub(crate) fn content_of(service: u8, payload: &[u8]) -> u64 {
+    xxh3_64_with_seed(payload, u64::from(service - 1))
 }
 
 /// The principal of the records that the engine itself writes.

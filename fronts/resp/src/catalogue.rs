@@ -5,7 +5,7 @@ mod table;
 
 use std::fmt;
 
-use crate::rooms;
+use crate::{exchange, rooms};
 
 pub use description::{count, docs, every, info, list};
 pub use table::COMMANDS;
@@ -14,6 +14,7 @@ pub use table::COMMANDS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Rooms(rooms::Verb),
+    Exchange(exchange::Verb),
     Session(Verb),
 }
 
@@ -61,7 +62,7 @@ pub enum Verb {
 }
 
 /// How a command is written, and what it is for.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Syntax {
     /// In small letters; a subcommand's is `container|name`.
     pub name: &'static str,
@@ -75,7 +76,7 @@ pub struct Syntax {
 }
 
 /// One argument, or a choice or sequence of them.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Argument {
     pub name: &'static str,
     pub kind: Kind,
@@ -85,7 +86,7 @@ pub struct Argument {
     pub multiple: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Text,
     Integer,
@@ -183,9 +184,12 @@ pub struct Catalogue {
     places: Vec<Option<Place>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Place {
     syntax: &'static Syntax,
+    /// The name in capitals, as most clients write it: equal bytes are quicker to see than equal
+    /// letters.
+    capitals: Box<[u8]>,
     /// Kept here because it is counted from the arguments.
     arity: i64,
 }
@@ -215,6 +219,7 @@ impl Catalogue {
                 .expect("a place is below the number of places");
             *place = Some(Place {
                 syntax,
+                capitals: syntax.name.to_ascii_uppercase().into_bytes().into(),
                 arity: syntax.arity(),
             });
         }
@@ -228,11 +233,11 @@ impl Catalogue {
     }
 
     #[inline]
-    fn place(&self, name: &[u8]) -> Option<Place> {
+    fn place(&self, name: &[u8]) -> Option<&Place> {
         let mut at = home(name);
         loop {
-            let place = (*self.places.get(at)?)?;
-            if place.syntax.name.as_bytes().eq_ignore_ascii_case(name) {
+            let place = self.places.get(at)?.as_ref()?;
+            if *place.capitals == *name || place.capitals.eq_ignore_ascii_case(name) {
                 return Some(place);
             }
             at = (at + 1) % PLACES;
@@ -324,6 +329,15 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_a_rush_stand_at_their_home() {
+        let catalogue = Catalogue::new();
+        for name in ["rooms.book", "exchange.order", "exchange.cancel"] {
+            let place = catalogue.places[home(name.as_bytes())].as_ref();
+            assert_eq!(place.map(|place| place.syntax.name), Some(name));
+        }
+    }
+
+    #[test]
     fn a_request_is_known_by_its_name_and_its_number_of_words() {
         let rooms = |verb| Ok(Action::Rooms(verb));
         let error = |text: &str| Err(text.to_owned());
@@ -336,6 +350,7 @@ mod tests {
             ("rooms.book p r a d g i", rooms(rooms::Verb::Book)),
             ("ROOMS.BOOK p r a d g i KEY k", rooms(rooms::Verb::Book)),
             ("rooms.room add p r t", rooms(rooms::Verb::AddRoom)),
+            ("Exchange.Top s", Ok(Action::Exchange(exchange::Verb::Top))),
             (
                 "rooms.book p r a d g",
                 error("wrong number of arguments for 'rooms.book' command"),

@@ -1,11 +1,13 @@
 //! RESP2 and RESP3 as a sans-I/O codec, and the commands of the services in it.
 //!
-//! Bytes become [`Arguments`] by a [`Decoder`], arguments become a command by the [`catalogue`] and
-//! [`rooms`], and what is answered becomes bytes by an [`Encoder`]. Nothing here knows a socket.
+//! Bytes become [`Arguments`] by a [`Decoder`], arguments become a command by the [`catalogue`],
+//! [`rooms`] and [`exchange`], and what is answered becomes bytes by an [`Encoder`]. Nothing here
+//! knows a socket.
 
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
+pub mod exchange;
 mod reply;
 mod request;
 pub mod rooms;

@@ -143,12 +143,26 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    #[inline]
     fn count(&mut self, kind: u8, count: usize) {
         self.header(kind, u64::try_from(count).expect("a length fits 64 bits"));
     }
 
     #[inline]
     fn header(&mut self, kind: u8, value: u64) {
+        let digit = |value: u64| b'0' + u8::try_from(value % 10).expect("a digit is below ten");
+        // Counts and lengths are small: a line of known length is written in one piece.
+        match value {
+            0..10 => {
+                let line = [kind, digit(value), b'\r', b'\n'];
+                return self.out.extend_from_slice(&line);
+            }
+            10..100 => {
+                let line = [kind, digit(value / 10), digit(value), b'\r', b'\n'];
+                return self.out.extend_from_slice(&line);
+            }
+            _ => {}
+        }
         // A kind, at most twenty digits, and the line end, filled from the back.
         let mut line = [0_u8; 23];
         line[21] = b'\r';
@@ -157,7 +171,7 @@ impl<'a> Encoder<'a> {
         let mut rest = value;
         loop {
             at -= 1;
-            line[at] = b'0' + u8::try_from(rest % 10).expect("a digit is below ten");
+            line[at] = digit(rest);
             rest /= 10;
             if rest == 0 {
                 break;

@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
@@ -11,24 +11,38 @@ use std::{
 use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply};
 use turnstile_http::{Code, Problem};
-use turnstile_rooms::{Answer, Query};
+use turnstile_rooms::{Answer, Query, Rooms};
 use turnstile_types::{Position, Principal};
 
 use super::Door;
 use crate::gate::{Ask, Gate, ServerStatus};
 
-/// How often the courier looks for more requests before it goes. A bound, because sockets that are
-/// never silent would keep it for ever.
+/// Requests for which the loop is woken although others are still with it.
+///
+/// A sync costs the core as much as six requests, so batches should be large; but while one is
+/// synced this thread should have others to work on. Of 64 connections, 40 in a batch leave as
+/// many as fill the time of a sync: 32 and 48 gave less, 24 much less.
+pub(super) const BATCH: usize = 40;
+
+/// With fewer requests than these with the loop, it is woken for any others as soon as the sockets
+/// bring no more: with few connections time passes in syncs, not in work, and larger batches would
+/// save nothing.
+pub(super) const FEW: usize = 10;
+
+const _: () = assert!(FEW < BATCH);
+
+/// How often the courier looks for more requests before it wakes the loop for a small batch. A
+/// bound, because sockets that are never silent would keep it for ever.
 const GATHERING_ROUNDS: usize = 8;
 
 /// The desk at which the connections of this thread leave their requests.
 ///
-/// Waking a thread is the dearest part of a request, so it is done for many at once. Connections
-/// that became ready together leave their requests here without a wake-up; when the sockets bring no
-/// more, the courier hands all of them to the loop. On the way back it listens to the last of the
-/// outstanding answers only: the loop answers in order, so when that one is there the others are,
-/// and the loop's other sends find nobody to wake. Should the order ever differ, an answer comes
-/// with a later wake-up, never not at all.
+/// Waking a thread is the dearest part of a request, so it is done for many at once. A request goes
+/// into the loop's queue without a wake-up. The loop is told when there is a whole batch; or, while
+/// few are with the loop, when the sockets bring no more. What comes while more are with the loop
+/// waits for their answers, as it would wait for their sync anyway. On the way back the loop
+/// tells when it has answered a turn's requests: its single answers find nobody to wake, but for the
+/// last that is listened to. Should the loop be gone, that one ends, and so do those before it.
 #[derive(Debug)]
 pub(super) struct Courier {
     desk: Mutex<Desk>,
@@ -37,14 +51,18 @@ pub(super) struct Courier {
 
 #[derive(Debug, Default)]
 struct Desk {
-    requests: Vec<(Ask, Ticket)>,
+    /// In the order of the loop's queue.
+    outstanding: VecDeque<Ticket>,
+    /// How many of them, the latest, the loop was not woken for.
+    unannounced: usize,
+    /// To be woken by the next request.
     courier: Option<Waker>,
 }
 
 /// An answer that is on its way from the loop to a connection.
 #[derive(Debug)]
 enum Ticket {
-    Command(Relay<Result<Reply, ExecuteError>>),
+    Command(Relay<Result<Reply<Rooms>, ExecuteError>>),
     Query(Relay<(Position, Answer)>),
     Status(Relay<ServerStatus>),
 }
@@ -124,7 +142,7 @@ impl Courier {
         &self,
         key: Option<Box<str>>,
         command: Vec<u8>,
-    ) -> Result<Reply, Problem> {
+    ) -> Result<Reply<Rooms>, Problem> {
         let (reply, from) = oneshot::channel();
         let ask = Ask::Command {
             principal: Principal::local(),
@@ -180,13 +198,65 @@ impl Courier {
         answer.map_err(Problem::from)
     }
 
-    fn leave(&self, ask: Ask, ticket: Ticket) {
+    fn leave(&self, ask: Ask, mut ticket: Ticket) {
+        if self.gate.put(ask).is_err() {
+            ticket.refuse(Code::Overloaded);
+            return;
+        }
         let mut desk = self.desk();
-        desk.requests.push((ask, ticket));
+        desk.outstanding.push_back(ticket);
+        desk.unannounced += 1;
+        let is_batch = desk.unannounced == BATCH;
+        if is_batch {
+            desk.unannounced = 0;
+        }
         let courier = desk.courier.take();
         drop(desk);
+        if is_batch {
+            self.gate.wake();
+        }
         if let Some(courier) = courier {
             courier.wake();
+        }
+    }
+
+    /// Ready when there are requests on the desk and few with the loop.
+    fn poll_desk(&self, cx: &mut Context<'_>, is_answered: bool) -> Poll<()> {
+        let mut desk = self.desk();
+        if is_answered {
+            desk.outstanding.retain_mut(|ticket| !ticket.is_passed());
+        }
+        desk.listen(cx);
+        if desk.takes_few() {
+            if desk.unannounced > 0 {
+                return Poll::Ready(());
+            }
+            desk.courier = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Waits as long as the sockets that are ready bring more requests; each round looks at all of
+    /// them once and takes no time when there is nothing.
+    async fn gather(&self) {
+        let mut seen = 0;
+        for _ in 0..GATHERING_ROUNDS {
+            let requests = self.desk().unannounced;
+            if requests <= seen {
+                return;
+            }
+            seen = requests;
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Wakes the loop, unless a whole batch has done so meanwhile.
+    fn announce(&self) {
+        let mut desk = self.desk();
+        if desk.unannounced > 0 && desk.takes_few() {
+            desk.unannounced = 0;
+            drop(desk);
+            self.gate.wake();
         }
     }
 
@@ -195,74 +265,40 @@ impl Courier {
     }
 }
 
+impl Desk {
+    /// Whether the loop is to be woken for less than a batch.
+    fn takes_few(&self) -> bool {
+        self.outstanding.len() - self.unannounced < FEW
+    }
+
+    /// Listens to the last outstanding answer; those that are there already are passed on.
+    fn listen(&mut self, cx: &mut Context<'_>) {
+        while let Some(last) = self.outstanding.back_mut() {
+            if last.poll(cx).is_pending() {
+                break;
+            }
+            self.outstanding.pop_back();
+        }
+        // The loop takes all that is in its queue, what it was not woken for as well.
+        self.unannounced = self.unannounced.min(self.outstanding.len());
+    }
+}
+
 /// The courier's task.
 pub(super) async fn carry(door: Arc<Door>) {
     let courier = &door.courier;
-    let mut requests = Vec::new();
-    let mut outstanding = VecDeque::new();
+    let mut answered = pin!(courier.gate.answered());
     loop {
         poll_fn(|cx| {
-            bring_back(cx, &mut outstanding);
-            courier.poll_filled(cx)
+            let mut is_answered = false;
+            while answered.as_mut().poll(cx).is_ready() {
+                is_answered = true;
+                answered.set(courier.gate.answered());
+            }
+            courier.poll_desk(cx, is_answered)
         })
         .await;
         courier.gather().await;
-        courier.take_out(&mut requests, &mut outstanding);
-        // Listen before the loop is woken: it may run at once, and answer before this thread does
-        // anything else.
-        poll_fn(|cx| {
-            bring_back(cx, &mut outstanding);
-            Poll::Ready(())
-        })
-        .await;
-        courier.gate.wake();
-    }
-}
-
-impl Courier {
-    /// Ready when there is a request on the desk.
-    fn poll_filled(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut desk = self.desk();
-        if desk.requests.is_empty() {
-            desk.courier = Some(cx.waker().clone());
-            return Poll::Pending;
-        }
-        Poll::Ready(())
-    }
-
-    /// Waits as long as the sockets that are ready bring more requests; each round looks at all of
-    /// them once and takes no time when there is nothing.
-    async fn gather(&self) {
-        let mut seen = 0;
-        for _ in 0..GATHERING_ROUNDS {
-            let requests = self.desk().requests.len();
-            if requests == seen {
-                return;
-            }
-            seen = requests;
-            tokio::task::yield_now().await;
-        }
-    }
-
-    /// Hands the desk's requests to the loop, without waking it.
-    fn take_out(&self, requests: &mut Vec<(Ask, Ticket)>, outstanding: &mut VecDeque<Ticket>) {
-        std::mem::swap(&mut self.desk().requests, requests);
-        for (ask, mut ticket) in requests.drain(..) {
-            match self.gate.put(ask) {
-                Ok(()) => outstanding.push_back(ticket),
-                Err(_overloaded) => ticket.refuse(Code::Overloaded),
-            }
-        }
-    }
-}
-
-/// Passes on what is there, and listens to the last of what is not.
-fn bring_back(cx: &mut Context<'_>, outstanding: &mut VecDeque<Ticket>) {
-    outstanding.retain_mut(|ticket| !ticket.is_passed());
-    while let Some(last) = outstanding.back_mut() {
-        if last.poll(cx).is_pending() {
-            return;
-        }
-        outstanding.pop_back();
+        courier.announce();
     }
 }

@@ -40,7 +40,7 @@ const DOORS: [Row<DoorCounters>; 5] = [
     }),
 ];
 
-const WORK: [Row<Counters>; 4] = [
+const WORK: [Row<Counters>; 6] = [
     (
         "replayed_total",
         "counter",
@@ -61,6 +61,18 @@ const WORK: [Row<Counters>; 4] = [
         "counter",
         "Records written to the journal.",
         |all| all.records.get(),
+    ),
+    (
+        "groups_inline_total",
+        "counter",
+        "Groups that the loop synced itself.",
+        |all| all.groups_inline.get(),
+    ),
+    (
+        "groups_overlapped_total",
+        "counter",
+        "Groups that were synced while the loop made the next.",
+        |all| all.groups_overlapped.get(),
     ),
 ];
 
@@ -168,7 +180,11 @@ fn put_rows<T>(text: &mut String, rows: &[Row<T>], source: &T) {
 fn put_doors(text: &mut String, counters: &Counters) {
     for (name, kind, help, value) in DOORS {
         head(text, name, kind, help);
-        for (door, counted) in [("resp", &counters.resp), ("http", &counters.http)] {
+        for (door, counted) in [
+            ("resp", &counters.resp),
+            ("http", &counters.http),
+            ("xml", &counters.xml),
+        ] {
             let value = value(counted);
             put(
                 text,
@@ -202,7 +218,7 @@ fn put_tallies(text: &mut String, counters: &Counters) {
         "rooms_operations_total",
         help,
         "operation",
-        counters.operations.iter(),
+        counters.rooms.operations.iter(),
     );
     let help = "Outcomes of rooms commands, by code.";
     put_tally(
@@ -210,7 +226,23 @@ fn put_tallies(text: &mut String, counters: &Counters) {
         "rooms_outcomes_total",
         help,
         "code",
-        counters.outcomes.iter(),
+        counters.rooms.outcomes.iter(),
+    );
+    let help = "Requests to the exchange, by operation.";
+    put_tally(
+        text,
+        "exchange_operations_total",
+        help,
+        "operation",
+        counters.exchange.operations.iter(),
+    );
+    let help = "Outcomes of exchange commands, by code.";
+    put_tally(
+        text,
+        "exchange_outcomes_total",
+        help,
+        "code",
+        counters.exchange.outcomes.iter(),
     );
     let help = "Requests answered by an error, by code.";
     put_tally(text, "errors_total", help, "code", counters.errors.iter());

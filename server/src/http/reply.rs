@@ -8,7 +8,7 @@ use axum::{
 use bytes::Bytes;
 use turnstile_embedded::Reply;
 use turnstile_http::{Problem, Told, tell_answer, tell_outcome};
-use turnstile_rooms::Answer;
+use turnstile_rooms::{Answer, Rooms};
 use turnstile_types::Position;
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -64,7 +64,7 @@ pub(super) fn problem_response(
 }
 
 /// The response to a command.
-pub(super) fn outcome_response(reply: &Reply) -> Result<Response<Body>, Trouble> {
+pub(super) fn outcome_response(reply: &Reply<Rooms>) -> Result<Response<Body>, Trouble> {
     let told = tell_outcome(reply.position, reply.replayed, &reply.outcome)?;
     let mut response = told_response(told, reply.position);
     if reply.replayed {

@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     future::{Future, poll_fn},
+    mem,
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll, ready},
@@ -85,7 +86,8 @@ impl Future for Answering {
         if let Some(Trouble(problem)) = response.extensions_mut().remove() {
             problem_response(&mut response, &problem, self.instance.path(), &self.id);
         }
-        response.headers_mut().insert(REQUEST_ID, self.id.clone());
+        let id = mem::replace(&mut self.id, HeaderValue::from_static(""));
+        response.headers_mut().insert(REQUEST_ID, id);
         self.line.note_answer();
         Poll::Ready(Ok(response))
     }
@@ -141,7 +143,6 @@ async fn speak(door: &Arc<Door>, router: Router, line: &Arc<Line>) -> Option<Pro
     let connection = http1::Builder::new()
         .half_close(true)
         .pipeline_flush(true)
-        .max_headers(128)
         .max_buf_size(2 * READ_BYTES)
         .serve_connection(LineIo(Arc::clone(line)), service);
     let mut connection = pin!(connection);

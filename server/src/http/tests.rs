@@ -19,7 +19,7 @@ use turnstile_types::Position;
 
 use super::{HttpDoor, HttpLimits};
 use crate::{
-    Durability, Limits, Running, Settings,
+    Durability, Limits, Options, Running, Settings,
     counters::Counters,
     feed::Feed,
     gate::{Gate, Inbox},
@@ -105,9 +105,11 @@ impl Site {
 fn settings(http: Option<SocketAddr>) -> Settings {
     Settings {
         data: None,
-        durability: Durability::Memory,
+        storage: Options::with(Durability::Memory),
         resp: None,
         http,
+        xml: None,
+        xml_options: turnstile_xml::Options::default(),
         verhoeff: false,
         limits: Limits::STANDARD,
     }

@@ -3,7 +3,7 @@
 use turnstile_resp::{
     Arguments, Decoded, Decoder, Encoder, Protocol,
     catalogue::{Action, Verb},
-    rooms,
+    exchange, rooms,
 };
 
 use super::{Next, Session, Surroundings, put_execute_error};
@@ -53,6 +53,7 @@ impl Batch {
 const fn is_read(action: Action) -> bool {
     match action {
         Action::Rooms(verb) => verb.is_read(),
+        Action::Exchange(verb) => verb.is_read(),
         Action::Session(verb) => !matches!(verb, Verb::Ping | Verb::Echo),
     }
 }
@@ -68,6 +69,9 @@ impl Session {
     ) -> Next {
         let mistake = match action {
             Action::Rooms(verb) => rooms::parse(verb, arguments, engine.door())
+                .err()
+                .map(|invalid| format!("ERR {invalid}")),
+            Action::Exchange(verb) => exchange::parse(verb, arguments)
                 .err()
                 .map(|invalid| format!("ERR {invalid}")),
             Action::Session(

@@ -42,7 +42,9 @@ impl Session {
             _ => {
                 let mut lines = self.line(around.engine);
                 for other in around.others.iter() {
-                    lines.push_str(&other.session().line(around.engine));
+                    if let Some(session) = other.conversation().session() {
+                        lines.push_str(&session.line(around.engine));
+                    }
                 }
                 reply.text(&lines);
             }

@@ -3,7 +3,6 @@
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
     catalogue::{Action, Verb},
-    rooms::CHANNEL,
 };
 
 use super::{Next, Session};
@@ -49,28 +48,33 @@ impl Following {
         self.channels.len() + self.patterns.len()
     }
 
-    /// Appends one message for each way in which the connection follows the rooms' channel.
-    pub(crate) fn put_message(&self, protocol: Protocol, message: &str, out: &mut Vec<u8>) {
+    /// Appends one message for each way in which the connection follows a channel.
+    pub(crate) fn put_message(
+        &self,
+        protocol: Protocol,
+        (channel, message): (&str, &str),
+        out: &mut Vec<u8>,
+    ) {
         let mut reply = Encoder::new(out, protocol);
         if self
             .channels
             .iter()
-            .any(|channel| **channel == *CHANNEL.as_bytes())
+            .any(|followed| **followed == *channel.as_bytes())
         {
             reply.push(3);
             reply.text("message");
-            reply.text(CHANNEL);
+            reply.text(channel);
             reply.text(message);
         }
         for pattern in self
             .patterns
             .iter()
-            .filter(|pattern| matches(pattern, CHANNEL.as_bytes()))
+            .filter(|pattern| matches(pattern, channel.as_bytes()))
         {
             reply.push(4);
             reply.text("pmessage");
             reply.bulk(pattern);
-            reply.text(CHANNEL);
+            reply.text(channel);
             reply.text(message);
         }
     }

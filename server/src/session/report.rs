@@ -60,12 +60,13 @@ type Section = fn(&Engine, &mut Facts);
 
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let sections: [(&str, Section); 5] = [
+    let sections: [(&str, Section); 6] = [
         ("Server", server),
         ("Clients", clients),
         ("Persistence", persistence),
         ("Stats", stats),
         ("Rooms", rooms),
+        ("Exchange", exchange),
     ];
     let every = arguments.len() == 1
         || arguments.iter().skip(1).any(|word| {
@@ -132,8 +133,9 @@ fn persistence(engine: &Engine, facts: &mut Facts) {
     facts.put("snapshot_position", status.backend.snapshot);
     facts.put("groups", engine.counters.groups.get());
     facts.put("records", engine.counters.records.get());
+    facts.put("groups_inline", engine.counters.groups_inline.get());
+    facts.put("groups_overlapped", engine.counters.groups_overlapped.get());
     facts.put("commit_ns_total", engine.counters.commit_ns.get());
-    facts.put("groups_overlapped", engine.counters.overlapped.get());
     facts.put("log_thread", status.backend.log_thread);
     facts.put("read_only", u8::from(status.read_only));
 }
@@ -160,4 +162,10 @@ fn rooms(engine: &Engine, facts: &mut Facts) {
     facts.put("rooms_cancelled_total", totals.cancelled_total);
     facts.put("rooms_held_total", totals.held_total);
     facts.put("rooms_expired_total", totals.expired_total);
+}
+
+fn exchange(engine: &Engine, facts: &mut Facts) {
+    for (name, value) in turnstile_resp::exchange::facts(&engine.exchange_totals()) {
+        facts.put(name, value);
+    }
 }

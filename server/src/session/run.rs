@@ -1,6 +1,7 @@
 //! Runs: requests that came together are read together before the first is executed.
 
 use turnstile_resp::{Decoded, Decoder, Fault, Protocol, catalogue::Action, rooms};
+use turnstile_rooms::Rooms;
 
 use super::{Next, Replies, Session, Surroundings};
 use crate::{engine::Engine, limits::AHEAD};
@@ -46,7 +47,7 @@ impl<'a> Ahead<'a> {
         if self.count > 0
             && let rooms::Request::Command { command, .. } = &request
         {
-            engine.prefetch(command);
+            engine.prefetch::<Rooms>(command);
         }
         let slot = self
             .requests
@@ -69,13 +70,18 @@ impl Session {
         budget: usize,
         out: &mut Vec<u8>,
     ) -> Run {
-        let is_plain = self.is_plain();
-        let mut ahead = Ahead::new();
         let mut run = Run {
             length: 0,
             requests: 0,
             end: RunEnd::More,
         };
+        // After the last whole request there is mostly nothing: not worth any preparation.
+        if bytes.is_empty() {
+            run.end = RunEnd::Incomplete;
+            return run;
+        }
+        let is_plain = self.is_plain();
+        let mut ahead = Ahead::new();
         while run.requests < budget {
             let rest = bytes.get(run.length..).unwrap_or_default();
             let (arguments, length) = match decoder.decode(rest) {

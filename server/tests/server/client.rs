@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use turnstile_server::{Durability, Limits, Running, Settings, start};
+use turnstile_server::{Durability, Limits, Options, Running, Settings, start};
 
 /// No answer takes so long: a test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -37,9 +37,11 @@ impl Server {
         };
         let settings = Settings {
             data,
-            durability,
+            storage: Options::with(durability),
             resp: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
             http: None,
+            xml: None,
+            xml_options: turnstile_xml::Options::default(),
             verhoeff: false,
             limits,
         };

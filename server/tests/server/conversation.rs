@@ -38,6 +38,7 @@ fn a_key_gives_its_first_answer_again_and_another_command_none() {
     );
     assert!(
         counters
+            .rooms
             .outcomes
             .iter()
             .any(|counted| counted == ("done", 2))

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use tokio::sync::oneshot;
 use turnstile_embedded::Durability;
 use turnstile_rooms::{Command, Done, Outcome, Rooms};
-use turnstile_server::{Ask, Limits, Settings, StartError, start};
+use turnstile_server::{Ask, Limits, Options, Settings, StartError, start};
 use turnstile_types::{Machine, Name, Principal};
 
 use super::client::{Server, book};
@@ -13,9 +13,11 @@ use super::client::{Server, book};
 fn settings(resp: SocketAddr) -> Settings {
     Settings {
         data: None,
-        durability: Durability::Memory,
+        storage: Options::with(Durability::Memory),
         resp: Some(resp),
         http: None,
+        xml: None,
+        xml_options: turnstile_xml::Options::default(),
         verhoeff: false,
         limits: Limits::STANDARD,
     }
@@ -61,6 +63,7 @@ fn a_stop_answers_all_that_was_accepted() {
     assert_eq!(answered, 2_000);
     assert!(
         counters
+            .rooms
             .operations
             .iter()
             .any(|counted| counted == ("book", 2_000))
@@ -109,7 +112,7 @@ fn what_was_answered_is_there_after_a_restart() {
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
     let durable = Settings {
         data: Some(directory.path().to_owned()),
-        durability: Durability::Sync,
+        storage: Options::with(Durability::Sync),
         ..settings(address)
     };
     for (expected, position) in [("*2|:1|:1|", 0), ("*2|:0|$15|property_exists|", 2)] {

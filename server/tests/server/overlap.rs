@@ -24,7 +24,7 @@ fn overlapping_groups_answer_everything_once_in_order_and_durably() {
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| server.client()).collect();
     let mut rounds = 0;
     // A group costs more work here than two syncs: it soon overlaps, and then goes on for a while.
-    while counters.overlapped.get() < 20 {
+    while counters.groups_overlapped.get() < 20 {
         assert!(
             rounds < 500,
             "no overlap with {} groups",

@@ -21,26 +21,24 @@ const fn must(holds: bool, field: &'static str) -> Result<(), Malformed> {
     }
 }
 
-pub(crate) fn read(bytes: &[u8]) -> Result<Rooms, Malformed> {
-    let mut reader = Reader::new(bytes);
+pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Rooms, Malformed> {
     must(reader.take(MAGIC.len(), "magic")? == MAGIC, "magic")?;
     let mut rooms = Rooms::empty();
     rooms.counts.booked = reader.u64("totals")?;
     rooms.counts.cancelled = reader.u64("totals")?;
     rooms.counts.held = reader.u64("totals")?;
     rooms.counts.expired = reader.u64("totals")?;
-    read_names(&mut rooms, &mut reader)?;
-    read_rooms(&mut rooms, &mut reader)?;
+    read_names(&mut rooms, reader)?;
+    read_rooms(&mut rooms, reader)?;
     let mut booked = Vec::new();
     let slots = reader.u32("slots")?;
     must(slots < NO_SLOT, "slots")?;
     for number in 0..slots {
-        let slot = read_slot(&mut rooms, &mut reader)?;
+        let slot = read_slot(&mut rooms, reader)?;
         rooms.ledger.restore_slot(slot);
         seat(&mut rooms, number, &slot, &mut booked)?;
     }
-    read_free(&mut rooms, &mut reader)?;
-    reader.finish("snapshot")?;
+    read_free(&mut rooms, reader)?;
 
     // A guest's chain is in order of the positions, and linking makes a booking the newest.
     booked.sort_unstable();

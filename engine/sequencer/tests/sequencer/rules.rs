@@ -22,7 +22,7 @@ fn take<L: Log>(
 ) -> Result<Reply<Outcome>, ExecuteError> {
     let key = key.map(|key| Key::parse(key.as_bytes()).expect("a key of the test"));
     let command = Take { seat, ms: 0 };
-    sequencer.execute(Timestamp(now), &Principal::local(), key, &command)
+    sequencer.execute::<Seats>(Timestamp(now), &Principal::local(), key, &command)
 }
 
 fn reply(position: u64, replayed: bool, outcome: Outcome) -> Result<Reply<Outcome>, ExecuteError> {
@@ -106,7 +106,7 @@ fn what_is_due_happens_in_a_record_of_its_own() {
     let mut sequencer = in_memory();
     let held = Take { seat: 1, ms: 50 };
     sequencer
-        .execute(Timestamp(100), &Principal::local(), None, &held)
+        .execute::<Seats>(Timestamp(100), &Principal::local(), None, &held)
         .unwrap();
     sequencer.commit().unwrap();
     sequencer.tick(Timestamp(149)).unwrap();
@@ -157,7 +157,7 @@ fn a_replay_builds_the_same_state_keys_included() {
                 ms: 40,
             };
             sequencer
-                .execute(Timestamp(0), &Principal::local(), None, &held)
+                .execute::<Seats>(Timestamp(0), &Principal::local(), None, &held)
                 .unwrap();
             sequencer.commit().unwrap();
             sequencer.tick(Timestamp(number * 3)).unwrap();

@@ -112,9 +112,8 @@ impl Machine for Seats {
         }
     }
 
-    fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
+    fn restore_from(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let mut seats = Self::default();
-        let mut reader = Reader::new(bytes);
         while !reader.is_empty() {
             let seat = reader.u64("seat")?;
             let position = Position(reader.u64("position")?);
@@ -123,6 +122,10 @@ impl Machine for Seats {
                 .insert(seat, (position, Timestamp(reader.u64("until")?)));
         }
         Ok(seats)
+    }
+
+    fn place_of(event: &u64) -> (Position, u32) {
+        (Position(*event), 0)
     }
 
     fn check(&self) -> Result<(), Vec<String>> {

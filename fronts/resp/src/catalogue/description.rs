@@ -80,7 +80,7 @@ fn put_info(reply: &mut Encoder<'_>, syntax: &Syntax) {
     for _ in 0..3 {
         reply.integer(0);
     }
-    let category = if syntax.group == "rooms" {
+    let category = if matches!(syntax.group, "rooms" | "exchange") {
         "@write"
     } else {
         "@connection"

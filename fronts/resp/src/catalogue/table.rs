@@ -1,5 +1,7 @@
 //! The commands themselves.
 
+mod exchange;
+
 use super::{Action, Argument, Kind, Syntax, Verb};
 use crate::rooms;
 
@@ -124,7 +126,18 @@ const fn container(
 }
 
 /// Every command, the services first.
-pub static COMMANDS: &[Syntax] = &[
+pub static COMMANDS: &[Syntax] = &joined::<{ exchange::COMMANDS.len() + OTHERS.len() }>();
+
+/// The exchange's commands before the others.
+const fn joined<const N: usize>() -> [Syntax; N] {
+    let mut all = [OTHERS[0]; N];
+    let (services, others) = all.split_at_mut(exchange::COMMANDS.len());
+    services.copy_from_slice(&exchange::COMMANDS);
+    others.copy_from_slice(OTHERS);
+    all
+}
+
+const OTHERS: &[Syntax] = &[
     service(
         rooms::Verb::Book,
         &[PROPERTY, WISH, ARRIVAL, DEPARTURE, GUEST, ID_NUMBER, KEY],
@@ -428,7 +441,7 @@ pub static COMMANDS: &[Syntax] = &[
         Verb::Subscribe,
         "subscribe",
         &[multiple(text("channel"))],
-        "Follows a channel; rooms.events tells what happens to rooms",
+        "Follows a channel: rooms.events, or exchange.events.SYMBOL",
     ),
     session(
         Verb::Unsubscribe,

@@ -95,7 +95,7 @@ fn done_array(reply: &mut Encoder<'_>, done: &Done, position: Position, replayed
     match *done {
         Done::Booked { reference, room } => {
             put_reference(reply, reference);
-            reply.text(&room);
+            reply.bulk(room.as_bytes());
         }
         Done::Held {
             reference,
@@ -103,7 +103,7 @@ fn done_array(reply: &mut Encoder<'_>, done: &Done, position: Position, replayed
             until,
         } => {
             put_reference(reply, reference);
-            reply.text(&room);
+            reply.bulk(room.as_bytes());
             reply.shown(until);
         }
         Done::Confirmed {
@@ -112,12 +112,12 @@ fn done_array(reply: &mut Encoder<'_>, done: &Done, position: Position, replayed
             late,
         } => {
             put_reference(reply, reference);
-            reply.text(&room);
+            reply.bulk(room.as_bytes());
             reply.integer(u64::from(late));
         }
         Done::Extended { until } => reply.shown(until),
         Done::Cancelled { room, stay } => {
-            reply.text(&room);
+            reply.bulk(room.as_bytes());
             put_night(reply, stay.arrival());
             put_night(reply, stay.departure());
         }
@@ -243,7 +243,7 @@ fn done_map(reply: &mut Encoder<'_>, done: &Done, position: Position, replayed: 
         }
         Done::Cancelled { room, stay } => {
             reply.text("room");
-            reply.text(&room);
+            reply.bulk(room.as_bytes());
             reply.text("arrival");
             put_night(reply, stay.arrival());
             reply.text("departure");
@@ -258,7 +258,7 @@ fn put_place(reply: &mut Encoder<'_>, reference: Reference, room: turnstile_type
     reply.text("reference");
     put_reference(reply, reference);
     reply.text("room");
-    reply.text(&room);
+    reply.bulk(room.as_bytes());
 }
 
 fn put_tail(reply: &mut Encoder<'_>, position: Position, replayed: bool) {

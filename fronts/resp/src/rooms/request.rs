@@ -199,6 +199,15 @@ impl<'a> Words<'a, '_> {
         Ok(u32::try_from(seconds).expect("checked against its bound") * 1_000)
     }
 
+    /// The idempotency key, where it is the only option.
+    #[inline]
+    fn key(&mut self) -> Result<Option<Key<'a>>, Invalid> {
+        if self.next == self.arguments.len() {
+            return Ok(None);
+        }
+        Ok(self.options(&[Choice::Key])?.key)
+    }
+
     /// The options that stand behind the other arguments, in any order, each at most once.
     #[inline]
     fn options(&mut self, allowed: &[Choice]) -> Result<Options<'a>, Invalid> {
@@ -335,7 +344,7 @@ pub fn parse<'a>(
             guest: words.guest()?,
             id: words.id(door)?,
         };
-        let key = words.options(&[Choice::Key])?.key;
+        let key = words.key()?;
         return Ok(Request::Command { command, key });
     }
     match query(&mut words, door)? {
@@ -374,7 +383,7 @@ fn command<'a>(words: &mut Words<'a, '_>, door: Door<'_>) -> Result<Request<'a>,
         },
         _ => unreachable!("books are parsed first, and queries before commands"),
     };
-    let key = words.options(&[Choice::Key])?.key;
+    let key = words.key()?;
     Ok(Request::Command { command, key })
 }
 

@@ -1,11 +1,14 @@
 //! Time and number have limits, and overload is an answer.
 
-use std::net::Shutdown;
+use std::{net::Shutdown, time::Instant};
 
 use turnstile_embedded::ExecuteError;
 
 use super::*;
-use crate::gate::Ask;
+use crate::{
+    gate::Ask,
+    http::courier::{BATCH, FEW},
+};
 
 const QUICK: HttpLimits = HttpLimits {
     head: Duration::from_millis(100),
@@ -135,19 +138,73 @@ fn overload_and_a_full_disk_are_answers_that_say_when_to_come_again() {
     site.close();
 }
 
-#[test]
-fn answers_come_whatever_the_order_in_which_the_loop_gives_them() {
-    let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
-    let mut peers: Vec<Peer> = (0..4).map(|_| site.peer()).collect();
-    let mut asks = Vec::new();
-    for peer in &mut peers {
-        peer.send(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        asks.push(Some(next_ask(&inbox, &mut poll)));
+/// Waits until the loop is woken.
+fn await_bell(inbox: &Inbox, poll: &mut mio::Poll) {
+    let mut events = mio::Events::with_capacity(1);
+    while !inbox.has_rung() {
+        poll.poll(&mut events, Some(PATIENCE)).unwrap();
+        assert!(!events.is_empty(), "nobody rang");
     }
-    // A request that is dropped is answered too: unavailable.
-    for at in [1, 3, 0, 2] {
+}
+
+const ASKING: &[u8] = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// So many requests, each of which the loop was woken for, and those who sent them.
+fn ask_one_by_one(
+    site: &Site,
+    inbox: &Inbox,
+    poll: &mut mio::Poll,
+    count: usize,
+) -> (Vec<Ask>, Vec<Peer>) {
+    let one = |_| {
+        let mut peer = site.peer();
+        peer.send(ASKING);
+        await_bell(inbox, poll);
+        (inbox.next().unwrap(), peer)
+    };
+    (0..count).map(one).unzip()
+}
+
+#[test]
+fn a_whole_batch_wakes_the_loop_before_the_requests_ahead_of_it_are_answered() {
+    let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
+    let (asks, mut peers) = ask_one_by_one(&site, &inbox, &mut poll, FEW);
+    let mut asks: Vec<Option<Ask>> = asks.into_iter().map(Some).collect();
+    for _ in 0..BATCH {
+        let mut peer = site.peer();
+        peer.send(ASKING);
+        peers.push(peer);
+    }
+    await_bell(&inbox, &mut poll);
+    asks.extend((0..BATCH).map(|_| inbox.next()));
+    assert!(asks.iter().all(Option::is_some));
+    // They end in another order than they came in; one that is dropped is answered: unavailable.
+    let count = asks.len();
+    for at in (0..count).step_by(2).chain((1..count).step_by(2)) {
         drop(asks[at].take());
     }
+    inbox.note_answered();
+    for peer in &mut peers {
+        assert_eq!(peer.reply().problem(), (503, "unavailable".to_owned()));
+    }
+    site.close();
+}
+
+#[test]
+fn less_than_a_batch_wakes_the_loop_when_what_is_ahead_of_it_is_answered() {
+    let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
+    let (ahead, mut peers) = ask_one_by_one(&site, &inbox, &mut poll, FEW);
+    let mut late = site.peer();
+    late.send(ASKING);
+    let end = Instant::now() + PATIENCE;
+    let mut looks = std::iter::repeat_with(|| inbox.next()).take_while(|_| Instant::now() < end);
+    let behind = looks.find_map(|ask| ask).expect("it comes into the queue");
+    assert!(!inbox.has_rung(), "it waits for those ahead");
+    drop(ahead);
+    inbox.note_answered();
+    await_bell(&inbox, &mut poll);
+    drop(behind);
+    peers.push(late);
     for peer in &mut peers {
         assert_eq!(peer.reply().problem(), (503, "unavailable".to_owned()));
     }

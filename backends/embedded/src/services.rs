@@ -1,0 +1,122 @@
+//! The machines of this server behind their one journal.
+
+use turnstile_exchange::{Exchange, Totals};
+use turnstile_rooms::Rooms;
+use turnstile_types::{
+    Context, Hosts, Machine, Machines, Malformed, Reader, Sink, Timestamp, Unapplied, apply_payload,
+};
+
+/// Every service, in the order of their numbers. None sees another.
+#[derive(Debug)]
+pub struct Services {
+    rooms: Rooms,
+    exchange: Exchange,
+}
+
+impl Services {
+    #[must_use]
+    pub const fn rooms(&self) -> &Rooms {
+        &self.rooms
+    }
+
+    #[must_use]
+    pub const fn exchange(&self) -> &Exchange {
+        &self.exchange
+    }
+}
+
+impl Machines for Services {
+    fn empty() -> Self {
+        Self {
+            rooms: Machine::empty(),
+            exchange: Machine::empty(),
+        }
+    }
+
+    fn apply_record(
+        &mut self,
+        service: u8,
+        context: &Context<'_>,
+        payload: &[u8],
+        outcome: Option<&mut Vec<u8>>,
+    ) -> Result<(), Unapplied> {
+        match service {
+            Rooms::SERVICE => apply_payload(&mut self.rooms, context, payload, outcome),
+            Exchange::SERVICE => apply_payload(&mut self.exchange, context, payload, outcome),
+            _ => Err(Unapplied::UnknownService),
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Timestamp> {
+        let deadlines = [
+            Machine::next_deadline(&self.rooms),
+            Machine::next_deadline(&self.exchange),
+        ];
+        deadlines.into_iter().flatten().min()
+    }
+
+    fn tick(&mut self, context: &Context<'_>) {
+        Machine::tick(&mut self.rooms, context);
+        Machine::tick(&mut self.exchange, context);
+    }
+
+    fn forget_events(&mut self) {
+        self.rooms.drain_events(&mut drop);
+        self.exchange.drain_events(&mut drop);
+    }
+
+    /// The services one after the other. Those after rooms write nothing when nothing has
+    /// happened to them, so that the states of a server that never used them stay as they were.
+    fn snapshot(&self, out: &mut dyn Sink) {
+        Machine::snapshot(&self.rooms, out);
+        if self.exchange.totals() != Totals::default() {
+            Machine::snapshot(&self.exchange, out);
+        }
+    }
+
+    fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let rooms = Machine::restore_from(&mut reader)?;
+        let exchange = if reader.is_empty() {
+            Machine::empty()
+        } else {
+            Machine::restore_from(&mut reader)?
+        };
+        reader.finish("end of the snapshot")?;
+        Ok(Self { rooms, exchange })
+    }
+
+    fn check(&self) -> Result<(), Vec<String>> {
+        let checked = [Machine::check(&self.rooms), Machine::check(&self.exchange)];
+        let violations: Vec<String> = checked
+            .into_iter()
+            .filter_map(Result::err)
+            .flatten()
+            .collect();
+        if violations.is_empty() {
+            Ok(())
+        } else {
+            Err(violations)
+        }
+    }
+}
+
+impl Hosts<Rooms> for Services {
+    fn machine(&self) -> &Rooms {
+        &self.rooms
+    }
+
+    fn machine_mut(&mut self) -> &mut Rooms {
+        &mut self.rooms
+    }
+}
+
+impl Hosts<Exchange> for Services {
+    fn machine(&self) -> &Exchange {
+        &self.exchange
+    }
+
+    fn machine_mut(&mut self) -> &mut Exchange {
+        &mut self.exchange
+    }
+}

@@ -1,0 +1,351 @@
+//! The price levels of a side, sorted: a compressed radix tree.
+
+mod check;
+
+use crate::{
+    levels::{Level, Levels},
+    slab::{INDEX_END, NONE, Vacant},
+};
+
+/// Bits of a key that one node tells apart.
+const NODE_BITS: u32 = 4;
+const CHILDREN: usize = 1 << NODE_BITS;
+
+/// A fork of the tree. It has two children at least, so there are fewer forks than levels,
+/// wherever the prices lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    children: [Child; CHILDREN],
+    /// The bits that all keys below have in common, with zeros for the others.
+    prefix: u64,
+    parent: u32,
+    /// Which children there are.
+    present: u16,
+    /// The lowest of the bits that it tells apart.
+    shift: u8,
+}
+
+/// The levels of one side of one book. The best one is kept at hand.
+///
+/// A tree of sixteen-way forks, without the forks that would have a single child: four or five
+/// steps for the prices of a day, sixteen for whatever prices an enemy thinks of. A new level is a
+/// store into the node where it belongs and moves nothing else, unlike in sorted arrays and
+/// B-trees, and the successor of the best level is a bit next to its own. A flat array over the
+/// ticks would save the steps, but wants memory for prices that nobody quotes, for each symbol.
+#[derive(Debug)]
+pub(crate) struct Ladder {
+    root: Child,
+    best: u32,
+}
+
+/// Nothing, a level or a node, in 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Child(u32);
+
+enum Kind {
+    Nothing,
+    Level(u32),
+    Node(u32),
+}
+
+/// Where a key is, or where it would be put.
+enum Place {
+    Level(u32),
+    /// A free child of a node, or of no node where the tree is empty.
+    Below(u32),
+    /// Above a child of the node, whose keys first differ at this bit from the one looked for.
+    Above {
+        parent: u32,
+        child: Child,
+        bit: u32,
+    },
+}
+
+impl Child {
+    const NOTHING: Self = Self(NONE);
+
+    const fn level(level: u32) -> Self {
+        Self(level)
+    }
+
+    const fn node(node: u32) -> Self {
+        Self(node | INDEX_END)
+    }
+
+    #[inline]
+    const fn kind(self) -> Kind {
+        if self.0 < INDEX_END {
+            Kind::Level(self.0)
+        } else if self.0 == NONE {
+            Kind::Nothing
+        } else {
+            Kind::Node(self.0 & !INDEX_END)
+        }
+    }
+}
+
+impl Vacant for Node {
+    fn vacant(next: u32) -> Self {
+        Self::new(0, 0, next)
+    }
+
+    fn next_vacant(&self) -> u32 {
+        self.parent
+    }
+}
+
+impl Node {
+    const fn new(key: u64, bit: u32, parent: u32) -> Self {
+        let shift = bit - bit % NODE_BITS;
+        Self {
+            children: [Child::NOTHING; CHILDREN],
+            prefix: key >> shift >> NODE_BITS << NODE_BITS << shift,
+            parent,
+            present: 0,
+            #[expect(clippy::cast_possible_truncation, reason = "a shift is less than 64")]
+            shift: shift as u8,
+        }
+    }
+
+    /// The number of the child that leads to a key.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "only four bits are kept")]
+    const fn number(&self, key: u64) -> usize {
+        ((key >> self.shift) & (CHILDREN as u64 - 1)) as usize
+    }
+
+    /// Where a key differs from those below, unless it may be below.
+    #[inline]
+    const fn differs(&self, key: u64) -> Option<u32> {
+        let difference = (key ^ self.prefix) >> self.shift >> NODE_BITS;
+        if difference == 0 {
+            return None;
+        }
+        Some(highest_bit(key ^ self.prefix))
+    }
+
+    #[inline]
+    fn child(&self, number: usize) -> Child {
+        *self.children.get(number).expect("a number has four bits")
+    }
+
+    #[inline]
+    fn set(&mut self, key: u64, child: Child) {
+        let number = self.number(key);
+        *self
+            .children
+            .get_mut(number)
+            .expect("a number has four bits") = child;
+        self.present |= 1 << number;
+    }
+
+    /// Takes a child away; returns the other one, if only one is left.
+    #[inline]
+    fn clear(&mut self, key: u64) -> Option<Child> {
+        let number = self.number(key);
+        self.present &= !(1 << number);
+        *self
+            .children
+            .get_mut(number)
+            .expect("a number has four bits") = Child::NOTHING;
+        self.present
+            .is_power_of_two()
+            .then(|| self.child(self.first()))
+    }
+
+    #[inline]
+    const fn first(&self) -> usize {
+        self.present.trailing_zeros() as usize
+    }
+
+    /// The next child after the one that leads to a key.
+    #[inline]
+    fn after(&self, key: u64) -> Option<Child> {
+        let later = u32::from(self.present) & (u32::MAX << 1 << self.number(key));
+        (later != 0).then(|| self.child(later.trailing_zeros() as usize))
+    }
+}
+
+const fn highest_bit(difference: u64) -> u32 {
+    63 - difference.leading_zeros()
+}
+
+impl Ladder {
+    pub(crate) const fn new() -> Self {
+        Self {
+            root: Child::NOTHING,
+            best: NONE,
+        }
+    }
+
+    /// The best level, or `NONE`.
+    #[inline]
+    pub(crate) const fn best(&self) -> u32 {
+        self.best
+    }
+
+    pub(crate) fn find(&self, levels: &Levels, key: u64) -> Option<u32> {
+        match self.place(levels, key) {
+            Place::Level(level) => Some(level),
+            Place::Below(_) | Place::Above { .. } => None,
+        }
+    }
+
+    /// The level of a key; a new one, without orders, where there was none.
+    #[inline]
+    pub(crate) fn find_or_add(&mut self, levels: &mut Levels, key: u64) -> u32 {
+        let (parent, level) = match self.place(levels, key) {
+            Place::Level(level) => return level,
+            Place::Below(parent) => (parent, levels.add(key, parent)),
+            Place::Above { parent, child, bit } => {
+                let fork = self.fork(levels, parent, child, (key, bit));
+                (fork, levels.add(key, fork))
+            }
+        };
+        self.hang(levels, parent, key, Child::level(level));
+        if self.best == NONE || key < levels.at(self.best).key {
+            self.best = level;
+        }
+        level
+    }
+
+    /// Takes a level without orders away.
+    #[inline]
+    pub(crate) fn remove(&mut self, levels: &mut Levels, level: u32) {
+        if level == self.best {
+            self.best = levels.next(level);
+        }
+        self.detach(levels, level);
+    }
+
+    /// The level after this one, which is taken away where it has no orders.
+    #[inline]
+    pub(crate) fn pass(&mut self, levels: &mut Levels, level: u32) -> u32 {
+        let next = levels.next(level);
+        if levels.at(level).orders == 0 {
+            if level == self.best {
+                self.best = next;
+            }
+            self.detach(levels, level);
+        }
+        next
+    }
+
+    #[inline]
+    fn detach(&mut self, levels: &mut Levels, level: u32) {
+        let Level { key, parent, .. } = *levels.at(level);
+        levels.give_back(level);
+        if parent == NONE {
+            self.root = Child::NOTHING;
+            return;
+        }
+        let node = levels.nodes.at_mut(parent);
+        if let Some(last) = node.clear(key) {
+            let above = node.parent;
+            levels.nodes.give_back(parent);
+            levels.set_parent(last, above);
+            self.hang(levels, above, key, last);
+        }
+    }
+
+    #[inline]
+    fn place(&self, levels: &Levels, key: u64) -> Place {
+        let (mut parent, mut child) = (NONE, self.root);
+        loop {
+            match child.kind() {
+                Kind::Nothing => return Place::Below(parent),
+                Kind::Level(level) => {
+                    let difference = key ^ levels.at(level).key;
+                    if difference == 0 {
+                        return Place::Level(level);
+                    }
+                    let bit = highest_bit(difference);
+                    return Place::Above { parent, child, bit };
+                }
+                Kind::Node(node) => {
+                    let fork = levels.nodes.at(node);
+                    if let Some(bit) = fork.differs(key) {
+                        return Place::Above { parent, child, bit };
+                    }
+                    (parent, child) = (node, fork.child(fork.number(key)));
+                }
+            }
+        }
+    }
+
+    /// Puts a new node between a child and its parent.
+    fn fork(
+        &mut self,
+        levels: &mut Levels,
+        parent: u32,
+        child: Child,
+        (key, bit): (u64, u32),
+    ) -> u32 {
+        let mut fork = Node::new(key, bit, parent);
+        fork.set(levels.common_key(child), child);
+        let fork = levels.nodes.take(fork);
+        levels.set_parent(child, fork);
+        self.hang(levels, parent, key, Child::node(fork));
+        fork
+    }
+
+    /// Makes something the child of a node, or the root.
+    #[inline]
+    fn hang(&mut self, levels: &mut Levels, parent: u32, key: u64, child: Child) {
+        if parent == NONE {
+            self.root = child;
+        } else {
+            levels.nodes.at_mut(parent).set(key, child);
+        }
+    }
+}
+
+impl Levels {
+    /// The level with the next key in the same ladder, or `NONE`.
+    #[inline]
+    pub(crate) fn next(&self, level: u32) -> u32 {
+        let Level {
+            key, mut parent, ..
+        } = *self.at(level);
+        while parent != NONE {
+            let node = self.nodes.at(parent);
+            if let Some(child) = node.after(key) {
+                return self.first(child);
+            }
+            parent = node.parent;
+        }
+        NONE
+    }
+
+    /// The level with the least key below a child.
+    #[inline]
+    fn first(&self, mut child: Child) -> u32 {
+        loop {
+            match child.kind() {
+                Kind::Nothing => return NONE,
+                Kind::Level(level) => return level,
+                Kind::Node(node) => {
+                    let node = self.nodes.at(node);
+                    child = node.child(node.first());
+                }
+            }
+        }
+    }
+
+    /// What the keys below a child have in common, and with it their place in any fork above.
+    fn common_key(&self, child: Child) -> u64 {
+        match child.kind() {
+            Kind::Nothing => 0,
+            Kind::Level(level) => self.at(level).key,
+            Kind::Node(node) => self.nodes.at(node).prefix,
+        }
+    }
+
+    fn set_parent(&mut self, child: Child, parent: u32) {
+        match child.kind() {
+            Kind::Nothing => {}
+            Kind::Level(level) => self.at_mut(level).parent = parent,
+            Kind::Node(node) => self.nodes.at_mut(node).parent = parent,
+        }
+    }
+}

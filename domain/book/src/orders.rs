@@ -1,0 +1,150 @@
+//! Where the resting orders of many books are kept.
+
+use std::num::NonZeroU32;
+
+use crate::{
+    Owner, Resting, Side,
+    levels::Levels,
+    slab::{INDEX_END, NONE, Slab, Vacant},
+};
+
+/// The handle of a resting order; valid from [`Book::rest`](crate::Book::rest) until the order is
+/// off the book, and then used again for another order.
+///
+/// It takes four bytes, also where it may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(NonZeroU32);
+
+/// An order in the queue of its level. Two of them fill a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(crate) struct Order {
+    pub(crate) order: u64,
+    /// What is untraded; zero only where the record is vacant.
+    pub(crate) quantity: u64,
+    pub(crate) owner: Owner,
+    pub(crate) level: u32,
+    pub(crate) prev: u32,
+    pub(crate) next: u32,
+}
+
+/// The storage of any number of books: their orders, their levels, and the trees of these.
+///
+/// Shared, because of thousands of symbols most are quiet: what the busy ones need moves with the
+/// market, and a quiet book owns nothing but two roots. An order takes 32 bytes, a level 32 and
+/// its share of the tree at most 80, wherever the prices lie. The price is that slots of one book
+/// handed to another go unnoticed until [`Orders::check`].
+#[derive(Debug)]
+pub struct Orders {
+    pub(crate) orders: Slab<Order>,
+    pub(crate) levels: Levels,
+}
+
+impl Slot {
+    /// The index with the side in its top bit, turned over: `NONE` is no index, so no slot is zero.
+    #[inline]
+    pub(crate) fn new(side: Side, index: u32) -> Self {
+        let bits = match side {
+            Side::Buy => index,
+            Side::Sell => index | INDEX_END,
+        };
+        Self(NonZeroU32::new(!bits).expect("an index is not `NONE`"))
+    }
+
+    #[inline]
+    pub(crate) const fn side(self) -> Side {
+        if !self.0.get() < INDEX_END {
+            Side::Buy
+        } else {
+            Side::Sell
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn index(self) -> u32 {
+        !self.0.get() & !INDEX_END
+    }
+}
+
+impl Vacant for Order {
+    fn vacant(next: u32) -> Self {
+        Self {
+            order: 0,
+            quantity: 0,
+            owner: Owner(0),
+            level: NONE,
+            prev: NONE,
+            next,
+        }
+    }
+
+    fn next_vacant(&self) -> u32 {
+        self.next
+    }
+}
+
+impl Default for Orders {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Orders {
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            orders: Slab::new(),
+            levels: Levels::new(),
+        }
+    }
+
+    /// Reserves room for so many orders, each at a price of its own if need be. It is memory only
+    /// where it is used, but growing beyond it copies what there is.
+    #[must_use]
+    pub fn with_capacity(orders: usize) -> Self {
+        Self {
+            orders: Slab::with_capacity(orders),
+            levels: Levels::with_capacity(orders),
+        }
+    }
+
+    /// How many orders rest, in all books.
+    #[must_use]
+    pub const fn len(&self) -> u32 {
+        self.orders.used()
+    }
+
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The order of a slot.
+    ///
+    /// # Panics
+    /// No order rests there.
+    #[must_use]
+    pub fn at(&self, slot: Slot) -> Resting {
+        let order = self.orders.at(slot.index());
+        assert!(order.quantity > 0, "a slot names a resting order");
+        let side = slot.side();
+        Resting {
+            slot,
+            order: order.order,
+            owner: order.owner,
+            side,
+            price: side.key(self.levels.at(order.level).key),
+            quantity: order.quantity,
+        }
+    }
+
+    /// Loads the record of a slot's order early, for a command that is still to come. The number
+    /// means nothing: whoever folds it into something keeps the load from being optimised away.
+    #[must_use]
+    #[inline]
+    pub fn touch(&self, slot: Slot) -> u64 {
+        self.orders
+            .get(slot.index())
+            .map_or(0, |order| order.quantity)
+    }
+}

@@ -1,0 +1,204 @@
+//! Exact decimals: as callers write them, and as cash is kept.
+
+use std::fmt;
+
+/// Digits after the point of every amount of cash. A symbol's price scale and quantity scale
+/// together are at most this, so that price x quantity is exact.
+pub const CASH_SCALE: u8 = 8;
+
+/// The most digits after the point that a decimal may be written with.
+const DIGITS_MAX: u8 = 18;
+
+/// A decimal number without a sign, as it was written: `units / 10^scale`, the zeros at its end
+/// dropped, so that equal numbers are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Decimal {
+    units: u64,
+    scale: u8,
+}
+
+/// Why some text is no [`Decimal`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvalidDecimal {
+    Empty,
+    /// The byte offset of the first character that does not belong.
+    Character(usize),
+    /// More than 18 digits after the point, or a number beyond 64 bits without it.
+    TooLong,
+}
+
+impl Decimal {
+    pub const ZERO: Self = Self { units: 0, scale: 0 };
+
+    /// A number of `units / 10^scale`.
+    ///
+    /// # Panics
+    /// When the scale is above 18.
+    #[must_use]
+    pub const fn new(units: u64, scale: u8) -> Self {
+        assert!(scale <= DIGITS_MAX, "a decimal has at most 18 digits");
+        let mut number = Self { units, scale };
+        while number.scale > 0 && number.units.is_multiple_of(10) {
+            number.units /= 10;
+            number.scale -= 1;
+        }
+        number
+    }
+
+    /// Reads digits with at most one point, and a digit on at least one side of it: `125`,
+    /// `145.67`, `.5`, `5.`. No sign, no exponent, no blanks.
+    ///
+    /// # Errors
+    /// Anything else, and what does not fit.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidDecimal> {
+        let (mut units, mut digits) = (0_u64, 0_usize);
+        let mut scale = None;
+        for (at, &byte) in text.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => {
+                    digits += 1;
+                    if let Some(scale) = &mut scale {
+                        // Zeros at the end say nothing, however many there are.
+                        if byte == b'0' && text.iter().skip(at).all(|&rest| rest == b'0') {
+                            break;
+                        }
+                        *scale += 1;
+                    }
+                    units = units
+                        .checked_mul(10)
+                        .and_then(|units| units.checked_add(u64::from(byte - b'0')))
+                        .ok_or(InvalidDecimal::TooLong)?;
+                }
+                b'.' if scale.is_none() => scale = Some(0_usize),
+                _ => return Err(InvalidDecimal::Character(at)),
+            }
+        }
+        if digits == 0 {
+            return Err(if text.is_empty() {
+                InvalidDecimal::Empty
+            } else {
+                InvalidDecimal::Character(0)
+            });
+        }
+        let scale = u8::try_from(scale.unwrap_or(0)).map_err(|_large| InvalidDecimal::TooLong)?;
+        if scale > DIGITS_MAX {
+            return Err(InvalidDecimal::TooLong);
+        }
+        Ok(Self::new(units, scale))
+    }
+
+    #[must_use]
+    pub const fn units(self) -> u64 {
+        self.units
+    }
+
+    /// Digits after the point; the last is not zero.
+    #[must_use]
+    pub const fn scale(self) -> u8 {
+        self.scale
+    }
+
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.units == 0
+    }
+
+    /// The number in units of `10^-scale`; none when it has more digits than that, or too many.
+    #[must_use]
+    pub fn at_scale(self, scale: u8) -> Option<u128> {
+        let more = scale.checked_sub(self.scale)?;
+        u128::from(self.units).checked_mul(10_u128.checked_pow(u32::from(more))?)
+    }
+}
+
+/// The shortest form: `125`, `145.67`.
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        put(f, u128::from(self.units), self.scale)
+    }
+}
+
+/// An amount of cash in units of `10^-8`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cash(pub u128);
+
+/// The shortest form: `125`, `145.67`.
+impl fmt::Display for Cash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        put(f, self.0, CASH_SCALE)
+    }
+}
+
+fn put(f: &mut fmt::Formatter<'_>, units: u128, scale: u8) -> fmt::Result {
+    let one = 10_u128.pow(u32::from(scale));
+    let (whole, mut part) = (units / one, units % one);
+    write!(f, "{whole}")?;
+    if part == 0 {
+        return Ok(());
+    }
+    let mut width = usize::from(scale);
+    while part.is_multiple_of(10) {
+        part /= 10;
+        width -= 1;
+    }
+    write!(f, ".{part:0width$}")
+}
+
+impl fmt::Display for InvalidDecimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("a number has at least one digit"),
+            Self::Character(at) => {
+                write!(
+                    f,
+                    "a number is digits with at most one point, character {} is not",
+                    at + 1
+                )
+            }
+            Self::TooLong => f.write_str("the number has more digits than can be kept"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidDecimal {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_is_read_exactly_and_shown_in_its_shortest_form() {
+        let rows: [(&str, Result<&str, InvalidDecimal>); 16] = [
+            ("125", Ok("125")),
+            ("145.67", Ok("145.67")),
+            ("0145.6700", Ok("145.67")),
+            ("0.00000001", Ok("0.00000001")),
+            (".5", Ok("0.5")),
+            ("5.", Ok("5")),
+            ("1.0000000000000000000000", Ok("1")),
+            ("18446744073709551615", Ok("18446744073709551615")),
+            ("18446744073709551616", Err(InvalidDecimal::TooLong)),
+            ("0.0000000000000000001", Err(InvalidDecimal::TooLong)),
+            ("", Err(InvalidDecimal::Empty)),
+            (".", Err(InvalidDecimal::Character(0))),
+            ("-1", Err(InvalidDecimal::Character(0))),
+            ("1e5", Err(InvalidDecimal::Character(1))),
+            ("1.2.3", Err(InvalidDecimal::Character(3))),
+            ("1 ", Err(InvalidDecimal::Character(1))),
+        ];
+        for (text, expected) in rows {
+            let found = Decimal::parse(text.as_bytes()).map(|number| number.to_string());
+            assert_eq!(found.as_deref().map_err(|&error| error), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_decimal_is_scaled_only_when_no_digit_is_lost() {
+        let number = Decimal::parse(b"1.25").unwrap();
+        assert_eq!(number.at_scale(2), Some(125));
+        assert_eq!(number.at_scale(4), Some(12_500));
+        assert_eq!(number.at_scale(1), None);
+        assert_eq!(Cash(12_500_000_000).to_string(), "125");
+        assert_eq!(Cash(1).to_string(), "0.00000001");
+    }
+}

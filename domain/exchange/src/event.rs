@@ -1,0 +1,100 @@
+//! What happened, for those who follow the service.
+
+use turnstile_types::{Position, Timestamp};
+
+use crate::{AccountId, ClientId, Decimal, EndReason, OrderId, Side, Symbol};
+
+/// One thing that happened. `(position, ordinal)` is unique and grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub position: Position,
+    /// Counts the events of one record, from 0.
+    pub ordinal: u32,
+    pub at: Timestamp,
+    pub symbol: Symbol,
+    /// The number of this change of the symbol's book: each is one more than the one before. None
+    /// where the book did not change.
+    pub seq: Option<u64>,
+    /// The price level that changed, as it is now; with `seq` and in no other case.
+    pub level: Option<Level>,
+    pub kind: EventKind,
+}
+
+/// One price on one side of a book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    pub side: Side,
+    pub price: Decimal,
+    /// Everything that waits at this price; zero: the level is gone.
+    pub quantity: Decimal,
+    pub orders: u32,
+}
+
+/// One side of an event about an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Party {
+    pub order: OrderId,
+    pub account: AccountId,
+    pub client_id: Option<ClientId>,
+    /// What is left open of the order after the event.
+    pub open: Decimal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// An order rests on the book: a new one, the rest of one, or one that was replaced.
+    Opened {
+        party: Party,
+        side: Side,
+        price: Decimal,
+    },
+    /// Two orders matched. `trade` counts all trades, from 1; the side is the taker's.
+    Traded {
+        trade: u64,
+        price: Decimal,
+        quantity: Decimal,
+        side: Side,
+        maker: Party,
+        taker: Party,
+    },
+    /// An order was reduced where it stood.
+    Reduced {
+        party: Party,
+        side: Side,
+        price: Decimal,
+    },
+    /// What was left of an order is off the book, or never came on it. `quantity` is what was
+    /// cancelled. For an order that was moved by a replacement, `Opened` or `Traded` follow.
+    Cancelled {
+        party: Party,
+        side: Side,
+        quantity: Decimal,
+        /// None: it was moved by a replacement.
+        reason: Option<EndReason>,
+    },
+    /// An order was refused.
+    Rejected {
+        account: AccountId,
+        client_id: Option<ClientId>,
+        /// [`Refusal::code`](crate::Refusal::code).
+        code: &'static str,
+    },
+    Halted,
+    Resumed,
+}
+
+impl EventKind {
+    /// The stable word for this event on every feed.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Opened { .. } => "opened",
+            Self::Traded { .. } => "traded",
+            Self::Reduced { .. } => "reduced",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Rejected { .. } => "rejected",
+            Self::Halted => "halted",
+            Self::Resumed => "resumed",
+        }
+    }
+}

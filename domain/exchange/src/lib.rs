@@ -1,0 +1,60 @@
+//! The machine that keeps accounts and matches orders: no share and no cent appears or vanishes.
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::float_arithmetic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm
+)]
+
+mod command;
+mod decimal;
+mod event;
+mod label;
+pub mod limits;
+mod outcome;
+mod query;
+
+mod machine;
+mod warming;
+
+mod apply;
+mod check;
+mod codec;
+mod queries;
+mod snapshot;
+
+mod accounts;
+mod positions;
+mod symbols;
+
+mod clients;
+mod executions;
+mod ids;
+mod ledger;
+
+mod slab;
+mod table;
+
+pub use turnstile_book::{SelfTrade, Side};
+
+pub use command::{Command, Order, OrderRef, TimeInForce};
+pub use decimal::{CASH_SCALE, Cash, Decimal, InvalidDecimal};
+pub use event::{Event, EventKind, Level, Party};
+pub use label::{AccountId, ClientId, InvalidLabel, Symbol};
+pub use machine::Exchange;
+pub use outcome::{Done, EndReason, Field, Outcome, Refusal, Ticket, TicketState};
+pub use query::{
+    AccountView, Answer, Cursor, DepthView, Execution, OrderView, Query, QueuedOrder, SymbolView,
+    Totals, Trade,
+};
+
+/// An order's number: from 1, in the order of acceptance, over all symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OrderId(pub u64);
+
+impl std::fmt::Display for OrderId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}

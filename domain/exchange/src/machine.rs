@@ -1,0 +1,276 @@
+//! The machine: what it owns, and what it does when it is asked.
+
+use std::{cell::RefCell, collections::BTreeSet};
+
+use turnstile_book::{Depth, Orders, Report, Resting};
+use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
+
+use crate::{
+    Answer, Cash, Command, EndReason, Event, EventKind, Level, Outcome, Party, Query, Side, Symbol,
+    Totals,
+    accounts::Accounts,
+    check, codec,
+    ledger::{Ledger, Row},
+    limits,
+    positions::Positions,
+    queries,
+    slab::some,
+    snapshot,
+    symbols::Symbols,
+    warming::Warming,
+};
+
+/// Accounts, and what they trade.
+///
+/// Each symbol has a book, which knows prices, quantities and queues and nothing else; the orders
+/// of all books lie in one place. The ledger has a row for every order that is remembered, open or
+/// ended; the book knows an order by the number of its row. Accounts have cash, positions have
+/// shares, each free or reserved: an open order has reserved what its whole rest may cost, so that
+/// whatever matches is paid for.
+///
+/// Conservation: cash and shares move by the methods of `Accounts` and `Positions` alone, which
+/// keep sums; after each command these are compared with what was put in.
+///
+/// Time: before a command is decided, every order whose date has come is expired, as by
+/// [`Machine::tick`], and a few ended orders that need not be remembered any more are forgotten.
+/// Beyond that a refusal changes nothing.
+#[derive(Debug)]
+pub struct Exchange {
+    pub(crate) accounts: Accounts,
+    pub(crate) symbols: Symbols,
+    pub(crate) positions: Positions,
+    pub(crate) ledger: Ledger,
+    /// The open orders of all books.
+    pub(crate) orders: Orders,
+    /// When open orders expire: the instant, the order's id, its row.
+    pub(crate) deadlines: BTreeSet<(Timestamp, u64, u32)>,
+    /// All cash: what was put in, less what was taken out.
+    pub(crate) cash: u128,
+    /// All shares that were ever granted, of all symbols.
+    pub(crate) shares: u128,
+    /// Trades so far.
+    pub(crate) trades: u64,
+    /// What the book told of the order that is matched; empty between commands.
+    pub(crate) reports: Vec<(Report, Depth)>,
+    pub(crate) warming: RefCell<Warming>,
+    events: Vec<Event>,
+    /// The record of the last event, and how many events it has had.
+    last_event: (Position, u32),
+}
+
+impl Machine for Exchange {
+    type Command<'a> = Command;
+    type Outcome = Outcome;
+    type Query = Query;
+    type Answer = Answer;
+    type Event = Event;
+
+    const SERVICE: u8 = 2;
+
+    fn empty() -> Self {
+        Self {
+            accounts: Accounts::new(),
+            symbols: Symbols::new(),
+            positions: Positions::new(),
+            ledger: Ledger::new(),
+            orders: Orders::new(),
+            deadlines: BTreeSet::new(),
+            cash: 0,
+            shares: 0,
+            trades: 0,
+            reports: Vec::new(),
+            warming: RefCell::new(Warming::new()),
+            events: Vec::new(),
+            last_event: (Position(0), 0),
+        }
+    }
+
+    fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
+        self.warm();
+        self.sweep(context);
+        let outcome = match self.decide(context, command) {
+            Ok(done) => Outcome::Done(done),
+            Err(refusal) => Outcome::Refused(refusal),
+        };
+        self.assert_conserved();
+        outcome
+    }
+
+    fn prefetch(&self, command: &Command) {
+        self.expect_command(command);
+    }
+
+    fn next_deadline(&self) -> Option<Timestamp> {
+        self.deadlines.first().map(|&(deadline, ..)| deadline)
+    }
+
+    fn tick(&mut self, context: &Context<'_>) {
+        self.sweep(context);
+        self.assert_conserved();
+    }
+
+    fn query(&self, _now: Timestamp, _principal: &Principal, query: &Query) -> Answer {
+        queries::answer(self, query)
+    }
+
+    fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
+        self.events.drain(..).for_each(take);
+    }
+
+    fn encode_command(command: &Command, out: &mut Vec<u8>) {
+        codec::put_command(command, out);
+    }
+
+    fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
+        codec::command(bytes)
+    }
+
+    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
+        codec::put_outcome(outcome, out);
+    }
+
+    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
+        codec::outcome(bytes)
+    }
+
+    fn snapshot(&self, out: &mut dyn Sink) {
+        snapshot::write(self, out);
+    }
+
+    fn restore_from(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        snapshot::read(reader)
+    }
+
+    fn place_of(event: &Event) -> (Position, u32) {
+        (event.position, event.ordinal)
+    }
+
+    fn check(&self) -> Result<(), Vec<String>> {
+        check::examine(self)
+    }
+}
+
+impl Exchange {
+    /// What the machine has done and holds, as the last record left it.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        Totals {
+            accounts: self.accounts.len(),
+            symbols: self.symbols.len(),
+            open_orders: self.ledger.open(),
+            orders: self.ledger.accepted,
+            trades: self.trades,
+            remembered: self.ledger.ended(),
+            cash: Cash(self.cash),
+        }
+    }
+
+    /// Expires what is due, in order of the instants, then of the ids; forgets what has been over
+    /// for long, a few orders at a time, so that no command pays for many. Each command ends one
+    /// order in the long run, so that this keeps up.
+    fn sweep(&mut self, context: &Context<'_>) {
+        while let Some(&(deadline, _, row)) = self.deadlines.first() {
+            if deadline > context.now {
+                break;
+            }
+            self.take_off(context, row, EndReason::Expired);
+        }
+        for _ in 0..limits::FORGOTTEN_AT_ONCE {
+            self.ledger
+                .forget_oldest(context.now, limits::ENDED_ORDERS_MAX);
+        }
+    }
+
+    /// Nothing appeared and nothing vanished.
+    fn assert_conserved(&self) {
+        debug_assert_eq!(self.accounts.held(), self.cash, "cash is conserved");
+        debug_assert_eq!(self.positions.held(), self.shares, "shares are conserved");
+    }
+
+    /// The order that a book knows.
+    pub(crate) fn resting_row(&self, resting: &Resting) -> &Row {
+        self.ledger.at(row_of(resting.order))
+    }
+
+    /// One side of an event: an order, of which so much is left open.
+    pub(crate) fn party(&self, row: u32, open: u64) -> Party {
+        let order = self.ledger.at(row);
+        Party {
+            order: order.id,
+            account: self.accounts.at(order.account).id,
+            client_id: some(order.client).map(|client| self.ledger.clients.at(client).id),
+            open: self.symbols.at(order.symbol).scales.quantity(open),
+        }
+    }
+
+    /// Adds an event about a change at one price of a book, as the book is now.
+    pub(crate) fn tell_change(
+        &mut self,
+        context: &Context<'_>,
+        symbol: u32,
+        (side, price): (Side, u64),
+        kind: EventKind,
+    ) {
+        let book = &self.symbols.at(symbol).book;
+        let level = book.at(&self.orders, side, price).unwrap_or(Depth {
+            price,
+            quantity: 0,
+            orders: 0,
+        });
+        self.tell_level(context, symbol, (side, level), kind);
+    }
+
+    /// Adds an event about a change of a book that left a price at this level.
+    pub(crate) fn tell_level(
+        &mut self,
+        context: &Context<'_>,
+        symbol: u32,
+        (side, level): (Side, Depth),
+        kind: EventKind,
+    ) {
+        let listed = self.symbols.at_mut(symbol);
+        listed.seq += 1;
+        let seq = listed.seq;
+        let level = Level {
+            side,
+            price: listed.scales.price(level.price),
+            quantity: listed.scales.quantity(level.quantity),
+            orders: level.orders,
+        };
+        let name = listed.name;
+        self.put_event(context, name, Some((seq, level)), kind);
+    }
+
+    /// Adds an event that is about no change of a book.
+    pub(crate) fn tell(&mut self, context: &Context<'_>, symbol: Symbol, kind: EventKind) {
+        self.put_event(context, symbol, None, kind);
+    }
+
+    fn put_event(
+        &mut self,
+        context: &Context<'_>,
+        symbol: Symbol,
+        change: Option<(u64, Level)>,
+        kind: EventKind,
+    ) {
+        if self.last_event.0 != context.position {
+            self.last_event = (context.position, 0);
+        }
+        let ordinal = self.last_event.1;
+        self.last_event.1 += 1;
+        self.events.push(Event {
+            position: context.position,
+            ordinal,
+            at: context.now,
+            symbol,
+            seq: change.map(|(seq, _)| seq),
+            level: change.map(|(_, level)| level),
+            kind,
+        });
+    }
+}
+
+/// The row that the book knows an order by.
+pub(crate) fn row_of(order: u64) -> u32 {
+    u32::try_from(order).expect("the book was given the number of a row")
+}

@@ -1,0 +1,162 @@
+//! The state, read and derived again.
+
+use std::collections::VecDeque;
+
+use turnstile_types::{Machine as _, Malformed, Reader, Timestamp};
+
+use super::{MAGIC, orders::read_orders};
+use crate::{
+    Exchange, OrderId,
+    accounts::Bounds,
+    codec::{account, cash, decimal, flag, instant, option, side, symbol},
+    limits,
+    symbols::{Scales, Traded},
+};
+
+/// What is counted is far below this, so that counting on never overflows.
+const COUNT_MAX: u64 = 1 << 62;
+
+/// What is read is wrong, unless the condition holds.
+pub(super) const fn must(holds: bool, field: &'static str) -> Result<(), Malformed> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Malformed { field })
+    }
+}
+
+/// A price or a quantity.
+pub(super) fn units(reader: &mut Reader<'_>, field: &'static str) -> Result<u64, Malformed> {
+    let units = reader.u64(field)?;
+    must(units > 0 && units <= limits::UNITS_MAX, field)?;
+    Ok(units)
+}
+
+/// The id of an order that was accepted.
+pub(super) fn order_id(
+    exchange: &Exchange,
+    reader: &mut Reader<'_>,
+    field: &'static str,
+) -> Result<OrderId, Malformed> {
+    let id = reader.u64(field)?;
+    must(id > 0 && id <= exchange.ledger.accepted, field)?;
+    Ok(OrderId(id))
+}
+
+pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Exchange, Malformed> {
+    must(reader.take(MAGIC.len(), "magic")? == MAGIC, "magic")?;
+    let mut exchange = Exchange::empty();
+    exchange.ledger.accepted = reader.u64("totals")?;
+    exchange.trades = reader.u64("totals")?;
+    exchange.cash = cash(reader, "totals")?.0;
+    let counted = exchange.ledger.accepted < COUNT_MAX && exchange.trades < COUNT_MAX;
+    must(counted, "totals")?;
+    read_accounts(&mut exchange, reader)?;
+    read_symbols(&mut exchange, reader)?;
+    read_positions(&mut exchange, reader)?;
+    read_orders(&mut exchange, reader)?;
+    must(exchange.accounts.held() == exchange.cash, "cash")?;
+    verify_shares(&exchange)?;
+    Ok(exchange)
+}
+
+fn read_accounts(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    let count = reader.u32("accounts")?;
+    must(count <= limits::ACCOUNTS_MAX, "accounts")?;
+    for _ in 0..count {
+        let id = account(reader)?;
+        must(exchange.accounts.find(&id).is_none(), "account")?;
+        let number = exchange.accounts.add(id);
+        let free = cash(reader, "free")?.0;
+        let held = exchange.accounts.restore(number, free, 0);
+        must(held.is_some(), "free")?;
+        let bounds = Bounds {
+            open_orders: option(reader, "open orders", Reader::u32)?,
+            quantity: option(reader, "quantity", decimal)?,
+            notional: option(reader, "notional", cash)?,
+        };
+        if bounds != Bounds::default() {
+            exchange.accounts.at_mut(number).bounds = Some(Box::new(bounds));
+        }
+    }
+    Ok(())
+}
+
+fn read_symbols(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    let count = reader.u32("symbols")?;
+    must(count <= limits::SYMBOLS_MAX, "symbols")?;
+    for _ in 0..count {
+        let name = symbol(reader)?;
+        must(exchange.symbols.find(&name).is_none(), "symbol")?;
+        let (price, quantity) = (reader.u8("scales")?, reader.u8("scales")?);
+        let scales = Scales::new(price, quantity).ok_or(Malformed { field: "scales" })?;
+        let number = exchange.symbols.add(name, scales);
+        let halted = flag(reader, "halted")?;
+        let low = option(reader, "low", units)?;
+        let high = option(reader, "high", units)?;
+        must(low.zip(high).is_none_or(|(low, high)| low <= high), "high")?;
+        let (issued, seq) = (reader.u64("issued")?, reader.u64("seq")?);
+        must(seq < COUNT_MAX, "seq")?;
+        let trades = read_trades(exchange, reader)?;
+        exchange.shares += u128::from(issued);
+        let listed = exchange.symbols.at_mut(number);
+        (listed.halted, listed.low, listed.high) = (halted, low, high);
+        (listed.issued, listed.seq, listed.trades) = (issued, seq, trades);
+    }
+    Ok(())
+}
+
+fn read_trades(
+    exchange: &Exchange,
+    reader: &mut Reader<'_>,
+) -> Result<VecDeque<Traded>, Malformed> {
+    let count = usize::from(reader.u16("trades")?);
+    must(count <= limits::TRADES_KEPT, "trades")?;
+    let mut trades = VecDeque::new();
+    let mut last = (0, Timestamp(0));
+    for _ in 0..count {
+        let traded = Traded {
+            trade: reader.u64("trade")?,
+            at: instant(reader, "trade")?,
+            price: units(reader, "trade")?,
+            quantity: units(reader, "trade")?,
+            side: side(reader)?,
+            maker: order_id(exchange, reader, "trade")?,
+            taker: order_id(exchange, reader, "trade")?,
+        };
+        let counted = traded.trade > last.0 && traded.trade <= exchange.trades;
+        must(counted && traded.at >= last.1, "trade")?;
+        must(traded.maker != traded.taker, "trade")?;
+        last = (traded.trade, traded.at);
+        trades.push_back(traded);
+    }
+    Ok(trades)
+}
+
+fn read_positions(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    let mut last = None;
+    for _ in 0..reader.u32("positions")? {
+        let (account, symbol) = (reader.u32("position")?, reader.u32("position")?);
+        let known = account < exchange.accounts.len() && symbol < exchange.symbols.len();
+        must(known && last < Some((account, symbol)), "position")?;
+        last = Some((account, symbol));
+        let free = reader.u64("position")?;
+        exchange.positions.credit(account, symbol, free);
+    }
+    Ok(())
+}
+
+/// Every share that was granted is somewhere, and no other.
+fn verify_shares(exchange: &Exchange) -> Result<(), Malformed> {
+    let mut sums = vec![0_u128; exchange.symbols.len() as usize];
+    for position in exchange.positions.iter() {
+        let sum = sums.get_mut(position.symbol as usize);
+        *sum.expect("the symbol was looked at when the position was read") +=
+            u128::from(position.free) + u128::from(position.reserved);
+    }
+    let listed = exchange.symbols.iter();
+    let conserved = listed
+        .zip(sums)
+        .all(|(listed, sum)| sum == u128::from(listed.issued));
+    must(conserved, "shares")
+}

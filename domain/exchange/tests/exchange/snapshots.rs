@@ -1,0 +1,157 @@
+//! Snapshots: the same state from the same bytes, and nothing from others.
+
+use turnstile_exchange::{
+    Command, Exchange, Order, OrderId, OrderRef, SelfTrade, Side, TimeInForce,
+};
+use turnstile_types::{Machine, Principal, Timestamp, hash_of};
+
+use crate::scenery::{account, bytes_of, client, context, decimal, limit_order, symbol};
+
+/// A small state with something of everything.
+fn lived_in() -> Exchange {
+    let mut exchange = Exchange::empty();
+    let local = Principal::local();
+    for (position, command) in (1..).zip(beginnings().into_iter().chain(trading())) {
+        exchange.apply(&context(position, 1_000 + position, &local), &command);
+    }
+    exchange.drain_events(&mut |_| {});
+    exchange
+}
+
+fn beginnings() -> Vec<Command> {
+    let grant = |who, name, quantity| Command::Grant {
+        account: account(who),
+        symbol: symbol(name),
+        quantity: decimal(quantity),
+    };
+    vec![
+        Command::CreateAccount {
+            account: account("a"),
+            cash: decimal("1000"),
+        },
+        Command::CreateAccount {
+            account: account("b"),
+            cash: decimal("0.5"),
+        },
+        Command::CreateSymbol {
+            symbol: symbol("Y"),
+            price_scale: 2,
+            quantity_scale: 0,
+        },
+        grant("b", "X", "50"),
+        grant("b", "Y", "7"),
+        Command::SetBand {
+            symbol: symbol("Y"),
+            low: Some(decimal("1")),
+            high: Some(decimal("2.5")),
+        },
+        Command::Halt {
+            symbol: symbol("Y"),
+            halted: true,
+        },
+        Command::SetLimits {
+            account: account("a"),
+            open_orders: Some(9),
+            quantity: Some(decimal("20")),
+            notional: Some(decimal("900.5")),
+        },
+    ]
+}
+
+fn trading() -> Vec<Command> {
+    let buy = |quantity, limit| limit_order("a", Side::Buy, quantity, limit);
+    let sell = |quantity, limit| limit_order("b", Side::Sell, quantity, limit);
+    let named = |name, order| Order {
+        client_id: Some(client(name)),
+        ..order
+    };
+    let orders = vec![
+        buy("10", "10"),
+        named("one", buy("5", "10.5")),
+        sell("7", "9.5"),
+        named("two", sell("9", "12")),
+        Order {
+            time_in_force: TimeInForce::GoodTillDate(Timestamp(9_000)),
+            self_trade: SelfTrade::Skip,
+            ..sell("3", "12")
+        },
+        named(
+            "three",
+            Order {
+                limit: None,
+                time_in_force: TimeInForce::ImmediateOrCancel,
+                ..buy("20", "1")
+            },
+        ),
+        sell("2", "13"),
+        buy("1", "9"),
+    ];
+    let mut commands: Vec<Command> = orders.into_iter().map(Command::Order).collect();
+    commands.push(Command::Cancel {
+        account: account("a"),
+        order: OrderRef::Id(OrderId(8)),
+    });
+    commands
+}
+
+#[test]
+fn a_restored_machine_has_the_same_hash_and_is_sound() {
+    let exchange = lived_in();
+    assert_eq!(exchange.check(), Ok(()));
+    let totals = exchange.totals();
+    assert_eq!((totals.open_orders, totals.remembered), (2, 6));
+    assert_eq!((totals.orders, totals.trades), (8, 4));
+    let restored = Exchange::restore(&bytes_of(&exchange)).unwrap();
+    assert_eq!(restored.check(), Ok(()));
+    assert_eq!(hash_of(&restored), hash_of(&exchange));
+    assert_eq!(restored.totals(), totals);
+}
+
+#[test]
+fn the_form_of_a_snapshot_does_not_change_in_silence() {
+    assert_eq!(
+        format!("{:032x}", hash_of(&lived_in())),
+        "8eb8b2576b584a85f1237179e018ff59",
+        "old snapshots must be read for ever: give a new form a new version"
+    );
+}
+
+#[test]
+fn a_cut_or_continued_snapshot_is_refused() {
+    let bytes = bytes_of(&lived_in());
+    for length in 0..bytes.len() {
+        assert!(
+            Exchange::restore(&bytes[..length]).is_err(),
+            "cut at {length}"
+        );
+    }
+    let mut longer = bytes;
+    longer.push(0);
+    assert!(Exchange::restore(&longer).is_err());
+}
+
+/// A bit changed anywhere gives another state that is sound and written as just these bytes, or
+/// none.
+#[test]
+fn a_changed_snapshot_is_refused_or_sound() {
+    let bytes = bytes_of(&lived_in());
+    let mut refused = 0;
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            match Exchange::restore(&changed) {
+                Ok(exchange) => {
+                    assert_eq!(exchange.check(), Ok(()), "bit {bit} of byte {at}");
+                    assert!(bytes_of(&exchange) == changed, "bit {bit} of byte {at}");
+                }
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(
+        refused > bytes.len() * 3,
+        "{refused} of {} bits",
+        bytes.len() * 8
+    );
+}

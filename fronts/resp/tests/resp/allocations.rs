@@ -1,0 +1,114 @@
+//! Reading and answering an order or a cancellation allocates nothing, once the output has its
+//! size.
+
+#![expect(
+    unsafe_code,
+    reason = "an allocator that counts can only be written with the unsafe trait"
+)]
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+};
+
+use turnstile_exchange::{
+    Cash, Decimal, Done, EndReason, OrderId, Outcome, Refusal, Ticket, TicketState,
+};
+use turnstile_resp::{
+    Decoded, Decoder, Encoder, Protocol,
+    catalogue::{Action, Catalogue},
+    exchange,
+};
+use turnstile_types::Position;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call is handed on to the system's allocator; counting touches one thread-local
+// number, which needs no allocation and no destructor.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract, and this is the same call.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+const REQUESTS: [&str; 4] = [
+    "EXCHANGE.ORDER ada ACME BUY 10 9.5 KEY k-1\n",
+    "EXCHANGE.ORDER ada ACME SELL 0.25 MARKET FOK SELFTRADE skip ID c-1\n",
+    "EXCHANGE.ORDER ada ACME SELL 1 2 UNTIL 2026-12-24T10:04:05Z\n",
+    "EXCHANGE.CANCEL ada id:c-1\n",
+];
+
+fn outcomes() -> [Outcome; 3] {
+    let number = |units| Decimal::new(units, 2);
+    let ticket = Ticket {
+        order: OrderId(7),
+        state: TicketState::Ended(EndReason::Immediate),
+        filled: number(125),
+        value: Cash(12_500_000_000),
+        open: Decimal::ZERO,
+    };
+    let (order, quantity) = (OrderId(7), number(5));
+    let (needed, free) = (Cash(3), Cash(2));
+    [
+        Outcome::Done(Done::Accepted {
+            ticket,
+            again: true,
+        }),
+        Outcome::Done(Done::Cancelled { order, quantity }),
+        Outcome::Refused(Refusal::InsufficientFunds { needed, free }),
+    ]
+}
+
+/// Reads every request and writes every outcome in both protocols; counts the requests read.
+fn rush(catalogue: &Catalogue, decoder: &mut Decoder, out: &mut Vec<u8>) -> usize {
+    out.clear();
+    let mut read = 0;
+    for line in REQUESTS {
+        let Ok(Decoded::Request { arguments, .. }) = decoder.decode(line.as_bytes()) else {
+            panic!("{line} is a whole line");
+        };
+        let Ok(Action::Exchange(verb)) = catalogue.resolve(&arguments) else {
+            panic!("{line} is a request to the exchange");
+        };
+        let request = exchange::parse(verb, arguments);
+        read += usize::from(matches!(request, Ok(exchange::Request::Command { .. })));
+    }
+    for protocol in [Protocol::Resp2, Protocol::Resp3] {
+        for outcome in outcomes() {
+            let mut reply = Encoder::new(out, protocol);
+            exchange::put_outcome(&mut reply, &outcome, Position(42), true);
+        }
+    }
+    read
+}
+
+#[test]
+fn an_order_is_read_and_answered_without_an_allocation() {
+    let (catalogue, mut decoder, mut out) = (Catalogue::new(), Decoder::new(), Vec::new());
+    rush(&catalogue, &mut decoder, &mut out);
+    let before = ALLOCATIONS.get();
+    let read = rush(&catalogue, &mut decoder, &mut out);
+    assert_eq!((read, ALLOCATIONS.get() - before), (REQUESTS.len(), 0));
+    drop(Box::new(1));
+    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+}

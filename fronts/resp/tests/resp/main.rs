@@ -1,0 +1,3 @@
+//! The codec as its users see it.
+
+mod allocations;

@@ -1,0 +1,206 @@
+//! Answers as bytes: one `results` for each request.
+
+use std::{fmt, io::Write};
+
+use turnstile_exchange::{Answer, Done, Execution, OrderView, Outcome, Refusal};
+use turnstile_types::Timestamp;
+
+use crate::{
+    Echo, Invalid, Options,
+    digits::{put_decimal, put_integer, put_length_line},
+    limits::ANSWER_BYTES_MAX,
+    sentence::Sentence,
+};
+
+/// The answer to one request, under way: the output is appended to piece by piece, an answer to
+/// each item in order. It holds no reference, so that it can wait between two items.
+#[derive(Clone, Copy, Debug)]
+pub struct Answers {
+    /// Where the answer starts in the output.
+    start: usize,
+    length_line: bool,
+}
+
+/// Appends a whole answer with one `error`: to a frame that is malformed, or before a connection
+/// is closed.
+pub fn put_error(out: &mut Vec<u8>, options: &Options, sentence: impl fmt::Display) {
+    let answers = Answers::begin(out, options);
+    answers.error(out, &Echo::Unknown, sentence);
+    answers.finish(out);
+}
+
+impl Answers {
+    #[must_use]
+    #[inline]
+    pub fn begin(out: &mut Vec<u8>, options: &Options) -> Self {
+        let start = out.len();
+        out.extend_from_slice(b"<results>");
+        Self {
+            start,
+            length_line: options.reply_length_line,
+        }
+    }
+
+    /// Ends the answer. Nothing else may have been put into the output since it began.
+    #[inline]
+    pub fn finish(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"</results>");
+        if self.length_line {
+            put_length_line(out, self.start);
+        }
+    }
+
+    /// What became of an account, a grant or an order; or why an item was refused.
+    #[inline]
+    pub fn outcome(&self, out: &mut Vec<u8>, echo: &Echo<'_>, outcome: &Outcome) {
+        match outcome {
+            Outcome::Done(Done::Accepted { ticket, .. }) => {
+                begin(out, b"<opened", echo);
+                out.extend_from_slice(b" id=\"");
+                put_integer(out, ticket.order.0);
+                out.extend_from_slice(b"\"/>");
+            }
+            Outcome::Done(_) => {
+                begin(out, b"<created", echo);
+                out.extend_from_slice(b"/>");
+            }
+            Outcome::Refused(refusal) => self.refused(out, echo, refusal),
+        }
+    }
+
+    /// An order as a query found it.
+    pub fn status(&self, out: &mut Vec<u8>, echo: &Echo<'_>, answer: &Answer) {
+        let Some(order) = self.order(out, echo, answer) else {
+            return;
+        };
+        begin(out, b"<status", echo);
+        out.push(b'>');
+        if order.open.is_zero() {
+            put_cancelled(out, order);
+        } else {
+            out.extend_from_slice(b"<open shares=\"");
+            put_decimal(out, order.open);
+            out.extend_from_slice(b"\"/>");
+        }
+        put_executions(out, &order.executions);
+        out.extend_from_slice(b"</status>");
+    }
+
+    /// An order that was just cancelled, as a query found it then.
+    pub fn cancelled(&self, out: &mut Vec<u8>, echo: &Echo<'_>, answer: &Answer) {
+        let Some(order) = self.order(out, echo, answer) else {
+            return;
+        };
+        begin(out, b"<canceled", echo);
+        out.push(b'>');
+        put_cancelled(out, order);
+        put_executions(out, &order.executions);
+        out.extend_from_slice(b"</canceled>");
+    }
+
+    pub fn refused(&self, out: &mut Vec<u8>, echo: &Echo<'_>, refusal: &Refusal) {
+        self.error(out, echo, Sentence(refusal));
+    }
+
+    pub fn invalid(&self, out: &mut Vec<u8>, echo: &Echo<'_>, why: &Invalid) {
+        self.error(out, echo, why);
+    }
+
+    /// An `error` with what the item carried and a sentence.
+    #[expect(
+        clippy::unused_self,
+        reason = "only within an answer may an item be answered"
+    )]
+    pub fn error(&self, out: &mut Vec<u8>, echo: &Echo<'_>, sentence: impl fmt::Display) {
+        begin(out, b"<error", echo);
+        out.push(b'>');
+        write!(Escaped(out), "{sentence}").expect("writing to memory does not fail");
+        out.extend_from_slice(b"</error>");
+    }
+
+    /// The order of an answer, or an `error` that says why there is none.
+    fn order<'a>(
+        &self,
+        out: &mut Vec<u8>,
+        echo: &Echo<'_>,
+        answer: &'a Answer,
+    ) -> Option<&'a OrderView> {
+        match answer {
+            Answer::Order(order) if out.len() - self.start < ANSWER_BYTES_MAX => Some(order),
+            Answer::Order(_) => {
+                self.invalid(out, echo, &Invalid::AnswerTooLong);
+                None
+            }
+            Answer::Refused(refusal) => {
+                self.refused(out, echo, refusal);
+                None
+            }
+            other => unreachable!("an order was asked for, not {other:?}"),
+        }
+    }
+}
+
+/// Text with the characters of markup written as references.
+struct Escaped<'a>(&'a mut Vec<u8>);
+
+impl Write for Escaped<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for &byte in bytes {
+            match byte {
+                b'<' => self.0.extend_from_slice(b"&lt;"),
+                b'>' => self.0.extend_from_slice(b"&gt;"),
+                b'&' => self.0.extend_from_slice(b"&amp;"),
+                byte => self.0.push(byte),
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The name of an element and the attributes that it repeats. What was sent is the text of an
+/// attribute already; only a quote that stood in the other kind of quotes is written differently.
+#[inline]
+fn begin(out: &mut Vec<u8>, name: &[u8], echo: &Echo<'_>) {
+    out.extend_from_slice(name);
+    for (attribute, value) in echo.attributes() {
+        let Some(value) = value else { continue };
+        out.push(b' ');
+        out.extend_from_slice(attribute.as_bytes());
+        out.extend_from_slice(b"=\"");
+        if value.as_bytes().contains(&b'"') {
+            out.extend_from_slice(value.replace('"', "&quot;").as_bytes());
+        } else {
+            out.extend_from_slice(value.as_bytes());
+        }
+        out.push(b'"');
+    }
+}
+
+fn put_cancelled(out: &mut Vec<u8>, order: &OrderView) {
+    if let Some((shares, at, _)) = order.cancelled {
+        out.extend_from_slice(b"<canceled shares=\"");
+        put_decimal(out, shares);
+        put_time(out, at);
+    }
+}
+
+fn put_executions(out: &mut Vec<u8>, executions: &[Execution]) {
+    for execution in executions {
+        out.extend_from_slice(b"<executed shares=\"");
+        put_decimal(out, execution.quantity);
+        out.extend_from_slice(b"\" price=\"");
+        put_decimal(out, execution.price);
+        put_time(out, execution.at);
+    }
+}
+
+/// The last attribute of an element, in seconds, and its end.
+fn put_time(out: &mut Vec<u8>, at: Timestamp) {
+    out.extend_from_slice(b"\" time=\"");
+    put_integer(out, at.0 / 1_000);
+    out.extend_from_slice(b"\"/>");
+}

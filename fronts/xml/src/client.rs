@@ -1,0 +1,7 @@
+//! The other side: requests as bytes, and answers read.
+
+mod outgoing;
+mod replies;
+
+pub use outgoing::Outgoing;
+pub use replies::{Garbled, Part, Replies, Reply, ReplyKind, frame};

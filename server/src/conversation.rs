@@ -1,0 +1,145 @@
+//! What is spoken on a connection of the fast doors: the protocol, and what its client has agreed on.
+
+use std::net::SocketAddr;
+
+use turnstile_resp::{Decoder, Encoder, Fault};
+
+use crate::{
+    counters::ErrorCode,
+    limits::AHEAD,
+    session::{Run, RunEnd, Session, Surroundings},
+    xml::XmlSession,
+};
+
+/// A fast door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FastDoor {
+    Resp,
+    Xml,
+}
+
+/// One side of a conversation; the other is the client.
+#[derive(Debug)]
+pub(crate) enum Conversation {
+    Resp { session: Session, decoder: Decoder },
+    Xml(XmlSession),
+}
+
+/// What became of a piece of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Bytes that need not be looked at again.
+    pub(crate) length: usize,
+    pub(crate) requests: usize,
+    pub(crate) next: Next,
+}
+
+/// How a conversation goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// There may be another request.
+    More,
+    /// The next request is not whole.
+    Incomplete,
+    /// The client is to be closed when it has its answers.
+    Close,
+    /// The client is to be closed at once.
+    Drop,
+}
+
+impl Conversation {
+    pub(crate) fn new(
+        door: FastDoor,
+        (id, peer): (u64, SocketAddr),
+        since_ms: u64,
+        xml: turnstile_xml::Options,
+    ) -> Self {
+        match door {
+            FastDoor::Resp => Self::Resp {
+                session: Session::new(id, peer, since_ms),
+                decoder: Decoder::new(),
+            },
+            FastDoor::Xml => Self::Xml(XmlSession::new(xml)),
+        }
+    }
+
+    pub(crate) const fn door(&self) -> FastDoor {
+        match self {
+            Self::Resp { .. } => FastDoor::Resp,
+            Self::Xml(_) => FastDoor::Xml,
+        }
+    }
+
+    /// The client's session, where the protocol has one that others may list.
+    pub(crate) const fn session(&self) -> Option<&Session> {
+        match self {
+            Self::Resp { session, .. } => Some(session),
+            Self::Xml(_) => None,
+        }
+    }
+
+    /// Whether it is told of events that it did not ask for one by one.
+    pub(crate) fn follows(&self) -> bool {
+        self.session()
+            .is_some_and(|session| !session.following().is_empty())
+    }
+
+    /// Answers the requests at the start of `bytes`, up to `budget` of them.
+    #[inline]
+    pub(crate) fn run(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        bytes: &[u8],
+        budget: usize,
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        match self {
+            Self::Resp { session, decoder } => {
+                let run = session.run(around, decoder, bytes, budget.min(AHEAD), out);
+                let Run {
+                    length, requests, ..
+                } = run;
+                let next = match run.end {
+                    RunEnd::More => Next::More,
+                    RunEnd::Incomplete => Next::Incomplete,
+                    RunEnd::Close => Next::Close,
+                    RunEnd::Fault(fault) => break_off(session, around, fault, out),
+                };
+                Progress {
+                    length,
+                    requests,
+                    next,
+                }
+            }
+            Self::Xml(session) => session.run(around.engine, bytes, budget, out),
+        }
+    }
+
+    /// Appends an event, a channel and what is told on it, to what a follower is owed.
+    pub(crate) fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>) {
+        match self {
+            Self::Resp { session, .. } => {
+                session
+                    .following()
+                    .put_message(session.protocol(), message, out);
+            }
+            Self::Xml(_) => {}
+        }
+    }
+}
+
+/// The stream makes no sense any more.
+fn break_off(
+    session: &Session,
+    around: &Surroundings<'_>,
+    fault: Fault,
+    out: &mut Vec<u8>,
+) -> Next {
+    around.engine.counters.error(ErrorCode::Protocol);
+    tracing::info!(%fault, "a connection broke the protocol");
+    if fault == Fault::Browser {
+        return Next::Drop;
+    }
+    Encoder::new(out, session.protocol()).error(format_args!("ERR Protocol error: {fault}"));
+    Next::Close
+}

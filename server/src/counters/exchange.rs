@@ -1,0 +1,149 @@
+//! How requests to the exchange are counted.
+
+use turnstile_exchange::{Command, Exchange, Outcome, Query, Refusal};
+
+use super::{Counted, Counters, MachineCounters};
+
+impl Counted for Exchange {
+    const OPERATIONS: &'static [&'static str] = &OPERATIONS;
+    const OUTCOMES: &'static [&'static str] = &OUTCOMES;
+
+    fn command_place(command: &Command) -> usize {
+        command_place(command)
+    }
+
+    fn query_place(query: &Query) -> usize {
+        query_place(query)
+    }
+
+    fn outcome_place(outcome: &Outcome) -> usize {
+        match outcome {
+            Outcome::Done(_) => 0,
+            Outcome::Refused(refusal) => refusal_place(refusal),
+        }
+    }
+
+    fn counters(all: &Counters) -> &MachineCounters {
+        &all.exchange
+    }
+}
+
+/// What can be asked of the exchange.
+const OPERATIONS: [&str; 22] = [
+    "create_account",
+    "create_symbol",
+    "grant",
+    "deposit",
+    "withdraw",
+    "order",
+    "cancel",
+    "replace",
+    "cancel_all",
+    "set_band",
+    "halt",
+    "set_limits",
+    "account",
+    "accounts",
+    "symbols",
+    "symbol",
+    "status",
+    "orders",
+    "depth",
+    "queue",
+    "trades",
+    "totals",
+];
+
+const fn command_place(command: &Command) -> usize {
+    match command {
+        Command::CreateAccount { .. } => 0,
+        Command::CreateSymbol { .. } => 1,
+        Command::Grant { .. } => 2,
+        Command::Deposit { .. } => 3,
+        Command::Withdraw { .. } => 4,
+        Command::Order(_) => 5,
+        Command::Cancel { .. } => 6,
+        Command::Replace { .. } => 7,
+        Command::CancelAll { .. } => 8,
+        Command::SetBand { .. } => 9,
+        Command::Halt { .. } => 10,
+        Command::SetLimits { .. } => 11,
+    }
+}
+
+const fn query_place(query: &Query) -> usize {
+    match query {
+        Query::Account { .. } => 12,
+        Query::Accounts { .. } => 13,
+        Query::Symbols { .. } => 14,
+        Query::Symbol { .. } => 15,
+        Query::Order { .. } => 16,
+        Query::Orders { .. } => 17,
+        Query::Depth { .. } => 18,
+        Query::Queue { .. } => 19,
+        Query::Trades { .. } => 20,
+        Query::Totals => 21,
+    }
+}
+
+/// The outcomes: done, and each refusal by its code.
+const OUTCOMES: [&str; 27] = [
+    "done",
+    "unknown_account",
+    "account_exists",
+    "unknown_symbol",
+    "symbol_exists",
+    "scale_too_large",
+    "too_many_digits",
+    "too_large",
+    "zero",
+    "insufficient_funds",
+    "insufficient_shares",
+    "market_must_not_wait",
+    "no_market",
+    "not_fillable",
+    "would_match",
+    "date_over",
+    "outside_band",
+    "empty_band",
+    "symbol_halted",
+    "too_many_open_orders",
+    "quantity_limit",
+    "notional_limit",
+    "client_id_reused",
+    "not_found",
+    "not_yours",
+    "not_open",
+    "full",
+];
+
+const fn refusal_place(refusal: &Refusal) -> usize {
+    match refusal {
+        Refusal::UnknownAccount => 1,
+        Refusal::AccountExists => 2,
+        Refusal::UnknownSymbol => 3,
+        Refusal::SymbolExists => 4,
+        Refusal::ScaleTooLarge => 5,
+        Refusal::TooManyDigits { .. } => 6,
+        Refusal::TooLarge { .. } => 7,
+        Refusal::Zero { .. } => 8,
+        Refusal::InsufficientFunds { .. } => 9,
+        Refusal::InsufficientShares { .. } => 10,
+        Refusal::MarketMustNotWait => 11,
+        Refusal::NoMarket => 12,
+        Refusal::NotFillable => 13,
+        Refusal::WouldMatch => 14,
+        Refusal::DateOver => 15,
+        Refusal::OutsideBand { .. } => 16,
+        Refusal::EmptyBand => 17,
+        Refusal::SymbolHalted => 18,
+        Refusal::TooManyOpenOrders { .. } => 19,
+        Refusal::QuantityLimit { .. } => 20,
+        Refusal::NotionalLimit { .. } => 21,
+        Refusal::ClientIdReused { .. } => 22,
+        Refusal::NotFound => 23,
+        Refusal::NotYours => 24,
+        Refusal::NotOpen => 25,
+        Refusal::Full { .. } => 26,
+    }
+}
