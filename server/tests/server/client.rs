@@ -1,13 +1,13 @@
 //! A server of a test, and a raw client that waits for exactly what it expects.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use turnstile_server::{Durability, Limits, Options, Running, Settings, start};
+use turnstile_server::{Durability, Limits, Options, Running, Settings, StopError, start};
 
 /// No answer takes so long: a test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -25,22 +25,23 @@ impl Server {
         server
     }
 
-    /// A server that keeps everything in `data`, durably.
+    /// A server that keeps everything in `data`, durably, with all doors open.
     pub(crate) fn durable(data: &Path) -> Self {
         Self::keeping(Some(data.to_owned()), Limits::STANDARD)
     }
 
     fn keeping(data: Option<PathBuf>, limits: Limits) -> Self {
-        let durability = match data {
-            None => Durability::Memory,
-            Some(_) => Durability::Sync,
+        let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let (durability, http) = match data {
+            None => (Durability::Memory, None),
+            Some(_) => (Durability::Sync, anywhere),
         };
         let settings = Settings {
             data,
             storage: Options::with(durability),
-            resp: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
-            http: None,
-            xml: None,
+            resp: anywhere,
+            http,
+            xml: anywhere,
             xml_options: turnstile_xml::Options::default(),
             verhoeff: false,
             limits,
@@ -59,11 +60,21 @@ impl Server {
     }
 
     pub(crate) fn client(&self) -> Client {
-        let (_, address) = self.running.doors()[0];
+        self.client_of("resp")
+    }
+
+    pub(crate) fn client_of(&self, door: &str) -> Client {
+        let mut doors = self.running.doors().iter();
+        let (_, address) = doors.find(|(name, _)| *name == door).unwrap();
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         socket.set_write_timeout(Some(PATIENCE)).unwrap();
         Client { socket }
+    }
+
+    /// Waits for its end by itself, which cannot be a good one.
+    pub(crate) fn failure(self) -> StopError {
+        self.running.join().unwrap_err()
     }
 
     /// Stops it and waits for its end, which must be a good one.
@@ -111,6 +122,22 @@ impl Client {
             found.extend_from_slice(&piece[..count]);
         }
         String::from_utf8(found).unwrap()
+    }
+
+    /// Sends this or a part of it to a server that may have ended already, and receives whatever
+    /// it still says.
+    pub(crate) fn last_words(&mut self, bytes: &str) -> String {
+        let sent = self.socket.write_all(bytes.as_bytes());
+        let mut words = Vec::new();
+        let heard = self.socket.read_to_end(&mut words);
+        for failure in [sent.err(), heard.err()].into_iter().flatten() {
+            let kind = failure.kind();
+            assert!(
+                matches!(kind, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe),
+                "{failure}"
+            );
+        }
+        String::from_utf8_lossy(&words).into_owned()
     }
 
     /// Receives up to the end of the connection.
