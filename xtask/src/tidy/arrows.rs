@@ -6,7 +6,7 @@ use super::Violation;
 
 /// The root folders that a crate of a root folder may depend on.
 /// `domain` is not here: its crates see the shared words and their own parts, never each other.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("engine", &["domain", "engine"]),
     ("backends", &["domain", "engine", "backends"]),
     ("fronts", &["domain"]),
@@ -21,16 +21,20 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ),
     ("sim", EVERYTHING),
     ("tests", EVERYTHING),
+    ("trial", &[SHARED_WORDS]),
     ("bench", EVERYTHING),
     ("xtask", EVERYTHING),
 ];
 
 const EVERYTHING: &[&str] = &[
     "domain", "engine", "backends", "fronts", "server", "client", "lab", "cli", "sim", "tests",
-    "bench",
+    "trial", "bench",
 ];
 
 const SHARED_WORDS: &str = "domain/types";
+
+/// What the tests of every crate share; the product is built without it.
+const SHARED_TRIALS: &str = "trial";
 
 /// What a machine is made of, where it is a crate of its own: the part and its machine.
 const PARTS: [(&str, &str); 1] = [("domain/book", "domain/exchange")];
@@ -38,24 +42,24 @@ const PARTS: [(&str, &str); 1] = [("domain/book", "domain/exchange")];
 pub(super) fn crates_see_only_their_layers(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for one in &tree.crates {
-        for seen in one
-            .sees
-            .iter()
-            .filter(|seen| !may_see(&one.folder, &seen.folder))
-        {
+        for seen in one.sees.iter().filter(|seen| !may_see(&one.folder, seen)) {
             violations.extend(violation(tree, one, seen));
         }
     }
     violations
 }
 
-fn may_see(from: &str, to: &str) -> bool {
+fn may_see(from: &str, seen: &Seen) -> bool {
+    let to = seen.folder.as_str();
+    if to == SHARED_TRIALS && seen.in_tests {
+        return true;
+    }
     if layer(from) == "domain" {
         return from != SHARED_WORDS && to == SHARED_WORDS || PARTS.contains(&(to, from));
     }
-    ARROWS
-        .iter()
-        .any(|(folder, sees)| *folder == layer(from) && sees.contains(&layer(to)))
+    ARROWS.iter().any(|(folder, sees)| {
+        *folder == layer(from) && (sees.contains(&layer(to)) || sees.contains(&to))
+    })
 }
 
 fn layer(folder: &str) -> &str {
@@ -79,9 +83,14 @@ mod tests {
     use super::*;
 
     fn check(from: &str, to: &str, allowed: bool) {
+        check_where(false, from, to, allowed);
+    }
+
+    fn check_where(in_tests: bool, from: &str, to: &str, allowed: bool) {
         let seen = Seen {
             name: "turnstile-x".to_owned(),
             folder: to.to_owned(),
+            in_tests,
         };
         let tree = Tree {
             files: vec![File::new(
@@ -131,6 +140,13 @@ mod tests {
         check("tests", "sim", true);
         check("cli", "sim", false);
         check("server", "tests", false);
+        check("domain/rooms", "trial", false);
+        check("server", "trial", false);
+        check("bench", "trial", true);
+        check_where(true, "domain/rooms", "trial", true);
+        check_where(true, "domain/rooms", "sim", false);
+        check("trial", "domain/types", true);
+        check("trial", "domain/rooms", false);
     }
 
     #[test]
