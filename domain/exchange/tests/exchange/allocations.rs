@@ -3,10 +3,10 @@
 use turnstile_exchange::{
     Command, Done, Exchange, Order, OrderRef, Outcome, SelfTrade, Side, TimeInForce, limits,
 };
-use turnstile_trial::{Counting, Tally};
+use turnstile_trial::{Counting, Tally, context};
 use turnstile_types::{Machine, Principal};
 
-use crate::scenery::{account, client, context, decimal, limit_order, symbol};
+use crate::scenery::{account, client, decimal, limit_order, symbol};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;

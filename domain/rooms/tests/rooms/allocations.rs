@@ -1,10 +1,10 @@
 //! Booking and cancelling named rooms allocates nothing, once the machine has its size.
 
 use turnstile_rooms::{Command, Done, GuestId, Outcome, Reference, Rooms, Wish};
-use turnstile_trial::{Counting, Tally};
+use turnstile_trial::{Counting, Tally, context};
 use turnstile_types::{Machine, Principal};
 
-use crate::scenery::{context, guest, id, name, stay};
+use crate::scenery::{guest, id, name, stay};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
