@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Report, Resting};
-use turnstile_chassis::{Events, Expected};
+use turnstile_chassis::Events;
 use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     slab::some,
     snapshot,
     symbols::Symbols,
-    warming::Target,
+    warming::Expected,
 };
 
 /// Accounts, and what they trade.
@@ -53,7 +53,7 @@ pub struct Exchange {
     pub(crate) trades: u64,
     /// What the book told of the order that is matched; empty between commands.
     pub(crate) reports: Vec<(Report, Depth)>,
-    pub(crate) expected: RefCell<Expected<Target>>,
+    pub(crate) expected: RefCell<Expected>,
     events: Events<Event>,
 }
 
