@@ -1,10 +1,9 @@
 //! Outcomes as bytes.
 
-use turnstile_types::{Malformed, Reader, put_u8, put_u32, put_u64};
+use turnstile_types::{Malformed, Reader, put_flag, put_u8, put_u32, put_u64};
 
 use super::fields::{
-    cash, decimal, field, flag, option, put_cash, put_decimal, put_field, put_flag, put_option,
-    put_ticket, ticket,
+    cash, decimal, field, option, put_cash, put_decimal, put_field, put_option, put_ticket, ticket,
 };
 use crate::{Done, OrderId, Outcome, Refusal};
 
@@ -157,7 +156,7 @@ fn done(kind: u8, r: &mut Reader<'_>) -> Result<Done, Malformed> {
         },
         0x06 => Done::Accepted {
             ticket: ticket(r)?,
-            again: flag(r, "again")?,
+            again: r.flag("again")?,
         },
         0x07 => Done::Cancelled {
             order: OrderId(r.u64("order")?),
@@ -165,7 +164,7 @@ fn done(kind: u8, r: &mut Reader<'_>) -> Result<Done, Malformed> {
         },
         0x08 => Done::Replaced {
             ticket: ticket(r)?,
-            kept_place: flag(r, "kept place")?,
+            kept_place: r.flag("kept place")?,
         },
         0x09 => Done::AllCancelled {
             orders: r.u32("orders")?,

@@ -1,11 +1,8 @@
 //! Outcomes as bytes.
 
-use turnstile_types::{Malformed, Night, Reader, put_u8, put_u16, put_u32};
+use turnstile_types::{Malformed, Night, Reader, put_flag, put_instant, put_u8, put_u16, put_u32};
 
-use super::fields::{
-    flag, instant, name, nights, put_flag, put_instant, put_name, put_nights, put_reference,
-    put_stay, reference,
-};
+use super::fields::{name, nights, put_name, put_nights, put_reference, put_stay, reference};
 use crate::{Done, Outcome, Refusal};
 
 pub(crate) fn put_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
@@ -131,15 +128,15 @@ fn done(kind: u8, r: &mut Reader<'_>) -> Result<Done, Malformed> {
         0x07 => Done::Held {
             reference: reference(r)?,
             room: name(r, "room")?,
-            until: instant(r, "until")?,
+            until: r.instant("until")?,
         },
         0x08 => Done::Extended {
-            until: instant(r, "until")?,
+            until: r.instant("until")?,
         },
         0x09 => Done::Confirmed {
             reference: reference(r)?,
             room: name(r, "room")?,
-            late: flag(r, "late")?,
+            late: r.flag("late")?,
         },
         0x0a => Done::Released,
         0x0b => Done::Cancelled {
@@ -178,7 +175,7 @@ fn refusal(kind: u8, r: &mut Reader<'_>) -> Result<Refusal, Malformed> {
             ttl_ms_max: r.u32("ttl")?,
         },
         0x92 => Refusal::HoldCeiling {
-            until_max: instant(r, "until")?,
+            until_max: r.instant("until")?,
         },
         _ => return Err(Malformed { field: "outcome" }),
     })
