@@ -12,6 +12,7 @@ mod bytes;
 mod machine;
 mod name;
 mod night;
+mod outcome;
 mod time;
 
 pub use bytes::{
@@ -20,4 +21,5 @@ pub use bytes::{
 pub use machine::{Context, Hosts, Machine, Machines, Sink, Unapplied, apply_payload, hash_of};
 pub use name::{InvalidKey, InvalidName, Key, Name, Principal};
 pub use night::{InvalidNight, InvalidStay, Night, STAY_NIGHTS_MAX, Stay};
+pub use outcome::Outcome;
 pub use time::{Position, Timestamp};

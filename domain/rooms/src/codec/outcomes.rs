@@ -58,7 +58,7 @@ fn put_done(done: &Done, out: &mut Vec<u8>) {
 }
 
 fn put_refusal(refusal: &Refusal, out: &mut Vec<u8>) {
-    put_u8(out, refusal_kind(refusal));
+    put_u8(out, refusal.kind());
     match refusal {
         Refusal::RoomInUse { night } => put_u16(out, night.days()),
         Refusal::SoldOut { nights } | Refusal::StopSell { nights } => put_nights(out, *nights),
@@ -79,39 +79,8 @@ fn put_refusal(refusal: &Refusal, out: &mut Vec<u8>) {
     }
 }
 
-const fn refusal_kind(refusal: &Refusal) -> u8 {
-    match refusal {
-        Refusal::UnknownProperty => 0x81,
-        Refusal::UnknownRoom => 0x82,
-        Refusal::UnknownType => 0x83,
-        Refusal::PropertyExists => 0x84,
-        Refusal::RoomExists => 0x85,
-        Refusal::RoomInUse { .. } => 0x86,
-        Refusal::TooManyRooms { .. } => 0x87,
-        Refusal::SoldOut { .. } => 0x88,
-        Refusal::StopSell { .. } => 0x89,
-        Refusal::NotFound => 0x8a,
-        Refusal::WrongGuest => 0x8b,
-        Refusal::Ended => 0x8c,
-        Refusal::HoldExpired => 0x8d,
-        Refusal::AlreadyConfirmed => 0x8e,
-        Refusal::NotConfirmed => 0x8f,
-        Refusal::TooManyHolds { .. } => 0x90,
-        Refusal::HoldTooLong { .. } => 0x91,
-        Refusal::HoldCeiling { .. } => 0x92,
-    }
-}
-
 pub(crate) fn outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-    let mut reader = Reader::new(bytes);
-    let kind = reader.u8("outcome")?;
-    let outcome = if kind < 0x80 {
-        Outcome::Done(done(kind, &mut reader)?)
-    } else {
-        Outcome::Refused(refusal(kind, &mut reader)?)
-    };
-    reader.finish("outcome")?;
-    Ok(outcome)
+    Outcome::read(bytes, done, refusal)
 }
 
 fn done(kind: u8, r: &mut Reader<'_>) -> Result<Done, Malformed> {
