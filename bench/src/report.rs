@@ -36,13 +36,21 @@ pub(crate) struct NotMeasured {
 impl Report {
     /// Writes `rooms.json` and `rooms.md`, in place of those of an earlier run.
     pub(crate) fn write(&self, dir: &Path) -> Result<()> {
-        let context = || format!("cannot write to {}", dir.display());
-        fs::create_dir_all(dir).with_context(context)?;
-        let mut json = serde_json::to_string_pretty(self)?;
-        json.push('\n');
-        fs::write(dir.join("rooms.json"), json).with_context(context)?;
-        fs::write(dir.join("rooms.md"), self.to_string()).with_context(context)
+        write_files(self, dir, "rooms")
     }
+}
+
+/// Writes a report as `name.json` and `name.md`.
+pub(crate) fn write_files<R>(report: &R, dir: &Path, name: &str) -> Result<()>
+where
+    R: Serialize + fmt::Display,
+{
+    let context = || format!("cannot write to {}", dir.display());
+    fs::create_dir_all(dir).with_context(context)?;
+    let mut json = serde_json::to_string_pretty(report)?;
+    json.push('\n');
+    fs::write(dir.join(format!("{name}.json")), json).with_context(context)?;
+    fs::write(dir.join(format!("{name}.md")), report.to_string()).with_context(context)
 }
 
 impl fmt::Display for Report {
@@ -63,6 +71,7 @@ impl fmt::Display for Report {
             writeln!(f, "\nNot measured: {section}: {reason}")?;
         }
         write_machine(f, &self.machine)?;
+        write_programs(f, &self.machine)?;
         for section in &self.sections {
             write_section(f, section)?;
         }
@@ -79,7 +88,8 @@ fn write_claim(f: &mut fmt::Formatter<'_>, claim: &Claim) -> fmt::Result {
     )
 }
 
-fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
+/// Where it was measured, and which commit.
+pub(crate) fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
     writeln!(f, "\n## Machine\n")?;
     let rows = [
         ("processor", &machine.cpu),
@@ -88,19 +98,28 @@ fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
         ("load average", &machine.load_average),
         ("date", &machine.date),
         ("commit", &machine.commit),
+    ];
+    write_rows(f, &rows)
+}
+
+fn write_programs(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
+    let rows = [
         ("turnstile", &machine.turnstile),
         ("redis-server", &machine.redis),
         ("redis-benchmark", &machine.redis_benchmark),
         ("wrk", &machine.wrk),
     ];
-    for (name, value) in rows {
-        writeln!(f, "- {name}: {value}")?;
-    }
+    write_rows(f, &rows)?;
     writeln!(
         f,
         "- servers on core {SERVER_CORE}, generators on core {CLIENT_CORE}; CPU is user and \
          system time from /proc, of all threads"
     )
+}
+
+fn write_rows(f: &mut fmt::Formatter<'_>, rows: &[(&str, &String)]) -> fmt::Result {
+    rows.iter()
+        .try_for_each(|(name, value)| writeln!(f, "- {name}: {value}"))
 }
 
 fn write_section(f: &mut fmt::Formatter<'_>, section: &Section) -> fmt::Result {

@@ -6,12 +6,12 @@ use turnstile_journal::{
     snapshot::{self, Draft},
 };
 use turnstile_rooms::{Command, Rooms};
+use turnstile_seed::Random;
 use turnstile_sequencer::{ExecuteError, Sequencer, State};
 use turnstile_types::{Key, Machine, Position, Principal, Timestamp, hash_of};
 
 use crate::{
     judge::{Judge, Taken, Violation},
-    random::Random,
     summary::Summary,
     traffic::Traffic,
 };
@@ -74,7 +74,7 @@ impl History {
     pub fn run(seed: u64, bug: Bug) -> Result<Summary, Violation> {
         let mut random = Random::new(seed);
         let mut history = Self {
-            disk: FaultyDisk::new(random.next()),
+            disk: FaultyDisk::new(random.draw()),
             random,
             clock: Timestamp(EPOCH_MS),
             traffic: Traffic::new(),
@@ -342,7 +342,7 @@ impl History {
 
     /// One client asks: something new, or something again under its key.
     fn client(&mut self, server: &mut Server) -> Result<bool, Violation> {
-        let choice = self.random.next();
+        let choice = self.random.draw();
         if self.random.one_in(4)
             && let Some((key, bytes)) = self.judge.keyed(choice)
         {

@@ -10,7 +10,6 @@
 mod history;
 mod judge;
 mod occupancy;
-mod random;
 mod summary;
 mod traffic;
 mod weather;

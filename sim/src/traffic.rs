@@ -2,9 +2,8 @@
 
 use turnstile_rooms::{Command, GuestId, GuestName, Outcome, Reference, Wish};
 use turnstile_rooms::{Done, IdKey, IdNumber};
+use turnstile_seed::Random;
 use turnstile_types::{Name, Night, Stay};
-
-use crate::random::Random;
 
 const PROPERTIES: [&[u8]; 2] = [b"inn", b"open"];
 const ROOMS: [&[u8]; 4] = [b"1", b"2", b"10", b"suite"];

@@ -8,6 +8,7 @@ use std::{thread, time::Duration};
 use anyhow::{Context as _, Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
 use turnstile_rooms::{Command, Done, GuestId, GuestName, Outcome, Reference, Rooms, Wish};
+use turnstile_seed::Random;
 use turnstile_types::{Context, Machine as _, Name, Night, Position, Principal, Stay, Timestamp};
 
 use crate::{
@@ -118,7 +119,7 @@ impl Hotel {
             properties: bookings / BOOKINGS_PER_PROPERTY,
             position: Position(0),
             principal: Principal::local(),
-            dice: Dice(u64::from(bookings)),
+            dice: Dice::new(u64::from(bookings)),
         };
         for property in 0..hotel.properties {
             hotel.open(property)?;
@@ -250,16 +251,16 @@ fn thread_cpu() -> Duration {
     Duration::try_from(time).expect("a thread's CPU time is not negative")
 }
 
-/// SplitMix64: enough to draw rooms, and the same in every run.
-struct Dice(u64);
+/// Enough to draw rooms, and the same in every run.
+struct Dice(Random);
 
 impl Dice {
-    fn throw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    const fn new(seed: u64) -> Self {
+        Self(Random::new(seed))
+    }
+
+    const fn throw(&mut self) -> u64 {
+        self.0.draw()
     }
 
     fn below(&mut self, bound: u32) -> u32 {
@@ -276,7 +277,7 @@ mod tests {
 
     #[test]
     fn throws_stay_below_their_bound_and_reach_all_of_it() {
-        let mut dice = Dice(1);
+        let mut dice = Dice::new(1);
         let mut seen = [0_u32; 10];
         for _ in 0..10_000 {
             seen[usize::try_from(dice.below(10)).unwrap()] += 1;
@@ -294,7 +295,7 @@ mod tests {
             wish,
             stay,
             ..
-        } = book((7, ROOMS_PER_PROPERTY - 1), 399, guest(&mut Dice(1)))
+        } = book((7, ROOMS_PER_PROPERTY - 1), 399, guest(&mut Dice::new(1)))
         else {
             panic!("it books");
         };

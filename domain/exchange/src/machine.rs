@@ -86,10 +86,7 @@ impl Machine for Exchange {
     fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
         self.warm();
         self.sweep(context);
-        let outcome = match self.decide(context, command) {
-            Ok(done) => Outcome::Done(done),
-            Err(refusal) => Outcome::Refused(refusal),
-        };
+        let outcome = self.decide(context, command).into();
         self.assert_conserved();
         outcome
     }

@@ -86,10 +86,7 @@ impl Machine for Rooms {
     fn apply(&mut self, context: &Context<'_>, command: &Command<'_>) -> Outcome {
         self.warm();
         self.sweep(context);
-        match self.decide(context, command) {
-            Ok(done) => Outcome::Done(done),
-            Err(refusal) => Outcome::Refused(refusal),
-        }
+        self.decide(context, command).into()
     }
 
     fn prefetch(&self, command: &Command<'_>) {

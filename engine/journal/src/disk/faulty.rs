@@ -1,7 +1,6 @@
 //! A directory in memory that fails as real disks do, on purpose and from a seed.
 
 mod page;
-mod random;
 mod state;
 
 use std::io;
@@ -236,7 +235,7 @@ impl Disk for FaultyDisk {
     }
 
     fn random(&self) -> io::Result<u64> {
-        Ok(self.live()?.fork().next())
+        Ok(self.live()?.fork().draw())
     }
 }
 
