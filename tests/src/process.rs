@@ -22,6 +22,7 @@ pub struct Turnstile {
     process: Process,
     resp: SocketAddr,
     http: Option<SocketAddr>,
+    xml: Option<SocketAddr>,
 }
 
 /// A child that does not outlive us: dropped, it is killed; when we are killed, its input ends.
@@ -53,6 +54,7 @@ impl Turnstile {
             process,
             resp: address(&printed, "resp"),
             http: Some(address(&printed, "http")),
+            xml: None,
         }
     }
 
@@ -69,6 +71,27 @@ impl Turnstile {
             process,
             resp: address(&printed, "resp"),
             http: None,
+            xml: None,
+        }
+    }
+
+    /// Starts `turnstile serve` with the RESP and the XML door, and with a snapshot after each
+    /// so many records; 0 for never.
+    ///
+    /// # Panics
+    /// When it does not serve in time.
+    #[must_use]
+    pub fn serve_exchange(data: &Path, snapshot_records: u64) -> Self {
+        let mut command = serve(data, "sync");
+        command.args(["--xml", "127.0.0.1:0", "--segment-bytes", "4194304"]);
+        command.args(["--snapshot-records", &snapshot_records.to_string()]);
+        let (process, lines) = spawn(command);
+        let printed = lines_before_ready(&lines);
+        Self {
+            process,
+            resp: address(&printed, "resp"),
+            http: None,
+            xml: Some(address(&printed, "xml")),
         }
     }
 
@@ -108,6 +131,15 @@ impl Turnstile {
     #[must_use]
     pub const fn resp(&self) -> SocketAddr {
         self.resp
+    }
+
+    /// The address of the XML door.
+    ///
+    /// # Panics
+    /// When it is off.
+    #[must_use]
+    pub const fn xml(&self) -> SocketAddr {
+        self.xml.expect("this server was started with its XML door")
     }
 
     /// The address of the HTTP door.
