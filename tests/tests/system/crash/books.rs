@@ -15,6 +15,9 @@ pub(crate) trait Books: Clone + Debug + Default {
     /// One request that may change something.
     type Request: Clone + Debug;
 
+    /// Before the number of a request in its idempotency key: the services share the keys.
+    const KEYS: &str;
+
     /// What is sent to a new directory before anything else.
     fn opening() -> Vec<Vec<String>>;
 

@@ -193,6 +193,8 @@ impl Floor {
 impl Books for Floor {
     type Request = Request;
 
+    const KEYS: &str = "trader";
+
     fn opening() -> Vec<Vec<String>> {
         let mut commands = Vec::new();
         for account in ACCOUNTS {

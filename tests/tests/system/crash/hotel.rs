@@ -21,6 +21,8 @@ pub(crate) struct Hotel {
 impl Books for Hotel {
     type Request = Request;
 
+    const KEYS: &str = "guest";
+
     fn opening() -> Vec<Vec<String>> {
         let mut commands = vec![
             vec!["ROOMS.PROPERTY", "bench", "OPEN"],

@@ -57,7 +57,7 @@ impl<B: Books> Recorder<B> {
     pub(crate) fn add(&mut self, request: B::Request) -> Number {
         let number = self.records.len();
         self.records.push(Record {
-            key: format!("key-{number}"),
+            key: format!("{}-{number}", B::KEYS),
             request,
             reply: Reply::Missing,
         });
