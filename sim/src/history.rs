@@ -2,7 +2,7 @@
 
 use turnstile_embedded::Services;
 use turnstile_journal::{
-    Durability, FaultyDisk, Journal, Log, OpenError, Options, Preparation, ReplayError,
+    Chores, CommitError, Durability, FaultyDisk, Journal, Log, OpenError, Options, ReplayError,
     SEGMENT_BYTES_MIN, Sabotage, retire,
     snapshot::{self, Draft},
 };
@@ -23,7 +23,7 @@ use crate::{
 const OPTIONS: Options = Options {
     segment_bytes: SEGMENT_BYTES_MIN,
     durability: Durability::Sync,
-    preparation: Preparation::Inline,
+    chores: Chores::Inline,
 };
 
 /// More than any record of the traffic takes.
@@ -55,6 +55,8 @@ pub struct History {
     traffic: Traffic,
     judge: Judge,
     bug: Bug,
+    /// What has happened and is not durable.
+    news: Happenings,
     next_key: u64,
     /// Something that no single disk can survive has happened: only safety is judged, and the
     /// history ends with the next recovery.
@@ -85,6 +87,7 @@ impl History {
             traffic: Traffic::new(),
             judge: Judge::default(),
             bug,
+            news: Happenings::default(),
             next_key: 0,
             is_damaged: false,
             summary: Summary::default(),
@@ -231,6 +234,7 @@ impl History {
             Err(ReplayError::Io(_)) if self.disk.has_struck() => {}
             Err(other) => return Err(Violation(format!("the journal is not readable: {other}"))),
         }
+        self.news = Happenings::default();
         self.judge.announced_again(events)?;
         self.judge.machines(server.state().machines())
     }
@@ -263,7 +267,8 @@ impl History {
                     End::PowerCut
                 });
             }
-            if self.random.one_in(9) && !self.snapshot(server) {
+            let is_between_groups = !server.is_open() && !server.is_under_way();
+            if is_between_groups && self.random.one_in(9) && !self.snapshot(server) {
                 return Ok(End::PowerCut);
             }
         }
@@ -297,20 +302,49 @@ impl History {
             // The power goes before the group is written.
             return Ok(false);
         }
-        self.commit(server)
+        if self.random.one_in(3) {
+            return self.overlap(server);
+        }
+        let committed = server.commit();
+        self.acknowledge(server, &committed.map(Some))
+    }
+
+    /// Ends a turn as the loop does under much load: answers the group under way when it has
+    /// landed, and sends the open one after it. Says whether the server still serves.
+    fn overlap(&mut self, server: &mut Server) -> Result<bool, Violation> {
+        if server.is_under_way() {
+            // Sometimes the sync takes longer than a turn.
+            if self.random.one_in(4) {
+                return Ok(true);
+            }
+            let settled = server.settle();
+            let position = settled.map(|settled| settled.map(|settled| settled.position));
+            if !self.acknowledge(server, &position)? {
+                return Ok(false);
+            }
+        }
+        self.summary.overlaps += u64::from(server.is_open());
+        Ok(server.submit().is_ok())
     }
 
     /// What is durable is answered and announced. Says whether the server still serves.
-    fn commit(&mut self, server: &mut Server) -> Result<bool, Violation> {
-        if server.commit().is_err() {
-            self.summary.failed_commits += 1;
-            return Ok(false);
+    fn acknowledge(
+        &mut self,
+        server: &mut Server,
+        durable: &Result<Option<Position>, CommitError>,
+    ) -> Result<bool, Violation> {
+        match durable {
+            Ok(Some(position)) => {
+                self.judge.acknowledge(*position);
+                self.summary.commits += 1;
+                let events = Happenings::of(server.state_mut().machines_mut());
+                self.news.extend(events);
+                self.judge.announced(self.news.take_up_to(*position))?;
+            }
+            Ok(None) => {}
+            Err(_) => self.summary.failed_commits += 1,
         }
-        self.judge.acknowledge();
-        self.summary.commits += 1;
-        let events = Happenings::of(server.state_mut().machines_mut());
-        self.judge.announced(events)?;
-        Ok(true)
+        Ok(durable.is_ok())
     }
 
     fn tick(&mut self, server: &mut Server) -> Result<bool, Violation> {
