@@ -1,5 +1,6 @@
 //! A running `turnstile dev`.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -7,6 +8,8 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::binary;
 
@@ -106,6 +109,40 @@ impl Turnstile {
             }
         }
         drop(process);
+    }
+
+    /// Stops its clock: it stays alive and does nothing until [`go_on`](Self::go_on).
+    ///
+    /// # Panics
+    /// When the system does not let us.
+    pub fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on after a pause.
+    ///
+    /// # Panics
+    /// When the system does not let us.
+    pub fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let sent = kill_process(Pid::from_child(&self.process.0), signal);
+        sent.expect("a child can be signalled");
+    }
+
+    /// How many bytes of memory it has now.
+    ///
+    /// # Panics
+    /// When the system does not say so.
+    #[must_use]
+    pub fn resident_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.0.id()));
+        let status = status.expect("a child has a status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kib.expect("a running process has memory") * 1_024
     }
 
     /// Kills it as `kill -9` does, and waits until it is gone.
