@@ -208,6 +208,10 @@ impl Disk for FaultyDisk {
         Ok(is_taken.then(|| FaultyLock { disk: self.clone() }))
     }
 
+    fn lock_to_read(&self) -> io::Result<Option<FaultyLock>> {
+        self.lock()
+    }
+
     fn list(&self) -> io::Result<Vec<String>> {
         self.live()?.list()
     }
