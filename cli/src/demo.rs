@@ -12,7 +12,7 @@ use turnstile_load::{Verdict, rush};
 use turnstile_stats::units::Count;
 
 use crate::{
-    child::{Http, Server},
+    child::{Doors, Server},
     exit::Coded,
     lab, resp, rooms,
     season::{self, Booking, Played, hotel_csv, published},
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut table = Table::default();
 
     terminal::note("1/6 a server on an embedded journal, durability sync");
-    let server = Server::start(Some(directory.path()), Http::Off)?;
+    let server = Server::start(Some(directory.path()), Doors::Resp)?;
     terminal::note("2/6 a season of bookings and cancellations");
     let bookings = bookings(arguments, &amounts, &mut table)?;
     let played = play(&server, &bookings, &mut table)?;
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let crash = Crash::cause(server, amounts.crash_after)?;
     terminal::note("5/6 the same directory again: is everything there that was acknowledged?");
     let restarted = Instant::now();
-    let server = Server::start(Some(directory.path()), Http::Off)?;
+    let server = Server::start(Some(directory.path()), Doors::Resp)?;
     table.row("kill -9", crash.summary());
     table.row(
         "restart",
@@ -229,7 +229,7 @@ fn check(
 /// Serves the demo's directory until somebody stops it. The directory stays.
 fn stay(directory: TempDir) -> anyhow::Result<()> {
     let path = directory.keep();
-    let server = Server::start(Some(&path), Http::On)?;
+    let server = Server::start(Some(&path), Doors::Every)?;
     for line in server.printed() {
         terminal::line(line)?;
     }
