@@ -43,6 +43,10 @@ pub(crate) enum Run {
     /// Guests who book and cancel
     Rooms(RoomsArguments),
     /// Traders who send and cancel orders
+    ///
+    /// Accounts and symbols are made for the run. At its end cash and shares must be what was put
+    /// in, and every order what was acknowledged. docs/exchange-load.md describes the order flow
+    /// and the proof.
     Exchange(exchange::Arguments),
 }
 

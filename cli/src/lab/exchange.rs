@@ -15,11 +15,6 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Args, Debug)]
-#[command(
-    long_about = "Traders who send and cancel orders. Accounts and symbols are made for the run; at \
-        its end cash and shares must be what was put in, and every order must be what was \
-        acknowledged. The order flow and the proof are described in docs/exchange-load.md."
-)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,

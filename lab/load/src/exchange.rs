@@ -21,8 +21,9 @@ pub use report::Report;
 pub use trader::{Ask, Trader};
 
 use crate::{
-    Error, Machine, door,
-    pace::{self, Pace, Progress},
+    Error, Machine,
+    door::{self, Server},
+    pace::{self, Pace, Progress, Totals},
 };
 
 /// The most symbols of a run: each account gets shares of each.
@@ -63,6 +64,17 @@ pub struct Config {
     pub seed: u64,
 }
 
+/// A run whose load is over, and whose proof is not done yet.
+#[derive(Debug)]
+pub struct Driven {
+    machine: Machine,
+    /// None where only XML is spoken.
+    server: Option<Server>,
+    before: Option<proof::Counters>,
+    market: Arc<Market>,
+    totals: Totals<Trader>,
+}
+
 /// Makes accounts and symbols, runs traders against the server, then proves that everything that
 /// was put in is still there.
 ///
@@ -70,6 +82,14 @@ pub struct Config {
 /// The run could not be made: settings, connections, or a server that does not do what is needed.
 /// What the server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+    drive(config, progress)?.prove(config)
+}
+
+/// The first part of [`run`]: everything but the proof.
+///
+/// # Errors
+/// As of [`run`].
+pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Driven, Error> {
     if config.symbols == 0 || config.symbols > SYMBOLS_MAX {
         return Err(Error::Setting("there are 1 to 1,000 symbols"));
     }
@@ -95,8 +115,32 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
             pace::run_in_turn(&pace, traders, at_once, progress)?
         }
     };
-    let proof = proof::prove(config, &market, before.as_ref(), &totals)?;
-    Ok(Report::new(config, machine, server, &totals, proof))
+    Ok(Driven {
+        machine,
+        server,
+        before,
+        market,
+        totals,
+    })
+}
+
+impl Driven {
+    /// The second part of [`run`]. `config` may name other addresses than the load had: those of a
+    /// server that was killed and started again on the same data.
+    ///
+    /// # Errors
+    /// As of [`run`].
+    pub fn prove(self, config: &Config) -> Result<Report, Error> {
+        let (market, totals) = (&self.market, &self.totals);
+        let proof = proof::prove(config, market, self.before.as_ref(), totals)?;
+        Ok(Report::new(
+            config,
+            self.machine,
+            self.server,
+            totals,
+            proof,
+        ))
+    }
 }
 
 impl Config {

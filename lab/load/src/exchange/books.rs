@@ -53,12 +53,16 @@ impl Books {
             .collect();
         let mut books = Self::default();
         for account in &market.accounts {
-            let (cash, shares) = books.balance(&mut door, account.as_bytes(), &numbers)?;
-            if listed.get(account.as_bytes()) != Some(&cash) {
+            let found = books.balance(&mut door, account.as_bytes(), &numbers)?;
+            if let Some((cash, _)) = &found
+                && listed.get(account.as_bytes()) != Some(cash)
+            {
                 books
                     .charge
                     .add(|| format!("account {account} is not listed with the cash that it has"));
             }
+            let nothing = || (Held::default(), vec![Held::default(); numbers.len()]);
+            let (cash, shares) = found.unwrap_or_else(nothing);
             books.cash.push(cash);
             books.shares.push(shares);
         }
@@ -78,22 +82,22 @@ impl Books {
         Ok(books)
     }
 
-    /// An account's cash and its shares of each symbol.
+    /// An account's cash and its shares of each symbol; none when it is gone.
     fn balance(
         &mut self,
         door: &mut Connection,
         account: &[u8],
         numbers: &BTreeMap<&[u8], usize>,
-    ) -> Result<(Held, Vec<Held>), Error> {
-        let mut shares = vec![Held::default(); numbers.len()];
+    ) -> Result<Option<(Held, Vec<Held>)>, Error> {
         let answer = door.command(&[b"EXCHANGE.BALANCE", account, b"LIMIT", PAGE])?;
         if refusal(&answer).is_some() {
             self.charge.add(|| {
                 let account = String::from_utf8_lossy(account);
                 format!("account {account} is gone: {answer}")
             });
-            return Ok((Held::default(), shares));
+            return Ok(None);
         }
+        let mut shares = vec![Held::default(); numbers.len()];
         let unusable = || unusable("EXCHANGE.BALANCE", &answer);
         let positions = field(&answer, "positions").and_then(Value::as_array);
         for position in positions.ok_or_else(unusable)? {
@@ -102,7 +106,7 @@ impl Books {
             shares[*number.ok_or_else(unusable)?] = held(position).ok_or_else(unusable)?;
         }
         let cash = held(&answer).ok_or_else(unusable)?;
-        Ok((cash, shares))
+        Ok(Some((cash, shares)))
     }
 }
 

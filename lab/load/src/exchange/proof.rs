@@ -375,8 +375,10 @@ impl fmt::Display for Proof {
         if self.unknown > 0 {
             write!(f, "\n       {} requests unknown", Count(self.unknown))?;
         }
-        if !self.is_proof() {
-            f.write_str("\n       NOT PROVEN: the status of every order is needed without --resp")?;
+        if self.holds() && !self.is_proof() {
+            f.write_str(
+                "\n       NOT PROVEN: without a RESP door every answer and every order is needed",
+            )?;
         }
         for violation in &self.violations {
             write!(f, "\n       VIOLATED: {violation}")?;
