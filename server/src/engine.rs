@@ -1,4 +1,5 @@
-//! The back end as one turn of the loop uses it: one instant for all, one commit at the end.
+//! The back end as one turn of the loop uses it: one instant for all, and at the end the group is
+//! committed or sent on its way.
 
 use std::{
     sync::Arc,

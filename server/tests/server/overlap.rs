@@ -81,8 +81,7 @@ impl Crowd {
         ))
     }
 
-    /// Everybody asks, and hears everything that is theirs once and in order.
-    fn round(&mut self) {
+    fn ask(&mut self) {
         for number in 0..CLIENTS {
             let bookings = self.bookings(number);
             self.clients[number].send(bookings);
@@ -90,6 +89,11 @@ impl Crowd {
         for (number, trader) in self.traders.iter_mut().enumerate() {
             trader.send(Self::orders(number));
         }
+    }
+
+    /// Everybody asks, and hears everything that is theirs once and in order.
+    fn round(&mut self) {
+        self.ask();
         for client in &mut self.clients {
             let answers = client.until(&format!("n{}\r\n", DEPTH - 1));
             let numbers: Vec<_> = answers
@@ -104,6 +108,23 @@ impl Crowd {
             assert_eq!(results.matches("<opened ").count(), ORDERS, "{results}");
         }
         self.follow();
+        self.rounds += 1;
+    }
+
+    /// Everybody asks once more, and the server stops: all are answered.
+    fn take_leave(&mut self, server: Server) {
+        self.ask();
+        server.stop();
+        let booked = self.clients.iter_mut().map(|client| {
+            let answers = client.rest();
+            answers.matches("*4|:1|").count()
+        });
+        assert_eq!(booked.sum::<usize>(), CLIENTS * DEPTH);
+        let opened = self.traders.iter_mut().map(|trader| {
+            let results = trader.rest();
+            results.matches("<opened ").count()
+        });
+        assert_eq!(opened.sum::<usize>(), TRADERS * ORDERS);
         self.rounds += 1;
     }
 
@@ -166,9 +187,9 @@ fn overlapping(server: &Server, groups: u64) -> Crowd {
 fn overlapping_groups_answer_and_tell_everything_once_in_order_and_durably() {
     let directory = tempfile::tempdir().unwrap();
     let server = Server::durable(directory.path());
-    let crowd = overlapping(&server, 20);
+    let mut crowd = overlapping(&server, 20);
     compare_figures(&server);
-    server.stop();
+    crowd.take_leave(server);
     let again = Server::durable(directory.path());
     assert_eq!(again.running().recovery().records, crowd.records() as u64);
     again.stop();
