@@ -8,7 +8,6 @@ use crate::{
     Exchange, Side,
     ledger::{Row, State},
     machine::row_of,
-    slab::some,
 };
 
 /// What does not hold, one sentence each.
@@ -171,11 +170,10 @@ impl Exchange {
             faults.unless(self.ledger.find(row.id) == Some(number), || {
                 format!("order {} is not found", row.id)
             });
-            if let Some(client) = some(row.client) {
+            if let Some(id) = self.ledger.client_id(row) {
                 clients += 1;
-                let kept = self.ledger.clients.at(client);
-                let found = self.ledger.clients.find(row.account, &kept.id);
-                faults.unless(found == Some(client) && kept.row == number, || {
+                let found = self.ledger.find_client(row.account, &id);
+                faults.unless(found == Some(number), || {
                     format!("order {} is not found by its client id", row.id)
                 });
             }
@@ -186,7 +184,7 @@ impl Exchange {
         let kept = (
             self.ledger.len(),
             self.ledger.executions.len(),
-            self.ledger.clients.len(),
+            self.ledger.clients(),
         );
         faults.unless((rows, executions, clients) == kept, || {
             format!("{rows} orders, {executions} executions, {clients} client ids; kept: {kept:?}")

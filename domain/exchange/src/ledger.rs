@@ -4,8 +4,8 @@ use turnstile_book::Slot;
 use turnstile_types::Timestamp;
 
 use crate::{
-    EndReason, OrderId, SelfTrade, Side, TimeInForce,
-    clients::Clients,
+    ClientId, EndReason, OrderId, SelfTrade, Side, TicketState, TimeInForce,
+    clients::{Client, Clients, Sent},
     executions::{Chain, Executed, Executions},
     ids::Ids,
     limits,
@@ -22,7 +22,7 @@ pub(crate) struct Ledger {
     rows: Pool<Row>,
     ids: Ids,
     pub(crate) executions: Executions,
-    pub(crate) clients: Clients,
+    clients: Clients,
     /// Orders accepted so far; the id of the last one.
     pub(crate) accepted: u64,
     open: u32,
@@ -113,6 +113,14 @@ impl Row {
             Patience::ImmediateOrCancel => TimeInForce::ImmediateOrCancel,
             Patience::FillOrKill => TimeInForce::FillOrKill,
             Patience::PostOnly => TimeInForce::PostOnly,
+        }
+    }
+
+    /// Its numbers as they are now.
+    pub(crate) const fn sent(&self) -> Sent {
+        Sent {
+            quantity: self.quantity,
+            limit: self.limit,
         }
     }
 
@@ -216,6 +224,52 @@ impl Ledger {
         let number = self.rows.take(row);
         self.ids.insert(row.id, number);
         number
+    }
+
+    /// The order under an account's client id.
+    pub(crate) fn find_client(&self, account: u32, id: &ClientId) -> Option<u32> {
+        self.clients.find(account, id, |number| {
+            let row = self.rows.at(number);
+            (row.account, row.client)
+        })
+    }
+
+    /// Gives an order its client id, which its account has not used.
+    pub(crate) fn introduce(&mut self, number: u32, client: &Client) {
+        let row = self.rows.at_mut(number);
+        row.client = self.clients.add((row.account, number), client, row.sent());
+    }
+
+    pub(crate) fn client_id(&self, row: &Row) -> Option<ClientId> {
+        some(row.client).map(|client| *self.clients.id(client))
+    }
+
+    pub(crate) fn client(&self, row: &Row) -> Option<Client> {
+        some(row.client).map(|client| self.clients.at(client, row.sent()))
+    }
+
+    /// How many client ids are remembered.
+    pub(crate) const fn clients(&self) -> u32 {
+        self.clients.len()
+    }
+
+    /// Remembers what is answered to an order, if it has a client id.
+    pub(crate) fn note_answer(&mut self, number: u32, state: TicketState) {
+        let row = self.rows.at(number);
+        if let Some(client) = some(row.client) {
+            self.clients.answer(client, state, row.executions.count);
+        }
+    }
+
+    /// Replaces what an order has open, and its limit.
+    pub(crate) fn replace(&mut self, number: u32, rest: u64, limit: u64) {
+        let row = self.rows.at_mut(number);
+        if let Some(client) = some(row.client) {
+            self.clients.keep_sent(client, row.sent());
+        }
+        row.quantity = row.filled() + rest;
+        row.rest = rest;
+        row.limit = limit;
     }
 
     pub(crate) fn execute(&mut self, number: u32, executed: Executed) {
@@ -340,7 +394,7 @@ impl Ledger {
         self.ids.remove(row.id);
         self.executions.forget(row.executions);
         if let Some(client) = some(row.client) {
-            self.clients.forget(client);
+            self.clients.forget(client, (row.account, first));
         }
         self.rows.give_back(first);
     }

@@ -13,9 +13,7 @@ use crate::{
     ledger::{Ledger, Row},
     limits,
     positions::Positions,
-    queries,
-    slab::some,
-    snapshot,
+    queries, snapshot,
     symbols::Symbols,
     warming::Warming,
 };
@@ -198,7 +196,7 @@ impl Exchange {
         Party {
             order: order.id,
             account: self.accounts.at(order.account).id,
-            client_id: some(order.client).map(|client| self.ledger.clients.at(client).id),
+            client_id: self.ledger.client_id(order),
             open: self.symbols.at(order.symbol).scales.quantity(open),
         }
     }
