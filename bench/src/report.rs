@@ -19,6 +19,9 @@ use crate::{
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
+    /// What was measured: `rooms` is written to `rooms.json` and `rooms.md`.
+    #[serde(skip)]
+    pub(crate) subject: &'static str,
     /// Quick runs are short, and prove only that the benchmark works.
     pub(crate) quick: bool,
     pub(crate) machine: Machine,
@@ -34,21 +37,24 @@ pub(crate) struct NotMeasured {
 }
 
 impl Report {
-    /// Writes `rooms.json` and `rooms.md`, in place of those of an earlier run.
+    /// Writes its two files, in place of those of an earlier run.
     pub(crate) fn write(&self, dir: &Path) -> Result<()> {
         let context = || format!("cannot write to {}", dir.display());
         fs::create_dir_all(dir).with_context(context)?;
         let mut json = serde_json::to_string_pretty(self)?;
         json.push('\n');
-        fs::write(dir.join("rooms.json"), json).with_context(context)?;
-        fs::write(dir.join("rooms.md"), self.to_string()).with_context(context)
+        let file = dir.join(self.subject);
+        fs::write(file.with_extension("json"), json).with_context(context)?;
+        fs::write(file.with_extension("md"), self.to_string()).with_context(context)
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = if self.quick { "quick" } else { "full" };
-        writeln!(f, "# Rooms, measured ({length} run)\n")?;
+        let (first, rest) = self.subject.split_at(1);
+        let title = first.to_ascii_uppercase() + rest;
+        writeln!(f, "# {title}, measured ({length} run)\n")?;
         f.write_str(
             "Each ratio is taken inside a round; quoted are the median, the lowest and the \
              highest of the rounds. The median is judged.\n\n",
@@ -88,13 +94,12 @@ fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
         ("load average", &machine.load_average),
         ("date", &machine.date),
         ("commit", &machine.commit),
-        ("turnstile", &machine.turnstile),
-        ("redis-server", &machine.redis),
-        ("redis-benchmark", &machine.redis_benchmark),
-        ("wrk", &machine.wrk),
     ];
     for (name, value) in rows {
         writeln!(f, "- {name}: {value}")?;
+    }
+    for (name, version) in &machine.programs {
+        writeln!(f, "- {name}: {version}")?;
     }
     writeln!(
         f,
