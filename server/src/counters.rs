@@ -166,6 +166,10 @@ pub struct Counters {
     /// Records in those groups.
     pub records: Counter,
     pub commit_ns: Counter,
+    /// Groups that the loop wrote and synced itself.
+    pub groups_inline: Counter,
+    /// Groups that it had carried to the disk while it made the next; counted when they leave.
+    pub groups_overlapped: Counter,
     /// Commits by their time; see [`COMMIT_BOUNDS_NS`].
     pub commits_by_time: [Counter; COMMIT_BOUNDS_NS.len() + 1],
     /// Requests from other threads that the loop has taken.
@@ -188,6 +192,8 @@ impl Default for Counters {
             groups: Counter::default(),
             records: Counter::default(),
             commit_ns: Counter::default(),
+            groups_inline: Counter::default(),
+            groups_overlapped: Counter::default(),
             commits_by_time: Default::default(),
             gate_taken: Counter::default(),
             turns: Counter::default(),

@@ -7,4 +7,5 @@ mod server {
     mod endings;
     mod exchange;
     mod hostile;
+    mod overlap;
 }

@@ -1,7 +1,7 @@
 //! One history: some lives of a server on one simulated disk, from one seed.
 
 use turnstile_journal::{
-    Durability, FaultyDisk, Journal, Log, OpenError, Options, Preparation, ReplayError,
+    Chores, CommitError, Durability, FaultyDisk, Journal, Log, OpenError, Options, ReplayError,
     SEGMENT_BYTES_MIN, Sabotage, retire,
     snapshot::{self, Draft},
 };
@@ -20,7 +20,7 @@ use crate::{
 const OPTIONS: Options = Options {
     segment_bytes: SEGMENT_BYTES_MIN,
     durability: Durability::Sync,
-    preparation: Preparation::Inline,
+    chores: Chores::Inline,
 };
 
 /// More than any record of the traffic takes.
@@ -247,7 +247,8 @@ impl History {
                     End::PowerCut
                 });
             }
-            if self.random.one_in(9) && !self.snapshot(server) {
+            let is_between_groups = !server.is_open() && !server.is_under_way();
+            if is_between_groups && self.random.one_in(9) && !self.snapshot(server) {
                 return Ok(End::PowerCut);
             }
         }
@@ -281,21 +282,42 @@ impl History {
             // The power goes before the group is written.
             return Ok(false);
         }
-        Ok(self.commit(server))
+        if self.random.one_in(3) {
+            return Ok(self.overlap(server));
+        }
+        let committed = server.commit();
+        Ok(self.acknowledge(&committed.map(Some)))
     }
 
-    fn commit(&mut self, server: &mut Server) -> bool {
-        match server.commit() {
-            Ok(_position) => {
-                self.judge.acknowledge();
-                self.summary.commits += 1;
-                true
+    /// Ends a turn as the loop does under much load: answers the group under way when it has
+    /// landed, and sends the open one after it. Says whether the server still serves.
+    fn overlap(&mut self, server: &mut Server) -> bool {
+        if server.is_under_way() {
+            // Sometimes the sync takes longer than a turn.
+            if self.random.one_in(4) {
+                return true;
             }
-            Err(_failure) => {
-                self.summary.failed_commits += 1;
-                false
+            let settled = server.settle();
+            let position = settled.map(|settled| settled.map(|settled| settled.position));
+            if !self.acknowledge(&position) {
+                return false;
             }
         }
+        self.summary.overlaps += u64::from(server.is_open());
+        server.submit().is_ok()
+    }
+
+    /// Says whether the server still serves.
+    fn acknowledge(&mut self, durable: &Result<Option<Position>, CommitError>) -> bool {
+        match durable {
+            Ok(Some(position)) => {
+                self.judge.acknowledge(*position);
+                self.summary.commits += 1;
+            }
+            Ok(None) => {}
+            Err(_) => self.summary.failed_commits += 1,
+        }
+        durable.is_ok()
     }
 
     fn tick(&mut self, server: &mut Server) -> Result<bool, Violation> {

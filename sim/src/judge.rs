@@ -70,11 +70,12 @@ impl Judge {
         self.batches.push((from, self.taken.len()));
     }
 
-    /// Notes that everything taken so far was acknowledged.
-    pub(crate) const fn acknowledge(&mut self) {
-        if self.taken.len() > self.acknowledged {
+    /// Notes that everything up to this position was acknowledged.
+    pub(crate) fn acknowledge(&mut self, last: Position) {
+        let last = usize::try_from(last.0).expect("as many as were taken");
+        if last > self.acknowledged {
             self.undamaged = self.acknowledged;
-            self.acknowledged = self.taken.len();
+            self.acknowledged = last;
         }
     }
 

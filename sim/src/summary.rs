@@ -8,6 +8,8 @@ pub struct Summary {
     pub crashes_in_recovery: u64,
     pub commits: u64,
     pub failed_commits: u64,
+    /// Groups that were on their way while the next was decided.
+    pub overlaps: u64,
     pub records: u64,
     pub replayed_keys: u64,
     pub refused_by_full_disk: u64,
@@ -25,6 +27,7 @@ impl Summary {
         self.crashes_in_recovery += other.crashes_in_recovery;
         self.commits += other.commits;
         self.failed_commits += other.failed_commits;
+        self.overlaps += other.overlaps;
         self.records += other.records;
         self.replayed_keys += other.replayed_keys;
         self.refused_by_full_disk += other.refused_by_full_disk;

@@ -32,6 +32,7 @@ fn no_promise_is_broken_and_every_kind_of_fault_is_reached() {
         total.crashes_in_recovery,
         total.commits,
         total.failed_commits,
+        total.overlaps,
         total.replayed_keys,
         total.refused_by_full_disk,
         total.snapshots,

@@ -9,10 +9,10 @@ use turnstile_exchange::{
     AccountId, ClientId, Command, Decimal, Exchange, Order, Outcome, SelfTrade, Side, Symbol,
     TimeInForce,
 };
+use turnstile_trial::Tally;
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 
 use crate::{
-    allocations::Tally,
     booking::is_done,
     ground::{Ground, tell},
     probe::joined,

@@ -3,24 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnstile_book::Resting;
+use turnstile_chassis::Faults;
 
 use crate::{
     Exchange, Side,
     ledger::{Row, State},
     machine::row_of,
 };
-
-/// What does not hold, one sentence each.
-#[derive(Debug, Default)]
-struct Faults(Vec<String>);
-
-impl Faults {
-    fn unless(&mut self, holds: bool, sentence: impl FnOnce() -> String) {
-        if !holds {
-            self.0.push(sentence());
-        }
-    }
-}
 
 pub(crate) fn examine(exchange: &Exchange) -> Result<(), Vec<String>> {
     let mut faults = Faults::default();
@@ -30,11 +19,7 @@ pub(crate) fn examine(exchange: &Exchange) -> Result<(), Vec<String>> {
     exchange.check_cash(&mut faults);
     exchange.check_shares(&mut faults);
     exchange.check_lists(&mut faults);
-    if faults.0.is_empty() {
-        Ok(())
-    } else {
-        Err(faults.0)
-    }
+    faults.verdict()
 }
 
 /// Whether orders of two accounts stand on a book that should have matched: the sides are given
@@ -123,9 +108,7 @@ impl Exchange {
         }
         for (number, listed) in (0..).zip(self.symbols.iter()) {
             if let Err(fault) = listed.book.check(&self.orders) {
-                faults
-                    .0
-                    .push(format!("the book of {}: {fault}", listed.name));
+                faults.add(format!("the book of {}: {fault}", listed.name));
             }
             let side = |side| listed.book.resting(&self.orders, side);
             faults.unless(!is_crossed(side(Side::Buy), side(Side::Sell)), || {

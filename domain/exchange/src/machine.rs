@@ -3,6 +3,7 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Report, Resting};
+use turnstile_chassis::{Events, Expected};
 use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
 
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     positions::Positions,
     queries, snapshot,
     symbols::Symbols,
-    warming::Warming,
+    warming::Target,
 };
 
 /// Accounts, and what they trade.
@@ -50,10 +51,8 @@ pub struct Exchange {
     pub(crate) trades: u64,
     /// What the book told of the order that is matched; empty between commands.
     pub(crate) reports: Vec<(Report, Depth)>,
-    pub(crate) warming: RefCell<Warming>,
-    events: Vec<Event>,
-    /// The record of the last event, and how many events it has had.
-    last_event: (Position, u32),
+    pub(crate) expected: RefCell<Expected<Target>>,
+    events: Events<Event>,
 }
 
 impl Machine for Exchange {
@@ -77,9 +76,8 @@ impl Machine for Exchange {
             shares: 0,
             trades: 0,
             reports: Vec::new(),
-            warming: RefCell::new(Warming::new()),
-            events: Vec::new(),
-            last_event: (Position(0), 0),
+            expected: RefCell::new(Expected::empty()),
+            events: Events::empty(),
         }
     }
 
@@ -112,7 +110,7 @@ impl Machine for Exchange {
     }
 
     fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
-        self.events.drain(..).for_each(take);
+        self.events.drain(take);
     }
 
     fn encode_command(command: &Command, out: &mut Vec<u8>) {
@@ -251,12 +249,7 @@ impl Exchange {
         change: Option<(u64, Level)>,
         kind: EventKind,
     ) {
-        if self.last_event.0 != context.position {
-            self.last_event = (context.position, 0);
-        }
-        let ordinal = self.last_event.1;
-        self.last_event.1 += 1;
-        self.events.push(Event {
+        self.events.put(context.position, |ordinal| Event {
             position: context.position,
             ordinal,
             at: context.now,

@@ -33,7 +33,7 @@ pub(crate) struct Position {
 impl Positions {
     pub(crate) fn new() -> Self {
         Self {
-            rows: Slab::new(),
+            rows: Slab::empty(),
             numbers: Table::new(),
             order: BTreeSet::new(),
             held: 0,

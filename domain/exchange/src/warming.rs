@@ -1,32 +1,19 @@
 //! Loading what commands will touch while they still wait.
 
-use std::{collections::VecDeque, hint::black_box};
+use std::hint::black_box;
+
+use turnstile_chassis::GROUP;
 
 use crate::{AccountId, Command, Exchange, OrderId, OrderRef, Symbol, ledger::State};
 
-/// Commands that are loaded for together: enough that memory answers many questions at once, few
-/// enough that the first ones are still in the cache when the last one is decided.
-const GROUP: usize = 16;
-
-/// Commands that are remembered; further ones are decided without preparation.
-const EXPECTED_MAX: usize = 1_024;
-
-/// Commands that were announced and wait to be decided.
+/// What is known of a command before anything is loaded.
 ///
 /// A command needs chains of cache lines: an account by its name and the account; an order by its
 /// id, the order, and its place on the book. With millions of them each link is a wait for memory.
 /// The chains of a group of commands are walked side by side, one link at a time for all of them,
 /// so that the waits overlap. Reading early is all that it does: the values are thrown away.
-#[derive(Debug)]
-pub(crate) struct Warming {
-    expected: VecDeque<Expected>,
-    /// How many of the commands to come have been loaded for.
-    warm: usize,
-}
-
-/// What is known of a command before anything is loaded.
 #[derive(Clone, Copy, Debug)]
-struct Expected {
+pub(crate) struct Target {
     account: AccountId,
     symbol: Option<Symbol>,
     order: Option<OrderId>,
@@ -38,15 +25,6 @@ struct Spot {
     account: Option<u32>,
     symbol: Option<u32>,
     row: Option<u32>,
-}
-
-impl Warming {
-    pub(crate) fn new() -> Self {
-        Self {
-            expected: VecDeque::new(),
-            warm: 0,
-        }
-    }
 }
 
 impl Exchange {
@@ -71,37 +49,24 @@ impl Exchange {
             | Command::CreateAccount { account, .. } => (*account, None, None),
             Command::CreateSymbol { .. } | Command::SetBand { .. } | Command::Halt { .. } => return,
         };
-        let mut warming = self.warming.borrow_mut();
-        if warming.expected.len() < EXPECTED_MAX {
-            warming.expected.push_back(Expected {
-                account,
-                symbol,
-                order,
-            });
-        }
+        self.expected.borrow_mut().note(Some(Target {
+            account,
+            symbol,
+            order,
+        }));
     }
 
     /// Loads for the next commands, when the ones that it was done for are decided.
     pub(crate) fn warm(&mut self) {
-        let warming = self.warming.get_mut();
-        if warming.warm > 0 {
-            warming.warm -= 1;
-            return;
+        let expected = self.expected.get_mut();
+        if expected.is_due() {
+            let group = expected.take_group();
+            self.walk(&group);
         }
-        if warming.expected.is_empty() {
-            return;
-        }
-        let count = warming.expected.len().min(GROUP);
-        let mut group = [None; GROUP];
-        for (place, expected) in group.iter_mut().zip(warming.expected.drain(..count)) {
-            *place = Some(expected);
-        }
-        warming.warm = count - 1;
-        self.walk(&group);
     }
 
     /// Walks the chains of a group, one link at a time for all.
-    fn walk(&self, group: &[Option<Expected>; GROUP]) {
+    fn walk(&self, group: &[Option<Target>; GROUP]) {
         let mut spots = [Spot::default(); GROUP];
         for (spot, expected) in spots.iter_mut().zip(group.iter().flatten()) {
             *spot = Spot {

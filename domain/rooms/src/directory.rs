@@ -108,13 +108,13 @@ pub(crate) struct Directory {
 impl Directory {
     pub(crate) fn new() -> Self {
         Self {
-            properties: Slab::new(),
+            properties: Slab::empty(),
             property_numbers: BTreeMap::new(),
             property_table: Table::new(),
             last_property: Cell::new(0),
-            kinds: Slab::new(),
+            kinds: Slab::empty(),
             kind_table: Table::new(),
-            rooms: Slab::new(),
+            rooms: Slab::empty(),
             room_table: Table::new(),
             long_names: Arena::new(),
             shelves: Shelves::new(),

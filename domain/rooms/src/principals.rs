@@ -30,7 +30,7 @@ struct Caller {
 impl Principals {
     pub(crate) fn new() -> Self {
         Self {
-            callers: Slab::new(),
+            callers: Slab::empty(),
             numbers: Table::new(),
             last: Cell::new(0),
             holds: BTreeSet::new(),

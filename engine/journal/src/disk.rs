@@ -71,7 +71,7 @@ pub trait Disk: Clone + Send + Sync + 'static {
 }
 
 /// An open file of a [`Disk`].
-pub trait DiskFile: Send {
+pub trait DiskFile: Send + Sync + 'static {
     /// Its length.
     ///
     /// # Errors
