@@ -374,18 +374,27 @@ impl Ledger {
     }
 
     /// Forgets the order that ended first, if it ended a week ago or if more than `kept` have
-    /// ended since.
-    pub(crate) fn forget_oldest(&mut self, now: Timestamp, kept: u32) {
+    /// ended since. Says whether it did.
+    #[inline]
+    pub(crate) fn forget_oldest(&mut self, now: Timestamp, kept: u32) -> bool {
         let Some(first) = some(self.ended.first) else {
-            return;
+            return false;
         };
-        let row = *self.rows.at(first);
-        let State::Ended { at, next, .. } = row.state else {
+        let State::Ended { at, .. } = self.rows.at(first).state else {
             unreachable!("only ended orders are in the list of them")
         };
         if at.plus_ms(limits::ENDED_MS) > now && self.ended.count <= kept {
-            return;
+            return false;
         }
+        self.forget(first);
+        true
+    }
+
+    fn forget(&mut self, first: u32) {
+        let row = *self.rows.at(first);
+        let State::Ended { next, .. } = row.state else {
+            unreachable!("only ended orders are in the list of them")
+        };
         self.ended.first = next;
         if next == NONE {
             self.ended.last = NONE;
@@ -431,17 +440,16 @@ mod tests {
             ended(&mut ledger, Timestamp(at));
         }
         let now = Timestamp(5);
-        ledger.forget_oldest(now, 5);
-        assert_eq!(ledger.ended(), 5, "five may be kept");
-        ledger.forget_oldest(now, 3);
-        ledger.forget_oldest(now, 3);
-        ledger.forget_oldest(now, 3);
+        assert!(!ledger.forget_oldest(now, 5), "five may be kept");
+        assert!(ledger.forget_oldest(now, 3));
+        assert!(ledger.forget_oldest(now, 3));
+        assert!(!ledger.forget_oldest(now, 3));
         assert_eq!(ledger.ended(), 3, "three may be kept");
         assert_eq!(ledger.find(OrderId(2)), None, "the oldest go first");
         assert!(ledger.find(OrderId(3)).is_some());
         let week = Timestamp(3 + limits::ENDED_MS);
-        ledger.forget_oldest(week, 5);
-        ledger.forget_oldest(week, 5);
+        assert!(ledger.forget_oldest(week, 5));
+        assert!(!ledger.forget_oldest(week, 5));
         assert_eq!(ledger.ended(), 2, "one of them is a week old");
         assert_eq!((ledger.find(OrderId(3)), ledger.len()), (None, 2));
     }

@@ -172,8 +172,10 @@ impl Exchange {
             self.take_off(context, row, EndReason::Expired);
         }
         for _ in 0..limits::FORGOTTEN_AT_ONCE {
-            self.ledger
-                .forget_oldest(context.now, limits::ENDED_ORDERS_MAX);
+            let kept = limits::ENDED_ORDERS_MAX;
+            if !self.ledger.forget_oldest(context.now, kept) {
+                break;
+            }
         }
     }
 
