@@ -19,6 +19,9 @@ use crate::{
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
+    /// What was measured: `rooms` is written to `rooms.json` and `rooms.md`.
+    #[serde(skip)]
+    pub(crate) subject: &'static str,
     /// Quick runs are short, and prove only that the benchmark works.
     pub(crate) quick: bool,
     pub(crate) machine: Machine,
@@ -34,9 +37,9 @@ pub(crate) struct NotMeasured {
 }
 
 impl Report {
-    /// Writes `rooms.json` and `rooms.md`, in place of those of an earlier run.
+    /// Writes its two files, in place of those of an earlier run.
     pub(crate) fn write(&self, dir: &Path) -> Result<()> {
-        write_files(self, dir, "rooms")
+        write_files(self, dir, self.subject)
     }
 }
 
@@ -56,7 +59,9 @@ where
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = if self.quick { "quick" } else { "full" };
-        writeln!(f, "# Rooms, measured ({length} run)\n")?;
+        let (first, rest) = self.subject.split_at(1);
+        let title = first.to_ascii_uppercase() + rest;
+        writeln!(f, "# {title}, measured ({length} run)\n")?;
         f.write_str(
             "Each ratio is taken inside a round; quoted are the median, the lowest and the \
              highest of the rounds. The median is judged.\n\n",
@@ -103,12 +108,11 @@ pub(crate) fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fm
 }
 
 fn write_programs(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
-    let rows = [
-        ("turnstile", &machine.turnstile),
-        ("redis-server", &machine.redis),
-        ("redis-benchmark", &machine.redis_benchmark),
-        ("wrk", &machine.wrk),
-    ];
+    let rows: Vec<(&str, &String)> = machine
+        .programs
+        .iter()
+        .map(|(name, version)| (name.as_str(), version))
+        .collect();
     write_rows(f, &rows)?;
     writeln!(
         f,

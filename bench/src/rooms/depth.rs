@@ -6,12 +6,11 @@ mod served;
 use std::{thread, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
-use rustix::time::{ClockId, clock_gettime};
 use turnstile_rooms::{Command, Done, GuestId, GuestName, Outcome, Reference, Rooms, Wish};
-use turnstile_seed::Random;
 use turnstile_types::{Context, Machine as _, Name, Night, Position, Principal, Stay, Timestamp};
 
 use crate::{
+    dice::Dice,
     driver::us_each,
     ground::{Ground, tell},
     pin::{SERVER_CORE, pin},
@@ -175,7 +174,7 @@ impl Hotel {
         for _ in 0..BATCHES {
             let commands: Vec<Command<'_>> = (0..BATCH).map(|_| self.anywhere()).collect();
             outcomes.clear();
-            let begin = thread_cpu();
+            let begin = process::cpu_of_this_thread();
             for command in &commands {
                 self.rooms.prefetch(command);
             }
@@ -183,7 +182,7 @@ impl Hotel {
                 outcomes.push(self.apply(command));
             }
             self.rooms.drain_events(&mut |_event| {});
-            cpu += thread_cpu() - begin;
+            cpu += process::cpu_of_this_thread() - begin;
             for (command, outcome) in commands.iter().zip(&outcomes) {
                 if let (Command::Book { id, .. }, Some(booking)) = (command, reference(outcome)) {
                     let outcome = self.apply(&Command::Cancel { booking, id: *id });
@@ -246,47 +245,11 @@ const fn is_cancelled(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Done(Done::Cancelled { .. }))
 }
 
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::try_from(time).expect("a thread's CPU time is not negative")
-}
-
-/// Enough to draw rooms, and the same in every run.
-struct Dice(Random);
-
-impl Dice {
-    const fn new(seed: u64) -> Self {
-        Self(Random::new(seed))
-    }
-
-    const fn throw(&mut self) -> u64 {
-        self.0.draw()
-    }
-
-    fn below(&mut self, bound: u32) -> u32 {
-        let remainder = self.throw() % u64::from(bound);
-        u32::try_from(remainder).expect("a remainder is below its divisor")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use turnstile_rooms::{Command, Wish};
 
     use super::{Dice, ROOMS_PER_PROPERTY, book, guest, property_name, room_name};
-
-    #[test]
-    fn throws_stay_below_their_bound_and_reach_all_of_it() {
-        let mut dice = Dice::new(1);
-        let mut seen = [0_u32; 10];
-        for _ in 0..10_000 {
-            seen[usize::try_from(dice.below(10)).unwrap()] += 1;
-        }
-        assert!(
-            seen.iter().all(|&count| (800..1_200).contains(&count)),
-            "{seen:?}"
-        );
-    }
 
     #[test]
     fn a_measured_booking_names_one_room_for_one_night() {

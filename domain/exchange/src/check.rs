@@ -9,7 +9,6 @@ use crate::{
     Exchange, Side,
     ledger::{Row, State},
     machine::row_of,
-    slab::some,
 };
 
 pub(crate) fn examine(exchange: &Exchange) -> Result<(), Vec<String>> {
@@ -154,11 +153,10 @@ impl Exchange {
             faults.unless(self.ledger.find(row.id) == Some(number), || {
                 format!("order {} is not found", row.id)
             });
-            if let Some(client) = some(row.client) {
+            if let Some(id) = self.ledger.client_id(row) {
                 clients += 1;
-                let kept = self.ledger.clients.at(client);
-                let found = self.ledger.clients.find(row.account, &kept.id);
-                faults.unless(found == Some(client) && kept.row == number, || {
+                let found = self.ledger.find_client(row.account, &id);
+                faults.unless(found == Some(number), || {
                     format!("order {} is not found by its client id", row.id)
                 });
             }
@@ -169,7 +167,7 @@ impl Exchange {
         let kept = (
             self.ledger.len(),
             self.ledger.executions.len(),
-            self.ledger.clients.len(),
+            self.ledger.clients(),
         );
         faults.unless((rows, executions, clients) == kept, || {
             format!("{rows} orders, {executions} executions, {clients} client ids; kept: {kept:?}")

@@ -14,9 +14,7 @@ use crate::{
     ledger::{Ledger, Row},
     limits,
     positions::Positions,
-    queries,
-    slab::some,
-    snapshot,
+    queries, snapshot,
     symbols::Symbols,
     warming::Expected,
 };
@@ -171,8 +169,10 @@ impl Exchange {
             self.take_off(context, row, EndReason::Expired);
         }
         for _ in 0..limits::FORGOTTEN_AT_ONCE {
-            self.ledger
-                .forget_oldest(context.now, limits::ENDED_ORDERS_MAX);
+            let kept = limits::ENDED_ORDERS_MAX;
+            if !self.ledger.forget_oldest(context.now, kept) {
+                break;
+            }
         }
     }
 
@@ -193,7 +193,7 @@ impl Exchange {
         Party {
             order: order.id,
             account: self.accounts.at(order.account).id,
-            client_id: some(order.client).map(|client| self.ledger.clients.at(client).id),
+            client_id: self.ledger.client_id(order),
             open: self.symbols.at(order.symbol).scales.quantity(open),
         }
     }

@@ -6,9 +6,10 @@ use anyhow::{Context as _, Result, ensure};
 use turnstile_client::{Connection, resp::Value};
 use turnstile_types::Night;
 
-use super::{BATCH, BATCHES, Dice, FEW, FIRST_NIGHT, MANY, NIGHTS_BOOKED, NIGHTS_FREE, subject};
+use super::{BATCH, BATCHES, FEW, FIRST_NIGHT, MANY, NIGHTS_BOOKED, NIGHTS_FREE, subject};
 use crate::{
     booking::{is_done, reference},
+    dice::Dice,
     driver::us_each,
     ground::{Ground, tell},
     section::Subject,

@@ -9,10 +9,10 @@ use crate::{
     Symbol, Ticket, TicketState, TimeInForce, ledger::Patience,
 };
 
-fn put_label(out: &mut Vec<u8>, text: &str) {
+fn put_label(out: &mut Vec<u8>, text: &[u8]) {
     let length = u8::try_from(text.len()).expect("a label has at most 40 bytes");
     put_u8(out, length);
-    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(text);
 }
 
 fn label<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<&'a [u8], Malformed> {
@@ -21,7 +21,7 @@ fn label<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<&'a [u8], M
 }
 
 pub(crate) fn put_account(out: &mut Vec<u8>, account: &AccountId) {
-    put_label(out, account);
+    put_label(out, account.text());
 }
 
 pub(crate) fn account(reader: &mut Reader<'_>) -> Result<AccountId, Malformed> {
@@ -30,7 +30,7 @@ pub(crate) fn account(reader: &mut Reader<'_>) -> Result<AccountId, Malformed> {
 }
 
 pub(crate) fn put_symbol(out: &mut Vec<u8>, symbol: &Symbol) {
-    put_label(out, symbol);
+    put_label(out, symbol.text());
 }
 
 pub(crate) fn symbol(reader: &mut Reader<'_>) -> Result<Symbol, Malformed> {
@@ -39,7 +39,7 @@ pub(crate) fn symbol(reader: &mut Reader<'_>) -> Result<Symbol, Malformed> {
 }
 
 pub(crate) fn put_client_id(out: &mut Vec<u8>, id: &ClientId) {
-    put_label(out, id);
+    put_label(out, id.text());
 }
 
 pub(crate) fn client_id(reader: &mut Reader<'_>) -> Result<ClientId, Malformed> {

@@ -7,7 +7,7 @@ use super::reading::{order_id, units};
 use crate::{
     Exchange, Side, TicketState,
     check::is_crossed,
-    clients::Client,
+    clients::{Client, Sent},
     codec::{client_id, end_reason, option, patience, self_trade, side, ticket_state},
     executions::{Chain, Executed},
     ledger::{Patience, Row, State},
@@ -134,11 +134,11 @@ fn read_order(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<u32, M
         self_trade: self_trade(reader)?,
     };
     let number = exchange.ledger.keep(row);
-    let client = read_client(exchange, reader, number)?;
+    let client = read_client(exchange, reader, account)?;
     read_executions(exchange, reader, number)?;
     if let Some(client) = client {
         Malformed::unless(answer_fits(exchange, number, &client), "client id")?;
-        exchange.ledger.at_mut(number).client = exchange.ledger.clients.add(client);
+        exchange.ledger.introduce(number, &client);
     }
     Ok(number)
 }
@@ -146,23 +146,22 @@ fn read_order(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<u32, M
 fn read_client(
     exchange: &Exchange,
     reader: &mut Reader<'_>,
-    number: u32,
+    account: u32,
 ) -> Result<Option<Client>, Malformed> {
     if !reader.flag("client id")? {
         return Ok(None);
     }
-    let row = exchange.ledger.at(number);
     let id = client_id(reader)?;
-    let known = exchange.ledger.clients.find(row.account, &id);
+    let known = exchange.ledger.find_client(account, &id);
     Malformed::unless(known.is_none(), "client id")?;
     Ok(Some(Client {
         id,
         state: ticket_state(reader)?,
-        account: row.account,
-        row: number,
         at_once: reader.u32("client id")?,
-        quantity: units(reader, "client id")?,
-        limit: reader.u64("client id")?,
+        sent: Sent {
+            quantity: units(reader, "client id")?,
+            limit: reader.u64("client id")?,
+        },
     }))
 }
 
@@ -203,10 +202,13 @@ fn answer_fits(exchange: &Exchange, number: u32, client: &Client) -> bool {
         .map(|executed| executed.quantity)
         .sum();
     let state = match client.state {
-        TicketState::Filled => filled == client.quantity,
-        TicketState::Open => filled < client.quantity && row.patience.waits(),
-        TicketState::Ended(_) => filled < client.quantity,
+        TicketState::Filled => filled == client.sent.quantity,
+        TicketState::Open => filled < client.sent.quantity && row.patience.waits(),
+        TicketState::Ended(_) => filled < client.sent.quantity,
     };
-    let market = (client.limit == 0) == (row.limit == 0);
-    state && market && client.at_once <= row.executions.count && client.limit <= limits::UNITS_MAX
+    let market = (client.sent.limit == 0) == (row.limit == 0);
+    state
+        && market
+        && client.at_once <= row.executions.count
+        && client.sent.limit <= limits::UNITS_MAX
 }

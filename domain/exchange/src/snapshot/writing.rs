@@ -14,7 +14,6 @@ use crate::{
         put_u64_option,
     },
     ledger::{Row, State},
-    slab::some,
     symbols::Listed,
 };
 
@@ -115,8 +114,8 @@ fn put_order(exchange: &Exchange, row: &Row, buffer: &mut Vec<u8>) {
     put_instant(buffer, row.since);
     put_patience(buffer, row.patience, row.until);
     put_self_trade(buffer, row.self_trade);
-    let client = some(row.client).map(|client| exchange.ledger.clients.at(client));
-    put_option(buffer, client, put_client);
+    let client = exchange.ledger.client(row);
+    put_option(buffer, client.as_ref(), put_client);
     put_u32(buffer, row.executions.count);
     for executed in exchange.ledger.executions.iter(row.executions) {
         put_u64(buffer, executed.quantity);
@@ -130,6 +129,6 @@ fn put_client(buffer: &mut Vec<u8>, client: &Client) {
     put_client_id(buffer, &client.id);
     put_ticket_state(buffer, client.state);
     put_u32(buffer, client.at_once);
-    put_u64(buffer, client.quantity);
-    put_u64(buffer, client.limit);
+    put_u64(buffer, client.sent.quantity);
+    put_u64(buffer, client.sent.limit);
 }
