@@ -1,16 +1,18 @@
 //! Chance that is the same in every run.
 
-/// SplitMix64: enough to draw rooms, prices and symbols.
+use turnstile_seed::Random;
+
+/// Enough to draw rooms, prices and symbols.
 #[derive(Debug)]
-pub(crate) struct Dice(pub(crate) u64);
+pub(crate) struct Dice(Random);
 
 impl Dice {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(Random::new(seed))
+    }
+
     pub(crate) const fn throw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.draw()
     }
 
     pub(crate) fn below(&mut self, bound: u32) -> u32 {
@@ -25,7 +27,7 @@ mod tests {
 
     #[test]
     fn throws_stay_below_their_bound_and_reach_all_of_it() {
-        let mut dice = Dice(1);
+        let mut dice = Dice::new(1);
         let mut seen = [0_u32; 10];
         for _ in 0..10_000 {
             seen[usize::try_from(dice.below(10)).unwrap()] += 1;

@@ -65,6 +65,11 @@ pub(crate) const LOOKS: u32 = 2;
 /// Requests decoded ahead of their execution, so that what they touch is loaded meanwhile.
 pub(crate) const AHEAD: usize = 16;
 
+/// Connections that the system keeps in line at a door while the loop is at work; those beyond are
+/// dropped, and their clients try again a second later. Linux itself keeps no more than 4,096 where
+/// nobody has said otherwise.
+pub(crate) const BACKLOG: i32 = 4_096;
+
 /// Connections accepted in one turn: a storm of new ones does not keep the old ones waiting.
 pub(crate) const ACCEPTS: usize = 64;
 

@@ -235,7 +235,7 @@ struct Booker {
 impl Booker {
     fn new(number: u32) -> Self {
         Self {
-            dice: Dice(u64::from(number) << 32),
+            dice: Dice::new(u64::from(number) << 32),
         }
     }
 }

@@ -118,7 +118,7 @@ impl Hotel {
             properties: bookings / BOOKINGS_PER_PROPERTY,
             position: Position(0),
             principal: Principal::local(),
-            dice: Dice(u64::from(bookings)),
+            dice: Dice::new(u64::from(bookings)),
         };
         for property in 0..hotel.properties {
             hotel.open(property)?;
@@ -258,7 +258,7 @@ mod tests {
             wish,
             stay,
             ..
-        } = book((7, ROOMS_PER_PROPERTY - 1), 399, guest(&mut Dice(1)))
+        } = book((7, ROOMS_PER_PROPERTY - 1), 399, guest(&mut Dice::new(1)))
         else {
             panic!("it books");
         };

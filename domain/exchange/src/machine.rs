@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Report, Resting};
-use turnstile_chassis::{Events, Expected};
+use turnstile_chassis::Events;
 use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     positions::Positions,
     queries, snapshot,
     symbols::Symbols,
-    warming::Target,
+    warming::Expected,
 };
 
 /// Accounts, and what they trade.
@@ -51,7 +51,7 @@ pub struct Exchange {
     pub(crate) trades: u64,
     /// What the book told of the order that is matched; empty between commands.
     pub(crate) reports: Vec<(Report, Depth)>,
-    pub(crate) expected: RefCell<Expected<Target>>,
+    pub(crate) expected: RefCell<Expected>,
     events: Events<Event>,
 }
 
@@ -84,10 +84,7 @@ impl Machine for Exchange {
     fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
         self.warm();
         self.sweep(context);
-        let outcome = match self.decide(context, command) {
-            Ok(done) => Outcome::Done(done),
-            Err(refusal) => Outcome::Refused(refusal),
-        };
+        let outcome = self.decide(context, command).into();
         self.assert_conserved();
         outcome
     }

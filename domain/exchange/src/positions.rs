@@ -58,12 +58,6 @@ impl Positions {
             .map(|number| self.rows.at(number))
     }
 
-    /// Starts to load a position; see `warming`.
-    pub(crate) fn touch(&self, account: u32, symbol: u32) -> u64 {
-        let number = self.number(account, symbol);
-        number.map_or(0, |number| self.rows.at(number).free)
-    }
-
     /// The shares that an account may sell.
     pub(crate) fn free(&self, account: u32, symbol: u32) -> u64 {
         self.find(account, symbol).map_or(0, |row| row.free)

@@ -1,34 +1,27 @@
-//! Loading what commands will touch while they still wait.
+//! Asking memory for what commands will touch while they still wait.
 
-use std::hint::black_box;
+use turnstile_chassis::{Belt, prefetch};
 
-use turnstile_chassis::GROUP;
+use crate::{Command, Exchange, OrderRef, ledger::State};
 
-use crate::{AccountId, Command, Exchange, OrderId, OrderRef, Symbol, ledger::State};
+/// Commands that were announced.
+pub(crate) type Expected = Belt<Target, LINKS>;
 
-/// What is known of a command before anything is loaded.
-///
-/// A command needs chains of cache lines: an account by its name and the account; an order by its
-/// id, the order, and its place on the book. With millions of them each link is a wait for memory.
-/// The chains of a group of commands are walked side by side, one link at a time for all of them,
-/// so that the waits overlap. Reading early is all that it does: the values are thrown away.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
-    account: AccountId,
-    symbol: Option<Symbol>,
-    order: Option<OrderId>,
-}
+/// Where a command's data is found: account, symbol and order; the position and the order's place
+/// on the book.
+const LINKS: usize = 2;
 
 /// Where a command leads.
-#[derive(Clone, Copy, Debug, Default)]
-struct Spot {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
     account: Option<u32>,
     symbol: Option<u32>,
     row: Option<u32>,
 }
 
 impl Exchange {
-    /// Notes a command. Nothing is loaded yet: one load after the other would be waited for.
+    /// Puts a command on the belt. The tables are read at once: they do not tell where they would
+    /// look.
     pub(crate) fn expect_command(&self, command: &Command) {
         let (account, symbol, order) = match command {
             Command::Order(order) => (order.account, Some(order.symbol), None),
@@ -49,49 +42,44 @@ impl Exchange {
             | Command::CreateAccount { account, .. } => (*account, None, None),
             Command::CreateSymbol { .. } | Command::SetBand { .. } | Command::Halt { .. } => return,
         };
-        self.expected.borrow_mut().note(Some(Target {
-            account,
-            symbol,
-            order,
-        }));
+        let target = Target {
+            account: self.accounts.guess(&account),
+            symbol: symbol.and_then(|name| self.symbols.guess(&name)),
+            row: order.and_then(|id| self.ledger.find(id)),
+        };
+        let mut expected = self.expected.borrow_mut();
+        expected.put(target, |link, target| self.ask(link, target));
     }
 
-    /// Loads for the next commands, when the ones that it was done for are decided.
-    pub(crate) fn warm(&mut self) {
-        let expected = self.expected.get_mut();
-        if expected.is_due() {
-            let group = expected.take_group();
-            self.walk(&group);
-        }
+    /// A command is about to be decided: those behind it move on.
+    pub(crate) fn warm(&self) {
+        let mut expected = self.expected.borrow_mut();
+        expected.advance_one(|link, target| self.ask(link, target));
     }
 
-    /// Walks the chains of a group, one link at a time for all.
-    fn walk(&self, group: &[Option<Target>; GROUP]) {
-        let mut spots = [Spot::default(); GROUP];
-        for (spot, expected) in spots.iter_mut().zip(group.iter().flatten()) {
-            *spot = Spot {
-                account: self.accounts.guess(&expected.account),
-                symbol: expected.symbol.and_then(|name| self.symbols.guess(&name)),
-                row: expected.order.and_then(|id| self.ledger.find(id)),
-            };
-        }
-        let mut touched = 0;
-        for spot in &spots {
-            let account = spot.account.map_or(0, |at| self.accounts.at(at).open.count);
-            let symbol = spot.symbol.map_or(0, |at| self.symbols.at(at).open_orders);
-            let row = spot.row.map_or(0, |at| self.ledger.at(at).symbol);
-            touched ^= u64::from(account ^ symbol ^ row);
-        }
-        for spot in &spots {
-            if let Some((account, symbol)) = spot.account.zip(spot.symbol) {
-                touched ^= self.positions.touch(account, symbol);
+    /// Asks memory for one link of a command's chain; the link before it has arrived.
+    fn ask(&self, link: usize, target: &Target) {
+        if link == 0 {
+            if let Some(account) = target.account {
+                prefetch(self.accounts.at(account));
             }
-            if let Some(row) = spot.row
-                && let State::Open { slot, .. } = self.ledger.at(row).state
-            {
-                touched ^= self.orders.touch(slot);
+            if let Some(symbol) = target.symbol {
+                prefetch(self.symbols.at(symbol));
             }
+            if let Some(row) = target.row {
+                prefetch(self.ledger.at(row));
+            }
+            return;
         }
-        black_box(touched);
+        if let Some((account, symbol)) = target.account.zip(target.symbol)
+            && let Some(position) = self.positions.find(account, symbol)
+        {
+            prefetch(position);
+        }
+        if let Some(row) = target.row
+            && let State::Open { slot, .. } = self.ledger.at(row).state
+        {
+            self.orders.prefetch(slot);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use turnstile_chassis::{Events, Expected};
+use turnstile_chassis::Events;
 use turnstile_types::{
     Context, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
 };
@@ -19,7 +19,7 @@ use crate::{
     queries,
     shelves::Mark,
     snapshot,
-    warming::Target,
+    warming::Expected,
 };
 
 /// Rooms, and who has them when.
@@ -45,7 +45,7 @@ pub struct Rooms {
     /// When holds expire, and when expired ones are forgotten.
     pub(crate) deadlines: BTreeSet<(Timestamp, u32)>,
     pub(crate) counts: Counts,
-    pub(crate) expected: RefCell<Expected<Target>>,
+    pub(crate) expected: RefCell<Expected>,
     pub(crate) events: Events<Event>,
 }
 
@@ -86,10 +86,7 @@ impl Machine for Rooms {
     fn apply(&mut self, context: &Context<'_>, command: &Command<'_>) -> Outcome {
         self.warm();
         self.sweep(context);
-        match self.decide(context, command) {
-            Ok(done) => Outcome::Done(done),
-            Err(refusal) => Outcome::Refused(refusal),
-        }
+        self.decide(context, command).into()
     }
 
     fn prefetch(&self, command: &Command<'_>) {

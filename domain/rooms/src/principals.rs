@@ -103,5 +103,5 @@ impl Principals {
 }
 
 fn hash_of(principal: &Principal) -> u64 {
-    hash_of_name(0, principal.0.as_bytes())
+    hash_of_name(principal.0.as_bytes())
 }

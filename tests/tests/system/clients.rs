@@ -1,7 +1,9 @@
-//! Foreign clients against the RESP door, each as its users run it.
+//! Foreign clients against the fast doors, each as its users run it.
 
 use std::env;
 use std::path::{Path, PathBuf};
+
+use turnstile_tests::Turnstile;
 
 use crate::door::{door, redis_cli};
 use crate::program::output;
@@ -122,4 +124,14 @@ fn node_redis_holds_a_session() {
 fn go_redis_holds_a_session() {
     let program = installed("TURNSTILE_TEST_GO_REDIS");
     assert_eq!(output(program, &[&door().port], b""), "ok\n");
+}
+
+#[test]
+fn a_python_client_plays_the_worked_example_of_the_course() {
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let server = Turnstile::serve_exchange(data.path(), 0);
+    let port = server.xml().port().to_string();
+    let arguments = [&session("course_xml.py"), &port];
+    let arguments = arguments.map(String::as_str);
+    assert_eq!(output("python3", &arguments, b""), "ok\n");
 }

@@ -97,7 +97,7 @@ impl Flow {
         Self {
             maker,
             taker,
-            dice: Dice(u64::from(number) << 32),
+            dice: Dice::new(u64::from(number) << 32),
             place: 0,
             touched: 0,
             resting: VecDeque::new(),

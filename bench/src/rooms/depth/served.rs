@@ -57,7 +57,7 @@ impl Crowd {
             server,
             connection,
             rooms: bookings / u32::from(NIGHTS_BOOKED),
-            dice: Dice(u64::from(bookings)),
+            dice: Dice::new(u64::from(bookings)),
             nights: nights(),
         };
         let batch = u32::try_from(BATCH)?;

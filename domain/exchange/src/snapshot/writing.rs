@@ -1,7 +1,7 @@
 //! The state, written piece by piece.
 
 use turnstile_chassis::Pieces;
-use turnstile_types::{Sink, put_u8, put_u16, put_u32, put_u64};
+use turnstile_types::{Sink, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64};
 
 use super::MAGIC;
 use crate::{
@@ -9,9 +9,9 @@ use crate::{
     accounts::Account,
     clients::Client,
     codec::{
-        put_account, put_cash, put_client_id, put_decimal, put_end_reason, put_flag, put_instant,
-        put_option, put_patience, put_self_trade, put_side, put_symbol, put_ticket_state,
-        put_u32_option, put_u64_option,
+        put_account, put_cash, put_client_id, put_decimal, put_end_reason, put_option,
+        put_patience, put_self_trade, put_side, put_symbol, put_ticket_state, put_u32_option,
+        put_u64_option,
     },
     ledger::{Row, State},
     symbols::Listed,

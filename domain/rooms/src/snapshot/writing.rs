@@ -1,12 +1,12 @@
 //! The state, written piece by piece.
 
 use turnstile_chassis::Pieces;
-use turnstile_types::{Night, Sink, put_u8, put_u16, put_u32, put_u64};
+use turnstile_types::{Night, Sink, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64};
 
 use super::MAGIC;
 use crate::{
     Rooms,
-    codec::{put_flag, put_guest, put_guest_id, put_instant, put_name, put_stay},
+    codec::{put_guest, put_guest_id, put_name, put_stay},
     ledger::{Slot, State},
 };
 

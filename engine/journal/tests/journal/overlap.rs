@@ -81,6 +81,10 @@ impl Disk for Held {
         self.disk.lock()
     }
 
+    fn lock_to_read(&self) -> io::Result<Option<FaultyLock>> {
+        self.disk.lock_to_read()
+    }
+
     fn list(&self) -> io::Result<Vec<String>> {
         self.disk.list()
     }
