@@ -9,21 +9,18 @@ use std::{
 };
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
-use tokio::sync::oneshot;
-use turnstile_embedded::{CommitError, ExecuteError, Reply};
+use turnstile_embedded::CommitError;
 use turnstile_resp::{exchange, rooms};
-use turnstile_rooms::{Answer, Rooms};
-use turnstile_types::{Key, Machine, Position};
 
 use crate::{
+    asked::Waiting,
     buffer::Input,
     connection::Connection,
     connections::Connections,
     conversation::{Conversation, FastDoor},
-    counters::ErrorCode,
     engine::Engine,
     feed::Feed,
-    gate::{Ask, Inbox, ServerStatus},
+    gate::Inbox,
     limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
     session::Surroundings,
@@ -53,16 +50,6 @@ enum Accepting {
     NextTurn,
     /// No descriptor was left: asking at once would spin.
     NextSweep,
-}
-
-/// An answer that waits for its commit.
-enum Waiting {
-    Command(
-        oneshot::Sender<Result<Reply<Rooms>, ExecuteError>>,
-        Result<Reply<Rooms>, ExecuteError>,
-    ),
-    Query(oneshot::Sender<(Position, Answer)>, (Position, Answer)),
-    Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
 }
 
 /// The one thread that decides.
@@ -322,47 +309,12 @@ impl FastLoop {
         for _ in 0..GATE_BATCH {
             let Some(ask) = self.inbox.next() else { return };
             self.engine.counters.gate_taken.add(1);
-            match self.execute(ask) {
+            match Waiting::decide(ask, &mut self.engine) {
                 Some(waiting) => self.waiting.push(waiting),
                 None => self.inbox.note_answered(),
             }
         }
         self.asks_wait = true;
-    }
-
-    /// An ask whose bytes are no command is dropped: its sender hears that nothing happened.
-    fn execute(&mut self, ask: Ask) -> Option<Waiting> {
-        Some(match ask {
-            Ask::Command {
-                principal,
-                key,
-                command,
-                reply,
-            } => {
-                let key = key
-                    .as_deref()
-                    .map(|key| Key::parse(key.as_bytes()))
-                    .transpose();
-                let decoded = Rooms::decode_command(&command);
-                let (Ok(key), Ok(command)) = (key, decoded) else {
-                    self.engine.counters.error(ErrorCode::Invalid);
-                    return None;
-                };
-                Waiting::Command(
-                    reply,
-                    self.engine.execute::<Rooms>(&principal, key, &command),
-                )
-            }
-            Ask::Query {
-                principal,
-                query,
-                reply,
-            } => {
-                let answer = self.engine.query::<Rooms>(&principal, &query);
-                Waiting::Query(reply, (self.engine.position(), answer))
-            }
-            Ask::Status { reply } => Waiting::Status(reply, Box::new(self.engine.status())),
-        })
     }
 
     /// Sends every connection all it is owed.
@@ -395,18 +347,11 @@ impl FastLoop {
         }
     }
 
-    /// Those who asked and have gone meanwhile are not waited for: their answer is dropped.
     fn answer_asks(&mut self) {
         if self.waiting.is_empty() {
             return;
         }
-        for waiting in self.waiting.drain(..) {
-            match waiting {
-                Waiting::Command(sender, reply) => drop(sender.send(reply)),
-                Waiting::Query(sender, answer) => drop(sender.send(answer)),
-                Waiting::Status(sender, status) => drop(sender.send(*status)),
-            }
-        }
+        self.waiting.drain(..).for_each(Waiting::tell);
         self.inbox.note_answered();
     }
 

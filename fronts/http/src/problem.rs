@@ -3,17 +3,16 @@
 use std::{borrow::Cow, fmt};
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use turnstile_rooms::Refusal;
 use turnstile_types::Position;
 use utoipa::ToSchema;
 
-use crate::framing::Violation;
+use crate::{framing::Violation, refusal::Refusal};
 
 /// Why a request was not done: each has one status, one word and one title.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The service's "no", durable and repeatable, with its data.
-    Refused(Refusal),
+    /// A service's "no", durable and repeatable, with its data.
+    Refused(Box<Refusal>),
     /// Fields of the body or parameters of the URL are wrong.
     InvalidRequest,
     /// The body is no JSON of the operation's shape.
@@ -47,11 +46,11 @@ pub enum Code {
 }
 
 impl Code {
-    /// The HTTP status. The only mapping of refusals to statuses.
+    /// The HTTP status.
     #[must_use]
-    pub const fn status(self) -> u16 {
+    pub fn status(&self) -> u16 {
         match self {
-            Self::Refused(refusal) => refusal_status(refusal),
+            Self::Refused(refusal) => refusal.status(),
             Self::InvalidRequest
             | Self::MalformedJson
             | Self::InvalidIdempotencyKey
@@ -76,9 +75,9 @@ impl Code {
 
     /// The stable word.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
-            Self::Refused(refusal) => refusal.code(),
+            Self::Refused(refusal) => refusal.word(),
             Self::InvalidRequest => "invalid_request",
             Self::MalformedJson => "malformed_json",
             Self::InvalidIdempotencyKey => "invalid_idempotency_key",
@@ -104,9 +103,9 @@ impl Code {
 
     /// One short sentence without data, the same for every occurrence.
     #[must_use]
-    pub const fn title(self) -> &'static str {
+    pub fn title(&self) -> &'static str {
         match self {
-            Self::Refused(refusal) => refusal_title(refusal),
+            Self::Refused(refusal) => refusal.title(),
             Self::InvalidRequest => "Fields of the request are wrong",
             Self::MalformedJson => "The body is not the JSON that this operation takes",
             Self::InvalidIdempotencyKey => "The Idempotency-Key is none",
@@ -133,7 +132,7 @@ impl Code {
     /// Whether the same request, sent again later, may be answered otherwise. A refusal is final
     /// for its idempotency key; without one it may of course be tried again.
     #[must_use]
-    pub const fn retryable(self) -> bool {
+    pub const fn retryable(&self) -> bool {
         matches!(
             self,
             Self::Overloaded
@@ -147,7 +146,7 @@ impl Code {
 
     /// Seconds for `Retry-After`, where waiting helps.
     #[must_use]
-    pub const fn retry_after(self) -> Option<&'static str> {
+    pub fn retry_after(&self) -> Option<&'static str> {
         match self.status() {
             503 => Some(match self {
                 Self::ReadOnly | Self::Unavailable => "10",
@@ -155,51 +154,6 @@ impl Code {
             }),
             _ => None,
         }
-    }
-}
-
-const fn refusal_status(refusal: Refusal) -> u16 {
-    match refusal {
-        Refusal::WrongGuest => 403,
-        Refusal::UnknownProperty
-        | Refusal::UnknownRoom
-        | Refusal::UnknownType
-        | Refusal::NotFound => 404,
-        Refusal::PropertyExists
-        | Refusal::RoomExists
-        | Refusal::RoomInUse { .. }
-        | Refusal::TooManyRooms { .. }
-        | Refusal::SoldOut { .. }
-        | Refusal::StopSell { .. }
-        | Refusal::AlreadyConfirmed
-        | Refusal::NotConfirmed
-        | Refusal::TooManyHolds { .. }
-        | Refusal::HoldTooLong { .. }
-        | Refusal::HoldCeiling { .. } => 409,
-        Refusal::Ended | Refusal::HoldExpired => 410,
-    }
-}
-
-const fn refusal_title(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::UnknownProperty => "There is no such property",
-        Refusal::UnknownRoom => "The property has no such room",
-        Refusal::UnknownType => "The property has no room of this type",
-        Refusal::PropertyExists => "The property exists",
-        Refusal::RoomExists => "The room exists",
-        Refusal::RoomInUse { .. } => "The room is booked or held",
-        Refusal::TooManyRooms { .. } => "The property has as many rooms as it may have",
-        Refusal::SoldOut { .. } => "No room is free for all of these nights",
-        Refusal::StopSell { .. } => "The sale is stopped for some of these nights",
-        Refusal::NotFound => "There never was such a booking or hold",
-        Refusal::WrongGuest => "The id number is not the one that booked",
-        Refusal::Ended => "The booking was cancelled, or the hold is over",
-        Refusal::HoldExpired => "The hold has expired",
-        Refusal::AlreadyConfirmed => "It is a booking already",
-        Refusal::NotConfirmed => "It is a hold, not a booking: release it",
-        Refusal::TooManyHolds { .. } => "The caller has as many open holds as it may have",
-        Refusal::HoldTooLong { .. } => "A hold does not last so long",
-        Refusal::HoldCeiling { .. } => "The hold cannot be extended so far",
     }
 }
 
@@ -324,7 +278,7 @@ struct Document<'a> {
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let problem = self.problem;
-        let code = problem.code;
+        let code = &problem.code;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", &format_args!("/docs#{}", code.word()))?;
         map.serialize_entry("title", code.title())?;
@@ -340,7 +294,7 @@ impl Serialize for Document<'_> {
             map.serialize_entry("errors", &problem.errors)?;
         }
         if let Code::Refused(refusal) = code {
-            put_refusal(&mut map, &refusal)?;
+            refusal.put_data(&mut map)?;
         }
         if let Some(position) = problem.position {
             map.serialize_entry("position", &position.0)?;
@@ -349,37 +303,6 @@ impl Serialize for Document<'_> {
             map.serialize_entry("replayed", &true)?;
         }
         map.end()
-    }
-}
-
-/// The data of a refusal, as extension members.
-fn put_refusal<M: SerializeMap>(map: &mut M, refusal: &Refusal) -> Result<(), M::Error> {
-    match refusal {
-        Refusal::SoldOut { nights } | Refusal::StopSell { nights } => {
-            let nights: Vec<String> = nights.iter().map(|night| night.to_string()).collect();
-            map.serialize_entry("nights", &nights)
-        }
-        Refusal::RoomInUse { night } => map.serialize_entry("night", &format_args!("{night}")),
-        Refusal::TooManyRooms { limit } | Refusal::TooManyHolds { limit } => {
-            map.serialize_entry("limit", limit)
-        }
-        Refusal::HoldTooLong { ttl_ms_max } => {
-            map.serialize_entry("ttl_seconds_max", &(ttl_ms_max / 1_000))
-        }
-        Refusal::HoldCeiling { until_max } => {
-            map.serialize_entry("until_max", &format_args!("{until_max}"))
-        }
-        Refusal::UnknownProperty
-        | Refusal::UnknownRoom
-        | Refusal::UnknownType
-        | Refusal::PropertyExists
-        | Refusal::RoomExists
-        | Refusal::NotFound
-        | Refusal::WrongGuest
-        | Refusal::Ended
-        | Refusal::HoldExpired
-        | Refusal::AlreadyConfirmed
-        | Refusal::NotConfirmed => Ok(()),
     }
 }
 
@@ -393,8 +316,8 @@ impl std::error::Error for Problem {}
 
 #[cfg(test)]
 mod tests {
-    use turnstile_rooms::Nights;
-    use turnstile_types::{Night, Timestamp};
+    use turnstile_rooms::{Nights, Refusal as Refused};
+    use turnstile_types::Night;
 
     use super::*;
 
@@ -411,7 +334,7 @@ mod tests {
         let problem = Problem {
             position: Some(Position(9)),
             replayed: true,
-            ..Problem::from(Code::Refused(Refusal::SoldOut { nights }))
+            ..Problem::from(Code::from(Refused::SoldOut { nights }))
         };
         assert_eq!(
             json_of(&problem),
@@ -426,64 +349,5 @@ mod tests {
             json_of(&problem),
             r#"{"type":"/docs#invalid_request","title":"Fields of the request are wrong","status":400,"detail":"arrival: a date","instance":"/v1/rooms/x","code":"invalid_request","retryable":false,"request_id":"r-1","errors":[{"in":"body","field":"arrival","message":"a date"}]}"#
         );
-    }
-
-    #[test]
-    fn every_refusal_has_its_status_and_data() {
-        let nights = Nights {
-            first: Night::from_days(0),
-            bits: 1,
-        };
-        let rows = [
-            (Refusal::UnknownProperty, 404, ""),
-            (Refusal::UnknownRoom, 404, ""),
-            (Refusal::UnknownType, 404, ""),
-            (Refusal::PropertyExists, 409, ""),
-            (Refusal::RoomExists, 409, ""),
-            (
-                Refusal::RoomInUse {
-                    night: nights.first,
-                },
-                409,
-                r#","night":"1970-01-01""#,
-            ),
-            (Refusal::TooManyRooms { limit: 7 }, 409, r#","limit":7"#),
-            (
-                Refusal::SoldOut { nights },
-                409,
-                r#","nights":["1970-01-01"]"#,
-            ),
-            (
-                Refusal::StopSell { nights },
-                409,
-                r#","nights":["1970-01-01"]"#,
-            ),
-            (Refusal::NotFound, 404, ""),
-            (Refusal::WrongGuest, 403, ""),
-            (Refusal::Ended, 410, ""),
-            (Refusal::HoldExpired, 410, ""),
-            (Refusal::AlreadyConfirmed, 409, ""),
-            (Refusal::NotConfirmed, 409, ""),
-            (Refusal::TooManyHolds { limit: 3 }, 409, r#","limit":3"#),
-            (
-                Refusal::HoldTooLong { ttl_ms_max: 60_000 },
-                409,
-                r#","ttl_seconds_max":60"#,
-            ),
-            (
-                Refusal::HoldCeiling {
-                    until_max: Timestamp(0),
-                },
-                409,
-                r#","until_max":"1970-01-01T00:00:00.000Z""#,
-            ),
-        ];
-        for (refusal, status, data) in rows {
-            let problem = Problem::from(Code::Refused(refusal));
-            let word = refusal.code();
-            assert_eq!(problem.code.status(), status, "{word}");
-            let end = format!(r#""code":"{word}","retryable":false,"request_id":"r-1"{data}}}"#);
-            assert!(json_of(&problem).ends_with(&end), "{}", json_of(&problem));
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod errors;
 mod events;
+mod exchange;
 mod framing;
 mod limits;
 mod rooms;
