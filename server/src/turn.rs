@@ -10,7 +10,9 @@ use std::{
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use turnstile_embedded::CommitError;
+use turnstile_exchange::Exchange;
 use turnstile_resp::{exchange, rooms};
+use turnstile_rooms::Rooms;
 
 use crate::{
     asked::Waiting,
@@ -21,6 +23,7 @@ use crate::{
     engine::Engine,
     feed::Feed,
     gate::Inbox,
+    http::Feeds,
     limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
     session::Surroundings,
@@ -67,7 +70,8 @@ pub(crate) struct FastLoop {
     engine: Engine,
     inbox: Inbox,
     asks_wait: bool,
-    feed: Arc<Feed>,
+    rooms: Arc<Feed<Rooms>>,
+    exchange: Arc<Feed<Exchange>>,
     signals: Arc<Signals>,
     limits: Limits,
     xml: turnstile_xml::Options,
@@ -92,7 +96,7 @@ impl FastLoop {
         listeners: Vec<Listener>,
         engine: Engine,
         inbox: Inbox,
-        (feed, signals): (Arc<Feed>, Arc<Signals>),
+        ((rooms, exchange), signals): (Feeds, Arc<Signals>),
         (limits, xml): (Limits, turnstile_xml::Options),
     ) -> Self {
         Self {
@@ -104,7 +108,8 @@ impl FastLoop {
             engine,
             inbox,
             asks_wait: false,
-            feed,
+            rooms,
+            exchange,
             signals,
             limits,
             xml,
@@ -122,7 +127,7 @@ impl FastLoop {
     /// Turns until it is stopped, then closes the back end.
     pub(crate) fn run(mut self) -> Result<(), Broken> {
         let mut events = Events::with_capacity(EVENTS);
-        self.publish();
+        self.publish(true);
         loop {
             self.wait(&mut events)?;
             self.turn()?;
@@ -149,7 +154,7 @@ impl FastLoop {
         self.engine.commit().map_err(Broken::Commit)?;
         self.send();
         self.answer_asks();
-        self.publish();
+        self.publish(self.exchange.is_kept());
         self.sweep();
         Ok(())
     }
@@ -355,9 +360,10 @@ impl FastLoop {
         self.inbox.note_answered();
     }
 
-    /// Tells what the committed group has changed.
-    fn publish(&mut self) {
-        let (feed, followers) = (&self.feed, &self.followers);
+    /// Tells what the committed group has changed. `exchange_kept`: somebody may ask for what
+    /// happened at the exchange.
+    fn publish(&mut self, exchange_kept: bool) {
+        let (feed, followers) = (&self.rooms, &self.followers);
         let (connections, limits) = (&mut self.connections, &self.limits);
         let mut tell = |channel: &str, message: &str| {
             for &place in followers {
@@ -372,6 +378,7 @@ impl FastLoop {
             }
             feed.publish(event);
         });
+        let mut dropped = None;
         self.engine.drain_exchange_events(&mut |event| {
             if !followers.is_empty() {
                 tell(
@@ -379,7 +386,15 @@ impl FastLoop {
                     &exchange::event_json(&event),
                 );
             }
+            if exchange_kept {
+                self.exchange.publish(event);
+            } else {
+                dropped = Some(event.position);
+            }
         });
+        if let Some(position) = dropped {
+            self.exchange.drop_up_to(position);
+        }
         if !self.followers.is_empty() {
             self.owed.extend_from_slice(&self.followers);
             self.send();

@@ -110,6 +110,9 @@ fn components() -> Components {
         .schema_from::<exchange::QueueView>()
         .schema_from::<exchange::TradeView>()
         .schema_from::<exchange::TradePage>()
+        .schema_from::<exchange::ChangeView>()
+        .schema_from::<exchange::PartyView>()
+        .schema_from::<exchange::MarketEventView>()
         .schema_from::<FieldError>()
         .schema_from::<Place>()
         .schema("Problem", problem_schema())
@@ -230,6 +233,7 @@ fn problem_response(status: u16) -> Response {
         413 => ("The body is too large", true),
         415 => ("The body is not application/json", true),
         422 => ("The Idempotency-Key came before with other content", true),
+        426 => ("This path speaks WebSocket", true),
         503 => ("Overloaded, read-only or not ready: see Retry-After", true),
         other => unreachable!("status {other} has a meaning in this table"),
     };
@@ -258,7 +262,7 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
     let header = match operation.id {
         "lookUp" | "getOrder" | "getBook" | "getQueue" => Some("If-None-Match"),
         "cancel" => Some("If-Match"),
-        "events" => Some("Last-Event-ID"),
+        "events" | "exchangeEvents" => Some("Last-Event-ID"),
         _ => None,
     };
     let key = operation.mutates().then_some("Idempotency-Key");

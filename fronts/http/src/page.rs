@@ -87,7 +87,8 @@ fn put_operation(page: &mut String, operation: &Operation, document: &Value) {
             );
         }
         page.push_str("</table>");
-        let content = &responses["200"]["content"]["application/json"]["schema"]["$ref"];
+        let content =
+            &described["responses"]["200"]["content"]["application/json"]["schema"]["$ref"];
         if let Some(name) = plain(content)
             .rsplit('/')
             .next()

@@ -28,6 +28,12 @@ pub enum Code {
     /// The body came without a `Content-Length`.
     LengthRequired,
     PreconditionFailed,
+    /// A page of another origin asked for the connection.
+    ForeignOrigin,
+    /// The path speaks WebSocket only.
+    UpgradeRequired,
+    /// The session has as many open orders as it can cancel when it ends.
+    SessionFull,
     BodyTooLarge,
     HeadTooLarge,
     UnsupportedMediaType,
@@ -55,15 +61,18 @@ impl Code {
             | Self::MalformedJson
             | Self::InvalidIdempotencyKey
             | Self::MalformedHead => 400,
+            Self::ForeignOrigin => 403,
             Self::UnknownPath => 404,
             Self::MethodNotAllowed => 405,
             Self::RequestTimeout => 408,
+            Self::SessionFull => 409,
             Self::LengthRequired => 411,
             Self::PreconditionFailed => 412,
             Self::BodyTooLarge | Self::CommandTooLarge => 413,
             Self::UnsupportedMediaType => 415,
             Self::MisdirectedRequest => 421,
             Self::KeyReused => 422,
+            Self::UpgradeRequired => 426,
             Self::HeadTooLarge => 431,
             Self::Overloaded
             | Self::TooManyStreams
@@ -88,6 +97,9 @@ impl Code {
             Self::RequestTimeout => "request_timeout",
             Self::LengthRequired => "length_required",
             Self::PreconditionFailed => "precondition_failed",
+            Self::ForeignOrigin => "foreign_origin",
+            Self::UpgradeRequired => "upgrade_required",
+            Self::SessionFull => "session_full",
             Self::BodyTooLarge => "body_too_large",
             Self::HeadTooLarge => "head_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
@@ -116,6 +128,9 @@ impl Code {
             Self::RequestTimeout => "The request did not arrive in time",
             Self::LengthRequired => "A body needs a Content-Length",
             Self::PreconditionFailed => "The thing has changed",
+            Self::ForeignOrigin => "Pages of other origins are not served",
+            Self::UpgradeRequired => "This path speaks WebSocket, version 13",
+            Self::SessionFull => "The session has as many open orders as it can cancel at its end",
             Self::BodyTooLarge => "The body is too large",
             Self::HeadTooLarge => "The head of the request is too large",
             Self::UnsupportedMediaType => "The body must be application/json",
@@ -278,31 +293,58 @@ struct Document<'a> {
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let problem = self.problem;
-        let code = &problem.code;
         let mut map = serializer.serialize_map(None)?;
+        problem.put_kind(&mut map)?;
+        map.serialize_entry("instance", self.instance)?;
+        problem.put_code(&mut map)?;
+        map.serialize_entry("request_id", self.request_id)?;
+        problem.put_data(&mut map)?;
+        map.end()
+    }
+}
+
+/// The members that a problem has wherever it is told, also where there is no request.
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.put_kind(&mut map)?;
+        self.put_code(&mut map)?;
+        self.put_data(&mut map)?;
+        map.end()
+    }
+}
+
+impl Problem {
+    fn put_kind<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let code = &self.code;
         map.serialize_entry("type", &format_args!("/docs#{}", code.word()))?;
         map.serialize_entry("title", code.title())?;
         map.serialize_entry("status", &code.status())?;
-        if !problem.detail.is_empty() {
-            map.serialize_entry("detail", &problem.detail)?;
+        if !self.detail.is_empty() {
+            map.serialize_entry("detail", &self.detail)?;
         }
-        map.serialize_entry("instance", self.instance)?;
-        map.serialize_entry("code", code.word())?;
-        map.serialize_entry("retryable", &code.retryable())?;
-        map.serialize_entry("request_id", self.request_id)?;
-        if !problem.errors.is_empty() {
-            map.serialize_entry("errors", &problem.errors)?;
+        Ok(())
+    }
+
+    fn put_code<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("code", self.code.word())?;
+        map.serialize_entry("retryable", &self.code.retryable())
+    }
+
+    fn put_data<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        if !self.errors.is_empty() {
+            map.serialize_entry("errors", &self.errors)?;
         }
-        if let Code::Refused(refusal) = code {
-            refusal.put_data(&mut map)?;
+        if let Code::Refused(refusal) = &self.code {
+            refusal.put_data(map)?;
         }
-        if let Some(position) = problem.position {
+        if let Some(position) = self.position {
             map.serialize_entry("position", &position.0)?;
         }
-        if problem.replayed {
+        if self.replayed {
             map.serialize_entry("replayed", &true)?;
         }
-        map.end()
+        Ok(())
     }
 }
 

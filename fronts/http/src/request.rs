@@ -286,11 +286,16 @@ impl Faults {
         self.take("cursor", text.map(parse_cursor).transpose())
     }
 
+    /// What is wrong.
+    pub(crate) fn problem(self) -> Problem {
+        Problem::invalid(self.errors)
+    }
+
     /// What came of the request: everything it needed was there, or the faults say what was not.
     pub(crate) fn finish<T>(self, whole: Option<T>) -> Result<T, Problem> {
         match whole {
             Some(whole) if self.errors.is_empty() => Ok(whole),
-            _ => Err(Problem::invalid(self.errors)),
+            _ => Err(self.problem()),
         }
     }
 }

@@ -170,15 +170,16 @@ impl Courier {
         }
     }
 
-    /// Has a command executed; the answer is durable.
+    /// Has a command executed; the answer is durable. The request is in the loop's queue when this
+    /// returns, so that those of one sender are executed in their order.
     ///
     /// # Errors
     /// The loop takes no more work, cannot write, or knows the key with other content.
-    pub(super) async fn command<M: Carried>(
+    pub(super) fn command<M: Carried>(
         &self,
         key: Option<Box<str>>,
         command: Vec<u8>,
-    ) -> Result<Reply<M>, Problem> {
+    ) -> impl Future<Output = Result<Reply<M>, Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
         let request = Request::Command {
             principal: Principal::local(),
@@ -187,23 +188,18 @@ impl Courier {
             reply,
         };
         let ticket = |relay| M::ticket(Awaited::Command(relay));
-        let executed = self.ask(M::ask(request), from, ticket).await?;
-        executed.map_err(|error| match error {
-            ExecuteError::KeyReused { first } => Problem::with(
-                Code::KeyReused,
-                format!("the key was used at position {first} for another command"),
-            ),
-            ExecuteError::ReadOnly => Problem::from(Code::ReadOnly),
-            ExecuteError::TooLarge => Problem::from(Code::CommandTooLarge),
-            ExecuteError::Stopped => Problem::from(Code::Unavailable),
-        })
+        let executed = self.ask(M::ask(request), from, ticket);
+        async { executed.await?.map_err(problem_of) }
     }
 
     /// Has a query answered.
     ///
     /// # Errors
     /// The loop takes no more work, or has ended.
-    pub(super) async fn query<M: Carried>(&self, query: M::Query) -> Result<Answered<M>, Problem> {
+    pub(super) fn query<M: Carried>(
+        &self,
+        query: M::Query,
+    ) -> impl Future<Output = Result<Answered<M>, Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
         let request = Request::Query {
             principal: Principal::local(),
@@ -211,7 +207,7 @@ impl Courier {
             reply,
         };
         let ticket = |relay| M::ticket(Awaited::Query(relay));
-        self.ask(M::ask(request), from, ticket).await
+        self.ask(M::ask(request), from, ticket)
     }
 
     /// Has the loop say how it is.
@@ -223,16 +219,18 @@ impl Courier {
         self.ask(Ask::Status { reply }, from, Ticket::Status).await
     }
 
-    async fn ask<T>(
+    fn ask<T, F: FnOnce(Relay<T>) -> Ticket>(
         &self,
         ask: Ask,
         from: oneshot::Receiver<T>,
-        ticket: impl FnOnce(Relay<T>) -> Ticket,
-    ) -> Result<T, Problem> {
+        ticket: F,
+    ) -> impl Future<Output = Result<T, Problem>> + use<T, F> {
         let (to, answer) = oneshot::channel();
         self.leave(ask, ticket(Relay { from, to: Some(to) }));
-        let answer = answer.await.unwrap_or(Err(Code::Unavailable));
-        answer.map_err(Problem::from)
+        async {
+            let answer = answer.await.unwrap_or(Err(Code::Unavailable));
+            answer.map_err(Problem::from)
+        }
     }
 
     fn leave(&self, ask: Ask, mut ticket: Ticket) {
@@ -300,6 +298,18 @@ impl Courier {
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn problem_of(error: ExecuteError) -> Problem {
+    match error {
+        ExecuteError::KeyReused { first } => Problem::with(
+            Code::KeyReused,
+            format!("the key was used at position {first} for another command"),
+        ),
+        ExecuteError::ReadOnly => Problem::from(Code::ReadOnly),
+        ExecuteError::TooLarge => Problem::from(Code::CommandTooLarge),
+        ExecuteError::Stopped => Problem::from(Code::Unavailable),
     }
 }
 

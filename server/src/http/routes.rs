@@ -9,7 +9,7 @@ use axum::{
 };
 use turnstile_http::{Code, Method, Operation, Problem};
 
-use super::{Door, documents, metrics, operations, reply::Trouble, stream};
+use super::{Door, documents, metrics, operations, reply::Trouble, socket, stream};
 
 /// The router of every operation in the table, and no other.
 pub(super) fn router(door: &Arc<Door>) -> Router {
@@ -37,7 +37,9 @@ fn function(operation: &Operation) -> MethodRouter<Arc<Door>> {
         return function;
     }
     match operation.id {
-        "events" => on(filter, stream::events),
+        "events" => on(filter, stream::rooms),
+        "exchangeEvents" => on(filter, stream::exchange),
+        "exchangeFeed" => on(filter, socket::feed),
         "live" => on(filter, documents::live),
         "ready" => on(filter, documents::ready),
         "version" => on(filter, documents::version),

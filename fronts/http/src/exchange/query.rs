@@ -3,6 +3,7 @@
 use turnstile_exchange::{AccountId, Cursor, OrderRef, Query, Symbol};
 
 use crate::{
+    exchange::event::Interest,
     problem::{Place, Problem},
     query::Parameters,
     request::{Faults, LIMIT_DEFAULT},
@@ -127,6 +128,24 @@ pub fn depth(mut parameters: Parameters<'_>, symbol: Symbol) -> Result<Query, Pr
 pub fn queue(mut parameters: Parameters<'_>, symbol: Symbol) -> Result<Query, Problem> {
     let limit = parameters.count("limit", LIMIT_DEFAULT);
     parameters.finish(limit.map(|limit| Query::Queue { symbol, limit }))
+}
+
+/// Where a stream of events begins, and what it is about.
+///
+/// # Errors
+/// Wrong parameters.
+pub fn interest(mut parameters: Parameters<'_>) -> Result<(Option<String>, Interest), Problem> {
+    let since = parameters.text("since");
+    let symbol = match parameters.text("symbol") {
+        None => Some(None),
+        Some(symbol) => parameters.faults().symbol(&symbol).map(Some),
+    };
+    let account = match parameters.text("account") {
+        None => Some(None),
+        Some(account) => parameters.faults().account(&account).map(Some),
+    };
+    let whole = symbol.zip(account);
+    parameters.finish(whole.map(|(symbol, account)| (since, Interest { symbol, account })))
 }
 
 #[cfg(test)]

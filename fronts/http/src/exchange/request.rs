@@ -101,40 +101,40 @@ pub struct NewBand<'a> {
 pub struct NewOrder<'a> {
     #[serde(borrow)]
     #[schema(value_type = String, example = "ada")]
-    account: Cow<'a, str>,
+    pub(super) account: Cow<'a, str>,
     #[serde(borrow)]
     #[schema(value_type = String, example = "SPY")]
-    symbol: Cow<'a, str>,
+    pub(super) symbol: Cow<'a, str>,
     /// `buy` or `sell`.
     #[serde(borrow)]
     #[schema(value_type = String, example = "buy")]
-    side: Cow<'a, str>,
+    pub(super) side: Cow<'a, str>,
     #[serde(borrow)]
     #[schema(value_type = String, example = "10")]
-    quantity: Cow<'a, str>,
+    pub(super) quantity: Cow<'a, str>,
     /// The worst price that is accepted. Without it the order takes the market's price.
     #[serde(borrow, default)]
     #[schema(value_type = Option<String>, example = "145.67")]
-    limit: Option<Cow<'a, str>>,
+    pub(super) limit: Option<Cow<'a, str>>,
     /// `gtc`, `gtd`, `ioc`, `fok` or `post_only`. When it is left out: `gtd` with `until`, `gtc`
     /// with a limit, else `ioc`.
     #[serde(borrow, default)]
     #[schema(value_type = Option<String>)]
-    time_in_force: Option<Cow<'a, str>>,
+    pub(super) time_in_force: Option<Cow<'a, str>>,
     /// When a `gtd` order expires.
     #[serde(borrow, default)]
     #[schema(value_type = Option<String>, format = DateTime)]
-    until: Option<Cow<'a, str>>,
+    pub(super) until: Option<Cow<'a, str>>,
     /// What happens when it meets an order of its own account: `allow`, `skip`, `expire_maker`,
     /// `expire_taker` or `expire_both`.
     #[serde(borrow, default)]
     #[schema(value_type = Option<String>, default = "expire_taker")]
-    self_trade: Option<Cow<'a, str>>,
+    pub(super) self_trade: Option<Cow<'a, str>>,
     /// Unique for the account: the same order under the same id again opens nothing, and gets the
     /// first answer.
     #[serde(borrow, default)]
     #[schema(value_type = Option<String>, max_length = 36)]
-    client_id: Option<Cow<'a, str>>,
+    pub(super) client_id: Option<Cow<'a, str>>,
 }
 
 /// Cancels what is left of an order.
@@ -154,15 +154,15 @@ pub struct OrderReplacement<'a> {
     /// The account that sent it.
     #[serde(borrow)]
     #[schema(value_type = String, example = "ada")]
-    account: Cow<'a, str>,
+    pub(super) account: Cow<'a, str>,
     /// What shall be left open.
     #[serde(borrow)]
     #[schema(value_type = String, example = "5")]
-    quantity: Cow<'a, str>,
+    pub(super) quantity: Cow<'a, str>,
     /// When it is left out, the limit stays.
     #[serde(borrow, default)]
     #[schema(value_type = Option<String>)]
-    limit: Option<Cow<'a, str>>,
+    pub(super) limit: Option<Cow<'a, str>>,
 }
 
 /// Cancels every open order of an account.
@@ -171,11 +171,11 @@ pub struct OrderReplacement<'a> {
 pub struct MassCancellation<'a> {
     #[serde(borrow)]
     #[schema(value_type = String, example = "ada")]
-    account: Cow<'a, str>,
+    pub(super) account: Cow<'a, str>,
     /// Only those of this symbol.
     #[serde(borrow, default)]
     #[schema(value_type = Option<String>)]
-    symbol: Option<Cow<'a, str>>,
+    pub(super) symbol: Option<Cow<'a, str>>,
 }
 
 impl Faults {

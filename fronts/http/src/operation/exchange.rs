@@ -1,6 +1,8 @@
 //! The operations of the exchange.
 
-use super::{Method, Operation, PAGED, RECEIPT, Success, command, read, with_problems, with_query};
+use super::{
+    Method, Operation, PAGED, RECEIPT, Success, command, document, read, with_problems, with_query,
+};
 
 const ORDER_PROBLEMS: &[u16] = &[400, 403, 404, 409, 413, 415, 422];
 
@@ -193,4 +195,26 @@ pub(super) const OPERATIONS: &[Operation] = &[
         None,
         RECEIPT,
     ),
+    Operation {
+        query: &["since", "symbol", "account"],
+        problems: &[400, 503],
+        ..document(
+            "/v1/exchange/events",
+            "exchangeEvents",
+            "Follow what happens, as server-sent events: all of it, or what is about one symbol or \
+             account; resumes after Last-Event-ID or `since`",
+            "text/event-stream",
+        )
+    },
+    Operation {
+        success: Success::Protocol("The connection speaks WebSocket from here on"),
+        problems: &[403, 426, 503],
+        ..document(
+            "/v1/exchange/feed",
+            "exchangeFeed",
+            "Books, trades, tops and orders as snapshots and changes, and order entry, on one \
+             WebSocket; docs/feed.md has its messages",
+            "",
+        )
+    },
 ];
