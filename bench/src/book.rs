@@ -42,7 +42,7 @@ pub(crate) fn measure(arguments: &Book) -> Result<Report> {
     } else {
         arguments.messages
     };
-    let machine = Machine::this("turnstile".as_ref());
+    let machine = Machine::with(&[]);
     let neighbours = Neighbours::watch()?;
     let mut rows = Vec::new();
     for regime in Regime::ALL {

@@ -25,12 +25,12 @@ pub(crate) struct Contender {
 }
 
 /// One measurement of one contender.
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    rate: f64,
-    server_us: f64,
-    client_us: f64,
-    refused_percent: f64,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) rate: f64,
+    pub(crate) server_us: f64,
+    pub(crate) client_us: f64,
+    pub(crate) refused_percent: f64,
 }
 
 /// Runs the contest. Each sample has a new server with an empty directory.
@@ -56,8 +56,10 @@ pub(crate) fn run(
     Ok(Section {
         title,
         setting: format!(
-            "{} connections x {} under way, {} requests (wrk and lab: {} s), {rounds} rounds",
-            load.connections, load.depth, load.requests, load.seconds
+            "{} connections x {} under way, {}, {rounds} rounds",
+            load.connections,
+            load.depth,
+            length(load, contenders)
         ),
         before,
         after: ground.probe()?,
@@ -72,13 +74,27 @@ pub(crate) fn run(
     })
 }
 
-fn sample(ground: &Ground, contender: Contender, load: Load) -> Result<Sample> {
+/// How long the generators run; some are told a time.
+fn length(load: Load, contenders: &[Contender]) -> String {
+    let timed = |contender: &Contender| matches!(contender.work, Work::Http | Work::Lab);
+    let requests = format!("{} requests", load.requests);
+    if contenders.iter().any(timed) {
+        return format!("{requests} (wrk and lab: {} s)", load.seconds);
+    }
+    requests
+}
+
+pub(crate) fn sample(ground: &Ground, contender: Contender, load: Load) -> Result<Sample> {
     let server = ground.start(contender.kind)?;
+    driver::prepare(contender.work, &server, load)?;
     let accepted_before = server.accepted()?;
     let cpu_before = server.cpu()?;
     let tally = driver::drive(contender.work, &server, load, &ground.turnstile)?;
     let cpu = server.cpu()? - cpu_before;
-    let accepted = u32::try_from(server.accepted()? - accepted_before)?;
+    let accepted = match tally.accepted {
+        Some(accepted) => accepted,
+        None => u32::try_from(server.accepted()? - accepted_before)?,
+    };
     ensure!(accepted > 0, "{contender}: no request was accepted");
     Ok(Sample {
         rate: tally.rate,
@@ -89,7 +105,7 @@ fn sample(ground: &Ground, contender: Contender, load: Load) -> Result<Sample> {
     })
 }
 
-fn figures(samples: &[Sample]) -> Vec<Figure> {
+pub(crate) fn figures(samples: &[Sample]) -> Vec<Figure> {
     let figure = |name, value: fn(&Sample) -> f64| Figure {
         name,
         values: samples.iter().map(value).collect(),
@@ -109,6 +125,7 @@ impl fmt::Display for Contender {
             Work::Command(words) => f.write_str(words[0]),
             Work::Http => f.write_str("HTTP by wrk"),
             Work::Lab => f.write_str("ROOMS.BOOK by our lab"),
+            Work::Speech(speech) => speech.fmt(f),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Generators: each runs on the client's core, and says how many requests were answered how fast.
 
 mod lab;
+mod pipe;
 mod redis_benchmark;
 mod wrk;
 
@@ -17,6 +18,7 @@ use crate::{
     server::{Server, spawn},
 };
 
+pub(crate) use pipe::{Order, Speech};
 pub(crate) use redis_benchmark::{BOOK, FCALL, SET};
 
 /// How hard a server is driven.
@@ -40,16 +42,28 @@ pub(crate) enum Work {
     Http,
     /// Bookings over RESP by the generator of our lab.
     Lab,
+    /// Whatever a generator of this program says.
+    Speech(Speech),
 }
 
 /// What a generator has seen and used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tally {
     pub(crate) requests: u32,
+    /// How many of them were done and not refused, where the generator reads its answers.
+    pub(crate) accepted: Option<u32>,
     /// Requests a second.
     pub(crate) rate: f64,
     /// The generator's CPU time (user and system) a request.
     pub(crate) client_us: f64,
+}
+
+/// Makes what the work needs, before anything is measured.
+pub(crate) fn prepare(work: Work, server: &Server, load: Load) -> Result<()> {
+    match work {
+        Work::Command(_) | Work::Http | Work::Lab => Ok(()),
+        Work::Speech(speech) => pipe::prepare(speech, server, load),
+    }
 }
 
 /// Drives a server; `turnstile` is our binary, which holds the lab.
@@ -58,11 +72,12 @@ pub(crate) fn drive(work: Work, server: &Server, load: Load, turnstile: &Path) -
         Work::Command(words) => redis_benchmark::drive(words, server, load),
         Work::Http => wrk::drive(server, load),
         Work::Lab => lab::drive(server, load, turnstile),
+        Work::Speech(speech) => pipe::drive(speech, server, load),
     }
 }
 
 /// Runs a generator to its end: what it printed, and the CPU time it used.
-fn run(command: &mut Command) -> Result<(String, Duration)> {
+pub(crate) fn run(command: &mut Command) -> Result<(String, Duration)> {
     let before = process::cpu_of_ended_children()?;
     let child = spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
     let output = child.wait_with_output()?;

@@ -1,6 +1,6 @@
 //! Which machine, which programs, which commit: without them a figure says nothing.
 
-use std::{fs, process::Command};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use serde::Serialize;
 
@@ -16,15 +16,13 @@ pub(crate) struct Machine {
     /// UTC, RFC 3339.
     pub(crate) date: String,
     pub(crate) commit: String,
-    pub(crate) turnstile: String,
-    pub(crate) redis: String,
-    pub(crate) redis_benchmark: String,
-    pub(crate) wrk: String,
+    /// The programs that take part, with what they say of their version.
+    pub(crate) programs: BTreeMap<String, String>,
 }
 
 impl Machine {
-    pub(crate) fn this(turnstile: &std::path::Path) -> Self {
-        let turnstile = turnstile.to_string_lossy();
+    /// This machine, and those programs on it.
+    pub(crate) fn with(programs: &[&Path]) -> Self {
         Self {
             cpu: cpu_model(),
             cores: said_by("nproc", &["--all"]),
@@ -32,12 +30,15 @@ impl Machine {
             load_average: read("/proc/loadavg"),
             date: said_by("date", &["-u", "+%Y-%m-%dT%H:%M:%SZ"]),
             commit: said_by("git", &["describe", "--always", "--dirty", "--abbrev=12"]),
-            turnstile: said_by(&turnstile, &["--version"]),
-            redis: said_by("redis-server", &["--version"]),
-            redis_benchmark: said_by("redis-benchmark", &["--version"]),
-            wrk: said_by("wrk", &["--version"]),
+            programs: programs.iter().map(|path| version(path)).collect(),
         }
     }
+}
+
+fn version(program: &Path) -> (String, String) {
+    let name = program.file_name().unwrap_or(program.as_os_str());
+    let said = said_by(&program.to_string_lossy(), &["--version"]);
+    (name.to_string_lossy().into_owned(), said)
 }
 
 fn cpu_model() -> String {

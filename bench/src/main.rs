@@ -2,11 +2,13 @@
 //!
 //! A missed target is a result and not a failure: the report says so, and the exit code is 0.
 
-mod allocations;
 mod book;
 mod booking;
+mod compare;
 mod contest;
+mod dice;
 mod driver;
+mod exchange;
 mod ground;
 mod machine;
 mod pin;
@@ -20,20 +22,25 @@ mod server;
 
 use std::{
     io::{self, Write as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Result, ensure};
 use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser};
+use turnstile_trial::Counting;
 
 use crate::{
     book::Book,
+    compare::Compare,
     ground::Ground,
     machine::Machine,
     probe::Probe,
     report::{NotMeasured, Report},
-    rooms::SECTIONS,
+    section::Part,
 };
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
 
 /// Measures what we claim to be fast, beside its peers
 #[derive(Debug, Parser)]
@@ -46,8 +53,12 @@ struct Arguments {
 enum Command {
     /// Every claim about rooms, beside redis-server; writes rooms.json and rooms.md
     Rooms(Rooms),
+    /// Every claim about orders over the doors; writes exchange.json and exchange.md
+    Exchange(Exchange),
     /// The order book alone, in five market regimes; writes book.json and book.md
     Book(Book),
+    /// Two builds of our server under the same loads, as ratios of new to old
+    Compare(Compare),
     /// Only what the bare machine does: one sync, one round trip over loopback
     Probe {
         /// Where the probe writes: a directory on the disk of interest
@@ -58,6 +69,28 @@ enum Command {
 
 #[derive(Args, Debug)]
 struct Rooms {
+    #[command(flatten)]
+    run: Run,
+    /// Measure only these parts
+    #[arg(long, value_parser = names(&rooms::SECTIONS))]
+    only: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+struct Exchange {
+    #[command(flatten)]
+    run: Run,
+    /// Measure only these parts
+    #[arg(long, value_parser = names(&exchange::SECTIONS))]
+    only: Vec<String>,
+    /// Also measure exchange-core, which needs a JDK, Maven and its central repository
+    #[arg(long)]
+    exchange_core: bool,
+}
+
+/// What all measurements of servers have in common.
+#[derive(Args, Debug)]
+struct Run {
     /// Few and short rounds: to see that everything works
     #[arg(long)]
     quick: bool,
@@ -70,16 +103,32 @@ struct Rooms {
     /// Our release binary; without it, cargo builds it
     #[arg(long)]
     turnstile: Option<PathBuf>,
-    /// Measure only these parts
-    #[arg(long, value_parser = PossibleValuesParser::new(SECTIONS.map(|(name, _)| name)))]
-    only: Vec<String>,
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Rooms(arguments) => measure(arguments),
+        Command::Rooms(Rooms { run, only }) => {
+            let sections = chosen(&rooms::SECTIONS, &only);
+            measure("rooms", run, &sections, &rooms::PROGRAMS)
+        }
+        Command::Exchange(Exchange {
+            run,
+            only,
+            exchange_core,
+        }) => {
+            let mut sections = chosen(&exchange::SECTIONS, &only);
+            if exchange_core {
+                sections.push(exchange::EXCHANGE_CORE);
+            }
+            let programs: &[&str] = if exchange_core { &["java"] } else { &[] };
+            measure("exchange", run, &sections, programs)
+        }
         Command::Book(arguments) => {
             write!(io::stdout(), "{}", book::measure(&arguments)?)?;
+            Ok(())
+        }
+        Command::Compare(arguments) => {
+            write!(io::stdout(), "{}", compare::measure(arguments)?)?;
             Ok(())
         }
         Command::Probe { scratch } => {
@@ -90,22 +139,32 @@ fn main() -> Result<()> {
     }
 }
 
-fn measure(arguments: Rooms) -> Result<()> {
-    let turnstile = match arguments.turnstile {
+fn names(sections: &[Part]) -> PossibleValuesParser {
+    PossibleValuesParser::new(sections.iter().map(|(name, _)| *name))
+}
+
+/// The named parts; all of them when none is named.
+fn chosen(sections: &[Part], only: &[String]) -> Vec<Part> {
+    let is_chosen = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
+    let chosen = sections.iter().filter(|(name, _)| is_chosen(name));
+    chosen.copied().collect()
+}
+
+fn measure(subject: &'static str, run: Run, parts: &[Part], programs: &[&str]) -> Result<()> {
+    let turnstile = match run.turnstile {
         Some(path) => path,
         None => server::build()?,
     };
     let ground = Ground {
         turnstile,
-        scratch: arguments.scratch,
-        quick: arguments.quick,
+        scratch: run.scratch,
+        quick: run.quick,
     };
-    let machine = Machine::this(&ground.turnstile);
+    let mut taking_part = vec![ground.turnstile.as_path()];
+    taking_part.extend(programs.iter().map(Path::new));
+    let machine = Machine::with(&taking_part);
     let (mut sections, mut not_measured) = (Vec::new(), Vec::new());
-    for (name, measure) in SECTIONS {
-        if !arguments.only.is_empty() && !arguments.only.iter().any(|only| only == name) {
-            continue;
-        }
+    for &(name, measure) in parts {
         match measure(&ground) {
             Ok(section) => sections.push(section),
             Err(reason) => not_measured.push(NotMeasured {
@@ -115,12 +174,13 @@ fn measure(arguments: Rooms) -> Result<()> {
         }
     }
     let report = Report {
+        subject,
         quick: ground.quick,
         machine,
         sections,
         not_measured,
     };
-    report.write(&arguments.out)?;
+    report.write(&run.out)?;
     write!(io::stdout(), "{report}")?;
     ensure!(
         report.not_measured.is_empty(),

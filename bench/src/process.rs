@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
+use rustix::time::{ClockId, clock_gettime};
 
 /// The CPU time (user and system) of all threads of a process, in the kernel's ticks.
 pub(crate) fn cpu(pid: u32) -> Result<Duration> {
@@ -15,6 +16,12 @@ pub(crate) fn cpu(pid: u32) -> Result<Duration> {
 /// The CPU time of all children of this process that have ended and were waited for.
 pub(crate) fn cpu_of_ended_children() -> Result<Duration> {
     Ok(read_stat("self")?.children)
+}
+
+/// The CPU time of the calling thread.
+pub(crate) fn cpu_of_this_thread() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).expect("a thread's CPU time is not negative")
 }
 
 /// The resident memory of a process, in bytes.

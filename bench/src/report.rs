@@ -19,6 +19,9 @@ use crate::{
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
+    /// What was measured: `rooms` is written to `rooms.json` and `rooms.md`.
+    #[serde(skip)]
+    pub(crate) subject: &'static str,
     /// Quick runs are short, and prove only that the benchmark works.
     pub(crate) quick: bool,
     pub(crate) machine: Machine,
@@ -34,21 +37,31 @@ pub(crate) struct NotMeasured {
 }
 
 impl Report {
-    /// Writes `rooms.json` and `rooms.md`, in place of those of an earlier run.
+    /// Writes its two files, in place of those of an earlier run.
     pub(crate) fn write(&self, dir: &Path) -> Result<()> {
-        let context = || format!("cannot write to {}", dir.display());
-        fs::create_dir_all(dir).with_context(context)?;
-        let mut json = serde_json::to_string_pretty(self)?;
-        json.push('\n');
-        fs::write(dir.join("rooms.json"), json).with_context(context)?;
-        fs::write(dir.join("rooms.md"), self.to_string()).with_context(context)
+        write_files(self, dir, self.subject)
     }
+}
+
+/// Writes a report as `name.json` and `name.md`.
+pub(crate) fn write_files<R>(report: &R, dir: &Path, name: &str) -> Result<()>
+where
+    R: Serialize + fmt::Display,
+{
+    let context = || format!("cannot write to {}", dir.display());
+    fs::create_dir_all(dir).with_context(context)?;
+    let mut json = serde_json::to_string_pretty(report)?;
+    json.push('\n');
+    fs::write(dir.join(format!("{name}.json")), json).with_context(context)?;
+    fs::write(dir.join(format!("{name}.md")), report.to_string()).with_context(context)
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = if self.quick { "quick" } else { "full" };
-        writeln!(f, "# Rooms, measured ({length} run)\n")?;
+        let (first, rest) = self.subject.split_at(1);
+        let title = first.to_ascii_uppercase() + rest;
+        writeln!(f, "# {title}, measured ({length} run)\n")?;
         f.write_str(
             "Each ratio is taken inside a round; quoted are the median, the lowest and the \
              highest of the rounds. The median is judged.\n\n",
@@ -63,6 +76,7 @@ impl fmt::Display for Report {
             writeln!(f, "\nNot measured: {section}: {reason}")?;
         }
         write_machine(f, &self.machine)?;
+        write_programs(f, &self.machine)?;
         for section in &self.sections {
             write_section(f, section)?;
         }
@@ -79,7 +93,8 @@ fn write_claim(f: &mut fmt::Formatter<'_>, claim: &Claim) -> fmt::Result {
     )
 }
 
-fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
+/// Where it was measured, and which commit.
+pub(crate) fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
     writeln!(f, "\n## Machine\n")?;
     let rows = [
         ("processor", &machine.cpu),
@@ -88,19 +103,27 @@ fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
         ("load average", &machine.load_average),
         ("date", &machine.date),
         ("commit", &machine.commit),
-        ("turnstile", &machine.turnstile),
-        ("redis-server", &machine.redis),
-        ("redis-benchmark", &machine.redis_benchmark),
-        ("wrk", &machine.wrk),
     ];
-    for (name, value) in rows {
-        writeln!(f, "- {name}: {value}")?;
-    }
+    write_rows(f, &rows)
+}
+
+fn write_programs(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
+    let rows: Vec<(&str, &String)> = machine
+        .programs
+        .iter()
+        .map(|(name, version)| (name.as_str(), version))
+        .collect();
+    write_rows(f, &rows)?;
     writeln!(
         f,
         "- servers on core {SERVER_CORE}, generators on core {CLIENT_CORE}; CPU is user and \
          system time from /proc, of all threads"
     )
+}
+
+fn write_rows(f: &mut fmt::Formatter<'_>, rows: &[(&str, &String)]) -> fmt::Result {
+    rows.iter()
+        .try_for_each(|(name, value)| writeln!(f, "- {name}: {value}"))
 }
 
 fn write_section(f: &mut fmt::Formatter<'_>, section: &Section) -> fmt::Result {

@@ -11,7 +11,7 @@ use crate::{
     driver::{BOOK, FCALL, SET, Work},
     ground::Ground,
     ratio::Bound::{AtLeast, AtMost, None as Compared},
-    section::Section,
+    section::{Part, Section},
     server::{
         Durability::{Memory, Sync},
         Kind::{Redis, Turnstile},
@@ -19,11 +19,8 @@ use crate::{
     },
 };
 
-/// Measures one part of the claims.
-type Measure = fn(&Ground) -> Result<Section>;
-
 /// The parts, by the names they are asked for by.
-pub(crate) const SECTIONS: [(&str, Measure); 8] = [
+pub(crate) const SECTIONS: [Part; 8] = [
     ("pipelined", pipelined),
     ("unpipelined", unpipelined),
     ("tax", tax),
@@ -33,6 +30,9 @@ pub(crate) const SECTIONS: [(&str, Measure); 8] = [
     ("restart", restart::measure),
     ("depth", depth::measure),
 ];
+
+/// The programs beside our own.
+pub(crate) const PROGRAMS: [&str; 3] = ["redis-server", "redis-benchmark", "wrk"];
 
 const DURABLE: Contender = booked(Sync);
 const IN_MEMORY: Contender = booked(Memory);

@@ -1,14 +1,22 @@
 //! One part of the report: what was compared under which load, round by round.
 
+use anyhow::Result;
 use serde::Serialize;
 
 use crate::{
+    ground::Ground,
     probe::Probe,
     ratio::{Bound, Ratio, Verdict},
 };
 
 /// With two cores for two ends, others who use more than this take it from one of the ends.
 pub(crate) const NEIGHBOURS_PERCENT_MAX: f64 = 25.0;
+
+/// Measures one part of the claims.
+pub(crate) type Measure = fn(&Ground) -> Result<Section>;
+
+/// A part by the name that it is asked for by.
+pub(crate) type Part = (&'static str, Measure);
 
 /// A part of the report, with the probes that ran right before and after it.
 #[derive(Debug, Serialize)]

@@ -61,6 +61,7 @@ pub(crate) struct Server {
     home: Rc<TempDir>,
     resp: SocketAddr,
     http: SocketAddr,
+    xml: SocketAddr,
     start_time: Duration,
 }
 
@@ -78,11 +79,11 @@ impl Server {
 
     /// Starts a server on what another has left.
     fn start_at(kind: Kind, turnstile: &Path, home: Rc<TempDir>) -> Result<Self> {
-        let (resp, http) = (free_address()?, free_address()?);
+        let (resp, http, xml) = (free_address()?, free_address()?, free_address()?);
         let mut command = match kind {
             Kind::Turnstile(durability) => {
                 let mut command = pin::command(pin::SERVER_CORE, turnstile);
-                turnstile::arguments(&mut command, durability, home.path(), resp, http);
+                turnstile::arguments(&mut command, durability, home.path(), [resp, http, xml]);
                 command
             }
             Kind::Redis(persistence) => {
@@ -104,6 +105,7 @@ impl Server {
             home,
             resp,
             http,
+            xml,
             start_time: Duration::ZERO,
         };
         server.await_answer(begin)?;
@@ -133,6 +135,10 @@ impl Server {
 
     pub(crate) const fn http(&self) -> SocketAddr {
         self.http
+    }
+
+    pub(crate) const fn xml(&self) -> SocketAddr {
+        self.xml
     }
 
     pub(crate) fn cpu(&self) -> Result<Duration> {

@@ -10,11 +10,12 @@ use std::{
 use anyhow::{Context as _, anyhow, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Whether the server opens its HTTP door too.
+/// Which doors the server opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Http {
-    Off,
-    On,
+pub(crate) enum Doors {
+    Resp,
+    RespAndXml,
+    Every,
 }
 
 /// A server that serves. It ends with us: it stops when its standard input does, and it is killed
@@ -27,6 +28,7 @@ pub(crate) struct Server {
     /// Held open: a server that may print must not find it closed.
     _output: BufReader<ChildStdout>,
     resp: SocketAddr,
+    xml: Option<SocketAddr>,
     /// What it printed before `ready`.
     printed: Vec<String>,
 }
@@ -34,15 +36,14 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server on free ports, and waits until it is ready. Without a directory it makes a
     /// temporary one.
-    pub(crate) fn start(data: Option<&Path>, http: Http) -> anyhow::Result<Self> {
+    pub(crate) fn start(data: Option<&Path>, doors: Doors) -> anyhow::Result<Self> {
         let binary = std::env::current_exe().context("the path of this binary")?;
         let mut command = Command::new(binary);
         command.args(["dev", "--attached", "--log", "warn", "--durability", "sync"]);
-        command.args(["--resp", "127.0.0.1:0", "--xml", "off", "--http"]);
-        command.arg(match http {
-            Http::Off => "off",
-            Http::On => "127.0.0.1:0",
-        });
+        let when = |open| if open { "127.0.0.1:0" } else { "off" };
+        command.args(["--resp", "127.0.0.1:0"]);
+        command.args(["--xml", when(doors != Doors::Resp)]);
+        command.args(["--http", when(doors == Doors::Every)]);
         if let Some(data) = data {
             command.arg("--data").arg(data);
         }
@@ -58,15 +59,18 @@ impl Server {
                 return Err(error.context(format!("the server did not start: {status}")));
             }
         };
-        let resp = printed
-            .iter()
-            .find_map(|line| line.strip_prefix("resp")?.trim().parse().ok())
-            .context("the server named no RESP door")?;
+        let door = |name| {
+            let mut lines = printed.iter();
+            lines.find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+        };
+        let resp = door("resp").context("the server named no RESP door")?;
+        let xml = door("xml");
         Ok(Self {
             child,
             _input: input,
             _output: output,
             resp,
+            xml,
             printed,
         })
     }
@@ -74,6 +78,11 @@ impl Server {
     /// Where its RESP door is.
     pub(crate) const fn resp(&self) -> SocketAddr {
         self.resp
+    }
+
+    /// Where its XML door is, if it was started with one.
+    pub(crate) const fn xml(&self) -> Option<SocketAddr> {
+        self.xml
     }
 
     /// What it printed when it started.

@@ -2,8 +2,12 @@
 
 mod audit;
 mod crash;
+mod traders;
 
-use std::{path::PathBuf, time::Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -12,7 +16,7 @@ use turnstile_load::{Verdict, rush};
 use turnstile_stats::units::Count;
 
 use crate::{
-    child::{Http, Server},
+    child::{Doors, Server},
     exit::Coded,
     lab, resp, rooms,
     season::{self, Booking, Played, hotel_csv, published},
@@ -20,8 +24,10 @@ use crate::{
     verify,
 };
 use crash::Crash;
+use traders::Traders;
 
-/// A season, a rush, a crash under load, a restart, and everything checked; in under a minute.
+/// A season, a rush, a crash under load, traders and a crash under them, and everything checked;
+/// in under a minute.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Replay this CSV of the public hotel-bookings data set; else a season drawn from its figures
@@ -50,6 +56,8 @@ struct Amounts {
     rush_clients: usize,
     /// Acknowledged bookings after which the server is killed.
     crash_after: u64,
+    /// For how long orders are sent; the server is killed in the middle of it.
+    trading: Duration,
 }
 
 impl Scale {
@@ -59,11 +67,13 @@ impl Scale {
                 bookings: 1_500,
                 rush_clients: 100,
                 crash_after: 1_000,
+                trading: Duration::from_millis(600),
             },
             Self::Full => Amounts {
                 bookings: 40_000,
                 rush_clients: 500,
                 crash_after: 50_000,
+                trading: Duration::from_secs(3),
             },
         }
     }
@@ -77,26 +87,33 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .tempdir()?;
     let mut table = Table::default();
 
-    terminal::note("1/6 a server on an embedded journal, durability sync");
-    let server = Server::start(Some(directory.path()), Http::Off)?;
-    terminal::note("2/6 a season of bookings and cancellations");
+    terminal::note("1/8 a server on an embedded journal, durability sync");
+    let server = Server::start(Some(directory.path()), Doors::Resp)?;
+    terminal::note("2/8 a season of bookings and cancellations");
     let bookings = bookings(arguments, &amounts, &mut table)?;
     let played = play(&server, &bookings, &mut table)?;
-    terminal::note("3/6 a rush for one room");
+    terminal::note("3/8 a rush for one room");
     let rush = rush_for_one_room(&server, &amounts, &mut table)?;
-    terminal::note("4/6 load, and kill -9 in the middle of it");
+    terminal::note("4/8 load, and kill -9 in the middle of it");
     let crash = Crash::cause(server, amounts.crash_after)?;
-    terminal::note("5/6 the same directory again: is everything there that was acknowledged?");
+    terminal::note("5/8 the same directory again: is everything there that was acknowledged?");
     let restarted = Instant::now();
-    let server = Server::start(Some(directory.path()), Http::Off)?;
+    let server = Server::start(Some(directory.path()), Doors::RespAndXml)?;
     table.row("kill -9", crash.summary());
     table.row(
         "restart",
         format_args!("ready again after {:.0?}", restarted.elapsed()),
     );
     check(&server, &played, &rush, &crash, &mut table)?;
+    terminal::note(
+        "6/8 traders who send and cancel orders over XML, and kill -9 in the middle of it",
+    );
+    let traders = Traders::lose(server, amounts.trading, arguments.seed)?;
+    terminal::note("7/8 the same directory again: every order, every cent, every share?");
+    let server = Server::start(Some(directory.path()), Doors::RespAndXml)?;
+    traders.check(&server, &mut table)?;
     server.stop()?;
-    terminal::note("6/6 every checksum, two replays, every rule");
+    terminal::note("8/8 every checksum, two replays, every rule");
     let verdict = verify::verify(directory.path())?;
     table.row("verify", verify::summary(&verdict));
     table.row("took", format_args!("{:.1?}", begun.elapsed()));
@@ -229,7 +246,7 @@ fn check(
 /// Serves the demo's directory until somebody stops it. The directory stays.
 fn stay(directory: TempDir) -> anyhow::Result<()> {
     let path = directory.keep();
-    let server = Server::start(Some(&path), Http::On)?;
+    let server = Server::start(Some(&path), Doors::Every)?;
     for line in server.printed() {
         terminal::line(line)?;
     }

@@ -1,5 +1,7 @@
 //! `turnstile dev`: a server to try things on.
 
+mod market;
+
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -61,12 +63,19 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let directory = Directory::of(&config)?;
     let serving = Serving::start(&config, directory.path())?;
     make_samples(&serving.gate()).context("the sample properties")?;
+    // The loop takes no commands of the exchange but at its doors.
+    if let Some(door) = serving.door("resp") {
+        market::open(door).context("the sample market")?;
+    }
     if arguments.attached {
         serving.stop_at_end_of_input()?;
     }
     serving.announce(directory.path())?;
     terminal::line("loopback only, no key needed")?;
-    for line in lines_to_paste(serving.door("resp"), serving.door("http")) {
+    let resp = serving.door("resp");
+    let rooms = lines_to_paste(resp, serving.door("http"));
+    let exchange = market::lines_to_paste(resp, serving.door("xml"));
+    for line in rooms.into_iter().chain(exchange) {
         terminal::line(line)?;
     }
     serving.until_stopped()

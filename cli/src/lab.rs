@@ -1,5 +1,7 @@
 //! `turnstile lab`: load, and the proof that the server stayed correct under it.
 
+mod exchange;
+
 use std::{
     fmt::Display,
     fs::File,
@@ -19,7 +21,7 @@ use turnstile_load::{Verdict, pace::Progress, rooms, rush};
 use turnstile_stats::units::{Count, PerSecond};
 
 use crate::{
-    child::{Http, Server},
+    child::{Doors, Server},
     exit::Coded,
     terminal,
 };
@@ -40,6 +42,12 @@ pub(crate) enum Command {
 pub(crate) enum Run {
     /// Guests who book and cancel
     Rooms(RoomsArguments),
+    /// Traders who send and cancel orders
+    ///
+    /// Accounts and symbols are made for the run. At its end cash and shares must be what was put
+    /// in, and every order what was acknowledged. docs/exchange-load.md describes the order flow
+    /// and the proof.
+    Exchange(exchange::Arguments),
 }
 
 /// Which server, and where the result goes.
@@ -95,6 +103,7 @@ pub(crate) struct RushArguments {
 pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(Run::Rooms(arguments)) => run_rooms(&arguments),
+        Command::Run(Run::Exchange(arguments)) => exchange::run(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
     }
 }
@@ -161,14 +170,9 @@ impl Driven {
         if let Some(address) = target.resp {
             return Ok(Self { address, own: None });
         }
-        let own = Server::start(None, Http::Off)?;
-        let address = own.resp();
-        terminal::note(format_args!(
-            "no --resp: measuring a server of our own at {address}, embedded journal in a \
-             temporary directory, durability sync"
-        ));
+        let own = own_server(Doors::Resp)?;
         Ok(Self {
-            address,
+            address: own.resp(),
             own: Some(own),
         })
     }
@@ -176,6 +180,16 @@ impl Driven {
     fn stop(self) -> anyhow::Result<()> {
         self.own.map_or(Ok(()), Server::stop)
     }
+}
+
+fn own_server(doors: Doors) -> anyhow::Result<Server> {
+    let server = Server::start(None, doors)?;
+    terminal::note(format_args!(
+        "no server is named: measuring a server of our own at {}, embedded journal in a temporary \
+         directory, durability sync",
+        server.resp()
+    ));
+    Ok(server)
 }
 
 /// Prints and writes the result; an unproven one is an error with its own exit code.

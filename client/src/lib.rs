@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod resp;
+pub mod xml;
 
 mod connection;
 

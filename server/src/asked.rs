@@ -1,4 +1,4 @@
-//! What other threads ask of one machine, and the answers that wait for their commit.
+//! What other threads ask of one machine, and the answers that wait for their group.
 
 use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply, Services};
@@ -52,13 +52,13 @@ impl Asked for Exchange {
     }
 }
 
-/// An answer of one machine that waits for its commit, and who waits for it.
+/// An answer of one machine that waits for its group, and who waits for it.
 pub(crate) enum Decided<M: Machine> {
     Command(oneshot::Sender<Executed<M>>, Executed<M>),
     Query(oneshot::Sender<Answered<M>>, Answered<M>),
 }
 
-/// An answer that waits for its commit.
+/// An answer that waits for its group.
 pub(crate) enum Waiting {
     Rooms(Decided<Rooms>),
     Exchange(Decided<Exchange>),
@@ -104,7 +104,7 @@ where
 }
 
 impl<M: Machine> Decided<M> {
-    fn tell(self) {
+    fn answer(self) {
         match self {
             Self::Command(sender, executed) => drop(sender.send(executed)),
             Self::Query(sender, answer) => drop(sender.send(answer)),
@@ -122,11 +122,11 @@ impl Waiting {
         })
     }
 
-    /// Tells the answer. One who has gone meanwhile is not waited for: the answer is dropped.
-    pub(crate) fn tell(self) {
+    /// One who has gone meanwhile is not waited for: the answer is dropped.
+    pub(crate) fn answer(self) {
         match self {
-            Self::Rooms(decided) => decided.tell(),
-            Self::Exchange(decided) => decided.tell(),
+            Self::Rooms(decided) => decided.answer(),
+            Self::Exchange(decided) => decided.answer(),
             Self::Status(sender, status) => drop(sender.send(*status)),
         }
     }

@@ -107,10 +107,15 @@ impl Input {
 }
 
 /// Bytes owed to a connection. Replies are encoded straight into it.
+///
+/// From the front: what was sent, what may be sent, what the group under way has to release, and
+/// what the open group will.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     bytes: Vec<u8>,
     sent: usize,
+    released: usize,
+    sealed: usize,
 }
 
 impl Output {
@@ -123,13 +128,33 @@ impl Output {
         self.bytes.len() - self.sent
     }
 
-    /// Sends what is owed until the socket takes no more; answers how many bytes went.
+    /// What is owed and may not be sent yet.
+    pub(crate) fn held(&self) -> usize {
+        self.bytes.len() - self.released
+    }
+
+    /// All that is here belongs to the group that is now under way, or to earlier ones.
+    pub(crate) const fn seal(&mut self) {
+        self.sealed = self.bytes.len();
+    }
+
+    /// The group under way is durable: what was sealed may be sent.
+    pub(crate) fn release_sealed(&mut self) {
+        self.released = self.released.max(self.sealed);
+    }
+
+    /// Everything so far is durable and may be sent.
+    pub(crate) const fn release(&mut self) {
+        self.released = self.bytes.len();
+    }
+
+    /// Sends what may be sent until the socket takes no more; answers how many bytes went.
     pub(crate) fn flush(&mut self, sink: &mut impl Write) -> io::Result<usize> {
         let begun = self.sent;
-        while self.owed() > 0 {
+        while self.sent < self.released {
             let owed = self
                 .bytes
-                .get(self.sent..)
+                .get(self.sent..self.released)
                 .expect("only what is there was sent");
             match sink.write(owed) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -141,14 +166,19 @@ impl Output {
         }
         let count = self.sent - begun;
         if self.owed() == 0 {
-            self.sent = 0;
-            self.bytes.clear();
+            self.forget_sent();
             self.bytes.shrink_to(OUTPUT_KEPT_BYTES);
         } else if self.sent >= self.bytes.len() / 2 {
-            self.bytes.drain(..self.sent);
-            self.sent = 0;
+            self.forget_sent();
         }
         Ok(count)
+    }
+
+    fn forget_sent(&mut self) {
+        self.bytes.drain(..self.sent);
+        self.released -= self.sent;
+        self.sealed = self.sealed.saturating_sub(self.sent);
+        self.sent = 0;
     }
 }
 
@@ -190,6 +220,7 @@ mod tests {
             let reply = [round; 7];
             output.tail().extend_from_slice(&reply);
             expected.extend_from_slice(&reply);
+            output.release();
             socket.room = 5;
             output.flush(&mut socket).unwrap();
             assert_eq!(socket.taken.len() + output.owed(), expected.len());
@@ -197,6 +228,38 @@ mod tests {
         socket.room = usize::MAX;
         output.flush(&mut socket).unwrap();
         assert_eq!((socket.taken, output.owed()), (expected, 0));
+    }
+
+    #[test]
+    fn nothing_is_sent_before_its_group_released_it() {
+        let mut output = Output::default();
+        let mut socket = Narrow {
+            taken: Vec::new(),
+            room: usize::MAX,
+        };
+        let mut send = |output: &mut Output| {
+            output.flush(&mut socket).unwrap();
+            String::from_utf8(socket.taken.clone()).unwrap()
+        };
+        output.tail().extend_from_slice(b"first,");
+        output.seal();
+        output.tail().extend_from_slice(b"second,");
+        assert_eq!(send(&mut output), "");
+        output.release_sealed();
+        assert_eq!(send(&mut output), "first,");
+        output.release_sealed();
+        assert_eq!(
+            send(&mut output),
+            "first,",
+            "the second group has not landed"
+        );
+        output.seal();
+        output.tail().extend_from_slice(b"third");
+        output.release_sealed();
+        assert_eq!(send(&mut output), "first,second,");
+        assert_eq!((output.owed(), output.held()), (5, 5));
+        output.release();
+        assert_eq!(send(&mut output), "first,second,third");
     }
 
     #[test]

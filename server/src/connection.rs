@@ -213,7 +213,27 @@ impl Connection {
         served
     }
 
-    /// Sends what is owed. MUST only be called when it is durable.
+    /// All that is owed belongs to the group that is now under way.
+    pub(crate) const fn seal(&mut self) {
+        self.output.seal();
+    }
+
+    /// The group under way is durable.
+    pub(crate) fn release_sealed(&mut self) {
+        self.output.release_sealed();
+    }
+
+    /// Everything that is owed is durable.
+    pub(crate) const fn release(&mut self) {
+        self.output.release();
+    }
+
+    /// Whether something that is owed waits for its group.
+    pub(crate) fn waits(&self) -> bool {
+        self.output.held() > 0
+    }
+
+    /// Sends what was released.
     pub(crate) fn send(&mut self, sweep: u32) -> u64 {
         if self.phase == Phase::Gone {
             return 0;
@@ -230,6 +250,9 @@ impl Connection {
             if self.phase == Phase::Closing {
                 self.part(sweep);
             }
+        } else if self.output.owed() == self.output.held() {
+            // It is the disk that it waits for.
+            self.stalled = None;
         } else if sent > 0 || self.stalled.is_none() {
             self.stalled = Some(sweep);
         }
@@ -276,7 +299,12 @@ impl Connection {
             self.phase = Phase::Gone;
             return;
         }
+        let is_first = self.output.held() == 0;
         self.conversation.put_message(message, self.output.tail());
+        // What it tells is durable; but it stays behind the answers that are not.
+        if is_first {
+            self.output.release();
+        }
     }
 
     /// Ends a connection that has been idle, stalled or parting for too long; answers whether.

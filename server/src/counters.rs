@@ -109,6 +109,11 @@ pub(crate) trait Counted: Machine {
     fn counters(all: &Counters) -> &MachineCounters;
 }
 
+/// Which of the outcomes a refusal of this kind is.
+fn place_of(kind: u8) -> usize {
+    usize::from(kind & 0x7f)
+}
+
 impl MachineCounters {
     fn of<M: Counted>() -> Self {
         Self {
@@ -166,6 +171,10 @@ pub struct Counters {
     /// Records in those groups.
     pub records: Counter,
     pub commit_ns: Counter,
+    /// Groups that the loop wrote and synced itself.
+    pub groups_inline: Counter,
+    /// Groups that it had carried to the disk while it made the next; counted when they leave.
+    pub groups_overlapped: Counter,
     /// Commits by their time; see [`COMMIT_BOUNDS_NS`].
     pub commits_by_time: [Counter; COMMIT_BOUNDS_NS.len() + 1],
     /// Requests from other threads that the loop has taken.
@@ -188,6 +197,8 @@ impl Default for Counters {
             groups: Counter::default(),
             records: Counter::default(),
             commit_ns: Counter::default(),
+            groups_inline: Counter::default(),
+            groups_overlapped: Counter::default(),
             commits_by_time: Default::default(),
             gate_taken: Counter::default(),
             turns: Counter::default(),
@@ -241,7 +252,35 @@ impl Counters {
 
 #[cfg(test)]
 mod tests {
+    use turnstile_types::Outcome;
+
     use super::*;
+
+    /// Reads a refusal of every kind, with zeros for its fields, and looks where it is counted.
+    fn check_refusals<M, D, R>(code: fn(&R) -> &'static str)
+    where
+        M: Counted<Outcome = Outcome<D, R>>,
+    {
+        let mut words = vec!["done"];
+        for kind in 0x81..=0xff {
+            let bytes = |zeros| [vec![kind], vec![0; zeros]].concat();
+            let outcome = (0..64).find_map(|zeros| M::decode_outcome(&bytes(zeros)).ok());
+            let Some(outcome) = outcome else { break };
+            let place = M::outcome_place(&outcome);
+            assert_eq!(place, words.len());
+            match outcome {
+                Outcome::Refused(refusal) => words.push(code(&refusal)),
+                Outcome::Done(_) => panic!("a refusal is never done"),
+            }
+        }
+        assert_eq!(M::OUTCOMES, words);
+    }
+
+    #[test]
+    fn a_refusal_is_counted_under_its_code() {
+        check_refusals::<Rooms, _, _>(turnstile_rooms::Refusal::code);
+        check_refusals::<Exchange, _, _>(turnstile_exchange::Refusal::code);
+    }
 
     #[test]
     fn a_commit_falls_into_the_bucket_of_its_time() {

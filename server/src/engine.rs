@@ -1,20 +1,43 @@
-//! The back end as one turn of the loop uses it: one instant for all, one commit at the end.
+//! The back end as one turn of the loop uses it: one instant for all, and at the end the group is
+//! committed or sent on its way.
 
 use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
-use turnstile_embedded::{CommitError, Embedded, ExecuteError, Reply, Services};
+use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
 use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
-use turnstile_rooms::{Answer, Event, IdKey, Query, Rooms, Totals};
+use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
     counters::{Counted, Counters, ErrorCode},
     gate::ServerStatus,
+    owed::News,
+    pace::Pace,
 };
+
+/// What to do with the open group at the end of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Make it durable and wait for that.
+    Commit,
+    /// Have it carried to the disk.
+    Submit,
+    /// Let more requests join it.
+    Grow,
+}
+
+/// A group on its way to the disk.
+#[derive(Debug, Default)]
+struct Journey {
+    records: u64,
+    /// How long the loop worked on it.
+    work: Duration,
+    has_landed: bool,
+}
 
 /// The back end, the clock of the turn, and what is counted.
 pub(crate) struct Engine {
@@ -30,6 +53,13 @@ pub(crate) struct Engine {
     began: Timestamp,
     /// The position before the open group.
     committed: u64,
+    journey: Journey,
+    /// Nothing where no thread carries groups.
+    pace: Option<Pace>,
+    /// When this turn began to work on the open group.
+    since: Instant,
+    /// How long earlier turns worked on it.
+    work: Duration,
     read_only: bool,
     stopped: bool,
 }
@@ -45,6 +75,10 @@ impl Engine {
         Self {
             id_key: backend.id_key().clone(),
             committed: backend.position().0,
+            journey: Journey::default(),
+            pace: (backend.status().log_thread != LogThread::None).then(Pace::default),
+            since: Instant::now(),
+            work: Duration::ZERO,
             backend,
             counters,
             catalogue: Catalogue::new(),
@@ -60,6 +94,7 @@ impl Engine {
 
     /// Reads the clock for this turn and lets happen what is due.
     pub(crate) fn begin_turn(&mut self) {
+        self.since = Instant::now();
         self.now = wall_clock();
         let ticked = self.backend.tick(self.now);
         self.note(ticked.err());
@@ -143,29 +178,112 @@ impl Engine {
         self.stopped
     }
 
-    /// Makes the turn durable. Nothing may be sent before.
+    pub(crate) fn end_turn(&mut self) {
+        self.work += self.since.elapsed();
+    }
+
+    /// Makes the open group durable. Nothing of it may be sent before.
     pub(crate) fn commit(&mut self) -> Result<(), CommitError> {
-        let assigned = self.backend.position().0;
-        if assigned == self.committed {
+        let records = self.close_group();
+        if records == 0 {
+            self.work = Duration::ZERO;
             return self.backend.commit().map(drop);
         }
-        let begun = Instant::now();
+        let (begun, work) = self.take_work();
         self.backend.commit()?;
-        let ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.counters.commit(assigned - self.committed, ns);
-        self.committed = assigned;
+        self.since = Instant::now();
+        let took = self.since.duration_since(begun);
+        self.note_durable(records, work, took);
+        self.counters.groups_inline.add(1);
         Ok(())
     }
 
-    pub(crate) fn drain_rooms_events(&mut self, take: &mut dyn FnMut(Event)) {
-        self.backend.drain_rooms_events(take);
+    /// Has the open group carried to the disk. Nothing of it may be sent before it has landed.
+    pub(crate) fn submit(&mut self) -> Result<(), CommitError> {
+        self.journey.records = self.close_group();
+        self.backend.submit()?;
+        (self.since, self.journey.work) = self.take_work();
+        self.counters.groups_overlapped.add(1);
+        Ok(())
     }
 
-    pub(crate) fn drain_exchange_events(
-        &mut self,
-        take: &mut dyn FnMut(turnstile_exchange::Event),
-    ) {
-        self.backend.drain_exchange_events(take);
+    /// As [`has_landed`](Self::has_landed), for the caller who will now send its answers.
+    pub(crate) fn take_landed(&mut self) -> Result<bool, CommitError> {
+        let has_landed = self.has_landed()?;
+        self.journey.has_landed = false;
+        Ok(has_landed)
+    }
+
+    /// Waits until the group under way has landed, or failed.
+    pub(crate) fn await_landing(&mut self) {
+        self.backend.await_settled();
+    }
+
+    pub(crate) const fn is_under_way(&self) -> bool {
+        self.backend.is_under_way()
+    }
+
+    /// Whether the group under way has landed, and its answers are not yet sent.
+    pub(crate) fn has_landed(&mut self) -> Result<bool, CommitError> {
+        if let Some(settled) = self.backend.settle()? {
+            self.note_durable(self.journey.records, self.journey.work, settled.took);
+            self.journey.has_landed = true;
+        }
+        Ok(self.journey.has_landed)
+    }
+
+    /// What becomes of the open group; `is_calm` says that nobody is about to join it.
+    pub(crate) fn step(&self, is_calm: bool) -> Step {
+        let overlaps = self.pace.as_ref().is_some_and(Pace::overlaps);
+        if !overlaps || !self.is_open() {
+            Step::Commit
+        } else if is_calm {
+            Step::Submit
+        } else {
+            Step::Grow
+        }
+    }
+
+    /// Whether the open group has records.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.backend.position().0 != self.committed
+    }
+
+    /// How many records the open group has; the next group counts from here.
+    fn close_group(&mut self) -> u64 {
+        let assigned = self.backend.position().0;
+        assigned - std::mem::replace(&mut self.committed, assigned)
+    }
+
+    /// The time, and how long the loop has worked on the open group until now.
+    fn take_work(&mut self) -> (Instant, Duration) {
+        let now = Instant::now();
+        (
+            now,
+            std::mem::take(&mut self.work) + now.duration_since(self.since),
+        )
+    }
+
+    fn note_durable(&mut self, records: u64, work: Duration, took: Duration) {
+        if let Some(pace) = &mut self.pace {
+            pace.note(work, took);
+        }
+        let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.counters.commit(records, ns);
+    }
+
+    /// Adds what has happened since the last call to what is to be told; of the exchange, when
+    /// somebody follows it.
+    pub(crate) fn gather_news(&mut self, news: &mut News, is_exchange_followed: bool) {
+        self.backend
+            .drain_rooms_events(&mut |event| news.rooms.push(event));
+        self.backend.drain_exchange_events(&mut |event| {
+            if is_exchange_followed {
+                news.exchange.push(event);
+            } else {
+                news.exchange_dropped = Some(event.position);
+            }
+        });
     }
 
     pub(crate) const fn position(&self) -> Position {

@@ -17,6 +17,8 @@ mod gate;
 mod http;
 mod limits;
 mod listener;
+mod owed;
+mod pace;
 mod running;
 mod session;
 mod signals;

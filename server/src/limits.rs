@@ -58,8 +58,17 @@ pub(crate) const PIPELINE_DEPTH: usize = 1_024;
 /// Requests of all connections in one turn, so that no group takes longer than some milliseconds.
 pub(crate) const TURN_REQUESTS: usize = 16_384;
 
+/// How often the loop looks for further requests while a group is carried to the disk and nothing
+/// else is to do. Then it waits for the disk: taking every request by itself costs more.
+pub(crate) const LOOKS: u32 = 2;
+
 /// Requests decoded ahead of their execution, so that what they touch is loaded meanwhile.
 pub(crate) const AHEAD: usize = 16;
+
+/// Connections that the system keeps in line at a door while the loop is at work; those beyond are
+/// dropped, and their clients try again a second later. Linux itself keeps no more than 4,096 where
+/// nobody has said otherwise.
+pub(crate) const BACKLOG: i32 = 4_096;
 
 /// Connections accepted in one turn: a storm of new ones does not keep the old ones waiting.
 pub(crate) const ACCEPTS: usize = 64;

@@ -18,6 +18,7 @@ use crate::{
     feed::Feed,
     gate::Gate,
     http::{Feeds, HttpDoor, HttpStopper},
+    limits::BACKLOG,
     listener::Listener,
     signals::Signals,
     turn::{Broken, FastLoop, GATE, LISTENERS},
@@ -187,7 +188,12 @@ fn bind(door: &'static str, address: SocketAddr) -> Result<TcpListener, StartErr
     if !address.ip().is_loopback() {
         return Err(StartError::NotLoopback { door, address });
     }
-    TcpListener::bind(address).map_err(|cause| StartError::Bind {
+    let bound = TcpListener::bind(address).and_then(|listener| {
+        // The standard library asks for a line of 128; to ask again makes it longer.
+        rustix::net::listen(&listener, BACKLOG)?;
+        Ok(listener)
+    });
+    bound.map_err(|cause| StartError::Bind {
         door,
         address,
         cause,

@@ -220,11 +220,23 @@ impl Session {
             Ok(request) => request,
             Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
         };
+        self.decided_by_exchange(engine, &request, out);
+        Next::Go
+    }
+
+    /// Has a parsed request to the exchange decided, and answers it.
+    #[inline]
+    fn decided_by_exchange(
+        &self,
+        engine: &mut Engine,
+        request: &exchange::Request<'_>,
+        out: &mut Vec<u8>,
+    ) {
         let principal = engine.principal;
         let mut reply = Encoder::new(out, self.protocol);
         match request {
             exchange::Request::Command { command, key } => {
-                match engine.execute::<Exchange>(&principal, key, &command) {
+                match engine.execute::<Exchange>(&principal, *key, command) {
                     Ok(decided) => exchange::put_outcome(
                         &mut reply,
                         &decided.outcome,
@@ -235,11 +247,10 @@ impl Session {
                 }
             }
             exchange::Request::Query(query) => {
-                let answer = engine.query::<Exchange>(&principal, &query);
+                let answer = engine.query::<Exchange>(&principal, query);
                 exchange::put_answer(&mut reply, &answer);
             }
         }
-        Next::Go
     }
 
     fn own(

@@ -1,5 +1,7 @@
 //! The fast loop, one turn at a time: the story of every request from the poll to the answer.
 
+mod handing;
+
 use std::{
     collections::VecDeque,
     io,
@@ -24,8 +26,9 @@ use crate::{
     feed::Feed,
     gate::Inbox,
     http::Feeds,
-    limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, SWEEP, TURN_REQUESTS},
+    limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
+    owed::{News, Owed},
     session::Surroundings,
     signals::Signals,
 };
@@ -60,8 +63,12 @@ enum Accepting {
 /// It owns the back end, the listener and the connections, and runs to completion: whatever one
 /// turn has read is decoded, executed, committed once and answered once. The downside is that a
 /// slow sync delays everybody; the gain is that nothing is ever handed over or locked, and that
-/// what comes during a sync shares the next one. A thread for the log was rejected: on two cores
-/// each of its wake-ups costs more than a request.
+/// what comes during a sync shares the next one.
+///
+/// Under much load the loop does not wait for the sync: a thread carries the group to the disk while
+/// the loop makes the next one, and its answers leave when it has landed. So at most two groups owe
+/// answers, the open one and the one under way. With little load that thread's wake-ups would cost
+/// more than the wait; [`Pace`](crate::pace::Pace) decides.
 pub(crate) struct FastLoop {
     poll: Poll,
     listeners: Vec<Listener>,
@@ -78,14 +85,17 @@ pub(crate) struct FastLoop {
     scratch: Input,
     /// Connections with something to do, in the order in which they got it.
     ready: VecDeque<usize>,
-    /// Connections that are owed something in this turn.
-    owed: Vec<usize>,
-    waiting: Vec<Waiting>,
+    /// What the open group owes.
+    open: Owed,
+    /// What the group under way owes; empty when there is none.
+    under_way: Owed,
     /// Connections that follow events.
     followers: Vec<usize>,
     connections_ever: u64,
     sweep: u32,
     swept_ms: u64,
+    /// How often it has looked for requests since a group is under way.
+    looks: u32,
     /// When the patience with leaving connections ends, once the server stops.
     farewell: Option<Instant>,
 }
@@ -115,11 +125,12 @@ impl FastLoop {
             xml,
             scratch: Input::roomy(),
             ready: VecDeque::new(),
-            owed: Vec::new(),
-            waiting: Vec::new(),
+            open: Owed::default(),
+            under_way: Owed::default(),
             followers: Vec::new(),
             connections_ever: 0,
             sweep: 0,
+            looks: 0,
             farewell: None,
         }
     }
@@ -127,7 +138,9 @@ impl FastLoop {
     /// Turns until it is stopped, then closes the back end.
     pub(crate) fn run(mut self) -> Result<(), Broken> {
         let mut events = Events::with_capacity(EVENTS);
-        self.publish(true);
+        let mut news = News::default();
+        self.engine.gather_news(&mut news, true);
+        self.publish(&mut news, true);
         loop {
             self.wait(&mut events)?;
             self.turn()?;
@@ -142,26 +155,33 @@ impl FastLoop {
     }
 
     /// One turn: everything that has come is executed, made durable at once, and answered.
+    /// Under much load, it is what becomes durable while the next turn runs.
     fn turn(&mut self) -> Result<(), Broken> {
         self.engine.counters.turns.add(1);
         self.engine.begin_turn();
         self.accept();
-        self.serve();
+        self.serve()?;
         self.take_asks();
         if self.engine.has_stopped() {
             return Err(Broken::Stopped);
         }
-        self.engine.commit().map_err(Broken::Commit)?;
-        self.send();
-        self.answer_asks();
-        self.publish(self.exchange.is_kept());
+        self.hand_over()?;
         self.sweep();
+        self.engine.end_turn();
         Ok(())
     }
 
     /// Sleeps until something happens or is due, and notes whom it concerns.
     fn wait(&mut self, events: &mut Events) -> Result<(), Broken> {
-        match self.poll.poll(events, self.patience()) {
+        let mut patience = self.patience();
+        if self.engine.is_under_way() && patience != Some(Duration::ZERO) {
+            if self.looks == LOOKS {
+                self.engine.await_landing();
+            }
+            self.looks = (self.looks + 1).min(LOOKS);
+            patience = Some(Duration::ZERO);
+        }
+        match self.poll.poll(events, patience) {
             Ok(()) => {}
             Err(failure) if failure.kind() == io::ErrorKind::Interrupted => return Ok(()),
             Err(failure) => return Err(Broken::Poll(failure)),
@@ -178,7 +198,7 @@ impl FastLoop {
                         connection.note_readable(event.is_read_closed() || event.is_error());
                     }
                     if event.is_writable() && connection.is_owed() {
-                        self.owed.push(place);
+                        self.open.places.push(place);
                     }
                     if !connection.queued && connection.is_due(&self.limits) {
                         connection.queued = true;
@@ -192,7 +212,10 @@ impl FastLoop {
     }
 
     fn patience(&self) -> Option<Duration> {
-        if !self.ready.is_empty() || self.asks_wait || self.accepting == Accepting::NextTurn {
+        let is_busy = !self.ready.is_empty() || self.asks_wait;
+        let is_open = self.engine.is_open() || !self.open.is_empty();
+        let can_go = is_open && !self.engine.is_under_way();
+        if is_busy && self.room() > 0 || can_go || self.accepting == Accepting::NextTurn {
             return Some(Duration::ZERO);
         }
         let needs_sweeps = self.connections.open() > 0 || self.accepting == Accepting::NextSweep;
@@ -267,16 +290,24 @@ impl FastLoop {
         self.connections.add(Box::new(connection));
     }
 
+    /// How many requests more the open group takes.
+    const fn room(&self) -> usize {
+        TURN_REQUESTS.saturating_sub(self.open.requests)
+    }
+
     /// Lets every connection that has something to do read once and have its requests executed.
-    /// When the turn is full, the others keep their places in the queue.
-    fn serve(&mut self) {
-        let mut budget = TURN_REQUESTS;
+    /// When the group is full, the others keep their places in the queue.
+    fn serve(&mut self) -> Result<(), Broken> {
         for _ in 0..self.ready.len() {
-            if budget == 0 || self.engine.has_stopped() {
-                return;
+            let budget = self.room();
+            if budget == 0
+                || self.engine.has_stopped()
+                || self.engine.has_landed().map_err(Broken::Commit)?
+            {
+                break;
             }
             let Some(place) = self.ready.pop_front() else {
-                return;
+                break;
             };
             let Some(mut connection) = self.connections.take(place) else {
                 continue;
@@ -286,7 +317,8 @@ impl FastLoop {
                 engine: &mut self.engine,
                 others: &self.connections,
             };
-            budget -= connection.serve(&mut around, &mut self.scratch, &self.limits, budget);
+            self.open.requests +=
+                connection.serve(&mut around, &mut self.scratch, &self.limits, budget);
             let follows = connection.conversation().follows();
             if follows != followed {
                 self.followers.retain(|&follower| follower != place);
@@ -299,33 +331,34 @@ impl FastLoop {
                 self.ready.push_back(place);
             }
             if connection.is_owed() || connection.is_gone() {
-                self.owed.push(place);
+                self.open.places.push(place);
             }
             self.connections.put_back(place, connection);
         }
+        Ok(())
     }
 
     /// Executes what other threads have asked, a bounded number of them.
     fn take_asks(&mut self) {
-        if !self.asks_wait {
+        if !self.asks_wait || self.room() == 0 {
             return;
         }
         self.asks_wait = false;
         for _ in 0..GATE_BATCH {
             let Some(ask) = self.inbox.next() else { return };
             self.engine.counters.gate_taken.add(1);
+            self.open.requests += 1;
             match Waiting::decide(ask, &mut self.engine) {
-                Some(waiting) => self.waiting.push(waiting),
+                Some(waiting) => self.open.waiting.push(waiting),
                 None => self.inbox.note_answered(),
             }
         }
         self.asks_wait = true;
     }
 
-    /// Sends every connection all it is owed.
-    fn send(&mut self) {
-        let mut owed = std::mem::take(&mut self.owed);
-        for place in owed.drain(..) {
+    /// Sends each of these connections what was released to it.
+    fn send(&mut self, places: &mut Vec<usize>) {
+        for place in places.drain(..) {
             let Some(connection) = self.connections.get_mut(place) else {
                 continue;
             };
@@ -339,7 +372,6 @@ impl FastLoop {
                 self.ready.push_back(place);
             }
         }
-        self.owed = owed;
     }
 
     fn close(&mut self, place: usize) {
@@ -352,17 +384,14 @@ impl FastLoop {
         }
     }
 
-    fn answer_asks(&mut self) {
-        if self.waiting.is_empty() {
-            return;
-        }
-        self.waiting.drain(..).for_each(Waiting::tell);
-        self.inbox.note_answered();
+    /// Whether anybody wants to know what happens at the exchange.
+    fn is_exchange_followed(&self) -> bool {
+        self.exchange.is_kept() || !self.followers.is_empty()
     }
 
-    /// Tells what the committed group has changed. `exchange_kept`: somebody may ask for what
-    /// happened at the exchange.
-    fn publish(&mut self, exchange_kept: bool) {
+    /// Tells what durable groups have changed. `exchange_kept`: somebody may ask for what happened
+    /// at the exchange.
+    fn publish(&mut self, news: &mut News, exchange_kept: bool) {
         let (feed, followers) = (&self.rooms, &self.followers);
         let (connections, limits) = (&mut self.connections, &self.limits);
         let mut tell = |channel: &str, message: &str| {
@@ -372,32 +401,34 @@ impl FastLoop {
                 }
             }
         };
-        self.engine.drain_rooms_events(&mut |event| {
+        for event in news.rooms.drain(..) {
             if !followers.is_empty() {
                 tell(rooms::CHANNEL, &rooms::event_json(&event));
             }
             feed.publish(event);
-        });
-        let mut dropped = None;
-        self.engine.drain_exchange_events(&mut |event| {
+        }
+        for event in news.exchange.drain(..) {
             if !followers.is_empty() {
-                tell(
-                    &exchange::channel(event.symbol),
-                    &exchange::event_json(&event),
-                );
+                let channel = exchange::channel(event.symbol);
+                tell(&channel, &exchange::event_json(&event));
             }
             if exchange_kept {
                 self.exchange.publish(event);
             } else {
-                dropped = Some(event.position);
+                news.exchange_dropped = Some(event.position);
             }
-        });
-        if let Some(position) = dropped {
+        }
+        if let Some(position) = news.exchange_dropped.take() {
             self.exchange.drop_up_to(position);
         }
         if !self.followers.is_empty() {
-            self.owed.extend_from_slice(&self.followers);
-            self.send();
+            let mut told = self.followers.clone();
+            let connections = &mut self.connections;
+            let waits =
+                |&&place: &&usize| connections.get_mut(place).is_some_and(|one| one.waits());
+            // Those whose messages stand behind answers of the open group get them with these.
+            self.open.places.extend(told.iter().filter(waits));
+            self.send(&mut told);
         }
     }
 
@@ -439,7 +470,9 @@ impl FastLoop {
         });
         let everybody_left = self.connections.iter().all(Connection::is_told);
         let others_ended = self.signals.have_others_ended();
-        let is_done = everybody_left && others_ended && self.ready.is_empty() && !self.asks_wait;
+        let nobody_asks = self.ready.is_empty() && !self.asks_wait;
+        let nobody_waits = self.open.is_empty() && self.under_way.is_empty();
+        let is_done = everybody_left && others_ended && nobody_asks && nobody_waits;
         is_done || Instant::now() >= end
     }
 }

@@ -7,4 +7,6 @@ mod server {
     mod endings;
     mod exchange;
     mod hostile;
+    mod hostile_xml;
+    mod overlap;
 }

@@ -1,17 +1,20 @@
 //! One history: some lives of a server on one simulated disk, from one seed.
 
+use turnstile_embedded::Services;
 use turnstile_journal::{
-    Durability, FaultyDisk, Journal, Log, OpenError, Options, Preparation, ReplayError,
+    Chores, CommitError, Durability, FaultyDisk, Journal, Log, OpenError, Options, ReplayError,
     SEGMENT_BYTES_MIN, Sabotage, retire,
     snapshot::{self, Draft},
 };
-use turnstile_rooms::{Command, Rooms};
+use turnstile_record::{Group, SERVICE_ENGINE};
+use turnstile_seed::Random;
 use turnstile_sequencer::{ExecuteError, Sequencer, State};
-use turnstile_types::{Key, Machine, Position, Principal, Timestamp, hash_of};
+use turnstile_types::{Key, Position, Timestamp, hash_of};
 
 use crate::{
+    happenings::Happenings,
     judge::{Judge, Taken, Violation},
-    random::Random,
+    request::Request,
     summary::Summary,
     traffic::Traffic,
 };
@@ -20,7 +23,7 @@ use crate::{
 const OPTIONS: Options = Options {
     segment_bytes: SEGMENT_BYTES_MIN,
     durability: Durability::Sync,
-    preparation: Preparation::Inline,
+    chores: Chores::Inline,
 };
 
 /// More than any record of the traffic takes.
@@ -37,9 +40,11 @@ pub enum Bug {
     Journal(Sabotage),
     /// The sequencer does not look idempotency keys up.
     IgnoreKeys,
+    /// A recovery announces nothing of what it replays.
+    ForgetEvents,
 }
 
-type Server = Sequencer<Rooms, Journal<FaultyDisk>>;
+type Server = Sequencer<Services, Journal<FaultyDisk>>;
 
 /// One history that is being made.
 #[derive(Debug)]
@@ -50,6 +55,8 @@ pub struct History {
     traffic: Traffic,
     judge: Judge,
     bug: Bug,
+    /// What has happened and is not durable.
+    news: Happenings,
     next_key: u64,
     /// Something that no single disk can survive has happened: only safety is judged, and the
     /// history ends with the next recovery.
@@ -74,12 +81,13 @@ impl History {
     pub fn run(seed: u64, bug: Bug) -> Result<Summary, Violation> {
         let mut random = Random::new(seed);
         let mut history = Self {
-            disk: FaultyDisk::new(random.next()),
+            disk: FaultyDisk::new(random.draw()),
             random,
             clock: Timestamp(EPOCH_MS),
             traffic: Traffic::new(),
             judge: Judge::default(),
             bug,
+            news: Happenings::default(),
             next_key: 0,
             is_damaged: false,
             summary: Summary::default(),
@@ -131,6 +139,7 @@ impl History {
             return Ok(());
         };
         let hash = hash_of(server.state().machines());
+        self.summary.trades = server.state().machines().exchange().totals().trades;
         if !self.is_damaged {
             drop(server);
             self.disk.crash();
@@ -149,8 +158,8 @@ impl History {
     fn start(&mut self) -> Result<Option<Server>, Violation> {
         loop {
             match self.open() {
-                Ok(server) => {
-                    self.judge_recovery(&server)?;
+                Ok((server, events)) => {
+                    self.judge_recovery(&server, events)?;
                     return Ok(Some(server));
                 }
                 Err(Failed::Disk(_)) if self.disk.has_struck() => {
@@ -170,10 +179,11 @@ impl History {
         }
     }
 
-    fn open(&self) -> Result<Server, Failed> {
+    /// The server as it comes back, and what it announces again.
+    fn open(&self) -> Result<(Server, Happenings), Failed> {
         let sabotage = match self.bug {
             Bug::Journal(sabotage) => sabotage,
-            Bug::None | Bug::IgnoreKeys => Sabotage::None,
+            Bug::None | Bug::IgnoreKeys | Bug::ForgetEvents => Sabotage::None,
         };
         let (journal, _report) = Journal::open_sabotaged(self.disk.clone(), OPTIONS, sabotage)
             .map_err(|error| match error {
@@ -187,24 +197,32 @@ impl History {
             Some(found) => State::restore(&found.state)
                 .map_err(|malformed| Failed::Refused(malformed.to_string()))?,
         };
-        journal
-            .replay(state.position(), |group| state.replay(group))
-            .map_err(|error| match error {
-                ReplayError::Io(cause) => Failed::Disk(cause.to_string()),
-                other => Failed::Refused(other.to_string()),
-            })?;
+        let after = state.position();
+        let mut events = Happenings::default();
+        let each = |group: &Group<'_>| -> Result<(), turnstile_sequencer::ReplayError> {
+            state.replay(group)?;
+            let replayed = Happenings::of(state.machines_mut());
+            if self.bug != Bug::ForgetEvents {
+                events.extend(replayed);
+            }
+            Ok(())
+        };
+        journal.replay(after, each).map_err(|error| match error {
+            ReplayError::Io(cause) => Failed::Disk(cause.to_string()),
+            other => Failed::Refused(other.to_string()),
+        })?;
         let mut server = Sequencer::new(state, journal);
         if self.bug == Bug::IgnoreKeys {
             server.ignore_keys();
         }
-        Ok(server)
+        Ok((server, events))
     }
 
-    fn judge_recovery(&mut self, server: &Server) -> Result<(), Violation> {
+    fn judge_recovery(&mut self, server: &Server, events: Happenings) -> Result<(), Violation> {
         let last = server.state().position();
         self.judge.recovered(last, self.is_damaged)?;
         let base = self.oldest_position(server);
-        let each = |group: &turnstile_record::Group<'_>| {
+        let each = |group: &Group<'_>| {
             group
                 .records()
                 .try_for_each(|record| self.judge.record(&record))
@@ -216,7 +234,9 @@ impl History {
             Err(ReplayError::Io(_)) if self.disk.has_struck() => {}
             Err(other) => return Err(Violation(format!("the journal is not readable: {other}"))),
         }
-        self.judge.machine(server.state().machines())
+        self.news = Happenings::default();
+        self.judge.announced_again(events)?;
+        self.judge.machines(server.state().machines())
     }
 
     /// The position from which the journal is surely kept: that of the older of two snapshots.
@@ -231,8 +251,8 @@ impl History {
     /// Serves traffic until the life ends.
     fn serve(&mut self, server: &mut Server) -> Result<End, Violation> {
         if server.state().position() == Position(0) {
-            for command in Traffic::opening() {
-                if !self.ask(server, None, &command)? {
+            for request in Traffic::opening() {
+                if !self.ask(server, None, &request)? {
                     return Ok(End::PowerCut);
                 }
             }
@@ -247,7 +267,8 @@ impl History {
                     End::PowerCut
                 });
             }
-            if self.random.one_in(9) && !self.snapshot(server) {
+            let is_between_groups = !server.is_open() && !server.is_under_way();
+            if is_between_groups && self.random.one_in(9) && !self.snapshot(server) {
                 return Ok(End::PowerCut);
             }
         }
@@ -281,21 +302,49 @@ impl History {
             // The power goes before the group is written.
             return Ok(false);
         }
-        Ok(self.commit(server))
+        if self.random.one_in(3) {
+            return self.overlap(server);
+        }
+        let committed = server.commit();
+        self.acknowledge(server, &committed.map(Some))
     }
 
-    fn commit(&mut self, server: &mut Server) -> bool {
-        match server.commit() {
-            Ok(_position) => {
-                self.judge.acknowledge();
-                self.summary.commits += 1;
-                true
+    /// Ends a turn as the loop does under much load: answers the group under way when it has
+    /// landed, and sends the open one after it. Says whether the server still serves.
+    fn overlap(&mut self, server: &mut Server) -> Result<bool, Violation> {
+        if server.is_under_way() {
+            // Sometimes the sync takes longer than a turn.
+            if self.random.one_in(4) {
+                return Ok(true);
             }
-            Err(_failure) => {
-                self.summary.failed_commits += 1;
-                false
+            let settled = server.settle();
+            let position = settled.map(|settled| settled.map(|settled| settled.position));
+            if !self.acknowledge(server, &position)? {
+                return Ok(false);
             }
         }
+        self.summary.overlaps += u64::from(server.is_open());
+        Ok(server.submit().is_ok())
+    }
+
+    /// What is durable is answered and announced. Says whether the server still serves.
+    fn acknowledge(
+        &mut self,
+        server: &mut Server,
+        durable: &Result<Option<Position>, CommitError>,
+    ) -> Result<bool, Violation> {
+        match durable {
+            Ok(Some(position)) => {
+                self.judge.acknowledge(*position);
+                self.summary.commits += 1;
+                let events = Happenings::of(server.state_mut().machines_mut());
+                self.news.extend(events);
+                self.judge.announced(self.news.take_up_to(*position))?;
+            }
+            Ok(None) => {}
+            Err(_) => self.summary.failed_commits += 1,
+        }
+        Ok(durable.is_ok())
     }
 
     fn tick(&mut self, server: &mut Server) -> Result<bool, Violation> {
@@ -307,8 +356,9 @@ impl History {
                 self.judge.take(Taken {
                     time,
                     key: None,
-                    command: None,
-                    outcome: None,
+                    service: SERVICE_ENGINE,
+                    payload: Vec::new(),
+                    outcome: Vec::new(),
                 });
             }
             Err(ExecuteError::ReadOnly) => self.summary.refused_by_full_disk += 1,
@@ -320,22 +370,22 @@ impl History {
 
     /// One client asks: something new, or something again under its key.
     fn client(&mut self, server: &mut Server) -> Result<bool, Violation> {
-        let choice = self.random.next();
+        let choice = self.random.draw();
         if self.random.one_in(4)
-            && let Some((key, bytes)) = self.judge.keyed(choice)
+            && let Some((key, first)) = self.judge.keyed(choice)
         {
-            let (key, bytes) = (key.to_owned(), bytes.to_vec());
-            let again = Rooms::decode_command(&bytes).expect("it was encoded by the traffic");
-            let other = self.traffic.next(&mut self.random);
-            let command = if self.random.one_in(5) { other } else { again };
-            return self.ask(server, Some(key), &command);
+            let (key, first) = (key.to_owned(), first.clone());
+            let again = Request::decode(first.service, &first.payload);
+            let other = self.traffic.next(&mut self.random, self.clock);
+            let request = if self.random.one_in(5) { other } else { again };
+            return self.ask(server, Some(key), &request);
         }
-        let command = self.traffic.next(&mut self.random);
+        let request = self.traffic.next(&mut self.random, self.clock);
         let key = self.random.one_in(3).then(|| {
             self.next_key += 1;
             format!("key-{}", self.next_key)
         });
-        self.ask(server, key, &command)
+        self.ask(server, key, &request)
     }
 
     /// Says whether the server still serves.
@@ -343,10 +393,9 @@ impl History {
         &mut self,
         server: &mut Server,
         key: Option<String>,
-        command: &Command<'_>,
+        request: &Request<'_>,
     ) -> Result<bool, Violation> {
-        let mut bytes = Vec::new();
-        Rooms::encode_command(command, &mut bytes);
+        let (service, payload) = request.encode();
         let parsed = key
             .as_deref()
             .map(|key| Key::parse(key.as_bytes()).expect("a plain key"));
@@ -355,7 +404,7 @@ impl History {
         } else {
             self.clock.max(server.state().time())
         };
-        let answer = server.execute::<Rooms>(self.clock, &Principal::local(), parsed, command);
+        let answer = request.execute(server, self.clock, parsed);
         match answer {
             Err(ExecuteError::ReadOnly) => {
                 self.summary.refused_by_full_disk += 1;
@@ -365,36 +414,29 @@ impl History {
             Ok(_) | Err(ExecuteError::KeyReused { .. } | ExecuteError::TooLarge) => {}
         }
         let is_new = match &key {
-            Some(key) => self.judge.keyed_answer(time, key, &bytes, &answer)?,
+            Some(key) => self
+                .judge
+                .keyed_answer(time, key, (service, &payload), &answer)?,
             None => true,
         };
         match answer {
             Ok(reply) if is_new => {
-                self.traffic.note(&reply.outcome);
-                self.note_trace(&reply.outcome);
-                let (command, outcome) = (Some(bytes), Some(reply.outcome));
+                self.traffic.note(service, &reply.outcome);
+                self.summary.trace(&reply.outcome);
                 self.judge.take(Taken {
                     time: server.state().time(),
                     key,
-                    command,
-                    outcome,
+                    service,
+                    payload,
+                    outcome: reply.outcome,
                 });
                 self.summary.records += 1;
             }
             Ok(_replayed) => self.summary.replayed_keys += 1,
             Err(ExecuteError::KeyReused { .. }) => {}
-            Err(other) => return Err(Violation(format!("{command:?} was not taken: {other}"))),
+            Err(other) => return Err(Violation(format!("{request:?} was not taken: {other}"))),
         }
         Ok(true)
-    }
-
-    fn note_trace(&mut self, outcome: &turnstile_rooms::Outcome) {
-        let mut bytes = Vec::new();
-        Rooms::encode_outcome(outcome, &mut bytes);
-        for byte in bytes {
-            let mixed = self.summary.trace ^ u64::from(byte);
-            self.summary.trace = mixed.wrapping_mul(0x0100_0000_01b3);
-        }
     }
 
     /// Makes a snapshot between two groups. Says whether the server still serves.

@@ -2,12 +2,20 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use turnstile_record::Record;
-use turnstile_rooms::{Outcome, Rooms};
-use turnstile_sequencer::{ExecuteError, KEY_MS, Reply};
-use turnstile_types::{Context, Machine, Position, Principal, Timestamp, hash_of};
+use turnstile_embedded::Services;
+use turnstile_exchange::Exchange;
+use turnstile_record::{Record, SERVICE_ENGINE};
+use turnstile_rooms::Rooms;
+use turnstile_sequencer::{ExecuteError, KEY_MS};
+use turnstile_types::{Context, Machine, Machines, Position, Principal, Timestamp, hash_of};
 
-use crate::occupancy::Occupancy;
+use crate::{
+    follower::Follower,
+    happenings::Happenings,
+    market::Market,
+    occupancy::Occupancy,
+    request::{Answer, Request},
+};
 
 /// A promise that was broken, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +26,11 @@ pub struct Violation(pub String);
 pub(crate) struct Taken {
     pub(crate) time: Timestamp,
     pub(crate) key: Option<String>,
-    /// The command's bytes; nothing for a tick.
-    pub(crate) command: Option<Vec<u8>>,
-    /// The answer; nothing for a tick.
-    pub(crate) outcome: Option<Outcome>,
+    pub(crate) service: u8,
+    /// The command's bytes; none for a tick.
+    pub(crate) payload: Vec<u8>,
+    /// The bytes of what was answered; none for a tick.
+    pub(crate) outcome: Vec<u8>,
 }
 
 /// Keeps everything that was taken, in order of position, and how much of it was acknowledged.
@@ -36,11 +45,13 @@ pub(crate) struct Judge {
     batches: Vec<(usize, usize)>,
     /// The latest record of each key.
     keys: BTreeMap<String, usize>,
+    rooms: Follower<Rooms>,
+    exchange: Follower<Exchange>,
 }
 
-type Judged = Result<(), Violation>;
+pub(crate) type Judged = Result<(), Violation>;
 
-fn violation(text: impl Into<String>) -> Judged {
+pub(crate) fn violation(text: impl Into<String>) -> Judged {
     Err(Violation(text.into()))
 }
 
@@ -51,10 +62,10 @@ impl Judge {
     }
 
     /// Something with a key that was taken once, to be asked again.
-    pub(crate) fn keyed(&self, choice: u64) -> Option<(&str, &[u8])> {
+    pub(crate) fn keyed(&self, choice: u64) -> Option<(&str, &Taken)> {
         let choice = usize::try_from(choice).unwrap_or(0) % self.keys.len().max(1);
         let (key, at) = self.keys.iter().nth(choice)?;
-        Some((key, self.taken[*at].command.as_deref()?))
+        Some((key, &self.taken[*at]))
     }
 
     /// Notes a record that was taken at the next position.
@@ -70,37 +81,40 @@ impl Judge {
         self.batches.push((from, self.taken.len()));
     }
 
-    /// Notes that everything taken so far was acknowledged.
-    pub(crate) const fn acknowledge(&mut self) {
-        if self.taken.len() > self.acknowledged {
+    /// Notes that everything up to this position was acknowledged.
+    pub(crate) fn acknowledge(&mut self, last: Position) {
+        let last = usize::try_from(last.0).expect("as many as were taken");
+        if last > self.acknowledged {
             self.undamaged = self.acknowledged;
-            self.acknowledged = self.taken.len();
+            self.acknowledged = last;
         }
     }
 
-    /// Judges the answer to a command under a key that may have been used before.
+    /// Judges the answer to a command under a key that may have been used before, by whichever
+    /// service: they share the keys.
     ///
     /// Says whether the command was taken anew.
     pub(crate) fn keyed_answer(
         &self,
         time: Timestamp,
         key: &str,
-        command: &[u8],
-        answer: &Result<Reply<Outcome>, ExecuteError>,
+        (service, payload): (u8, &[u8]),
+        answer: &Answer,
     ) -> Result<bool, Violation> {
         let remembered = self.keys.get(key).map(|&at| (at, &self.taken[at]));
         let first = remembered.filter(|(_at, first)| time.ms_since(first.time) < KEY_MS);
+        let is_same = |first: &Taken| (first.service, &first.payload[..]) == (service, payload);
         let expected = match (first, answer) {
             (None, Ok(reply)) => !reply.replayed,
             (None, Err(_)) => false,
             (Some((at, first)), Ok(reply)) => {
                 reply.replayed
                     && reply.position.0 == at as u64 + 1
-                    && Some(reply.outcome) == first.outcome
-                    && first.command.as_deref() == Some(command)
+                    && reply.outcome == first.outcome
+                    && is_same(first)
             }
             (Some((at, first)), Err(ExecuteError::KeyReused { first: position })) => {
-                position.0 == at as u64 + 1 && first.command.as_deref() != Some(command)
+                position.0 == at as u64 + 1 && !is_same(first)
             }
             (Some(_), Err(_)) => false,
         };
@@ -113,8 +127,28 @@ impl Judge {
         }
     }
 
+    /// Shows the followers what a running server announces.
+    pub(crate) fn announced(&mut self, events: Happenings) -> Judged {
+        let mut rooms = events.rooms.into_iter();
+        rooms.try_for_each(|event| self.rooms.hear(event))?;
+        let mut exchange = events.exchange.into_iter();
+        exchange.try_for_each(|event| self.exchange.hear(event))
+    }
+
+    /// Shows the followers what a recovery announces.
+    pub(crate) fn announced_again(&mut self, events: Happenings) -> Judged {
+        let mut rooms = events.rooms.into_iter();
+        rooms.try_for_each(|event| self.rooms.hear_again(event))?;
+        let mut exchange = events.exchange.into_iter();
+        exchange.try_for_each(|event| self.exchange.hear_again(event))
+    }
+
     /// Judges where a recovery ended. From then on, what was recovered is promised again.
     pub(crate) fn recovered(&mut self, last: Position, is_damaged: bool) -> Judged {
+        if is_damaged {
+            self.rooms.forget_after(last);
+            self.exchange.forget_after(last);
+        }
         let last = usize::try_from(last.0).unwrap_or(usize::MAX);
         let least = if is_damaged {
             self.undamaged
@@ -159,11 +193,9 @@ impl Judge {
         let Some(taken) = self.taken.get(at) else {
             return violation(format!("{record:?} was never taken"));
         };
-        let command = taken.command.as_deref().unwrap_or_default();
-        let same = record.payload == command
+        let same = (record.service, record.payload) == (taken.service, &taken.payload[..])
             && record.key.map(|key| key.as_str()) == taken.key.as_deref()
-            && record.time == taken.time
-            && (record.service == Rooms::SERVICE) == taken.command.is_some();
+            && record.time == taken.time;
         if same {
             Ok(())
         } else {
@@ -171,12 +203,13 @@ impl Judge {
         }
     }
 
-    /// Judges a recovered machine: decided again in order of position, everything gives the answers
-    /// that were given, an independent model finds nothing impossible in them, and the state is
-    /// the same.
-    pub(crate) fn machine(&self, recovered: &Rooms) -> Judged {
-        let mut again = Rooms::empty();
-        let mut occupancy = Occupancy::default();
+    /// Judges recovered machines: decided again in order of position, everything gives the answers
+    /// that were given, independent models find nothing impossible in them, the followers were
+    /// told all that happened, and the state is the same.
+    pub(crate) fn machines(&self, recovered: &Services) -> Judged {
+        let mut again = Services::empty();
+        let mut models = Models::default();
+        let mut happened = Happenings::default();
         let principal = Principal::local();
         for (at, taken) in self.taken.iter().enumerate() {
             let position = Position(at as u64 + 1);
@@ -185,35 +218,76 @@ impl Judge {
                 now: taken.time,
                 principal: &principal,
             };
-            let (Some(bytes), Some(outcome)) = (&taken.command, &taken.outcome) else {
+            let mut outcome = Vec::new();
+            if taken.service == SERVICE_ENGINE {
                 again.tick(&context);
-                occupancy.expire(taken.time);
-                continue;
-            };
-            let command = Rooms::decode_command(bytes).expect("it was encoded by the traffic");
-            let answer = again.apply(&context, &command);
-            if answer != *outcome {
+            } else {
+                again
+                    .apply_record(taken.service, &context, &taken.payload, Some(&mut outcome))
+                    .expect("it was encoded by the traffic");
+            }
+            if outcome != taken.outcome {
                 return violation(format!(
-                    "position {position}: {command:?} was answered {outcome:?}, then {answer:?}"
+                    "position {position}: {taken:?} was answered {outcome:?} when decided again"
                 ));
             }
-            occupancy
-                .show(taken.time, &command, outcome)
+            let events = Happenings::of(&mut again);
+            models
+                .show(taken, &events)
                 .map_err(|what| Violation(format!("position {position}: {what}")))?;
+            happened.extend(events);
         }
+        self.rooms.compare(&happened.rooms)?;
+        self.exchange.compare(&happened.exchange)?;
         if hash_of(&again) != hash_of(recovered) {
             return violation("the recovered state is another than that of its records");
         }
-        let bookings = recovered.totals().bookings;
-        if bookings != occupancy.bookings() as u64 {
-            return violation(format!(
-                "{bookings} bookings stand, not {}",
-                occupancy.bookings()
-            ));
-        }
+        let now = self.taken.last().map_or(Timestamp(0), |taken| taken.time);
+        models.agree(now, recovered).map_err(Violation)?;
         recovered
             .check()
             .or_else(|violations| violation(violations.join("; ")))
+    }
+}
+
+/// The independent models, one of each service.
+#[derive(Debug, Default)]
+struct Models {
+    occupancy: Occupancy,
+    market: Market,
+}
+
+impl Models {
+    /// Shows a record with everything that it caused.
+    fn show(&mut self, taken: &Taken, events: &Happenings) -> Result<(), String> {
+        let now = taken.time;
+        if taken.service == SERVICE_ENGINE {
+            self.occupancy.expire(now);
+            return self.market.tick(now, &events.exchange);
+        }
+        match Request::decode(taken.service, &taken.payload) {
+            Request::Rooms(command) => {
+                let outcome = Rooms::decode_outcome(&taken.outcome);
+                let outcome = outcome.expect("the machine made it");
+                self.occupancy.show(now, &command, &outcome)
+            }
+            Request::Exchange(command) => {
+                let outcome = Exchange::decode_outcome(&taken.outcome);
+                let outcome = outcome.expect("the machine made it");
+                self.market.show(now, &command, &outcome, &events.exchange)
+            }
+        }
+    }
+
+    fn agree(&self, now: Timestamp, services: &Services) -> Result<(), String> {
+        let (found, expected) = (
+            services.rooms().totals().bookings,
+            self.occupancy.bookings(),
+        );
+        if found != expected as u64 {
+            return Err(format!("{found} bookings stand, not {expected}"));
+        }
+        self.market.agrees(now, services.exchange())
     }
 }
 

@@ -1,16 +1,19 @@
-//! The simulator: the real machine, sequencer and journal on a simulated disk and clock.
+//! The simulator: the real machines, sequencer and journal on a simulated disk and clock.
 //!
-//! One seed is one history: some lives of a server, with traffic, faults, crashes and recoveries,
-//! judged by a model of its own and by replay in order of position. The same seed gives the same
+//! One seed is one history: some lives of a server, with traffic to all services, faults, crashes
+//! and recoveries, judged by models of its own and by replay in order of position. The same seed gives the same
 //! history, byte for byte, so a failure is replayed with one command. Histories with a planted bug
 //! prove that the judge would notice it.
 
 #![forbid(unsafe_code)]
 
+mod follower;
+mod happenings;
 mod history;
 mod judge;
+mod market;
 mod occupancy;
-mod random;
+mod request;
 mod summary;
 mod traffic;
 mod weather;

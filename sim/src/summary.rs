@@ -8,10 +8,14 @@ pub struct Summary {
     pub crashes_in_recovery: u64,
     pub commits: u64,
     pub failed_commits: u64,
+    /// Groups that were on their way while the next was decided.
+    pub overlaps: u64,
     pub records: u64,
     pub replayed_keys: u64,
     pub refused_by_full_disk: u64,
     pub snapshots: u64,
+    /// Trades that a last recovery found at the exchange.
+    pub trades: u64,
     /// Damage that a recovery refused to repair by forgetting.
     pub damage_refused: u64,
     /// The hash of everything that was answered: the same for the same seed.
@@ -19,16 +23,26 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Mixes in what was answered.
+    pub(crate) fn trace(&mut self, answer: &[u8]) {
+        for &byte in answer {
+            let mixed = self.trace ^ u64::from(byte);
+            self.trace = mixed.wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
     /// Adds another history's figures; the traces are mixed in order.
     pub const fn add(&mut self, other: &Self) {
         self.crashes += other.crashes;
         self.crashes_in_recovery += other.crashes_in_recovery;
         self.commits += other.commits;
         self.failed_commits += other.failed_commits;
+        self.overlaps += other.overlaps;
         self.records += other.records;
         self.replayed_keys += other.replayed_keys;
         self.refused_by_full_disk += other.refused_by_full_disk;
         self.snapshots += other.snapshots;
+        self.trades += other.trades;
         self.damage_refused += other.damage_refused;
         self.trace = self.trace.rotate_left(5) ^ other.trace;
     }

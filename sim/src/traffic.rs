@@ -1,149 +1,56 @@
 //! What the simulated clients ask for: a small world, so that they get in each other's way.
 
-use turnstile_rooms::{Command, GuestId, GuestName, Outcome, Reference, Wish};
-use turnstile_rooms::{Done, IdKey, IdNumber};
-use turnstile_types::{Name, Night, Stay};
+mod exchange;
+mod rooms;
 
-use crate::random::Random;
+use turnstile_exchange::Exchange;
+use turnstile_rooms::Rooms;
+use turnstile_seed::Random;
+use turnstile_types::{Machine, Timestamp};
 
-const PROPERTIES: [&[u8]; 2] = [b"inn", b"open"];
-const ROOMS: [&[u8]; 4] = [b"1", b"2", b"10", b"suite"];
-const TYPES: [&[u8]; 2] = [b"double", b"open"];
-const GUESTS: [&[u8]; 3] = [b"Ada", b"Bob", b"\xc3\x89mile"];
-/// The first night on which anybody stays: 2027-01-01.
-const FIRST_NIGHT: u16 = 20_819;
+use crate::request::Request;
 
-/// Makes commands, and remembers the references that were given out.
+use self::{exchange::Traders, rooms::Guests};
+
+/// Makes requests to both services, and remembers what was given out.
 #[derive(Debug)]
 pub(crate) struct Traffic {
-    references: Vec<Reference>,
-    ids: [GuestId; 3],
-}
-
-pub(crate) fn name(text: &[u8]) -> Name {
-    Name::parse(text).expect("a name of the simulated world")
+    guests: Guests,
+    traders: Traders,
 }
 
 impl Traffic {
     pub(crate) fn new() -> Self {
-        let key = IdKey::new([7; 16]);
-        let ids = [b"234123412346", b"111111111111", b"999999999999"];
-        let seal = |digits: &[u8; 12]| {
-            key.seal(IdNumber::parse(digits, false).expect("an id number of the simulated world"))
-        };
         Self {
-            references: Vec::new(),
-            ids: ids.map(seal),
+            guests: Guests::new(),
+            traders: Traders::default(),
         }
     }
 
-    /// The commands with which every history begins.
-    pub(crate) fn opening() -> Vec<Command<'static>> {
-        let [inn, open] = PROPERTIES.map(name);
-        let mut commands = vec![
-            Command::AddProperty {
-                property: inn,
-                open: false,
-            },
-            Command::AddProperty {
-                property: open,
-                open: true,
-            },
-        ];
-        let rooms = ROOMS.map(name);
-        commands.extend(rooms.map(|room| Command::AddRoom {
-            property: inn,
-            room,
-            room_type: name(TYPES[0]),
-        }));
-        commands
+    /// The requests with which every history begins.
+    pub(crate) fn opening() -> Vec<Request<'static>> {
+        let rooms = Guests::opening().into_iter().map(Request::Rooms);
+        let exchange = Traders::opening().into_iter().map(Request::Exchange);
+        rooms.chain(exchange).collect()
     }
 
-    /// One more command.
-    pub(crate) fn next(&self, random: &mut Random) -> Command<'static> {
-        let property = name(random.pick(&PROPERTIES));
-        let stay = stay(random);
-        match random.below(20) {
-            0..=7 => Command::Book {
-                property,
-                wish: wish(random),
-                stay,
-                guest: guest(random),
-                id: random.pick(&self.ids),
-            },
-            8..=10 => Command::Hold {
-                property,
-                wish: wish(random),
-                stay,
-                ttl_ms: ttl(random),
-            },
-            11..=12 => Command::Confirm {
-                hold: self.reference(random),
-                guest: guest(random),
-                id: random.pick(&self.ids),
-            },
-            13 => Command::Extend {
-                hold: self.reference(random),
-                ttl_ms: ttl(random),
-            },
-            14 => Command::Release {
-                hold: self.reference(random),
-            },
-            15 => Command::StopSell {
-                property,
-                room: name(random.pick(&ROOMS)),
-                stay,
-                stopped: random.one_in(2),
-            },
-            16 if random.one_in(4) => Command::WithdrawRoom {
-                property,
-                room: name(random.pick(&ROOMS)),
-            },
-            _ => Command::Cancel {
-                booking: self.reference(random),
-                id: random.pick(&self.ids),
-            },
+    /// One more request, made at `now`.
+    pub(crate) fn next(&self, random: &mut Random, now: Timestamp) -> Request<'static> {
+        if random.one_in(2) {
+            Request::Rooms(self.guests.next(random))
+        } else {
+            Request::Exchange(self.traders.next(random, now))
         }
     }
 
-    fn reference(&self, random: &mut Random) -> Reference {
-        if self.references.is_empty() || random.one_in(20) {
-            return Reference {
-                slot: 3,
-                generation: 0,
-            };
-        }
-        random.pick(&self.references)
-    }
-
-    /// Remembers the reference in an outcome.
-    pub(crate) fn note(&mut self, outcome: &Outcome) {
-        if let Outcome::Done(Done::Booked { reference, .. } | Done::Held { reference, .. }) =
-            outcome
-        {
-            self.references.push(*reference);
+    /// Remembers what was given out with an outcome, in the bytes of its service.
+    pub(crate) fn note(&mut self, service: u8, outcome: &[u8]) {
+        if service == Rooms::SERVICE {
+            let outcome = Rooms::decode_outcome(outcome);
+            self.guests.note(&outcome.expect("the machine made it"));
+        } else {
+            let outcome = Exchange::decode_outcome(outcome);
+            self.traders.note(&outcome.expect("the machine made it"));
         }
     }
-}
-
-fn stay(random: &mut Random) -> Stay {
-    let day = |days: u64| Night::from_days(FIRST_NIGHT + u16::try_from(days).expect("a few days"));
-    let arrival = random.below(6);
-    Stay::new(day(arrival), day(arrival + 1 + random.below(3))).expect("one to three nights")
-}
-
-fn wish(random: &mut Random) -> Wish {
-    match random.below(4) {
-        0 => Wish::Any,
-        1 => Wish::Type(name(random.pick(&TYPES))),
-        _ => Wish::Room(name(random.pick(&ROOMS))),
-    }
-}
-
-fn guest(random: &mut Random) -> GuestName<'static> {
-    GuestName::parse(random.pick(&GUESTS)).expect("a guest of the simulated world")
-}
-
-fn ttl(random: &mut Random) -> u32 {
-    u32::try_from(1 + random.below(60_000)).expect("at most a minute")
 }

@@ -32,9 +32,11 @@ fn no_promise_is_broken_and_every_kind_of_fault_is_reached() {
         total.crashes_in_recovery,
         total.commits,
         total.failed_commits,
+        total.overlaps,
         total.replayed_keys,
         total.refused_by_full_disk,
         total.snapshots,
+        total.trades,
         total.damage_refused,
     ];
     assert!(reached.iter().all(|&count| count > 20), "{total:?}");
@@ -45,7 +47,7 @@ fn every_planted_bug_is_found() {
     let bugs = Sabotage::ALL
         .map(Bug::Journal)
         .into_iter()
-        .chain([Bug::IgnoreKeys]);
+        .chain([Bug::IgnoreKeys, Bug::ForgetEvents]);
     for bug in bugs {
         let found = (0..PATIENCE).find(|&seed| History::run(seed, bug).is_err());
         assert!(found.is_some(), "{bug:?} survived {PATIENCE} histories");

@@ -1,5 +1,6 @@
 //! A running `turnstile dev`.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -7,6 +8,8 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::binary;
 
@@ -22,6 +25,7 @@ pub struct Turnstile {
     process: Process,
     resp: SocketAddr,
     http: Option<SocketAddr>,
+    xml: Option<SocketAddr>,
 }
 
 /// A child that does not outlive us: dropped, it is killed; when we are killed, its input ends.
@@ -53,6 +57,7 @@ impl Turnstile {
             process,
             resp: address(&printed, "resp"),
             http: Some(address(&printed, "http")),
+            xml: None,
         }
     }
 
@@ -69,6 +74,27 @@ impl Turnstile {
             process,
             resp: address(&printed, "resp"),
             http: None,
+            xml: None,
+        }
+    }
+
+    /// Starts `turnstile serve` with the RESP and the XML door, and with a snapshot after each
+    /// so many records; 0 for never.
+    ///
+    /// # Panics
+    /// When it does not serve in time.
+    #[must_use]
+    pub fn serve_exchange(data: &Path, snapshot_records: u64) -> Self {
+        let mut command = serve(data, "sync");
+        command.args(["--xml", "127.0.0.1:0", "--segment-bytes", "4194304"]);
+        command.args(["--snapshot-records", &snapshot_records.to_string()]);
+        let (process, lines) = spawn(command);
+        let printed = lines_before_ready(&lines);
+        Self {
+            process,
+            resp: address(&printed, "resp"),
+            http: None,
+            xml: Some(address(&printed, "xml")),
         }
     }
 
@@ -83,6 +109,40 @@ impl Turnstile {
             }
         }
         drop(process);
+    }
+
+    /// Stops its clock: it stays alive and does nothing until [`go_on`](Self::go_on).
+    ///
+    /// # Panics
+    /// When the system does not let us.
+    pub fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on after a pause.
+    ///
+    /// # Panics
+    /// When the system does not let us.
+    pub fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let sent = kill_process(Pid::from_child(&self.process.0), signal);
+        sent.expect("a child can be signalled");
+    }
+
+    /// How many bytes of memory it has now.
+    ///
+    /// # Panics
+    /// When the system does not say so.
+    #[must_use]
+    pub fn resident_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.0.id()));
+        let status = status.expect("a child has a status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kib.expect("a running process has memory") * 1_024
     }
 
     /// Kills it as `kill -9` does, and waits until it is gone.
@@ -108,6 +168,15 @@ impl Turnstile {
     #[must_use]
     pub const fn resp(&self) -> SocketAddr {
         self.resp
+    }
+
+    /// The address of the XML door.
+    ///
+    /// # Panics
+    /// When it is off.
+    #[must_use]
+    pub const fn xml(&self) -> SocketAddr {
+        self.xml.expect("this server was started with its XML door")
     }
 
     /// The address of the HTTP door.

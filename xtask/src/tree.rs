@@ -43,6 +43,8 @@ pub(crate) struct Crate {
 pub(crate) struct Seen {
     pub(crate) name: String,
     pub(crate) folder: String,
+    /// Whether only its tests see it.
+    pub(crate) in_tests: bool,
 }
 
 impl Tree {
@@ -163,6 +165,7 @@ fn crates(root: &Path) -> Result<Vec<Crate>> {
     struct Dependency {
         name: String,
         path: Option<PathBuf>,
+        kind: Option<String>,
     }
 
     let metadata: Metadata = serde_json::from_str(&metadata(root)?)?;
@@ -186,6 +189,7 @@ fn crates(root: &Path) -> Result<Vec<Crate>> {
             sees.push(Seen {
                 name: dependency.name,
                 folder: folder_of(&path)?,
+                in_tests: dependency.kind.as_deref() == Some("dev"),
             });
         }
         crates.push(Crate {

@@ -8,11 +8,11 @@ use std::{
 
 use turnstile_exchange::Exchange;
 use turnstile_journal::{
-    self as journal, CommitError, Durability, Journal, Log, MemoryLog, Preparation, RealDisk,
+    self as journal, Chores, CommitError, Durability, Journal, Log, LogThread, MemoryLog, RealDisk,
     Report, snapshot,
 };
 use turnstile_rooms::{IdKey, Rooms};
-use turnstile_sequencer::{ExecuteError, ReplayError, Sequencer, State};
+use turnstile_sequencer::{ExecuteError, ReplayError, Sequencer, Settled, State};
 use turnstile_types::{Hosts, Key, Machine, Machines, Malformed, Position, Principal, Timestamp};
 
 use crate::{
@@ -79,6 +79,8 @@ pub struct Status {
     pub keys: usize,
     /// The position of the newest snapshot; zero when there is none.
     pub snapshot: Position,
+    /// Who makes submitted groups durable.
+    pub log_thread: LogThread,
 }
 
 /// Why a back end did not open.
@@ -100,7 +102,8 @@ pub enum OpenError {
 /// The machines, their sequencer, and the journal that makes them durable.
 ///
 /// It belongs to one thread, the loop, and is used in turns: `tick`, any number of `execute` and
-/// `query`, one `commit`. No answer may leave before the commit that follows it.
+/// `query`, one `commit`. No answer may leave before the commit that follows it; or, after `submit`
+/// instead of `commit`, before `settle` has said that its group is durable.
 #[derive(Debug)]
 pub struct Embedded {
     sequencer: Sequencer<Services, Kept>,
@@ -128,7 +131,7 @@ impl Embedded {
         let journal_options = journal::Options {
             segment_bytes: options.segment_bytes,
             durability: options.durability,
-            preparation: Preparation::Background,
+            chores: Chores::Background,
         };
         let (journal, report) =
             Journal::open(disk.clone(), journal_options).map_err(OpenError::Journal)?;
@@ -248,15 +251,53 @@ impl Embedded {
     /// # Errors
     /// Final: send nothing of this turn, and stop the process.
     pub fn commit(&mut self) -> Result<Position, CommitError> {
-        if !self.sequencer.is_open() {
+        if !self.sequencer.is_open() && !self.sequencer.is_under_way() {
             return Ok(self.position());
         }
         let position = self.sequencer.commit()?;
+        self.note_durable(position);
+        Ok(position)
+    }
+
+    /// Sends the open group on its way to the disk, in place of [`commit`](Self::commit).
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    ///
+    /// # Panics
+    /// When a group is under way.
+    pub fn submit(&mut self) -> Result<(), CommitError> {
+        self.sequencer.submit()
+    }
+
+    /// Whether a group was submitted and is not settled.
+    #[must_use]
+    pub const fn is_under_way(&self) -> bool {
+        self.sequencer.is_under_way()
+    }
+
+    /// The group that was under way, once it is durable: its answers may leave. Never waits.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn settle(&mut self) -> Result<Option<Settled>, CommitError> {
+        let settled = self.sequencer.settle()?;
+        if let Some(settled) = settled {
+            self.note_durable(settled.position);
+        }
+        Ok(settled)
+    }
+
+    /// Waits until [`settle`](Self::settle) has news of the group under way.
+    pub fn await_settled(&mut self) {
+        self.sequencer.await_settled();
+    }
+
+    fn note_durable(&mut self, position: Position) {
         self.groups += 1;
         if let Some(snapshots) = &mut self.snapshots {
             snapshots.note(position);
         }
-        Ok(position)
     }
 
     /// Hands over what happened to rooms in the groups committed since the last call, oldest
@@ -300,6 +341,7 @@ impl Embedded {
                 .snapshots
                 .as_ref()
                 .map_or(Position(0), Snapshots::newest),
+            log_thread: self.sequencer.log().log_thread(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The log of a back end that is kept in a directory, or nowhere.
 
 use turnstile_journal::{
-    CommitError, Durability, Journal, Log, MemoryLog, RealDisk, ReplayError, Room,
+    CommitError, Durability, Journal, Log, LogThread, MemoryLog, Progress, RealDisk, ReplayError,
+    Room,
 };
 use turnstile_record::{Group, RecordRef};
 use turnstile_types::{Position, Timestamp};
@@ -20,6 +21,15 @@ macro_rules! either {
             Kept::Nowhere($log) => $call,
         }
     };
+}
+
+impl Kept {
+    pub(crate) const fn log_thread(&self) -> LogThread {
+        match self {
+            Self::InDirectory(journal) => journal.log_thread(),
+            Self::Nowhere(_) => LogThread::None,
+        }
+    }
 }
 
 impl Log for Kept {
@@ -49,6 +59,18 @@ impl Log for Kept {
 
     fn commit(&mut self) -> Result<(), CommitError> {
         either!(self, log => log.commit())
+    }
+
+    fn submit(&mut self) -> Result<(), CommitError> {
+        either!(self, log => log.submit())
+    }
+
+    fn await_settled(&mut self) {
+        either!(self, log => log.await_settled());
+    }
+
+    fn settle(&mut self) -> Result<Progress, CommitError> {
+        either!(self, log => log.settle())
     }
 
     fn replay<E>(

@@ -13,8 +13,8 @@ mod verify;
 pub use embedded::{Embedded, OpenError, Options, Recovery, Status};
 pub use id_key::IdKeyError;
 pub use services::Services;
-pub use turnstile_journal::{CommitError, Durability};
-pub use turnstile_sequencer::ExecuteError;
+pub use turnstile_journal::{CommitError, Durability, LogThread};
+pub use turnstile_sequencer::{ExecuteError, Settled};
 pub use verify::{Verdict, VerifyError, verify};
 
 /// What became of a command of a machine.

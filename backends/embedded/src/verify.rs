@@ -60,7 +60,7 @@ pub enum VerifyError {
     SnapshotHash { position: Position },
 }
 
-/// Proves a directory that no server uses. Nothing in it is changed.
+/// Proves a directory that no server uses. Nothing in it is changed, and nothing left behind.
 ///
 /// # Errors
 /// The directory is in use, or so damaged that its records cannot be replayed.
@@ -73,7 +73,8 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
         path: directory.to_owned(),
         cause,
     })?;
-    let inspected = inspect(&disk)
+    // Held to the end: a server that came meanwhile would remove what is still to be read.
+    let (inspected, _lock) = inspect(&disk)
         .map_err(OpenError::Journal)?
         .ok_or(VerifyError::NoJournal)?;
     let (id, journal) = (inspected.journal, inspected.report);

@@ -160,3 +160,30 @@ fn a_proof_needs_a_journal() {
         Err(VerifyError::NoJournal)
     ));
 }
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("the directory is there");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.into_string().expect("our names are ASCII"))
+        .collect();
+    names.sort();
+    names
+}
+
+/// A proof left an empty lock file in a directory that had none: in a copy, or where no journal is.
+#[test]
+fn a_proof_leaves_no_file_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    assert!(verify(directory.path()).is_err());
+    assert_eq!(names(directory.path()), [""; 0]);
+
+    let (mut backend, _recovery) = open(directory.path(), OPTIONS);
+    book(&mut backend, 0, 3);
+    assert!(verify(directory.path()).is_err(), "the directory is in use");
+    backend.close().unwrap();
+    fs::remove_file(directory.path().join("lock")).unwrap();
+    let before = names(directory.path());
+    assert!(verify(directory.path()).unwrap().holds());
+    assert_eq!(names(directory.path()), before);
+}

@@ -10,10 +10,10 @@ use std::{
 use anyhow::Result;
 use hdrhistogram::Histogram;
 use turnstile_capi::{Desk, Order, Told};
+use turnstile_trial::Tally;
 
 use super::stream::{Message, Verb};
 use crate::{
-    allocations::Tally,
     pin::{CLIENT_CORE, SERVER_CORE, pin},
     probe::joined,
 };
@@ -65,7 +65,7 @@ pub(super) fn pass(messages: &[Message], timed: bool) -> Result<Pass> {
             engine.run(first, latency.as_mut())?;
             let before = Tally::now();
             engine.run(second, latency.as_mut())?;
-            let allocations = Tally::now().calls - before.calls;
+            let allocations = Tally::now().calls_since(before);
             Ok((start, allocations, latency, engine.close()?))
         });
         let (start, allocations, latency, desk) = engine

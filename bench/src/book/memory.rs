@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 use turnstile_book::{Book, Incoming, Orders, Owner, SelfTrade, Side};
+use turnstile_trial::Tally;
 
 use super::stream::Dice;
-use crate::allocations::Tally;
 
 /// How a million orders lie in books.
 #[derive(Debug, Serialize)]

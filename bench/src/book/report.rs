@@ -2,11 +2,10 @@
 
 use std::{
     fmt::{self, Write as _},
-    fs,
     path::Path,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde::Serialize;
 
 use super::{drive::Pass, memory::Memory, regime::Regime};
@@ -14,6 +13,7 @@ use crate::{
     machine::Machine,
     pin::{CLIENT_CORE, SERVER_CORE},
     ratio::{Bound, Ratio},
+    report::{write_files, write_machine},
     section::NEIGHBOURS_PERCENT_MAX,
 };
 
@@ -110,12 +110,7 @@ fn micro(ns: u64) -> f64 {
 impl Report {
     /// Writes `book.json` and `book.md`, in place of those of an earlier run.
     pub(super) fn write(&self, dir: &Path) -> Result<()> {
-        let context = || format!("cannot write to {}", dir.display());
-        fs::create_dir_all(dir).with_context(context)?;
-        let mut json = serde_json::to_string_pretty(self)?;
-        json.push('\n');
-        fs::write(dir.join("book.json"), json).with_context(context)?;
-        fs::write(dir.join("book.md"), self.to_string()).with_context(context)
+        write_files(self, dir, "book")
     }
 
     fn claims(&self) -> String {
@@ -210,20 +205,4 @@ impl fmt::Display for Report {
         }
         write_machine(f, &self.machine)
     }
-}
-
-fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
-    writeln!(f, "\n## Machine\n")?;
-    let rows = [
-        ("processor", &machine.cpu),
-        ("cores", &machine.cores),
-        ("kernel", &machine.kernel),
-        ("load average", &machine.load_average),
-        ("date", &machine.date),
-        ("commit", &machine.commit),
-    ];
-    for (name, value) in rows {
-        writeln!(f, "- {name}: {value}")?;
-    }
-    Ok(())
 }

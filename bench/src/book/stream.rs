@@ -3,6 +3,7 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use turnstile_book::Side;
+use turnstile_seed::Random;
 
 use super::regime::Regime;
 
@@ -51,26 +52,22 @@ struct Later {
     quantity: u32,
 }
 
-/// A small generator of numbers (splitmix64): all that a deterministic stream needs.
+/// The randomness of a deterministic stream.
 #[derive(Debug)]
-pub(super) struct Dice(u64);
+pub(super) struct Dice(Random);
 
 impl Dice {
     pub(super) const fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(Random::new(seed))
     }
 
     pub(super) const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
+        self.0.draw()
     }
 
     /// Any of `0..end`.
     pub(super) const fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
+        self.0.below(end)
     }
 
     fn percent(&mut self, percent: u32) -> bool {

@@ -37,6 +37,7 @@ fn parse(report: &str) -> Option<Tally> {
     let figures = report.get("figures")?;
     Some(Tally {
         requests: u32::try_from(requests).ok()?,
+        accepted: None,
         rate: figures.get("throughput")?.as_f64()?,
         client_us: figures.get("cpu_per_request")?.as_f64()? / 1e3,
     })
@@ -57,6 +58,7 @@ mod tests {
         }"#;
         let expected = Tally {
             requests: 1_020,
+            accepted: None,
             rate: 51_000.5,
             client_us: 6.5,
         };

@@ -49,6 +49,7 @@ pub(super) fn drive(words: &[&str], server: &Server, load: Load) -> Result<Tally
     let (csv, cpu) = run(&mut command)?;
     Ok(Tally {
         requests: load.requests,
+        accepted: None,
         rate: parse_rate(&csv).with_context(|| format!("no rate in {csv:?}"))?,
         client_us: us_each(cpu, load.requests),
     })

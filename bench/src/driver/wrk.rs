@@ -44,6 +44,7 @@ pub(super) fn drive(server: &Server, load: Load) -> Result<Tally> {
     let summary = parse(&output).with_context(|| format!("no summary in {output:?}"))?;
     Ok(Tally {
         requests: summary.requests,
+        accepted: None,
         rate: summary.rate,
         client_us: us_each(cpu, summary.requests),
     })

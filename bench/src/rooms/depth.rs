@@ -6,11 +6,11 @@ mod served;
 use std::{thread, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
-use rustix::time::{ClockId, clock_gettime};
 use turnstile_rooms::{Command, Done, GuestId, GuestName, Outcome, Reference, Rooms, Wish};
 use turnstile_types::{Context, Machine as _, Name, Night, Position, Principal, Stay, Timestamp};
 
 use crate::{
+    dice::Dice,
     driver::us_each,
     ground::{Ground, tell},
     pin::{SERVER_CORE, pin},
@@ -118,7 +118,7 @@ impl Hotel {
             properties: bookings / BOOKINGS_PER_PROPERTY,
             position: Position(0),
             principal: Principal::local(),
-            dice: Dice(u64::from(bookings)),
+            dice: Dice::new(u64::from(bookings)),
         };
         for property in 0..hotel.properties {
             hotel.open(property)?;
@@ -174,7 +174,7 @@ impl Hotel {
         for _ in 0..BATCHES {
             let commands: Vec<Command<'_>> = (0..BATCH).map(|_| self.anywhere()).collect();
             outcomes.clear();
-            let begin = thread_cpu();
+            let begin = process::cpu_of_this_thread();
             for command in &commands {
                 self.rooms.prefetch(command);
             }
@@ -182,7 +182,7 @@ impl Hotel {
                 outcomes.push(self.apply(command));
             }
             self.rooms.drain_events(&mut |_event| {});
-            cpu += thread_cpu() - begin;
+            cpu += process::cpu_of_this_thread() - begin;
             for (command, outcome) in commands.iter().zip(&outcomes) {
                 if let (Command::Book { id, .. }, Some(booking)) = (command, reference(outcome)) {
                     let outcome = self.apply(&Command::Cancel { booking, id: *id });
@@ -245,47 +245,11 @@ const fn is_cancelled(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Done(Done::Cancelled { .. }))
 }
 
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::try_from(time).expect("a thread's CPU time is not negative")
-}
-
-/// SplitMix64: enough to draw rooms, and the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn throw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: u32) -> u32 {
-        let remainder = self.throw() % u64::from(bound);
-        u32::try_from(remainder).expect("a remainder is below its divisor")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use turnstile_rooms::{Command, Wish};
 
     use super::{Dice, ROOMS_PER_PROPERTY, book, guest, property_name, room_name};
-
-    #[test]
-    fn throws_stay_below_their_bound_and_reach_all_of_it() {
-        let mut dice = Dice(1);
-        let mut seen = [0_u32; 10];
-        for _ in 0..10_000 {
-            seen[usize::try_from(dice.below(10)).unwrap()] += 1;
-        }
-        assert!(
-            seen.iter().all(|&count| (800..1_200).contains(&count)),
-            "{seen:?}"
-        );
-    }
 
     #[test]
     fn a_measured_booking_names_one_room_for_one_night() {
@@ -294,7 +258,7 @@ mod tests {
             wish,
             stay,
             ..
-        } = book((7, ROOMS_PER_PROPERTY - 1), 399, guest(&mut Dice(1)))
+        } = book((7, ROOMS_PER_PROPERTY - 1), 399, guest(&mut Dice::new(1)))
         else {
             panic!("it books");
         };

@@ -35,13 +35,12 @@ pub(super) fn arguments(
     command: &mut Command,
     durability: Durability,
     home: &Path,
-    resp: SocketAddr,
-    http: SocketAddr,
+    [resp, http, xml]: [SocketAddr; 3],
 ) {
     command
         .args(["dev", "--durability", &durability.to_string()])
         .args(["--resp", &resp.to_string()])
-        .args(["--xml", "off", "--http", &http.to_string()]);
+        .args(["--xml", &xml.to_string(), "--http", &http.to_string()]);
     if durability == Durability::Sync {
         command.arg("--data").arg(home.join(JOURNAL));
     }

@@ -15,6 +15,18 @@ fn check(ended: &Ended) {
         kill.starts_with("after") && kill.ends_with("underway"),
         "{kill}"
     );
+    let traders = ended.row("traders");
+    assert!(
+        traders.contains("ordersoverXML")
+            && traders.ends_with("requestsunderway")
+            && !traders.contains("with0requests"),
+        "{traders}"
+    );
+    // Eight traders with four accounts each, and three symbols.
+    assert_eq!(
+        ended.row("  conserved"),
+        "3200000000dollarsand96000000sharesin32accounts,asputin"
+    );
     assert!(
         ended.row("verify").contains("hashequal,0violations"),
         "{ended:?}"

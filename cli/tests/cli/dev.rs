@@ -1,6 +1,10 @@
 //! `turnstile dev`: from `ready` to the last answer.
 
-use std::fs;
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::{Shutdown, TcpStream},
+};
 
 use turnstile_client::Error;
 
@@ -17,7 +21,7 @@ fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
         [data_line, "loopback only, no key needed".to_owned()]
     );
     let paste: Vec<&str> = server.printed[5..].iter().map(String::as_str).collect();
-    let [curl, redis_cli, rush] = paste.as_slice() else {
+    let [curl, redis_cli, rush, ..] = paste.as_slice() else {
         panic!("{paste:?}")
     };
     assert!(
@@ -47,6 +51,54 @@ fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
         words(&ask(&mut door, anything)).split(' ').nth(2),
         Some("whatever")
     );
+    server.stop();
+}
+
+#[test]
+fn dev_has_open_books_and_prints_what_to_paste_at_either_door() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let (resp, xml) = (server.door("resp").unwrap(), server.door("xml").unwrap());
+    let [.., depth, order, printf] = server.printed.as_slice() else {
+        panic!("{:?}", server.printed)
+    };
+    let mut door = server.connect();
+    let mut paste = |line: &str| {
+        let shell = format!("try   redis-cli -h {} -p {} ", resp.ip(), resp.port());
+        words(&ask(&mut door, line.strip_prefix(&shell).unwrap()))
+    };
+    let open = paste(depth);
+    let bids = "bids price 99.9 quantity 15 orders 1 price 99.75 quantity 50 orders 1 price 99.5";
+    let asks = "asks price 100.1 quantity 15 orders 1 price 100.25 quantity 50 orders 1 price";
+    assert!(open.contains(bids) && open.contains(asks), "{open}");
+    let bought = paste(order);
+    assert!(bought.contains(" filled 10 1001 0 "), "{bought}");
+    // As `nc -N` does: all is sent, and the end of it told, before the answer is read.
+    let (request, address) = printf.split_once(" | nc -N ").unwrap();
+    assert_eq!(address, format!("{} {}", xml.ip(), xml.port()));
+    let request = request.strip_prefix("try   printf '").unwrap();
+    let request = request.strip_suffix('\'').unwrap().replace("\\n", "\n");
+    let mut stream = TcpStream::connect(xml).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut sold = String::new();
+    stream.read_to_string(&mut sold).unwrap();
+    assert!(
+        sold.starts_with("<results><opened sym=\"ACME\" amount=\"-10\" limit=\"99.9\" id="),
+        "{sold}"
+    );
+    let rest = paste(depth);
+    assert!(rest.contains("bids price 99.9 quantity 5 "), "{rest}");
+    assert!(rest.contains("asks price 100.1 quantity 5 "), "{rest}");
+    for symbol in ["BOLT", "CORN"] {
+        let open = words(&ask(&mut door, &format!("EXCHANGE.DEPTH {symbol}")));
+        assert_eq!(open.matches(" orders 1").count(), 6, "{open}");
+    }
+    server.stop();
+    // Another start finds the market as it was left.
+    let server = Server::dev(data.path());
+    let again = words(&ask(&mut server.connect(), "EXCHANGE.DEPTH ACME"));
+    assert_eq!(again, rest);
     server.stop();
 }
 

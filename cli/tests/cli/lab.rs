@@ -1,8 +1,10 @@
 //! `turnstile lab`: with a server of its own, and with one that is given.
 
-use std::fs;
+use std::{fs, thread};
 
-use crate::process::{Server, run, turnstile};
+use turnstile_client::Connection;
+
+use crate::process::{Ended, Server, ask, run, turnstile, words};
 
 #[test]
 fn a_rush_sells_one_room_once() {
@@ -57,6 +59,113 @@ fn a_run_measures_the_server_that_it_is_given() {
     assert_eq!(report["config"]["pipeline"], 2);
     assert!(report["proof"]["sold"].as_u64().unwrap() > 0, "{report}");
     server.stop();
+}
+
+/// A short run of the exchange workload, and its report.
+fn exchange(arguments: &[&str]) -> (Ended, serde_json::Value) {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("run.json");
+    let mut command = turnstile();
+    command.args(["lab", "run", "exchange", "-c", "4", "--symbols", "2"]);
+    command.args(arguments).arg("--json");
+    let ended = run(command.arg(&json));
+    let report = fs::read(&json).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    (ended, serde_json::from_slice(&report).unwrap())
+}
+
+/// How many orders the server has accepted.
+fn orders(door: &mut Connection) -> String {
+    let facts = words(&ask(door, "INFO"));
+    let (_, orders) = facts.split_once("exchange_orders_total:").unwrap();
+    orders.lines().next().unwrap().to_owned()
+}
+
+const SHORT: [&str; 4] = ["-d", "300ms", "--warm-up", "100ms"];
+
+#[test]
+fn traders_over_either_door_of_a_server_of_our_own_leave_every_cent_and_share() {
+    for (door, pipeline) in [("resp", "16"), ("xml", "1"), ("xml", "16")] {
+        let (ended, report) = exchange(&[&SHORT[..], &["--door", door, "-P", pipeline]].concat());
+        // On a busy machine a run this short may be invalid, but never a violation.
+        assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+        assert!(ended.err.contains("a server of our own at 127.0.0.1:"));
+        let proof = &report["proof"];
+        assert_eq!(report["config"]["door"], door);
+        assert_eq!(
+            (&proof["by"], &proof["accounts"]),
+            (&"accounts".into(), &16.into())
+        );
+        assert_eq!(proof["cash_put_in"], "1600000000");
+        assert_eq!(proof["cash_found"], "1600000000");
+        assert_eq!(proof["shares_found"], "32000000");
+        assert_eq!(proof["violations"], serde_json::json!([]));
+        assert!(proof["orders"].as_u64().unwrap() > 0, "{report}");
+    }
+}
+
+#[test]
+fn traders_over_xml_are_proven_at_the_doors_that_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::dev(directory.path());
+    let [resp, xml] = ["resp", "xml"].map(|name| server.door(name).unwrap().to_string());
+    let named = ["--door", "xml", "--xml", &xml];
+    for (more, by) in [(&[][..], "statuses"), (&["--resp", &resp], "accounts")] {
+        let (ended, report) = exchange(&[&SHORT[..], &named, more].concat());
+        assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+        assert!(!ended.err.contains("a server of our own"), "{ended:?}");
+        assert_eq!(report["proof"]["by"], by);
+        assert_eq!(report["proof"]["violations"], serde_json::json!([]));
+    }
+    server.stop();
+}
+
+#[test]
+fn a_door_that_is_not_named_or_not_driven_is_a_usage_error() {
+    let rows = [
+        (&["--xml", "127.0.0.1:1"][..], "add --door xml"),
+        (&["--door", "xml", "--resp", "127.0.0.1:1"], "add --xml"),
+        (&["--symbols", "0"], "1..=1000"),
+        (&["--one-shot", "5", "-P", "2"], "cannot be used with"),
+    ];
+    for (arguments, sentence) in rows {
+        let ended = run(turnstile().args(["lab", "run", "exchange"]).args(arguments));
+        assert_eq!((ended.code, &*ended.out), (Some(2), ""), "{ended:?}");
+        assert!(ended.err.contains(sentence), "{ended:?}");
+        assert!(!ended.err.contains("a server of our own"), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_run_whose_server_is_gone_at_the_end_proves_nothing_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let lost = "NOT PROVEN: the server could not be asked";
+    for door in ["resp", "xml", "xml alone"] {
+        let server = Server::dev(&directory.path().join(door));
+        let [resp, xml] = ["resp", "xml"].map(|name| server.door(name).unwrap().to_string());
+        let mut named = vec!["-d", "1s", "--warm-up", "0ms"];
+        named.extend(match door {
+            "resp" => vec!["--resp", &resp],
+            "xml" => vec!["--door", "xml", "--xml", &xml, "--resp", &resp],
+            _ => vec!["--door", "xml", "--xml", &xml],
+        });
+        let (ended, report) = thread::scope(|scope| {
+            let driving = scope.spawn(|| exchange(&named));
+            let mut door = server.connect();
+            // Killed by dropping it, once the load is there.
+            let before = orders(&mut door);
+            while orders(&mut door) == before {}
+            drop(server);
+            driving.join().unwrap()
+        });
+        assert_eq!(ended.code, Some(98), "{door}: {ended:?}");
+        assert!(ended.out.contains(lost), "{door}: {ended:?}");
+        assert_eq!(report["verdict"], "invalid");
+        assert!(
+            report["connections_lost"].as_u64().unwrap() >= 4,
+            "{report}"
+        );
+        assert!(report["proof"]["unproven"].is_string(), "{report}");
+    }
 }
 
 #[test]

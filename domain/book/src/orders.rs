@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU32;
 
+use turnstile_chassis::prefetch;
+
 use crate::{
     Owner, Resting, Side,
     levels::Levels,
@@ -138,13 +140,11 @@ impl Orders {
         }
     }
 
-    /// Loads the record of a slot's order early, for a command that is still to come. The number
-    /// means nothing: whoever folds it into something keeps the load from being optimised away.
-    #[must_use]
+    /// Asks memory for the record of a slot's order, for a command that is still to come.
     #[inline]
-    pub fn touch(&self, slot: Slot) -> u64 {
-        self.orders
-            .get(slot.index())
-            .map_or(0, |order| order.quantity)
+    pub fn prefetch(&self, slot: Slot) {
+        if let Some(order) = self.orders.get(slot.index()) {
+            prefetch(order);
+        }
     }
 }

@@ -47,7 +47,7 @@ impl Account {
 impl Accounts {
     pub(crate) fn new() -> Self {
         Self {
-            rows: Slab::new(),
+            rows: Slab::empty(),
             numbers: Table::new(),
             held: 0,
         }

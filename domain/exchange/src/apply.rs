@@ -69,9 +69,8 @@ impl Exchange {
             OrderRef::Id(id) => self.ledger.find(*id).ok_or(Refusal::NotFound),
             OrderRef::Client(id) => {
                 let account = account.ok_or(Refusal::UnknownAccount)?;
-                let client = self.ledger.clients.find(account, id);
-                client
-                    .map(|client| self.ledger.clients.at(client).row)
+                self.ledger
+                    .find_client(account, id)
                     .ok_or(Refusal::NotFound)
             }
         }

@@ -3,25 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnstile_book::Resting;
+use turnstile_chassis::Faults;
 
 use crate::{
     Exchange, Side,
     ledger::{Row, State},
     machine::row_of,
-    slab::some,
 };
-
-/// What does not hold, one sentence each.
-#[derive(Debug, Default)]
-struct Faults(Vec<String>);
-
-impl Faults {
-    fn unless(&mut self, holds: bool, sentence: impl FnOnce() -> String) {
-        if !holds {
-            self.0.push(sentence());
-        }
-    }
-}
 
 pub(crate) fn examine(exchange: &Exchange) -> Result<(), Vec<String>> {
     let mut faults = Faults::default();
@@ -31,11 +19,7 @@ pub(crate) fn examine(exchange: &Exchange) -> Result<(), Vec<String>> {
     exchange.check_cash(&mut faults);
     exchange.check_shares(&mut faults);
     exchange.check_lists(&mut faults);
-    if faults.0.is_empty() {
-        Ok(())
-    } else {
-        Err(faults.0)
-    }
+    faults.verdict()
 }
 
 /// Whether orders of two accounts stand on a book that should have matched: the sides are given
@@ -124,9 +108,7 @@ impl Exchange {
         }
         for (number, listed) in (0..).zip(self.symbols.iter()) {
             if let Err(fault) = listed.book.check(&self.orders) {
-                faults
-                    .0
-                    .push(format!("the book of {}: {fault}", listed.name));
+                faults.add(format!("the book of {}: {fault}", listed.name));
             }
             let side = |side| listed.book.resting(&self.orders, side);
             faults.unless(!is_crossed(side(Side::Buy), side(Side::Sell)), || {
@@ -171,11 +153,10 @@ impl Exchange {
             faults.unless(self.ledger.find(row.id) == Some(number), || {
                 format!("order {} is not found", row.id)
             });
-            if let Some(client) = some(row.client) {
+            if let Some(id) = self.ledger.client_id(row) {
                 clients += 1;
-                let kept = self.ledger.clients.at(client);
-                let found = self.ledger.clients.find(row.account, &kept.id);
-                faults.unless(found == Some(client) && kept.row == number, || {
+                let found = self.ledger.find_client(row.account, &id);
+                faults.unless(found == Some(number), || {
                     format!("order {} is not found by its client id", row.id)
                 });
             }
@@ -186,7 +167,7 @@ impl Exchange {
         let kept = (
             self.ledger.len(),
             self.ledger.executions.len(),
-            self.ledger.clients.len(),
+            self.ledger.clients(),
         );
         faults.unless((rows, executions, clients) == kept, || {
             format!("{rows} orders, {executions} executions, {clients} client ids; kept: {kept:?}")

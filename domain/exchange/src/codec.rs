@@ -73,9 +73,9 @@ mod outcomes;
 
 pub(crate) use commands::{command, put_command};
 pub(crate) use fields::{
-    account, cash, client_id, decimal, end_reason, flag, instant, option, patience, put_account,
-    put_cash, put_client_id, put_decimal, put_end_reason, put_flag, put_instant, put_option,
-    put_patience, put_self_trade, put_side, put_symbol, put_ticket_state, put_u32_option,
-    put_u64_option, self_trade, side, symbol, ticket_state,
+    account, cash, client_id, decimal, end_reason, option, patience, put_account, put_cash,
+    put_client_id, put_decimal, put_end_reason, put_option, put_patience, put_self_trade, put_side,
+    put_symbol, put_ticket_state, put_u32_option, put_u64_option, self_trade, side, symbol,
+    ticket_state,
 };
 pub(crate) use outcomes::{outcome, put_outcome};

@@ -37,12 +37,26 @@ impl Decimal {
     #[must_use]
     pub const fn new(units: u64, scale: u8) -> Self {
         assert!(scale <= DIGITS_MAX, "a decimal has at most 18 digits");
-        let mut number = Self { units, scale };
-        while number.scale > 0 && number.units.is_multiple_of(10) {
-            number.units /= 10;
-            number.scale -= 1;
+        if units == 0 {
+            return Self::ZERO;
         }
+        let mut number = Self { units, scale };
+        // Most numbers end in many zeros: shares are whole, prices are in cents.
+        number.drop_zeros(16, 10_000_000_000_000_000);
+        number.drop_zeros(8, 100_000_000);
+        number.drop_zeros(4, 10_000);
+        number.drop_zeros(2, 100);
+        number.drop_zeros(1, 10);
         number
+    }
+
+    /// Drops so many zeros after the point, if there are.
+    #[inline]
+    const fn drop_zeros(&mut self, zeros: u8, power: u64) {
+        if self.scale >= zeros && self.units.is_multiple_of(power) {
+            self.units /= power;
+            self.scale -= zeros;
+        }
     }
 
     /// Reads digits with at most one point, and a digit on at least one side of it: `125`,
@@ -107,7 +121,8 @@ impl Decimal {
     #[must_use]
     pub fn at_scale(self, scale: u8) -> Option<u128> {
         let more = scale.checked_sub(self.scale)?;
-        u128::from(self.units).checked_mul(10_u128.checked_pow(u32::from(more))?)
+        let power = 10_u64.checked_pow(u32::from(more))?;
+        Some(u128::from(self.units) * u128::from(power))
     }
 }
 
@@ -190,6 +205,22 @@ mod tests {
             let found = Decimal::parse(text.as_bytes()).map(|number| number.to_string());
             assert_eq!(found.as_deref().map_err(|&error| error), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn zeros_at_the_end_are_dropped_however_many() {
+        for zeros in 0..=18_u8 {
+            for scale in 0..=18_u8 {
+                let units = 7 * 10_u64.pow(u32::from(zeros));
+                let dropped = zeros.min(scale);
+                let expected = Decimal {
+                    units: 7 * 10_u64.pow(u32::from(zeros - dropped)),
+                    scale: scale - dropped,
+                };
+                assert_eq!(Decimal::new(units, scale), expected, "{zeros} of {scale}");
+            }
+        }
+        assert_eq!(Decimal::new(0, 18), Decimal::ZERO);
     }
 
     #[test]

@@ -37,8 +37,13 @@ fn padded<const N: usize>(
     if text.is_empty() {
         return Err(InvalidLabel::Empty);
     }
-    if let Some(at) = text.iter().position(|&byte| !is_allowed(byte)) {
-        return Err(InvalidLabel::Character(at));
+    // All bytes at once, without a branch for each; which one it was, only when there is one.
+    if !text
+        .iter()
+        .fold(true, |fine, &byte| fine & is_allowed(byte))
+    {
+        let at = text.iter().position(|&byte| !is_allowed(byte));
+        return Err(InvalidLabel::Character(at.unwrap_or(0)));
     }
     let mut bytes = [0; N];
     bytes
@@ -51,14 +56,18 @@ fn padded<const N: usize>(
     Ok(bytes)
 }
 
-fn unpadded(bytes: &[u8]) -> &str {
-    let length = bytes.iter().position(|&byte| byte == 0);
-    let text = bytes.get(..length.unwrap_or(bytes.len())).unwrap_or(bytes);
-    str::from_utf8(text).expect("a label is ASCII")
+/// The text without its filling. No zero is in a text, so that counting finds the end, all bytes
+/// at once.
+fn unpadded<const N: usize>(bytes: &[u8; N]) -> &[u8] {
+    let length = bytes.iter().filter(|&&byte| byte != 0).count();
+    bytes.get(..length).unwrap_or(bytes)
 }
 
 const fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b':' | b'-')
+    let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+    // Ten digits, and the colon behind them.
+    let digit = byte.wrapping_sub(b'0') < 11;
+    letter | digit | (byte == b'.') | (byte == b'_') | (byte == b'-')
 }
 
 macro_rules! label {
@@ -81,6 +90,10 @@ macro_rules! label {
 
             #[must_use]
             pub fn as_str(&self) -> &str {
+                str::from_utf8(self.text()).expect("a label is ASCII")
+            }
+
+            pub(crate) fn text(&self) -> &[u8] {
                 unpadded(&self.0)
             }
 
@@ -131,6 +144,14 @@ label! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_of_letters_digits_and_four_signs() {
+        for byte in 0..=u8::MAX {
+            let allowed = byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+            assert_eq!(is_name_byte(byte), allowed, "{byte}");
+        }
+    }
 
     #[test]
     fn a_label_keeps_its_text_and_refuses_what_does_not_fit() {

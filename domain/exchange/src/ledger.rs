@@ -4,8 +4,8 @@ use turnstile_book::Slot;
 use turnstile_types::Timestamp;
 
 use crate::{
-    EndReason, OrderId, SelfTrade, Side, TimeInForce,
-    clients::Clients,
+    ClientId, EndReason, OrderId, SelfTrade, Side, TicketState, TimeInForce,
+    clients::{Client, Clients, Sent},
     executions::{Chain, Executed, Executions},
     ids::Ids,
     limits,
@@ -22,7 +22,7 @@ pub(crate) struct Ledger {
     rows: Pool<Row>,
     ids: Ids,
     pub(crate) executions: Executions,
-    pub(crate) clients: Clients,
+    clients: Clients,
     /// Orders accepted so far; the id of the last one.
     pub(crate) accepted: u64,
     open: u32,
@@ -113,6 +113,14 @@ impl Row {
             Patience::ImmediateOrCancel => TimeInForce::ImmediateOrCancel,
             Patience::FillOrKill => TimeInForce::FillOrKill,
             Patience::PostOnly => TimeInForce::PostOnly,
+        }
+    }
+
+    /// Its numbers as they are now.
+    pub(crate) const fn sent(&self) -> Sent {
+        Sent {
+            quantity: self.quantity,
+            limit: self.limit,
         }
     }
 
@@ -218,6 +226,52 @@ impl Ledger {
         number
     }
 
+    /// The order under an account's client id.
+    pub(crate) fn find_client(&self, account: u32, id: &ClientId) -> Option<u32> {
+        self.clients.find(account, id, |number| {
+            let row = self.rows.at(number);
+            (row.account, row.client)
+        })
+    }
+
+    /// Gives an order its client id, which its account has not used.
+    pub(crate) fn introduce(&mut self, number: u32, client: &Client) {
+        let row = self.rows.at_mut(number);
+        row.client = self.clients.add((row.account, number), client, row.sent());
+    }
+
+    pub(crate) fn client_id(&self, row: &Row) -> Option<ClientId> {
+        some(row.client).map(|client| *self.clients.id(client))
+    }
+
+    pub(crate) fn client(&self, row: &Row) -> Option<Client> {
+        some(row.client).map(|client| self.clients.at(client, row.sent()))
+    }
+
+    /// How many client ids are remembered.
+    pub(crate) const fn clients(&self) -> u32 {
+        self.clients.len()
+    }
+
+    /// Remembers what is answered to an order, if it has a client id.
+    pub(crate) fn note_answer(&mut self, number: u32, state: TicketState) {
+        let row = self.rows.at(number);
+        if let Some(client) = some(row.client) {
+            self.clients.answer(client, state, row.executions.count);
+        }
+    }
+
+    /// Replaces what an order has open, and its limit.
+    pub(crate) fn replace(&mut self, number: u32, rest: u64, limit: u64) {
+        let row = self.rows.at_mut(number);
+        if let Some(client) = some(row.client) {
+            self.clients.keep_sent(client, row.sent());
+        }
+        row.quantity = row.filled() + rest;
+        row.rest = rest;
+        row.limit = limit;
+    }
+
     pub(crate) fn execute(&mut self, number: u32, executed: Executed) {
         let row = self.rows.at_mut(number);
         row.rest -= executed.quantity;
@@ -320,18 +374,27 @@ impl Ledger {
     }
 
     /// Forgets the order that ended first, if it ended a week ago or if more than `kept` have
-    /// ended since.
-    pub(crate) fn forget_oldest(&mut self, now: Timestamp, kept: u32) {
+    /// ended since. Says whether it did.
+    #[inline]
+    pub(crate) fn forget_oldest(&mut self, now: Timestamp, kept: u32) -> bool {
         let Some(first) = some(self.ended.first) else {
-            return;
+            return false;
         };
-        let row = *self.rows.at(first);
-        let State::Ended { at, next, .. } = row.state else {
+        let State::Ended { at, .. } = self.rows.at(first).state else {
             unreachable!("only ended orders are in the list of them")
         };
         if at.plus_ms(limits::ENDED_MS) > now && self.ended.count <= kept {
-            return;
+            return false;
         }
+        self.forget(first);
+        true
+    }
+
+    fn forget(&mut self, first: u32) {
+        let row = *self.rows.at(first);
+        let State::Ended { next, .. } = row.state else {
+            unreachable!("only ended orders are in the list of them")
+        };
         self.ended.first = next;
         if next == NONE {
             self.ended.last = NONE;
@@ -340,7 +403,7 @@ impl Ledger {
         self.ids.remove(row.id);
         self.executions.forget(row.executions);
         if let Some(client) = some(row.client) {
-            self.clients.forget(client);
+            self.clients.forget(client, (row.account, first));
         }
         self.rows.give_back(first);
     }
@@ -377,17 +440,16 @@ mod tests {
             ended(&mut ledger, Timestamp(at));
         }
         let now = Timestamp(5);
-        ledger.forget_oldest(now, 5);
-        assert_eq!(ledger.ended(), 5, "five may be kept");
-        ledger.forget_oldest(now, 3);
-        ledger.forget_oldest(now, 3);
-        ledger.forget_oldest(now, 3);
+        assert!(!ledger.forget_oldest(now, 5), "five may be kept");
+        assert!(ledger.forget_oldest(now, 3));
+        assert!(ledger.forget_oldest(now, 3));
+        assert!(!ledger.forget_oldest(now, 3));
         assert_eq!(ledger.ended(), 3, "three may be kept");
         assert_eq!(ledger.find(OrderId(2)), None, "the oldest go first");
         assert!(ledger.find(OrderId(3)).is_some());
         let week = Timestamp(3 + limits::ENDED_MS);
-        ledger.forget_oldest(week, 5);
-        ledger.forget_oldest(week, 5);
+        assert!(ledger.forget_oldest(week, 5));
+        assert!(!ledger.forget_oldest(week, 5));
         assert_eq!(ledger.ended(), 2, "one of them is a week old");
         assert_eq!((ledger.find(OrderId(3)), ledger.len()), (None, 2));
     }

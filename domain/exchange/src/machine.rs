@@ -3,6 +3,7 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Report, Resting};
+use turnstile_chassis::Events;
 use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
 
 use crate::{
@@ -13,11 +14,9 @@ use crate::{
     ledger::{Ledger, Row},
     limits,
     positions::Positions,
-    queries,
-    slab::some,
-    snapshot,
+    queries, snapshot,
     symbols::Symbols,
-    warming::Warming,
+    warming::Expected,
 };
 
 /// Accounts, and what they trade.
@@ -52,10 +51,8 @@ pub struct Exchange {
     pub(crate) trades: u64,
     /// What the book told of the order that is matched; empty between commands.
     pub(crate) reports: Vec<(Report, Depth)>,
-    pub(crate) warming: RefCell<Warming>,
-    events: Vec<Event>,
-    /// The record of the last event, and how many events it has had.
-    last_event: (Position, u32),
+    pub(crate) expected: RefCell<Expected>,
+    events: Events<Event>,
 }
 
 impl Machine for Exchange {
@@ -79,19 +76,15 @@ impl Machine for Exchange {
             shares: 0,
             trades: 0,
             reports: Vec::new(),
-            warming: RefCell::new(Warming::new()),
-            events: Vec::new(),
-            last_event: (Position(0), 0),
+            expected: RefCell::new(Expected::empty()),
+            events: Events::empty(),
         }
     }
 
     fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
         self.warm();
         self.sweep(context);
-        let outcome = match self.decide(context, command) {
-            Ok(done) => Outcome::Done(done),
-            Err(refusal) => Outcome::Refused(refusal),
-        };
+        let outcome = self.decide(context, command).into();
         self.assert_conserved();
         outcome
     }
@@ -114,7 +107,7 @@ impl Machine for Exchange {
     }
 
     fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
-        self.events.drain(..).for_each(take);
+        self.events.drain(take);
     }
 
     fn encode_command(command: &Command, out: &mut Vec<u8>) {
@@ -176,8 +169,10 @@ impl Exchange {
             self.take_off(context, row, EndReason::Expired);
         }
         for _ in 0..limits::FORGOTTEN_AT_ONCE {
-            self.ledger
-                .forget_oldest(context.now, limits::ENDED_ORDERS_MAX);
+            let kept = limits::ENDED_ORDERS_MAX;
+            if !self.ledger.forget_oldest(context.now, kept) {
+                break;
+            }
         }
     }
 
@@ -198,7 +193,7 @@ impl Exchange {
         Party {
             order: order.id,
             account: self.accounts.at(order.account).id,
-            client_id: some(order.client).map(|client| self.ledger.clients.at(client).id),
+            client_id: self.ledger.client_id(order),
             open: self.symbols.at(order.symbol).scales.quantity(open),
         }
     }
@@ -253,12 +248,7 @@ impl Exchange {
         change: Option<(u64, Level)>,
         kind: EventKind,
     ) {
-        if self.last_event.0 != context.position {
-            self.last_event = (context.position, 0);
-        }
-        let ordinal = self.last_event.1;
-        self.last_event.1 += 1;
-        self.events.push(Event {
+        self.events.put(context.position, |ordinal| Event {
             position: context.position,
             ordinal,
             at: context.now,

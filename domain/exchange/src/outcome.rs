@@ -3,12 +3,7 @@
 use crate::{Cash, Decimal, OrderId};
 
 /// What is answered to a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Done(Done),
-    /// A business "no". The state is as it was.
-    Refused(Refusal),
-}
+pub type Outcome = turnstile_types::Outcome<Done, Refusal>;
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,6 +204,39 @@ impl EndReason {
 }
 
 impl Refusal {
+    /// The first of its stable bytes. Kinds are numbered from 0x81, without gaps.
+    #[must_use]
+    pub const fn kind(&self) -> u8 {
+        match self {
+            Self::UnknownAccount => 0x81,
+            Self::AccountExists => 0x82,
+            Self::UnknownSymbol => 0x83,
+            Self::SymbolExists => 0x84,
+            Self::ScaleTooLarge => 0x85,
+            Self::TooManyDigits { .. } => 0x86,
+            Self::TooLarge { .. } => 0x87,
+            Self::Zero { .. } => 0x88,
+            Self::InsufficientFunds { .. } => 0x89,
+            Self::InsufficientShares { .. } => 0x8a,
+            Self::MarketMustNotWait => 0x8b,
+            Self::NoMarket => 0x8c,
+            Self::NotFillable => 0x8d,
+            Self::WouldMatch => 0x8e,
+            Self::DateOver => 0x8f,
+            Self::OutsideBand { .. } => 0x90,
+            Self::EmptyBand => 0x91,
+            Self::SymbolHalted => 0x92,
+            Self::TooManyOpenOrders { .. } => 0x93,
+            Self::QuantityLimit { .. } => 0x94,
+            Self::NotionalLimit { .. } => 0x95,
+            Self::ClientIdReused { .. } => 0x96,
+            Self::NotFound => 0x97,
+            Self::NotYours => 0x98,
+            Self::NotOpen => 0x99,
+            Self::Full { .. } => 0x9a,
+        }
+    }
+
     /// The stable word for this refusal on every door and in every metric.
     #[must_use]
     pub const fn code(&self) -> &'static str {

@@ -33,7 +33,7 @@ pub(crate) struct Position {
 impl Positions {
     pub(crate) fn new() -> Self {
         Self {
-            rows: Slab::new(),
+            rows: Slab::empty(),
             numbers: Table::new(),
             order: BTreeSet::new(),
             held: 0,
@@ -56,12 +56,6 @@ impl Positions {
     pub(crate) fn find(&self, account: u32, symbol: u32) -> Option<&Position> {
         self.number(account, symbol)
             .map(|number| self.rows.at(number))
-    }
-
-    /// Starts to load a position; see `warming`.
-    pub(crate) fn touch(&self, account: u32, symbol: u32) -> u64 {
-        let number = self.number(account, symbol);
-        number.map_or(0, |number| self.rows.at(number).free)
     }
 
     /// The shares that an account may sell.

@@ -139,7 +139,7 @@ impl Listed {
 impl Symbols {
     pub(crate) fn new() -> Self {
         Self {
-            rows: Slab::new(),
+            rows: Slab::empty(),
             numbers: Table::new(),
         }
     }

@@ -1,56 +1,27 @@
-//! Loading what commands will touch while they still wait.
+//! Asking memory for what commands will touch while they still wait.
 
-use std::{collections::VecDeque, hint::black_box};
+use turnstile_chassis::{Belt, prefetch};
 
-use crate::{AccountId, Command, Exchange, OrderId, OrderRef, Symbol, ledger::State};
+use crate::{Command, Exchange, OrderRef, ledger::State};
 
-/// Commands that are loaded for together: enough that memory answers many questions at once, few
-/// enough that the first ones are still in the cache when the last one is decided.
-const GROUP: usize = 16;
+/// Commands that were announced.
+pub(crate) type Expected = Belt<Target, LINKS>;
 
-/// Commands that are remembered; further ones are decided without preparation.
-const EXPECTED_MAX: usize = 1_024;
-
-/// Commands that were announced and wait to be decided.
-///
-/// A command needs chains of cache lines: an account by its name and the account; an order by its
-/// id, the order, and its place on the book. With millions of them each link is a wait for memory.
-/// The chains of a group of commands are walked side by side, one link at a time for all of them,
-/// so that the waits overlap. Reading early is all that it does: the values are thrown away.
-#[derive(Debug)]
-pub(crate) struct Warming {
-    expected: VecDeque<Expected>,
-    /// How many of the commands to come have been loaded for.
-    warm: usize,
-}
-
-/// What is known of a command before anything is loaded.
-#[derive(Clone, Copy, Debug)]
-struct Expected {
-    account: AccountId,
-    symbol: Option<Symbol>,
-    order: Option<OrderId>,
-}
+/// Where a command's data is found: account, symbol and order; the position and the order's place
+/// on the book.
+const LINKS: usize = 2;
 
 /// Where a command leads.
-#[derive(Clone, Copy, Debug, Default)]
-struct Spot {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
     account: Option<u32>,
     symbol: Option<u32>,
     row: Option<u32>,
 }
 
-impl Warming {
-    pub(crate) fn new() -> Self {
-        Self {
-            expected: VecDeque::new(),
-            warm: 0,
-        }
-    }
-}
-
 impl Exchange {
-    /// Notes a command. Nothing is loaded yet: one load after the other would be waited for.
+    /// Puts a command on the belt. The tables are read at once: they do not tell where they would
+    /// look.
     pub(crate) fn expect_command(&self, command: &Command) {
         let (account, symbol, order) = match command {
             Command::Order(order) => (order.account, Some(order.symbol), None),
@@ -71,62 +42,44 @@ impl Exchange {
             | Command::CreateAccount { account, .. } => (*account, None, None),
             Command::CreateSymbol { .. } | Command::SetBand { .. } | Command::Halt { .. } => return,
         };
-        let mut warming = self.warming.borrow_mut();
-        if warming.expected.len() < EXPECTED_MAX {
-            warming.expected.push_back(Expected {
-                account,
-                symbol,
-                order,
-            });
-        }
+        let target = Target {
+            account: self.accounts.guess(&account),
+            symbol: symbol.and_then(|name| self.symbols.guess(&name)),
+            row: order.and_then(|id| self.ledger.find(id)),
+        };
+        let mut expected = self.expected.borrow_mut();
+        expected.put(target, |link, target| self.ask(link, target));
     }
 
-    /// Loads for the next commands, when the ones that it was done for are decided.
-    pub(crate) fn warm(&mut self) {
-        let warming = self.warming.get_mut();
-        if warming.warm > 0 {
-            warming.warm -= 1;
-            return;
-        }
-        if warming.expected.is_empty() {
-            return;
-        }
-        let count = warming.expected.len().min(GROUP);
-        let mut group = [None; GROUP];
-        for (place, expected) in group.iter_mut().zip(warming.expected.drain(..count)) {
-            *place = Some(expected);
-        }
-        warming.warm = count - 1;
-        self.walk(&group);
+    /// A command is about to be decided: those behind it move on.
+    pub(crate) fn warm(&self) {
+        let mut expected = self.expected.borrow_mut();
+        expected.advance_one(|link, target| self.ask(link, target));
     }
 
-    /// Walks the chains of a group, one link at a time for all.
-    fn walk(&self, group: &[Option<Expected>; GROUP]) {
-        let mut spots = [Spot::default(); GROUP];
-        for (spot, expected) in spots.iter_mut().zip(group.iter().flatten()) {
-            *spot = Spot {
-                account: self.accounts.guess(&expected.account),
-                symbol: expected.symbol.and_then(|name| self.symbols.guess(&name)),
-                row: expected.order.and_then(|id| self.ledger.find(id)),
-            };
-        }
-        let mut touched = 0;
-        for spot in &spots {
-            let account = spot.account.map_or(0, |at| self.accounts.at(at).open.count);
-            let symbol = spot.symbol.map_or(0, |at| self.symbols.at(at).open_orders);
-            let row = spot.row.map_or(0, |at| self.ledger.at(at).symbol);
-            touched ^= u64::from(account ^ symbol ^ row);
-        }
-        for spot in &spots {
-            if let Some((account, symbol)) = spot.account.zip(spot.symbol) {
-                touched ^= self.positions.touch(account, symbol);
+    /// Asks memory for one link of a command's chain; the link before it has arrived.
+    fn ask(&self, link: usize, target: &Target) {
+        if link == 0 {
+            if let Some(account) = target.account {
+                prefetch(self.accounts.at(account));
             }
-            if let Some(row) = spot.row
-                && let State::Open { slot, .. } = self.ledger.at(row).state
-            {
-                touched ^= self.orders.touch(slot);
+            if let Some(symbol) = target.symbol {
+                prefetch(self.symbols.at(symbol));
             }
+            if let Some(row) = target.row {
+                prefetch(self.ledger.at(row));
+            }
+            return;
         }
-        black_box(touched);
+        if let Some((account, symbol)) = target.account.zip(target.symbol)
+            && let Some(position) = self.positions.find(account, symbol)
+        {
+            prefetch(position);
+        }
+        if let Some(row) = target.row
+            && let State::Open { slot, .. } = self.ledger.at(row).state
+        {
+            self.orders.prefetch(slot);
+        }
     }
 }

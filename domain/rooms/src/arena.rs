@@ -32,7 +32,7 @@ impl<T: Copy + Default> Arena<T> {
             classes: std::array::from_fn(|_| Class {
                 chunks: Vec::new(),
                 cells: 0,
-                free: Slab::new(),
+                free: Slab::empty(),
             }),
         }
     }

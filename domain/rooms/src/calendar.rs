@@ -1,5 +1,6 @@
 //! Who has which night of a room.
 
+use turnstile_chassis::prefetch;
 use turnstile_types::{Night, Stay};
 
 use crate::{arena::Arena, index::Index, slab::Pool};
@@ -229,16 +230,17 @@ impl Calendar {
             .skip_while(move |&(night, ..)| night < from)
     }
 
-    /// Starts to load where a room's blocks are found; see `warming`.
-    pub(crate) fn touch_index(&self, room: &Index) -> u64 {
-        room.touch(&self.indexes)
+    /// Asks memory for the place where a room's blocks are found; see `warming`.
+    pub(crate) fn prefetch_index(&self, room: &Index) {
+        room.prefetch(&self.indexes);
     }
 
-    /// Starts to load a night's block; see `warming`.
-    pub(crate) fn touch(&self, room: &Index, night: Night) -> u64 {
-        room.find(&self.indexes, night.days() / BLOCK_NIGHTS)
-            .and_then(|block| self.blocks.get(block))
-            .map_or(0, |block| u64::from(block.stopped))
+    /// Asks memory for a night's block; see `warming`.
+    pub(crate) fn prefetch(&self, room: &Index, night: Night) {
+        let block = room.find(&self.indexes, night.days() / BLOCK_NIGHTS);
+        if let Some(block) = block.and_then(|block| self.blocks.get(block)) {
+            prefetch(block);
+        }
     }
 
     /// How many blocks are in use.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use turnstile_chassis::Faults;
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
@@ -12,18 +13,6 @@ use crate::{
     shelves::Mark,
 };
 
-/// What does not hold, one sentence each.
-#[derive(Debug, Default)]
-struct Faults(Vec<String>);
-
-impl Faults {
-    fn unless(&mut self, holds: bool, sentence: impl FnOnce() -> String) {
-        if !holds {
-            self.0.push(sentence());
-        }
-    }
-}
-
 impl Rooms {
     pub(crate) fn examine(&self) -> Result<(), Vec<String>> {
         let mut faults = Faults::default();
@@ -33,11 +22,7 @@ impl Rooms {
         self.check_holds(&mut faults);
         self.check_guests(&mut faults);
         self.check_free_slots(&mut faults);
-        if faults.0.is_empty() {
-            Ok(())
-        } else {
-            Err(faults.0)
-        }
+        faults.verdict()
     }
 
     fn slots(&self) -> impl Iterator<Item = (u32, &Slot)> {

@@ -55,8 +55,5 @@ mod fields;
 mod outcomes;
 
 pub(crate) use commands::{command, put_command};
-pub(crate) use fields::{
-    flag, guest, guest_id, instant, name, put_flag, put_guest, put_guest_id, put_instant, put_name,
-    put_stay,
-};
+pub(crate) use fields::{guest, guest_id, name, put_guest, put_guest_id, put_name, put_stay};
 pub(crate) use outcomes::{outcome, put_outcome};

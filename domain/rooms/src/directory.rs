@@ -7,6 +7,7 @@ mod walk;
 
 use std::{cell::Cell, collections::BTreeMap, ops::Bound};
 
+use turnstile_chassis::prefetch;
 use turnstile_types::Name;
 
 pub(crate) use search::{Due, Search};
@@ -19,7 +20,7 @@ use crate::{
     limits,
     shelves::Shelves,
     slab::Slab,
-    table::{Table, hash_of_name},
+    table::{Table, hash_of_name, scoped},
 };
 
 /// Bytes of a room's name that are kept beside the room: longer names lie in an arena.
@@ -108,13 +109,13 @@ pub(crate) struct Directory {
 impl Directory {
     pub(crate) fn new() -> Self {
         Self {
-            properties: Slab::new(),
+            properties: Slab::empty(),
             property_numbers: BTreeMap::new(),
             property_table: Table::new(),
             last_property: Cell::new(0),
-            kinds: Slab::new(),
+            kinds: Slab::empty(),
             kind_table: Table::new(),
-            rooms: Slab::new(),
+            rooms: Slab::empty(),
             room_table: Table::new(),
             long_names: Arena::new(),
             shelves: Shelves::new(),
@@ -138,7 +139,7 @@ impl Directory {
         });
         self.property_numbers.insert(name, number);
         self.property_table
-            .insert(hash_of_name(0, name.as_bytes()), number);
+            .insert(hash_of_name(name.as_bytes()), number);
         number
     }
 
@@ -147,7 +148,7 @@ impl Directory {
         if self.is_called(last, name) {
             return Some(last);
         }
-        let hash = hash_of_name(0, name.as_bytes());
+        let hash = hash_of_name(name.as_bytes());
         let found = self
             .property_table
             .find(hash, |number| self.is_called(number, name))?;
@@ -197,7 +198,8 @@ impl Directory {
         if let Some(&first) = first.filter(|&&first| is_it(first)) {
             return Some(first);
         }
-        self.kind_table.find(hash_of_name(property, name), is_it)
+        self.kind_table
+            .find(scoped(property, hash_of_name(name)), is_it)
     }
 
     pub(crate) fn kind_at(&self, number: u32) -> &Kind {
@@ -222,7 +224,7 @@ impl Directory {
             rows: Vec::new(),
         });
         self.kind_table
-            .insert(hash_of_name(property, name.as_bytes()), number);
+            .insert(scoped(property, hash_of_name(name.as_bytes())), number);
         self.properties.at_mut(property).kinds.push(number);
         number
     }
@@ -231,7 +233,7 @@ impl Directory {
 
     pub(crate) fn room(&self, property: u32, name: &[u8]) -> Option<u32> {
         self.room_table
-            .find(hash_of_name(property, name), |number| {
+            .find(scoped(property, hash_of_name(name)), |number| {
                 let room = self.rooms.at(number);
                 room.property == property && self.name_bytes(room) == name
             })
@@ -249,20 +251,28 @@ impl Directory {
         self.rooms.at_mut(number)
     }
 
-    /// The hash under which a room is found.
-    pub(crate) fn hash_of_room(&self, property: &Name, room: &Name) -> Option<u64> {
-        let property = self.property(property)?;
-        Some(hash_of_name(property, room.as_bytes()))
+    // Early reads: see `warming`.
+
+    pub(crate) fn prefetch_property_name(&self, hash: u64) {
+        self.property_table.prefetch(hash);
     }
 
-    /// Starts to load where a room is found; see `warming`.
-    pub(crate) fn touch_name(&self, hash: u64) -> u64 {
-        self.room_table.touch(hash)
+    /// Asks memory for the property that is probably the one under a hash.
+    pub(crate) fn prefetch_property(&self, hash: u64) -> Option<u32> {
+        let property = self.property_table.guess(hash)?;
+        prefetch(self.properties.at(property));
+        Some(property)
     }
 
-    /// The room that is probably the one under a hash.
-    pub(crate) fn guess_room(&self, hash: u64) -> Option<u32> {
-        self.room_table.guess(hash)
+    pub(crate) fn prefetch_room_name(&self, hash: u64) {
+        self.room_table.prefetch(hash);
+    }
+
+    /// Asks memory for the room that is probably the one under a hash.
+    pub(crate) fn prefetch_room(&self, hash: u64) -> Option<u32> {
+        let room = self.room_table.guess(hash)?;
+        prefetch(self.rooms.at(room));
+        Some(room)
     }
 
     pub(crate) fn room_name(&self, number: u32) -> Name {
@@ -303,7 +313,7 @@ impl Directory {
             text,
         });
         self.room_table
-            .insert(hash_of_name(property, bytes), number);
+            .insert(scoped(property, hash_of_name(bytes)), number);
         let property = self.properties.at_mut(property);
         property.rooms += 1;
         let before = std::mem::replace(&mut property.last, number);

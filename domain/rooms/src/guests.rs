@@ -103,9 +103,9 @@ impl Guests {
         self.names.used()
     }
 
-    /// Starts to load where the chain of an id number is found; see `warming`.
-    pub(crate) fn touch(&self, seal: u64) -> u64 {
-        self.newest.touch(hash_of_seal(seal))
+    /// Asks memory for the place where the chain of an id number is found; see `warming`.
+    pub(crate) fn prefetch(&self, seal: u64) {
+        self.newest.prefetch(hash_of_seal(seal));
     }
 }
 

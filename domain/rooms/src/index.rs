@@ -1,5 +1,7 @@
 //! A small ordered map from 16-bit numbers to 32-bit indexes.
 
+use turnstile_chassis::prefetch;
+
 use crate::{
     arena::{Arena, same_class},
     widths::{join, low_32},
@@ -29,9 +31,11 @@ impl Index {
         arena.run(usize::from(self.length), self.cell)
     }
 
-    /// Starts to load the entries; see `warming`.
-    pub(crate) fn touch(&self, arena: &Arena<u64>) -> u64 {
-        self.run(arena).first().copied().unwrap_or(0)
+    /// Asks memory for the entries; see `warming`.
+    pub(crate) fn prefetch(&self, arena: &Arena<u64>) {
+        if let Some(entry) = self.run(arena).first() {
+            prefetch(entry);
+        }
     }
 
     pub(crate) fn find(&self, arena: &Arena<u64>, number: u16) -> Option<u32> {

@@ -79,7 +79,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     pub(crate) const fn new() -> Self {
         Self {
-            slots: Slab::new(),
+            slots: Slab::empty(),
             free: NO_SLOT,
             free_count: 0,
         }

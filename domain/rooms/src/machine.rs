@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
+use turnstile_chassis::Events;
 use turnstile_types::{
     Context, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
 };
@@ -18,7 +19,7 @@ use crate::{
     queries,
     shelves::Mark,
     snapshot,
-    warming::Warming,
+    warming::Expected,
 };
 
 /// Rooms, and who has them when.
@@ -44,10 +45,8 @@ pub struct Rooms {
     /// When holds expire, and when expired ones are forgotten.
     pub(crate) deadlines: BTreeSet<(Timestamp, u32)>,
     pub(crate) counts: Counts,
-    pub(crate) warming: RefCell<Warming>,
-    events: Vec<Event>,
-    /// The record of the last event, and how many events it has had.
-    last_event: (Position, u32),
+    pub(crate) expected: RefCell<Expected>,
+    pub(crate) events: Events<Event>,
 }
 
 /// What has been done so far, and what stands.
@@ -79,19 +78,15 @@ impl Machine for Rooms {
             principals: Principals::new(),
             deadlines: BTreeSet::new(),
             counts: Counts::default(),
-            warming: RefCell::new(Warming::new()),
-            events: Vec::new(),
-            last_event: (Position(0), 0),
+            expected: RefCell::new(Expected::empty()),
+            events: Events::empty(),
         }
     }
 
     fn apply(&mut self, context: &Context<'_>, command: &Command<'_>) -> Outcome {
         self.warm();
         self.sweep(context);
-        match self.decide(context, command) {
-            Ok(done) => Outcome::Done(done),
-            Err(refusal) => Outcome::Refused(refusal),
-        }
+        self.decide(context, command).into()
     }
 
     fn prefetch(&self, command: &Command<'_>) {
@@ -111,7 +106,7 @@ impl Machine for Rooms {
     }
 
     fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
-        self.events.drain(..).for_each(take);
+        self.events.drain(take);
     }
 
     fn encode_command(command: &Command<'_>, out: &mut Vec<u8>) {
@@ -232,28 +227,15 @@ impl Rooms {
         (property, room): (u32, Option<Name>),
         entry: Option<(Reference, Stay)>,
     ) {
-        self.put_event(
-            context,
-            Event {
-                position: context.position,
-                ordinal: 0,
-                at: context.now,
-                kind,
-                property: self.directory.property_at(property).name,
-                room,
-                reference: entry.map(|(reference, _)| reference),
-                stay: entry.map(|(_, stay)| stay),
-            },
-        );
-    }
-
-    /// Adds an event under its record's next ordinal.
-    pub(crate) fn put_event(&mut self, context: &Context<'_>, mut event: Event) {
-        if self.last_event.0 != context.position {
-            self.last_event = (context.position, 0);
-        }
-        event.ordinal = self.last_event.1;
-        self.last_event.1 += 1;
-        self.events.push(event);
+        self.events.put(context.position, |ordinal| Event {
+            position: context.position,
+            ordinal,
+            at: context.now,
+            kind,
+            property: self.directory.property_at(property).name,
+            room,
+            reference: entry.map(|(reference, _)| reference),
+            stay: entry.map(|(_, stay)| stay),
+        });
     }
 }

@@ -5,12 +5,7 @@ use turnstile_types::{Name, Night, Stay, Timestamp};
 use crate::Reference;
 
 /// What is answered to a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Done(Done),
-    /// A business "no". The state is as it was.
-    Refused(Refusal),
-}
+pub type Outcome = turnstile_types::Outcome<Done, Refusal>;
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +111,31 @@ impl Nights {
 }
 
 impl Refusal {
+    /// The first of its stable bytes. Kinds are numbered from 0x81, without gaps.
+    #[must_use]
+    pub const fn kind(&self) -> u8 {
+        match self {
+            Self::UnknownProperty => 0x81,
+            Self::UnknownRoom => 0x82,
+            Self::UnknownType => 0x83,
+            Self::PropertyExists => 0x84,
+            Self::RoomExists => 0x85,
+            Self::RoomInUse { .. } => 0x86,
+            Self::TooManyRooms { .. } => 0x87,
+            Self::SoldOut { .. } => 0x88,
+            Self::StopSell { .. } => 0x89,
+            Self::NotFound => 0x8a,
+            Self::WrongGuest => 0x8b,
+            Self::Ended => 0x8c,
+            Self::HoldExpired => 0x8d,
+            Self::AlreadyConfirmed => 0x8e,
+            Self::NotConfirmed => 0x8f,
+            Self::TooManyHolds { .. } => 0x90,
+            Self::HoldTooLong { .. } => 0x91,
+            Self::HoldCeiling { .. } => 0x92,
+        }
+    }
+
     /// The stable word for this refusal on every door and in every metric.
     #[must_use]
     pub const fn code(&self) -> &'static str {

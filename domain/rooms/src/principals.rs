@@ -30,7 +30,7 @@ struct Caller {
 impl Principals {
     pub(crate) fn new() -> Self {
         Self {
-            callers: Slab::new(),
+            callers: Slab::empty(),
             numbers: Table::new(),
             last: Cell::new(0),
             holds: BTreeSet::new(),
@@ -103,5 +103,5 @@ impl Principals {
 }
 
 fn hash_of(principal: &Principal) -> u64 {
-    hash_of_name(0, principal.0.as_bytes())
+    hash_of_name(principal.0.as_bytes())
 }

@@ -1,5 +1,6 @@
 //! Which rooms are free, sixty-four at a time.
 
+use turnstile_chassis::prefetch;
 use turnstile_types::{Night, Stay};
 
 use crate::{arena::Arena, index::Index, slab::Pool};
@@ -280,26 +281,31 @@ impl Shelves {
         })
     }
 
-    /// Starts to load a shelf; see `warming`.
-    pub(crate) fn touch(&self, shelf: u32) -> u64 {
-        self.shelves.get(shelf).map_or(0, |head| head.used)
+    /// Asks memory for a shelf; see `warming`.
+    pub(crate) fn prefetch(&self, shelf: u32) {
+        if let Some(head) = self.shelves.get(shelf) {
+            prefetch(head);
+        }
     }
 
-    /// Starts to load where a shelf's pages are found.
-    pub(crate) fn touch_index(&self, shelf: u32) -> u64 {
-        self.shelves
-            .get(shelf)
-            .map_or(0, |head| head.occupied.touch(&self.indexes))
+    /// Asks memory for the place where a shelf's pages are found.
+    pub(crate) fn prefetch_index(&self, shelf: u32) {
+        if let Some(head) = self.shelves.get(shelf) {
+            head.occupied.prefetch(&self.indexes);
+        }
     }
 
-    /// Starts to load the words of a night.
-    pub(crate) fn touch_night(&self, shelf: u32, night: Night) -> u64 {
+    /// Asks memory for the word of a night.
+    pub(crate) fn prefetch_night(&self, shelf: u32, night: Night) {
         let night = night.days();
-        self.shelves
+        let word = self
+            .shelves
             .get(shelf)
             .and_then(|head| head.occupied.find(&self.indexes, night / PAGE_NIGHTS))
-            .and_then(|page| self.pages.get(page)?.get(usize::from(night % PAGE_NIGHTS)))
-            .map_or(0, |&word| word)
+            .and_then(|page| self.pages.get(page)?.get(usize::from(night % PAGE_NIGHTS)));
+        if let Some(word) = word {
+            prefetch(word);
+        }
     }
 
     /// Pages in use, shelves in use.

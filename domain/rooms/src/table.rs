@@ -1,5 +1,7 @@
 //! A hash table of 32-bit indexes, which one command never waits for as a whole.
 
+use turnstile_chassis::prefetch;
+
 use crate::widths::low_32;
 
 /// Parts of a table. Each grows by itself, so that growing moves a 256th of the entries at most.
@@ -33,13 +35,18 @@ struct Shard {
 /// An odd constant whose multiples are spread over all 64 bits: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The hash of a name within a scope; the scope keeps equal names of two properties apart.
+/// The hash of a name.
+pub(crate) fn hash_of_name(name: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(name)
+}
+
+/// The hash of a name within a scope, which keeps equal names of two properties apart. It is found
+/// without the name, so that a scope may become known later.
 ///
-/// Small seeds would not do: XXH3 mixes the seed of a short name by one exclusive or, and rooms 1
-/// and 2 of one property would share their hashes with rooms 2 and 1 of the next.
-pub(crate) fn hash_of_name(scope: u32, name: &[u8]) -> u64 {
-    let seed = u64::from(scope).wrapping_mul(SPREAD);
-    xxhash_rust::xxh3::xxh3_64_with_seed(name, seed)
+/// The scope is no seed: XXH3 mixes the seed of a short name by one exclusive or, and rooms 1 and 2
+/// of one property would share their hashes with rooms 2 and 1 of the next.
+pub(crate) fn scoped(scope: u32, hash: u64) -> u64 {
+    hash ^ u64::from(scope).wrapping_mul(SPREAD)
 }
 
 /// Spreads a number that already is a keyed hash over all bits that the table uses.
@@ -89,11 +96,13 @@ impl Table {
         self.find(hash, |_| true)
     }
 
-    /// Starts to load the entry's home; see `warming`.
-    pub(crate) fn touch(&self, hash: u64) -> u64 {
+    /// Asks memory for the entry's home; see `warming`.
+    pub(crate) fn prefetch(&self, hash: u64) {
         let shard = self.shard(hash);
         let home = tag_of(hash) as usize & shard.slots.len().wrapping_sub(1);
-        shard.slots.get(home).copied().unwrap_or(0)
+        if let Some(entry) = shard.slots.get(home) {
+            prefetch(entry);
+        }
     }
 
     /// Adds an index that is not there.
@@ -225,7 +234,8 @@ mod tests {
         let mut hashes = std::collections::BTreeSet::new();
         for scope in 0..1_000 {
             for room in 101..=200_u32 {
-                hashes.insert(hash_of_name(scope, room.to_string().as_bytes()));
+                let hash = hash_of_name(room.to_string().as_bytes());
+                hashes.insert(scoped(scope, hash));
             }
         }
         assert_eq!(hashes.len(), 100_000);

@@ -1,78 +1,64 @@
-//! Loading what commands will touch while they still wait.
+//! Asking memory for what commands will touch while they still wait.
 
-use std::{collections::VecDeque, hint::black_box};
-
+use turnstile_chassis::{Belt, prefetch};
 use turnstile_types::{Name, Night};
 
-use crate::{Command, Rooms, Wish, ledger::State};
+use crate::{
+    Command, Rooms, Wish,
+    ledger::{Slot, State},
+    table::{hash_of_name, scoped},
+};
 
-/// Commands that are loaded for together: enough that memory answers many questions at once, few
-/// enough that the first ones are still in the cache when the last one is decided.
-const GROUP: usize = 16;
+/// Commands that were announced.
+pub(crate) type Expected = Belt<Target, LINKS>;
 
-/// Commands that are remembered; further ones are decided without preparation.
-const EXPECTED_MAX: usize = 1_024;
+/// Where a command's data is found: the property's name, the property and the room's name, the
+/// room, its index and its shelf, the night's block and the shelf's index, the shelf's night.
+const LINKS: usize = 6;
 
-/// Commands that were announced and wait to be decided.
-///
-/// A booking needs a chain of cache lines (table, room, calendar, shelf), and with millions of
-/// bookings each is a wait for memory. The chains of a group of commands are walked side by side,
-/// one link at a time for all of them, so that the waits overlap. Reading early is all that it
-/// does: the values read are thrown away.
-#[derive(Debug)]
-pub(crate) struct Warming {
-    expected: VecDeque<Expected>,
-    /// How many of the commands to come have been loaded for.
-    warm: usize,
-}
-
-/// What is known of a command before anything is loaded.
+/// How far a command has come.
 #[derive(Clone, Copy, Debug)]
-enum Expected {
-    /// The hash of the room's name, the first night, and the guest's seal.
-    Booking {
-        hash: u64,
+pub(crate) enum Target {
+    /// A booking or hold, which names its room.
+    Named {
+        property: u64,
+        room: u64,
         night: Night,
         seal: u64,
+    },
+    /// The hash of the room's name, within its property, is known.
+    Scoped {
+        room: u64,
+        night: Night,
     },
     Entry {
         slot: u32,
     },
-}
-
-/// A room and the first night of a stay there.
-#[derive(Clone, Copy, Debug)]
-struct Spot {
-    room: u32,
-    night: Night,
-}
-
-impl Warming {
-    pub(crate) fn new() -> Self {
-        Self {
-            expected: VecDeque::with_capacity(EXPECTED_MAX),
-            warm: 0,
-        }
-    }
+    Spot {
+        room: u32,
+        night: Night,
+    },
+    /// It leads nowhere: to a room or an entry that is not there yet.
+    Lost,
 }
 
 impl Rooms {
-    /// Notes a command. Nothing is loaded yet: one load after the other would be waited for.
+    /// Puts a command on the belt.
     pub(crate) fn expect_command(&self, command: &Command<'_>) {
-        let expected = match command {
+        let target = match command {
             Command::Book {
                 property,
                 wish: Wish::Room(room),
                 stay,
                 id,
                 ..
-            } => self.expected_booking((property, room), stay.arrival(), id.seal),
+            } => Target::named(property, room, stay.arrival(), id.seal),
             Command::Hold {
                 property,
                 wish: Wish::Room(room),
                 stay,
                 ..
-            } => self.expected_booking((property, room), stay.arrival(), 0),
+            } => Target::named(property, room, stay.arrival(), 0),
             Command::Extend {
                 hold: reference, ..
             }
@@ -82,103 +68,99 @@ impl Rooms {
             | Command::Release { hold: reference }
             | Command::Cancel {
                 booking: reference, ..
-            } => Some(Expected::Entry {
+            } => Target::Entry {
                 slot: reference.slot,
-            }),
+            },
             Command::AddProperty { .. }
             | Command::AddRoom { .. }
             | Command::WithdrawRoom { .. }
             | Command::StopSell { .. }
             | Command::Book { .. }
-            | Command::Hold { .. } => None,
+            | Command::Hold { .. } => return,
         };
-        let mut warming = self.warming.borrow_mut();
-        if warming.expected.len() < EXPECTED_MAX {
-            warming.expected.extend(expected);
-        }
+        let mut expected = self.expected.borrow_mut();
+        expected.put(target, |link, target| self.ask(link, target));
     }
 
-    fn expected_booking(
-        &self,
-        (property, room): (&Name, &Name),
-        night: Night,
-        seal: u64,
-    ) -> Option<Expected> {
-        let hash = self.directory.hash_of_room(property, room)?;
-        Some(Expected::Booking { hash, night, seal })
+    /// A command is about to be decided: those behind it move on.
+    pub(crate) fn warm(&self) {
+        let mut expected = self.expected.borrow_mut();
+        expected.advance_one(|link, target| self.ask(link, target));
     }
 
-    /// Loads for the next commands, when the ones that it was done for are decided.
-    pub(crate) fn warm(&mut self) {
-        let warming = self.warming.get_mut();
-        if warming.warm > 0 {
-            warming.warm -= 1;
-            return;
-        }
-        if warming.expected.is_empty() {
-            return;
-        }
-        let count = warming.expected.len().min(GROUP);
-        let mut group = [None; GROUP];
-        for (place, expected) in group.iter_mut().zip(warming.expected.drain(..count)) {
-            *place = Some(expected);
-        }
-        warming.warm = count - 1;
-        self.walk(&group);
-    }
-
-    /// Walks the chains of a group, one link at a time for all.
-    fn walk(&self, group: &[Option<Expected>; GROUP]) {
-        let rooms = &self.directory;
-        let mut touched = 0;
-        for &expected in group.iter().flatten() {
-            touched ^= match expected {
-                Expected::Booking { hash, seal, .. } => {
-                    rooms.touch_name(hash) ^ self.guests.touch(seal)
-                }
-                Expected::Entry { slot } => self.ledger.get(slot).map_or(0, |at| at.position.0),
-            };
-        }
-        let mut spots = [None; GROUP];
-        for (spot, expected) in spots.iter_mut().zip(group) {
-            *spot = expected.and_then(|expected| self.spot(expected, &mut touched));
-        }
-        for spot in spots.iter().flatten() {
-            touched ^= u64::from(rooms.room_at(spot.room).property);
-        }
-        for spot in spots.iter().flatten() {
-            let room = rooms.room_at(spot.room);
-            touched ^= self.calendar.touch_index(&room.nights) ^ rooms.shelves.touch(room.shelf);
-        }
-        for spot in spots.iter().flatten() {
-            let room = rooms.room_at(spot.room);
-            touched ^= self.calendar.touch(&room.nights, spot.night);
-            touched ^= rooms.shelves.touch_index(room.shelf);
-        }
-        for spot in spots.iter().flatten() {
-            let shelf = rooms.room_at(spot.room).shelf;
-            touched ^= rooms.shelves.touch_night(shelf, spot.night);
-        }
-        black_box(touched);
-    }
-
-    /// Where a command leads, which is known once its table entry or its slot is there.
-    fn spot(&self, expected: Expected, touched: &mut u64) -> Option<Spot> {
-        match expected {
-            Expected::Booking { hash, night, .. } => {
-                let room = self.directory.guess_room(hash)?;
-                Some(Spot { room, night })
+    /// Asks memory for one link of a command's chain; the link before it has arrived.
+    fn ask(&self, link: usize, target: &mut Target) {
+        let (directory, calendar) = (&self.directory, &self.calendar);
+        match (link, *target) {
+            (0, Target::Named { property, seal, .. }) => {
+                directory.prefetch_property_name(property);
+                self.guests.prefetch(seal);
             }
-            Expected::Entry { slot } => {
-                let entry = self.ledger.get(slot)?;
-                if let State::Booked(guest) = entry.state {
-                    *touched ^= self.guests.touch(guest.seal);
-                }
-                Some(Spot {
-                    room: entry.room,
-                    night: entry.stay.arrival(),
-                })
+            (0, Target::Entry { slot }) => {
+                self.ledger.get(slot).map(prefetch);
             }
+            (
+                1,
+                Target::Named {
+                    property,
+                    room,
+                    night,
+                    ..
+                },
+            ) => {
+                let property = directory.prefetch_property(property);
+                *target = property.map_or(Target::Lost, |property| {
+                    let room = scoped(property, room);
+                    directory.prefetch_room_name(room);
+                    Target::Scoped { room, night }
+                });
+            }
+            (1, Target::Entry { slot }) => {
+                let entry = self.ledger.get(slot);
+                *target = entry.map_or(Target::Lost, |entry| self.spot_of(entry));
+            }
+            (2, Target::Scoped { room, night }) => {
+                let room = directory.prefetch_room(room);
+                *target = room.map_or(Target::Lost, |room| Target::Spot { room, night });
+            }
+            (3, Target::Spot { room, .. }) => {
+                let room = directory.room_at(room);
+                calendar.prefetch_index(&room.nights);
+                directory.shelves.prefetch(room.shelf);
+            }
+            (4, Target::Spot { room, night }) => {
+                let room = directory.room_at(room);
+                calendar.prefetch(&room.nights, night);
+                directory.shelves.prefetch_index(room.shelf);
+            }
+            (5, Target::Spot { room, night }) => {
+                let room = directory.room_at(room);
+                directory.shelves.prefetch_night(room.shelf, night);
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks memory for the room of a booking or hold, and for its guest.
+    fn spot_of(&self, entry: &Slot) -> Target {
+        if let State::Booked(guest) = entry.state {
+            self.guests.prefetch(guest.seal);
+        }
+        prefetch(self.directory.room_at(entry.room));
+        Target::Spot {
+            room: entry.room,
+            night: entry.stay.arrival(),
+        }
+    }
+}
+
+impl Target {
+    fn named(property: &Name, room: &Name, night: Night, seal: u64) -> Self {
+        Self::Named {
+            property: hash_of_name(property.as_bytes()),
+            room: hash_of_name(room.as_bytes()),
+            night,
+            seal,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::{Name, Night, Stay};
+use crate::{Name, Night, Stay, Timestamp};
 
 pub fn put_u8(out: &mut Vec<u8>, value: u8) {
     out.push(value);
@@ -33,6 +33,14 @@ pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
+pub fn put_flag(out: &mut Vec<u8>, flag: bool) {
+    put_u8(out, u8::from(flag));
+}
+
+pub fn put_instant(out: &mut Vec<u8>, instant: Timestamp) {
+    put_u64(out, instant.0);
+}
+
 /// Reads what the `put_` functions wrote.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
@@ -44,6 +52,16 @@ pub struct Reader<'a> {
 pub struct Malformed {
     /// What was being read.
     pub field: &'static str,
+}
+
+impl Malformed {
+    /// The value is out of range, unless the condition holds.
+    ///
+    /// # Errors
+    /// It does not hold.
+    pub const fn unless(holds: bool, field: &'static str) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(Self { field }) }
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -107,6 +125,26 @@ impl<'a> Reader<'a> {
         self.take(usize::from(length), field)
     }
 
+    /// What [`put_flag`] wrote.
+    ///
+    /// # Errors
+    /// No byte is left, or it is no flag.
+    pub fn flag(&mut self, field: &'static str) -> Result<bool, Malformed> {
+        match self.u8(field)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Malformed { field }),
+        }
+    }
+
+    /// What [`put_instant`] wrote.
+    ///
+    /// # Errors
+    /// Fewer bytes are left.
+    pub fn instant(&mut self, field: &'static str) -> Result<Timestamp, Malformed> {
+        self.u64(field).map(Timestamp)
+    }
+
     /// A name written by [`put_bytes`].
     ///
     /// # Errors
@@ -144,11 +182,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Something is.
     pub const fn finish(self, field: &'static str) -> Result<(), Malformed> {
-        if self.rest.is_empty() {
-            Ok(())
-        } else {
-            Err(Malformed { field })
-        }
+        Malformed::unless(self.rest.is_empty(), field)
     }
 }
 

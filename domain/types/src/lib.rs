@@ -13,11 +13,15 @@ mod instant;
 mod machine;
 mod name;
 mod night;
+mod outcome;
 mod time;
 
-pub use bytes::{Malformed, Reader, put_bytes, put_u8, put_u16, put_u32, put_u64};
+pub use bytes::{
+    Malformed, Reader, put_bytes, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64,
+};
 pub use instant::InvalidInstant;
 pub use machine::{Context, Hosts, Machine, Machines, Sink, Unapplied, apply_payload, hash_of};
 pub use name::{InvalidKey, InvalidName, Key, Name, Principal};
 pub use night::{InvalidNight, InvalidStay, Night, STAY_NIGHTS_MAX, Stay};
+pub use outcome::Outcome;
 pub use time::{Position, Timestamp};

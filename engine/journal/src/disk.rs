@@ -26,6 +26,13 @@ pub trait Disk: Clone + Send + Sync + 'static {
     /// The directory cannot be locked at all.
     fn lock(&self) -> io::Result<Option<Self::Lock>>;
 
+    /// The same for somebody who only looks: nothing is made in the directory. Where there is
+    /// nothing to lock yet, no process has it, and one that comes meanwhile is not kept out.
+    ///
+    /// # Errors
+    /// As [`lock`](Self::lock).
+    fn lock_to_read(&self) -> io::Result<Option<Self::Lock>>;
+
     /// The names of all files, in no order.
     ///
     /// # Errors
@@ -71,7 +78,7 @@ pub trait Disk: Clone + Send + Sync + 'static {
 }
 
 /// An open file of a [`Disk`].
-pub trait DiskFile: Send {
+pub trait DiskFile: Send + Sync + 'static {
     /// Its length.
     ///
     /// # Errors

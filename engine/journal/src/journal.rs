@@ -1,17 +1,28 @@
 //! The journal in files: the writer's side.
 
-use std::{fmt, io};
+use std::{fmt, io, time::Duration};
 
 use turnstile_record::{BODY_BYTES_MAX, Group, GroupBuilder, HEADER_BYTES, Link, RecordRef, seal};
 use turnstile_types::{Position, Timestamp};
 
-use crate::log::{Durability, Log, Room};
-use crate::preparation::{Next, Preparation, Preparer};
+use crate::carrier::{self, Carrier, LogThread};
+use crate::log::{Durability, Log, Progress, Room};
+use crate::preparation::{Next, Preparer};
 use crate::recovery::{self, OpenError, Report};
 use crate::replay::{self, ReplayError};
 use crate::sabotage::Sabotage;
 use crate::segment::{FIRST_OFFSET, Label, Segment, to_u32, to_usize};
 use crate::{Disk, DiskFile, SEGMENT_BYTES_MIN};
+
+/// Who prepares segments, and who carries submitted groups to the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chores {
+    /// Threads of their own: a commit never waits for zeros, a submitted group is carried at once.
+    Background,
+    /// The committing thread: a segment right after the last one was taken, a submitted group
+    /// when it is asked for. Everything happens in the same order each time.
+    Inline,
+}
 
 /// How a journal is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +32,14 @@ pub struct Options {
     pub segment_bytes: u32,
     /// `Sync` or `Os`; for `Memory` there is [`MemoryLog`](crate::MemoryLog).
     pub durability: Durability,
-    pub preparation: Preparation,
+    pub chores: Chores,
+}
+
+/// Who writes a group.
+#[derive(Clone, Copy, Debug)]
+enum Hands {
+    Own,
+    Carrier,
 }
 
 /// Why a group is not durable. All of it is final: the journal takes nothing more, and the process
@@ -61,7 +79,10 @@ pub struct Journal<D: Disk> {
     is_poisoned: bool,
     /// Why the next segment poisoned the journal, until a commit reports it.
     directory_failure: Option<io::Error>,
-    // The thread ends before the lock is released: fields are dropped in this order.
+    /// How long the last submitted group took.
+    took: Duration,
+    // The threads end before the lock is released: fields are dropped in this order.
+    carrier: Carrier<D::File>,
     preparer: Preparer<D>,
     _lock: D::Lock,
 }
@@ -101,8 +122,14 @@ impl<D: Disk> Journal<D> {
             "a journal keeps something"
         );
         let recovered = recovery::recover(&disk, options.segment_bytes, sabotage)?;
-        let preparer = Preparer::start(disk.clone(), options.preparation, sabotage)
-            .map_err(OpenError::Thread)?;
+        let preparer =
+            Preparer::start(disk.clone(), options.chores, sabotage).map_err(OpenError::Thread)?;
+        // Without syncs there is nothing to carry.
+        let carriage = match options.durability {
+            Durability::Sync => options.chores,
+            Durability::Os | Durability::Memory => Chores::Inline,
+        };
+        let carrier = Carrier::start(carriage, sabotage).map_err(OpenError::Thread)?;
         let mut journal = Self {
             disk,
             options,
@@ -116,6 +143,8 @@ impl<D: Disk> Journal<D> {
             is_sealed: recovered.is_sealed,
             is_poisoned: false,
             directory_failure: None,
+            took: Duration::ZERO,
+            carrier,
             preparer,
             _lock: recovered.lock,
         };
@@ -136,6 +165,12 @@ impl<D: Disk> Journal<D> {
     #[must_use]
     pub const fn disk(&self) -> &D {
         &self.disk
+    }
+
+    /// Who carries submitted groups to the disk.
+    #[must_use]
+    pub const fn log_thread(&self) -> LogThread {
+        self.carrier.kind()
     }
 
     /// Orders the next segment unless it is there or coming.
@@ -185,38 +220,61 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    fn write_group(&mut self) -> Result<(), CommitError> {
+    /// Writes the open group here or has it carried, and moves on behind it.
+    fn place_group(&mut self, to: Hands) -> Result<(), CommitError> {
         if !Self::fits(self.group.body_bytes(), self.offset, &self.current.label) {
             self.advance()?;
         }
         let place = self.current.place(self.offset);
         let (bytes, link) = self.group.finish(place, self.link.chain, self.is_synced);
-        self.current
-            .file
-            .write_at(bytes, u64::from(self.offset))
-            .map_err(CommitError::Write)?;
+        let (file, offset) = (&self.current.file, u64::from(self.offset));
+        match to {
+            Hands::Own => file.write_at(bytes, offset).map_err(CommitError::Write)?,
+            Hands::Carrier => self.carrier.take(file, bytes, offset)?,
+        }
         self.offset += to_u32(bytes.len());
         self.link = link;
         self.is_sealed = false;
         self.is_synced = false;
+        Ok(())
+    }
+
+    fn write_group(&mut self) -> Result<(), CommitError> {
+        self.place_group(Hands::Own)?;
         if self.options.durability == Durability::Sync {
             self.sync()?;
         }
         Ok(())
     }
 
+    /// After a group was placed.
+    fn begin_next(&mut self) {
+        self.group.begin(self.link.time, self.link.position);
+        self.order_next();
+    }
+
     fn sync(&mut self) -> Result<(), CommitError> {
-        let file = &self.current.file;
-        let outcome = if self.sabotage.is(Sabotage::AckBeforeSync) {
-            Ok(())
-        } else if self.sabotage.is(Sabotage::RetryFailedSync) {
-            file.sync_data().or_else(|_failed| file.sync_data())
-        } else {
-            file.sync_data()
-        };
-        outcome.map_err(CommitError::Sync)?;
+        carrier::sync(&*self.current.file, self.sabotage)?;
         self.is_synced = true;
         Ok(())
+    }
+
+    /// Waits until no group is under way.
+    fn await_carrier(&mut self) -> Result<(), CommitError> {
+        if self.carrier.is_busy() {
+            self.carrier.wait();
+            let outcome = self.carrier.ask().expect("it was waited for");
+            self.note_arrival(outcome)?;
+        }
+        Ok(())
+    }
+
+    fn note_arrival(&mut self, outcome: Result<Duration, CommitError>) -> Result<(), CommitError> {
+        self.poison_on_error(|journal| {
+            journal.took = outcome?;
+            journal.is_synced = true;
+            Ok(())
+        })
     }
 
     fn write_seal(&mut self) -> Result<(), CommitError> {
@@ -301,13 +359,48 @@ impl<D: Disk> Log for Journal<D> {
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
+        self.await_carrier()?;
         if self.group.is_empty() && !self.is_poisoned {
             return Ok(());
         }
         self.poison_on_error(Self::write_group)?;
-        self.group.begin(self.link.time, self.link.position);
-        self.order_next();
+        self.begin_next();
         Ok(())
+    }
+
+    fn submit(&mut self) -> Result<(), CommitError> {
+        if self.options.durability != Durability::Sync {
+            return self.commit();
+        }
+        assert!(!self.carrier.is_busy(), "one group at a time is under way");
+        if self.group.is_empty() && !self.is_poisoned {
+            return Ok(());
+        }
+        self.poison_on_error(|journal| journal.place_group(Hands::Carrier))?;
+        self.begin_next();
+        Ok(())
+    }
+
+    fn await_settled(&mut self) {
+        if self.carrier.is_busy() {
+            self.carrier.wait();
+        }
+    }
+
+    fn settle(&mut self) -> Result<Progress, CommitError> {
+        if self.carrier.is_busy() {
+            if self.sabotage.is(Sabotage::SettleBeforeSync) {
+                self.carrier.forget();
+            } else {
+                let Some(outcome) = self.carrier.ask() else {
+                    return Ok(Progress::UnderWay);
+                };
+                self.note_arrival(outcome)?;
+            }
+        }
+        // Somebody else may have waited for it, or failed meanwhile.
+        self.poison_on_error(|_journal| Ok(()))?;
+        Ok(Progress::Durable { took: self.took })
     }
 
     fn replay<E>(
@@ -324,6 +417,7 @@ impl<D: Disk> Log for Journal<D> {
             self.group.is_empty(),
             "the last group is committed before the end"
         );
+        self.await_carrier()?;
         self.poison_on_error(Self::write_seal)
     }
 }

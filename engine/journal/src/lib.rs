@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod carrier;
 mod disk;
 mod journal;
 mod log;
@@ -17,12 +18,12 @@ mod sabotage;
 mod segment;
 pub mod snapshot;
 
+pub use carrier::LogThread;
 pub use disk::{
     Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealLock, Unsynced,
 };
-pub use journal::{CommitError, Journal, Options};
-pub use log::{Durability, Log, MemoryLog, Room};
-pub use preparation::Preparation;
+pub use journal::{Chores, CommitError, Journal, Options};
+pub use log::{Durability, Log, MemoryLog, Progress, Room};
 pub use recovery::{Inspected, OpenError, Report, Spot, inspect};
 pub use replay::{ReplayError, replay};
 pub use retirement::{Retired, retire};

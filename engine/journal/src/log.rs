@@ -1,6 +1,6 @@
 //! The seam between the sequencer and the place where its groups become durable.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use turnstile_record::{BODY_BYTES_MAX, Group, RecordRef};
 use turnstile_types::{Position, Timestamp};
@@ -40,6 +40,16 @@ pub enum Room {
     DiskFull,
 }
 
+/// How far a submitted group has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    UnderWay,
+    /// It survives what the log promises. Writing and syncing it took so long.
+    Durable {
+        took: Duration,
+    },
+}
+
 /// The ordered list of groups that a sequencer writes and, after a restart, reads again.
 ///
 /// Contract. The caller builds one group at a time: [`begin`](Self::begin), any number of
@@ -48,6 +58,11 @@ pub enum Room {
 /// survives what [`durability`](Self::durability) says, whole; it is replayed with the positions
 /// that `push` returned. When it returns an error, whether the group survives is unknown, and every
 /// later call of `commit` MUST fail: the caller answers nothing from that group and stops.
+///
+/// Instead of waiting in `commit`, the caller may [`submit`](Self::submit) a group, build the next one,
+/// and ask with [`settle`](Self::settle) what became of it; the same holds for what that returns.
+/// At most one group is under way. No byte of a later one may reach the disk before it is durable,
+/// so `submit` MUST NOT be called while there is one, and `commit` waits for it first.
 pub trait Log {
     /// What a committed group survives.
     fn durability(&self) -> Durability;
@@ -75,6 +90,25 @@ pub trait Log {
     /// # Errors
     /// Final; see the contract.
     fn commit(&mut self) -> Result<(), CommitError>;
+
+    /// Sends the open group on its way to the disk; the next one may begin. Without records it does
+    /// nothing. A log that has nothing to wait for makes it durable at once.
+    ///
+    /// # Errors
+    /// Final; see the contract.
+    ///
+    /// # Panics
+    /// When a group is under way.
+    fn submit(&mut self) -> Result<(), CommitError>;
+
+    /// How far the group that was submitted last has come. It does not wait.
+    ///
+    /// # Errors
+    /// Final; see the contract.
+    fn settle(&mut self) -> Result<Progress, CommitError>;
+
+    /// Waits until [`settle`](Self::settle) has something to say.
+    fn await_settled(&mut self);
 
     /// Hands over every committed group with records after `after`, in order. A snapshot at `after`
     /// was taken between two groups.
@@ -164,6 +198,19 @@ impl Log for MemoryLog {
         self.waiting_bytes = 0;
         self.waiting = false;
         Ok(())
+    }
+
+    fn submit(&mut self) -> Result<(), CommitError> {
+        self.commit()
+    }
+
+    fn await_settled(&mut self) {}
+
+    /// It keeps its promise, which is none, at once.
+    fn settle(&mut self) -> Result<Progress, CommitError> {
+        Ok(Progress::Durable {
+            took: Duration::ZERO,
+        })
     }
 
     /// There is nothing to hand over, and nothing that could be missing.

@@ -1,22 +1,14 @@
 //! Getting the next segment ready before it is needed, so that a commit never extends a file.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::sabotage::Sabotage;
 use crate::segment::{self, Label, Segment, UNFINISHED};
-use crate::{Disk, DiskFile};
-
-/// Who prepares segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preparation {
-    /// A thread of its own: a commit never waits for zeros.
-    Background,
-    /// The committing thread, right after it took the last prepared segment: deterministic.
-    Inline,
-}
+use crate::{Chores, Disk, DiskFile};
 
 /// Why there is no next segment.
 #[derive(Debug)]
@@ -54,7 +46,10 @@ pub(crate) fn prepare<D: Disk>(
     disk.rename(&unfinished, &name)
         .map_err(PrepareError::Final)?;
     sync_directory(disk, sabotage).map_err(PrepareError::Final)?;
-    Ok(Segment { label, file })
+    Ok(Segment {
+        label,
+        file: Arc::new(file),
+    })
 }
 
 pub(crate) fn sync_directory<D: Disk>(disk: &D, sabotage: Sabotage) -> io::Result<()> {
@@ -94,10 +89,10 @@ struct Worker<F> {
 }
 
 impl<D: Disk> Preparer<D> {
-    pub(crate) fn start(disk: D, how: Preparation, sabotage: Sabotage) -> io::Result<Self> {
+    pub(crate) fn start(disk: D, how: Chores, sabotage: Sabotage) -> io::Result<Self> {
         let worker = match how {
-            Preparation::Inline => None,
-            Preparation::Background => Some(Worker::start(disk.clone(), sabotage)?),
+            Chores::Inline => None,
+            Chores::Background => Some(Worker::start(disk.clone(), sabotage)?),
         };
         Ok(Self {
             disk,
@@ -151,7 +146,7 @@ fn thread_ended() -> io::Error {
     io::Error::other("the thread that prepares segments has ended")
 }
 
-impl<F: DiskFile + 'static> Worker<F> {
+impl<F: DiskFile> Worker<F> {
     fn start<D: Disk<File = F>>(disk: D, sabotage: Sabotage) -> io::Result<Self> {
         // One order at a time is open, so neither channel ever makes anyone wait.
         let (orders, inbox) = sync_channel::<Label>(1);

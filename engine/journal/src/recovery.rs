@@ -100,12 +100,13 @@ pub struct Inspected {
 }
 
 /// Looks at a journal as [`Journal::open`](crate::Journal::open) does, and changes nothing; `None`
-/// when there is no journal.
+/// when there is no journal. Nobody opens it while the lock that comes with it is held.
 ///
 /// # Errors
 /// Those with which the journal would not open. While somebody has it open it is `Locked`.
-pub fn inspect<D: Disk>(disk: &D) -> Result<Option<Inspected>, OpenError> {
-    let _lock = take_lock(disk)?;
+pub fn inspect<D: Disk>(disk: &D) -> Result<Option<(Inspected, D::Lock)>, OpenError> {
+    let lock = disk.lock_to_read().map_err(OpenError::Io)?;
+    let lock = lock.ok_or(OpenError::Locked)?;
     let names = disk.list().map_err(OpenError::Io)?;
     let snapshot = newest_snapshot(&names);
     let segments = open_segments(disk, &names, snapshot)?;
@@ -113,10 +114,11 @@ pub fn inspect<D: Disk>(disk: &D) -> Result<Option<Inspected>, OpenError> {
         return Ok(None);
     };
     let examined = examine(&segments, snapshot, &mut Window::default(), Sabotage::None)?;
-    Ok(Some(Inspected {
+    let inspected = Inspected {
         journal: first.label.journal,
         report: examined.report,
-    }))
+    };
+    Ok(Some((inspected, lock)))
 }
 
 pub(crate) fn recover<D: Disk>(
@@ -124,7 +126,8 @@ pub(crate) fn recover<D: Disk>(
     segment_bytes: u32,
     sabotage: Sabotage,
 ) -> Result<Recovered<D>, OpenError> {
-    let lock = take_lock(disk)?;
+    let lock = disk.lock().map_err(OpenError::Io)?;
+    let lock = lock.ok_or(OpenError::Locked)?;
     let names = disk.list().map_err(OpenError::Io)?;
     let snapshot = newest_snapshot(&names);
     let mut segments = open_segments(disk, &names, snapshot)?;
@@ -188,11 +191,6 @@ fn examine<F: DiskFile>(
         is_sealed,
         report,
     })
-}
-
-fn take_lock<D: Disk>(disk: &D) -> Result<D::Lock, OpenError> {
-    let lock = disk.lock().map_err(OpenError::Io)?;
-    lock.ok_or(OpenError::Locked)
 }
 
 fn newest_snapshot(names: &[String]) -> Option<Position> {

@@ -12,6 +12,8 @@ pub enum Sabotage {
     None,
     /// A commit returns before its group is synced.
     AckBeforeSync,
+    /// A group that was submitted counts as durable while its sync is under way.
+    SettleBeforeSync,
     /// Directory entries are never synced.
     NoDirectorySync,
     /// Checksums and chain are not checked when groups are read.
@@ -27,8 +29,9 @@ pub enum Sabotage {
 impl Sabotage {
     /// Every bug, for a simulator that tries them all.
     #[cfg(feature = "sabotage")]
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::AckBeforeSync,
+        Self::SettleBeforeSync,
         Self::NoDirectorySync,
         Self::NoCrcCheck,
         Self::RetryFailedSync,

@@ -1,6 +1,6 @@
 //! A segment: a file of fixed size that holds groups one after the other, and how it is read.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use turnstile_record::{Broken, Group, HEADER_BYTES, Header, Link, Place};
 use turnstile_types::{Reader, put_u16, put_u32, put_u64};
@@ -99,7 +99,8 @@ impl Label {
 #[derive(Debug)]
 pub(crate) struct Segment<F> {
     pub(crate) label: Label,
-    pub(crate) file: F,
+    /// Shared with the thread that carries groups to it.
+    pub(crate) file: Arc<F>,
 }
 
 impl<F: DiskFile> Segment<F> {
@@ -115,7 +116,10 @@ impl<F: DiskFile> Segment<F> {
         if label.number != number || u64::from(label.bytes) != size {
             return Err(LabelError::Misplaced);
         }
-        Ok(Self { label, file })
+        Ok(Self {
+            label,
+            file: Arc::new(file),
+        })
     }
 
     pub(crate) fn place(&self, offset: u32) -> Place {
@@ -170,7 +174,7 @@ impl Window {
         } else {
             self.segment = 0;
             self.buffer.resize(CHUNK_BYTES.max(length).min(left), 0);
-            read_twice(&segment.file, &mut self.buffer, u64::from(offset))?;
+            read_twice(&*segment.file, &mut self.buffer, u64::from(offset))?;
             self.segment = segment.label.number;
             self.start = offset;
             0

@@ -6,6 +6,8 @@
 mod failures;
 #[path = "journal/golden.rs"]
 mod golden;
+#[path = "journal/overlap.rs"]
+mod overlap;
 #[path = "journal/real_disk.rs"]
 mod real_disk;
 #[path = "journal/rot.rs"]
@@ -16,8 +18,8 @@ mod snapshots;
 mod tails;
 
 use turnstile_journal::{
-    CommitError, Disk, Durability, FaultyDisk, Journal, Log, OpenError, Options, Preparation,
-    Report, Room,
+    Chores, CommitError, Disk, Durability, FaultyDisk, Journal, Log, OpenError, Options, Report,
+    Room,
 };
 use turnstile_record::RecordRef;
 use turnstile_types::{Position, Principal, Timestamp};
@@ -26,7 +28,7 @@ use turnstile_types::{Position, Principal, Timestamp};
 const OPTIONS: Options = Options {
     segment_bytes: 16_384,
     durability: Durability::Sync,
-    preparation: Preparation::Inline,
+    chores: Chores::Inline,
 };
 
 /// The groups of a journal, each with its records' payloads.

@@ -8,5 +8,5 @@ mod sequencer;
 mod state;
 
 pub use keys::{KEY_MS, KEYS_MAX};
-pub use sequencer::{ExecuteError, Reply, Sequencer};
+pub use sequencer::{ExecuteError, Reply, Sequencer, Settled};
 pub use state::{ReplayError, State};

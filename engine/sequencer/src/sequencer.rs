@@ -1,7 +1,9 @@
 //! The sequencer: one order for all commands, one group at a time, no answer before its group is
 //! durable.
 
-use turnstile_journal::{CommitError, Log, Room};
+use std::time::Duration;
+
+use turnstile_journal::{CommitError, Log, Progress, Room};
 use turnstile_record::{BODY_BYTES_MAX, PAYLOAD_BYTES_MAX, Record, RecordRef, SERVICE_ENGINE};
 use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
@@ -30,6 +32,15 @@ pub enum ExecuteError {
     Stopped,
 }
 
+/// A submitted group that has become durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// That of its last record.
+    pub position: Position,
+    /// How long writing and syncing it took.
+    pub took: Duration,
+}
+
 /// Orders commands, journals them in groups and applies them.
 ///
 /// It owns the state and the log. A turn of its caller is: [`tick`](Self::tick), any number of
@@ -38,12 +49,17 @@ pub enum ExecuteError {
 /// after a failed commit the state is ahead of the disk, and the process must stop without
 /// sending anything. Committing before applying was rejected: it needs a second pass over every
 /// group, and its answers are no earlier.
+///
+/// In place of `commit`, a turn may end with [`submit`](Self::submit). Then the group goes to the disk
+/// while the next is decided, and [`settle`](Self::settle) says when its answers may leave.
 #[derive(Debug)]
 pub struct Sequencer<S, L> {
     state: State<S>,
     log: L,
     /// Whether the log's group is open.
     open: bool,
+    /// The last position of the group that was submitted and is not settled.
+    under_way: Option<Position>,
     stopped: bool,
     payload: Vec<u8>,
     #[cfg(feature = "sabotage")]
@@ -57,6 +73,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             state,
             log,
             open: false,
+            under_way: None,
             stopped: false,
             payload: Vec::new(),
             #[cfg(feature = "sabotage")]
@@ -125,7 +142,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             match self.log.room(wanted.size()) {
                 Room::Fits => break,
                 Room::CommitFirst => {
-                    self.commit().map_err(|_failure| ExecuteError::Stopped)?;
+                    self.flush().map_err(|_failure| ExecuteError::Stopped)?;
                 }
                 Room::DiskFull => return Err(ExecuteError::ReadOnly),
             }
@@ -206,7 +223,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             match self.log.room(bytes) {
                 Room::Fits => return Ok(()),
                 Room::CommitFirst => {
-                    self.commit().map_err(|_failure| ExecuteError::Stopped)?;
+                    self.flush().map_err(|_failure| ExecuteError::Stopped)?;
                 }
                 Room::DiskFull => return Err(ExecuteError::ReadOnly),
             }
@@ -223,22 +240,84 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         }
     }
 
-    /// Makes the open group durable: one write and one sync.
+    /// Makes everything so far durable: one write and one sync, after those under way.
     ///
     /// # Errors
     /// A write or a sync failed. That is final: nothing of the group may be answered, and
     /// whatever comes after it is refused.
     pub fn commit(&mut self) -> Result<Position, CommitError> {
+        self.flush()?;
+        self.under_way = None;
+        Ok(self.state.position())
+    }
+
+    /// Makes everything so far durable; who submitted a group still has to hear of it.
+    fn flush(&mut self) -> Result<(), CommitError> {
+        if self.stopped {
+            return Err(CommitError::Poisoned);
+        }
+        if self.open || self.under_way.is_some() {
+            self.open = false;
+            self.log
+                .commit()
+                .inspect_err(|_failure| self.stopped = true)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the open group on its way to the disk. Without one it does nothing.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    ///
+    /// # Panics
+    /// When a group is under way.
+    pub fn submit(&mut self) -> Result<(), CommitError> {
+        assert!(!self.is_under_way(), "one group at a time is under way");
         if self.stopped {
             return Err(CommitError::Poisoned);
         }
         if self.open {
             self.open = false;
             self.log
-                .commit()
+                .submit()
                 .inspect_err(|_failure| self.stopped = true)?;
+            self.under_way = Some(self.state.position());
         }
-        Ok(self.state.position())
+        Ok(())
+    }
+
+    /// The group that was under way, once it is durable; after that nothing, until another is
+    /// submitted. It never waits.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit), of the group under way.
+    pub fn settle(&mut self) -> Result<Option<Settled>, CommitError> {
+        let Some(position) = self.under_way else {
+            return Ok(None);
+        };
+        let progress = self
+            .log
+            .settle()
+            .inspect_err(|_failure| self.stopped = true)?;
+        match progress {
+            Progress::UnderWay => Ok(None),
+            Progress::Durable { took } => {
+                self.under_way = None;
+                Ok(Some(Settled { position, took }))
+            }
+        }
+    }
+
+    /// Waits until [`settle`](Self::settle) has news of the group under way.
+    pub fn await_settled(&mut self) {
+        self.log.await_settled();
+    }
+
+    /// Whether a group was submitted and is not settled.
+    #[must_use]
+    pub const fn is_under_way(&self) -> bool {
+        self.under_way.is_some()
     }
 
     /// Whether something waits for its commit.

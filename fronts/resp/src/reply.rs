@@ -9,6 +9,22 @@ pub enum Protocol {
     Resp3,
 }
 
+/// All numbers of two digits.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [*b"00"; 100];
+    let mut number = 1;
+    while number < pairs.len() {
+        let [tens, ones] = pairs[number - 1];
+        pairs[number] = if ones == b'9' {
+            [tens + 1, b'0']
+        } else {
+            [tens, ones + 1]
+        };
+        number += 1;
+    }
+    pairs
+};
+
 /// Appends replies to a connection's output.
 ///
 /// What only RESP3 can say is said in the nearest form of RESP2: a map as a flat array, a boolean
@@ -69,6 +85,30 @@ impl<'a> Encoder<'a> {
         self.line_end();
     }
 
+    /// A whole number as a bulk string.
+    #[inline]
+    pub fn whole(&mut self, value: u64) {
+        let digit = |value: u64| b'0' + u8::try_from(value % 10).expect("a digit is below ten");
+        // Most are small: head, digits and line end in one piece.
+        match value {
+            0..10 => {
+                let line = [b'$', b'1', b'\r', b'\n', digit(value), b'\r', b'\n'];
+                self.out.extend_from_slice(&line);
+            }
+            10..100 => {
+                let (tens, ones) = (digit(value / 10), digit(value));
+                let line = [b'$', b'2', b'\r', b'\n', tens, ones, b'\r', b'\n'];
+                self.out.extend_from_slice(&line);
+            }
+            _ => {
+                let digits = value.ilog10() + 1;
+                self.header(b'$', u64::from(digits));
+                self.digits(value);
+            }
+        }
+    }
+
+    #[inline]
     pub fn text(&mut self, text: &str) {
         self.bulk(text.as_bytes());
     }
@@ -163,24 +203,34 @@ impl<'a> Encoder<'a> {
             }
             _ => {}
         }
-        // A kind, at most twenty digits, and the line end, filled from the back.
-        let mut line = [0_u8; 23];
-        line[21] = b'\r';
-        line[22] = b'\n';
-        let mut at = 21;
-        let mut rest = value;
-        loop {
-            at -= 1;
-            line[at] = digit(rest);
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        line[at - 1] = kind;
-        self.out.extend_from_slice(&line[at - 1..]);
+        self.out.push(kind);
+        self.digits(value);
     }
 
+    /// A number and the line end.
+    fn digits(&mut self, value: u64) {
+        // At most twenty digits and the line end, filled from the back, two digits at a time.
+        let mut line = [0_u8; 22];
+        line[20] = b'\r';
+        line[21] = b'\n';
+        let mut at = 20;
+        let mut rest = value;
+        while rest >= 100 {
+            let pair = usize::try_from(rest % 100).expect("two digits fit");
+            rest /= 100;
+            at -= 2;
+            line[at..at + 2].copy_from_slice(&PAIRS[pair]);
+        }
+        let last = usize::try_from(rest).expect("two digits fit");
+        at -= 2;
+        line[at..at + 2].copy_from_slice(&PAIRS[last]);
+        if rest < 10 {
+            at += 1;
+        }
+        self.out.extend_from_slice(&line[at..]);
+    }
+
+    #[inline]
     fn line_end(&mut self) {
         self.out.extend_from_slice(b"\r\n");
     }
@@ -221,6 +271,21 @@ mod tests {
                 "before_\r\n_\r\n#t\r\n%2\r\n~1\r\n>3\r\n",
             ]
         );
+    }
+
+    #[test]
+    fn a_number_has_all_its_digits_however_many() {
+        let bounds = (0..20).map(|digits| 10_u64.pow(digits));
+        let around = bounds.flat_map(|bound| [bound - 1, bound, bound + 1]);
+        for value in around.chain([1_234_567_890, u64::MAX]) {
+            let mut out = Vec::new();
+            let mut reply = Encoder::new(&mut out, Protocol::Resp2);
+            reply.integer(value);
+            reply.whole(value);
+            let text = value.to_string();
+            let expected = format!(":{text}\r\n${}\r\n{text}\r\n", text.len());
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
     }
 
     #[test]

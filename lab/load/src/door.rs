@@ -33,32 +33,46 @@ pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
     Ok(Connection::connect(address, TIMEOUT)?)
 }
 
-/// Asks for `INFO` and reads what the lab needs of it.
-pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
-    let answer = door.command(&[b"INFO"])?;
-    let text = answer.as_str().ok_or(Error::Field("INFO"))?;
-    let field = |name: &'static str| {
+/// What `INFO` says.
+pub(crate) struct Facts(Value);
+
+/// Asks for `INFO`.
+pub(crate) fn facts(door: &mut Connection) -> Result<Facts, Error> {
+    Ok(Facts(door.command(&[b"INFO"])?))
+}
+
+impl Facts {
+    fn field(&self, name: &'static str) -> Result<&str, Error> {
+        let text = self.0.as_str().ok_or(Error::Field("INFO"))?;
         text.lines()
             .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
             .map(str::trim)
             .ok_or(Error::Field(name))
-    };
-    let count = |name: &'static str| {
-        field(name)?
-            .parse::<u64>()
-            .map_err(|_invalid| Error::Field(name))
-    };
-    let server = Server {
-        version: field("turnstile_version")?.to_owned(),
-        durability: field("durability")?.to_owned(),
-    };
+    }
+
+    pub(crate) fn count(&self, name: &'static str) -> Result<u64, Error> {
+        let text = self.field(name)?;
+        text.parse().map_err(|_invalid| Error::Field(name))
+    }
+
+    pub(crate) fn server(&self) -> Result<Server, Error> {
+        Ok(Server {
+            version: self.field("turnstile_version")?.to_owned(),
+            durability: self.field("durability")?.to_owned(),
+        })
+    }
+}
+
+/// Asks for `INFO` and reads what the rooms workloads need of it.
+pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
+    let facts = facts(door)?;
     let counters = Counters {
-        position: count("position")?,
-        booked: count("rooms_booked_total")?,
-        cancelled: count("rooms_cancelled_total")?,
-        standing: count("rooms_bookings")?,
+        position: facts.count("position")?,
+        booked: facts.count("rooms_booked_total")?,
+        cancelled: facts.count("rooms_cancelled_total")?,
+        standing: facts.count("rooms_bookings")?,
     };
-    Ok((server, counters))
+    Ok((facts.server()?, counters))
 }
 
 /// The code of an error: its first word.

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use turnstile_client as client;
+use turnstile_client::{self as client, xml};
 
 #[derive(Debug)]
 pub enum Error {
@@ -14,6 +14,8 @@ pub enum Error {
     Poll(io::Error),
     /// The connection that prepares and proves failed.
     Door(client::Error),
+    /// The same, over XML.
+    Xml(xml::Error),
     /// `INFO` does not have this field: the server cannot be reconciled with.
     Field(&'static str),
     /// The server did not do what the run needs first; its whole answer.
@@ -30,6 +32,7 @@ impl fmt::Display for Error {
             Self::Connect { user, error } => write!(f, "user {user} cannot connect: {error}"),
             Self::Poll(error) => write!(f, "waiting for sockets failed: {error}"),
             Self::Door(error) => write!(f, "the RESP door: {error}"),
+            Self::Xml(error) => write!(f, "the XML door: {error}"),
             Self::Field(field) => write!(f, "INFO has no usable field `{field}`"),
             Self::Preparation { command, answer } => write!(f, "{command} was answered {answer}"),
         }
@@ -41,6 +44,7 @@ impl std::error::Error for Error {
         match self {
             Self::Connect { error, .. } | Self::Poll(error) => Some(error),
             Self::Door(error) => Some(error),
+            Self::Xml(error) => Some(error),
             Self::Setting(_) | Self::Field(_) | Self::Preparation { .. } => None,
         }
     }
@@ -49,5 +53,11 @@ impl std::error::Error for Error {
 impl From<client::Error> for Error {
     fn from(error: client::Error) -> Self {
         Self::Door(error)
+    }
+}
+
+impl From<xml::Error> for Error {
+    fn from(error: xml::Error) -> Self {
+        Self::Xml(error)
     }
 }

@@ -1,10 +1,12 @@
 //! The load generator and its proofs.
 //!
 //! [`pace`] is the one loop: it drives any [`pace::User`] over non-blocking sockets. [`rooms`],
-//! [`rush`] and [`raw`] are what users do; the first two end with a proof against the server.
+//! [`exchange`], [`rush`] and [`raw`] are what users do; all but the last end with a proof against
+//! the server.
 
 #![forbid(unsafe_code)]
 
+pub mod exchange;
 pub mod pace;
 pub mod raw;
 pub mod rooms;

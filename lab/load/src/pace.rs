@@ -131,6 +131,8 @@ pub struct Totals<U> {
     pub window: Duration,
     /// User and system time of the generator's threads in the window.
     pub cpu: Duration,
+    /// From the start to the last answer, warm-up included.
+    pub took: Duration,
 }
 
 /// The figures of a measured window.
@@ -166,20 +168,53 @@ pub fn run<U: User>(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {
     check(pace, users.len())?;
-    let slots = users.len() * pace.pipeline;
-    let threads = pace.threads.min(users.len());
-    let mut shares: Vec<Vec<(U, TcpStream)>> = (0..threads).map(|_| Vec::new()).collect();
+    let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
         let stream = connect(pace.address).map_err(|error| Error::Connect {
             user: number,
             error,
         })?;
-        shares[number % threads].push((user, stream));
+        connected.push((user, Some(stream)));
+    }
+    drive(pace, connected, usize::MAX, progress)
+}
+
+/// Runs `users` in turn: each connects, asks until it will never ask again, and goes; at most
+/// `at_once` are there at a time. Connecting is part of the run, but not of the response times.
+///
+/// # Errors
+/// Settings that make no sense. Connections that fail are counted, and made again.
+pub fn run_in_turn<U: User>(
+    pace: &Pace,
+    users: Vec<U>,
+    at_once: usize,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Totals<U>, Error> {
+    check(pace, users.len())?;
+    if at_once == 0 {
+        return Err(Error::Setting("at least one user is there at a time"));
+    }
+    let waiting = users.into_iter().map(|user| (user, None)).collect();
+    drive(pace, waiting, at_once, progress)
+}
+
+/// Runs users with their connections; who has none connects when fewer than `at_once` have one.
+fn drive<U: User>(
+    pace: &Pace,
+    users: Vec<(U, Option<TcpStream>)>,
+    at_once: usize,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Totals<U>, Error> {
+    let slots = users.len() * pace.pipeline;
+    let threads = pace.threads.min(users.len()).min(at_once);
+    let mut shares: Vec<Vec<(U, Option<TcpStream>)>> = (0..threads).map(|_| Vec::new()).collect();
+    for (number, user) in users.into_iter().enumerate() {
+        shares[number % threads].push(user);
     }
     let boards: Vec<Board> = (0..threads).map(|_| Board::default()).collect();
     let mut workers = Vec::new();
     for (share, board) in shares.into_iter().zip(&boards) {
-        workers.push(Worker::new(pace, share, board).map_err(Error::Poll)?);
+        workers.push(Worker::new(pace, share, at_once / threads, board).map_err(Error::Poll)?);
     }
     let barrier = Barrier::new(threads + 1);
     let (alive, ended) = mpsc::sync_channel::<()>(0);
@@ -203,6 +238,7 @@ pub fn run<U: User>(
             slots: u64::try_from(slots).expect("users and pipeline are bounded"),
             window: pace.duration,
             cpu: Duration::ZERO,
+            took: Duration::ZERO,
         };
         for handle in handles {
             let end = handle
@@ -212,6 +248,7 @@ pub fn run<U: User>(
             totals.tally.merge(&end.tally);
             totals.users.extend(end.users);
             totals.cpu += end.cpu;
+            totals.took = totals.took.max(end.took);
         }
         Ok(totals)
     })

@@ -1,8 +1,8 @@
 //! How requests to the exchange are counted.
 
-use turnstile_exchange::{Command, Exchange, Outcome, Query, Refusal};
+use turnstile_exchange::{Command, Exchange, Outcome, Query};
 
-use super::{Counted, Counters, MachineCounters};
+use super::{Counted, Counters, MachineCounters, place_of};
 
 impl Counted for Exchange {
     const OPERATIONS: &'static [&'static str] = &OPERATIONS;
@@ -19,7 +19,7 @@ impl Counted for Exchange {
     fn outcome_place(outcome: &Outcome) -> usize {
         match outcome {
             Outcome::Done(_) => 0,
-            Outcome::Refused(refusal) => refusal_place(refusal),
+            Outcome::Refused(refusal) => place_of(refusal.kind()),
         }
     }
 
@@ -86,7 +86,7 @@ const fn query_place(query: &Query) -> usize {
     }
 }
 
-/// The outcomes: done, and each refusal by its code.
+/// The outcomes: done, and each refusal by its code, in order of their kinds.
 const OUTCOMES: [&str; 27] = [
     "done",
     "unknown_account",
@@ -116,34 +116,3 @@ const OUTCOMES: [&str; 27] = [
     "not_open",
     "full",
 ];
-
-const fn refusal_place(refusal: &Refusal) -> usize {
-    match refusal {
-        Refusal::UnknownAccount => 1,
-        Refusal::AccountExists => 2,
-        Refusal::UnknownSymbol => 3,
-        Refusal::SymbolExists => 4,
-        Refusal::ScaleTooLarge => 5,
-        Refusal::TooManyDigits { .. } => 6,
-        Refusal::TooLarge { .. } => 7,
-        Refusal::Zero { .. } => 8,
-        Refusal::InsufficientFunds { .. } => 9,
-        Refusal::InsufficientShares { .. } => 10,
-        Refusal::MarketMustNotWait => 11,
-        Refusal::NoMarket => 12,
-        Refusal::NotFillable => 13,
-        Refusal::WouldMatch => 14,
-        Refusal::DateOver => 15,
-        Refusal::OutsideBand { .. } => 16,
-        Refusal::EmptyBand => 17,
-        Refusal::SymbolHalted => 18,
-        Refusal::TooManyOpenOrders { .. } => 19,
-        Refusal::QuantityLimit { .. } => 20,
-        Refusal::NotionalLimit { .. } => 21,
-        Refusal::ClientIdReused { .. } => 22,
-        Refusal::NotFound => 23,
-        Refusal::NotYours => 24,
-        Refusal::NotOpen => 25,
-        Refusal::Full { .. } => 26,
-    }
-}

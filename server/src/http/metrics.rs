@@ -40,7 +40,7 @@ const DOORS: [Row<DoorCounters>; 5] = [
     }),
 ];
 
-const WORK: [Row<Counters>; 4] = [
+const WORK: [Row<Counters>; 6] = [
     (
         "replayed_total",
         "counter",
@@ -61,6 +61,18 @@ const WORK: [Row<Counters>; 4] = [
         "counter",
         "Records written to the journal.",
         |all| all.records.get(),
+    ),
+    (
+        "groups_inline_total",
+        "counter",
+        "Groups that the loop synced itself.",
+        |all| all.groups_inline.get(),
+    ),
+    (
+        "groups_overlapped_total",
+        "counter",
+        "Groups that were synced while the loop made the next.",
+        |all| all.groups_overlapped.get(),
     ),
 ];
 

@@ -133,7 +133,10 @@ fn persistence(engine: &Engine, facts: &mut Facts) {
     facts.put("snapshot_position", status.backend.snapshot);
     facts.put("groups", engine.counters.groups.get());
     facts.put("records", engine.counters.records.get());
+    facts.put("groups_inline", engine.counters.groups_inline.get());
+    facts.put("groups_overlapped", engine.counters.groups_overlapped.get());
     facts.put("commit_ns_total", engine.counters.commit_ns.get());
+    facts.put("log_thread", status.backend.log_thread);
     facts.put("read_only", u8::from(status.read_only));
 }
 

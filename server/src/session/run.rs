@@ -1,6 +1,9 @@
 //! Runs: requests that came together are read together before the first is executed.
 
-use turnstile_resp::{Decoded, Decoder, Fault, Protocol, catalogue::Action, rooms};
+use turnstile_exchange::Exchange;
+use turnstile_resp::{
+    Arguments, Decoded, Decoder, Fault, Protocol, catalogue::Action, exchange, rooms,
+};
 use turnstile_rooms::Rooms;
 
 use super::{Next, Replies, Session, Surroundings};
@@ -27,12 +30,49 @@ pub(crate) enum RunEnd {
     Fault(Fault),
 }
 
-/// Commands to the rooms machine, decoded ahead, so that what they touch is loaded from memory while
+/// A command to one of the machines.
+enum Request<'a> {
+    Rooms(rooms::Request<'a>),
+    Exchange(exchange::Request<'a>),
+}
+
+/// Commands to the machines, decoded ahead, so that what they touch is loaded from memory while
 /// the others are read. The first is not worth a hint: it is executed next. Queries are not read
 /// ahead: their answers are long, and the bound on what a connection is owed is looked at first.
 struct Ahead<'a> {
-    requests: [Option<rooms::Request<'a>>; AHEAD],
+    requests: [Option<Request<'a>>; AHEAD],
     count: usize,
+}
+
+impl<'a> Request<'a> {
+    /// Reads a request; none when it is no command to a machine, or no good one.
+    #[inline]
+    fn read(engine: &Engine, arguments: Arguments<'a, '_>) -> Option<Self> {
+        match engine.catalogue.resolve(&arguments).ok()? {
+            Action::Rooms(verb) => rooms::parse(verb, arguments, engine.door())
+                .ok()
+                .filter(|request| matches!(request, rooms::Request::Command { .. }))
+                .map(Self::Rooms),
+            Action::Exchange(verb) => exchange::parse(verb, arguments)
+                .ok()
+                .filter(|request| matches!(request, exchange::Request::Command { .. }))
+                .map(Self::Exchange),
+            Action::Session(_) => None,
+        }
+    }
+
+    fn prefetch(&self, engine: &Engine) {
+        match self {
+            Self::Rooms(rooms::Request::Command { command, .. }) => {
+                engine.prefetch::<Rooms>(command);
+            }
+            Self::Exchange(exchange::Request::Command { command, .. }) => {
+                engine.prefetch::<Exchange>(command);
+            }
+            Self::Rooms(rooms::Request::Query(_)) | Self::Exchange(exchange::Request::Query(_)) => {
+            }
+        }
+    }
 }
 
 impl<'a> Ahead<'a> {
@@ -43,11 +83,10 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    fn push(&mut self, engine: &Engine, request: rooms::Request<'a>) {
-        if self.count > 0
-            && let rooms::Request::Command { command, .. } = &request
-        {
-            engine.prefetch::<Rooms>(command);
+    #[inline]
+    fn push(&mut self, engine: &Engine, request: Request<'a>) {
+        if self.count > 0 {
+            request.prefetch(engine);
         }
         let slot = self
             .requests
@@ -59,7 +98,7 @@ impl<'a> Ahead<'a> {
 }
 
 impl Session {
-    /// Answers the requests at the start of `bytes`: up to `budget` commands of the rooms machine,
+    /// Answers the requests at the start of `bytes`: up to `budget` commands to the machines,
     /// and the first of another kind behind them.
     #[inline]
     pub(crate) fn run(
@@ -97,11 +136,7 @@ impl Session {
             };
             run.length += length;
             run.requests += 1;
-            if is_plain
-                && let Ok(Action::Rooms(verb)) = around.engine.catalogue.resolve(&arguments)
-                && let Ok(request @ rooms::Request::Command { .. }) =
-                    rooms::parse(verb, arguments, around.engine.door())
-            {
+            if is_plain && let Some(request) = Request::read(around.engine, arguments) {
                 ahead.push(around.engine, request);
                 continue;
             }
@@ -115,7 +150,7 @@ impl Session {
         run
     }
 
-    /// Whether a request to the rooms machine is simply executed and answered.
+    /// Whether a command to a machine is simply executed and answered.
     fn is_plain(&self) -> bool {
         self.batch.is_none()
             && self.replies == Replies::On
@@ -124,7 +159,10 @@ impl Session {
 
     fn decide_all(&self, engine: &mut Engine, ahead: &Ahead<'_>, out: &mut Vec<u8>) {
         for request in ahead.requests.iter().take(ahead.count).flatten() {
-            self.decided(engine, request, out);
+            match request {
+                Request::Rooms(request) => self.decided(engine, request, out),
+                Request::Exchange(request) => self.decided_by_exchange(engine, request, out),
+            }
         }
     }
 }

@@ -1,12 +1,13 @@
 //! A server of a test, and a raw client that waits for exactly what it expects.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
+    path::{Path, PathBuf},
     time::Duration,
 };
 
-use turnstile_server::{Durability, Limits, Options, Running, Settings, start};
+use turnstile_server::{Durability, Limits, Options, Running, Settings, StopError, start};
 
 /// No answer takes so long: a test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -17,23 +18,37 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn with(limits: Limits) -> Self {
-        let settings = Settings {
-            data: None,
-            storage: Options::with(Durability::Memory),
-            resp: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
-            http: None,
-            xml: None,
-            xml_options: turnstile_xml::Options::default(),
-            verhoeff: false,
-            limits,
-        };
-        let server = Self {
-            running: start(&settings).unwrap(),
-        };
+        let server = Self::keeping(None, limits);
         server
             .client()
             .exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
         server
+    }
+
+    /// A server that keeps everything in `data`, durably, with all doors open.
+    pub(crate) fn durable(data: &Path) -> Self {
+        Self::keeping(Some(data.to_owned()), Limits::STANDARD)
+    }
+
+    fn keeping(data: Option<PathBuf>, limits: Limits) -> Self {
+        let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let (durability, http) = match data {
+            None => (Durability::Memory, None),
+            Some(_) => (Durability::Sync, anywhere),
+        };
+        let settings = Settings {
+            data,
+            storage: Options::with(durability),
+            resp: anywhere,
+            http,
+            xml: anywhere,
+            xml_options: turnstile_xml::Options::default(),
+            verhoeff: false,
+            limits,
+        };
+        Self {
+            running: start(&settings).unwrap(),
+        }
     }
 
     pub(crate) fn new() -> Self {
@@ -45,11 +60,21 @@ impl Server {
     }
 
     pub(crate) fn client(&self) -> Client {
-        let (_, address) = self.running.doors()[0];
+        self.client_of("resp")
+    }
+
+    pub(crate) fn client_of(&self, door: &str) -> Client {
+        let mut doors = self.running.doors().iter();
+        let (_, address) = doors.find(|(name, _)| *name == door).unwrap();
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         socket.set_write_timeout(Some(PATIENCE)).unwrap();
         Client { socket }
+    }
+
+    /// Waits for its end by itself, which cannot be a good one.
+    pub(crate) fn failure(self) -> StopError {
+        self.running.join().unwrap_err()
     }
 
     /// Stops it and waits for its end, which must be a good one.
@@ -85,6 +110,34 @@ impl Client {
     pub(crate) fn exchange(&mut self, request: &str, reply: &str) {
         self.send(request);
         self.expect(reply);
+    }
+
+    /// Receives up to these bytes.
+    pub(crate) fn until(&mut self, end: &str) -> String {
+        let mut found = Vec::new();
+        while !found.ends_with(end.as_bytes()) {
+            let mut piece = [0; 4_096];
+            let count = self.socket.read(&mut piece).unwrap();
+            assert!(count > 0, "the connection ended before {end}");
+            found.extend_from_slice(&piece[..count]);
+        }
+        String::from_utf8(found).unwrap()
+    }
+
+    /// Sends this or a part of it to a server that may have ended already, and receives whatever
+    /// it still says.
+    pub(crate) fn last_words(&mut self, bytes: &str) -> String {
+        let sent = self.socket.write_all(bytes.as_bytes());
+        let mut words = Vec::new();
+        let heard = self.socket.read_to_end(&mut words);
+        for failure in [sent.err(), heard.err()].into_iter().flatten() {
+            let kind = failure.kind();
+            assert!(
+                matches!(kind, ErrorKind::ConnectionReset | ErrorKind::BrokenPipe),
+                "{failure}"
+            );
+        }
+        String::from_utf8_lossy(&words).into_owned()
     }
 
     /// Receives up to the end of the connection.

@@ -3,6 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use turnstile_tests::Turnstile;
+
 use crate::door::{door, redis_cli};
 use crate::program::output;
 
@@ -130,4 +132,14 @@ fn node_redis_holds_a_session() {
 fn go_redis_holds_a_session() {
     let program = installed("TURNSTILE_TEST_GO_REDIS");
     assert_eq!(output(program, &[&door().port], b""), "ok\n");
+}
+
+#[test]
+fn a_python_client_plays_the_worked_example_of_the_course() {
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let server = Turnstile::serve_exchange(data.path(), 0);
+    let port = server.xml().port().to_string();
+    let arguments = [&session("course_xml.py"), &port];
+    let arguments = arguments.map(String::as_str);
+    assert_eq!(output("python3", &arguments, b""), "ok\n");
 }

@@ -2,9 +2,13 @@
 //! rotten directory. A recorder outside the process knows what was asked and what was answered.
 
 mod answer;
+mod books;
+mod crowd;
 mod damage;
 mod directory;
+mod floor;
 mod full_disk;
+mod hotel;
 mod kill;
 mod ledger;
 mod listing;
@@ -13,4 +17,6 @@ mod ordeal;
 mod power;
 mod recorder;
 mod request;
+mod rush;
+mod tape;
 mod volume;

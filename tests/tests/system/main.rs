@@ -5,3 +5,4 @@ mod crash;
 mod door;
 mod doors;
 mod program;
+mod storm;

@@ -5,14 +5,15 @@ use crate::tree::{Crate, Seen, Tree};
 use super::Violation;
 
 /// The root folders that a crate of a root folder may depend on.
-/// `domain` is not here: its crates see the shared words and their own parts, never each other.
-const ARROWS: [(&str, &[&str]); 11] = [
-    ("engine", &["domain", "engine"]),
+/// `domain` is not here: its crates see what they share and their own parts, never each other.
+const ARROWS: [(&str, &[&str]); 13] = [
+    ("seed", &[]),
+    ("engine", &["domain", "engine", "seed"]),
     ("backends", &["domain", "engine", "backends"]),
     ("fronts", &["domain"]),
     ("server", &["domain", "engine", "backends", "fronts"]),
     ("client", &["domain", "fronts"]),
-    ("lab", &["domain", "fronts", "client", "lab"]),
+    ("lab", &["domain", "fronts", "client", "lab", "seed"]),
     (
         "cli",
         &[
@@ -21,16 +22,23 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ),
     ("sim", EVERYTHING),
     ("tests", EVERYTHING),
+    ("trial", &[SHARED_WORDS]),
     ("bench", EVERYTHING),
     ("xtask", EVERYTHING),
 ];
 
 const EVERYTHING: &[&str] = &[
     "domain", "engine", "backends", "fronts", "server", "client", "lab", "cli", "sim", "tests",
-    "bench",
+    "trial", "bench", "seed",
 ];
 
 const SHARED_WORDS: &str = "domain/types";
+
+/// What every machine is built on.
+const SHARED_CHASSIS: &str = "domain/chassis";
+
+/// What the tests of every crate share; the product is built without it.
+const SHARED_TRIALS: &str = "trial";
 
 /// What a machine is made of, where it is a crate of its own: the part and its machine.
 const PARTS: [(&str, &str); 1] = [("domain/book", "domain/exchange")];
@@ -38,24 +46,28 @@ const PARTS: [(&str, &str); 1] = [("domain/book", "domain/exchange")];
 pub(super) fn crates_see_only_their_layers(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for one in &tree.crates {
-        for seen in one
-            .sees
-            .iter()
-            .filter(|seen| !may_see(&one.folder, &seen.folder))
-        {
+        for seen in one.sees.iter().filter(|seen| !may_see(&one.folder, seen)) {
             violations.extend(violation(tree, one, seen));
         }
     }
     violations
 }
 
-fn may_see(from: &str, to: &str) -> bool {
-    if layer(from) == "domain" {
-        return from != SHARED_WORDS && to == SHARED_WORDS || PARTS.contains(&(to, from));
+fn may_see(from: &str, seen: &Seen) -> bool {
+    let to = seen.folder.as_str();
+    if to == SHARED_TRIALS && seen.in_tests {
+        return true;
     }
-    ARROWS
-        .iter()
-        .any(|(folder, sees)| *folder == layer(from) && sees.contains(&layer(to)))
+    if layer(from) == "domain" {
+        return match to {
+            SHARED_WORDS => from != SHARED_WORDS,
+            SHARED_CHASSIS => from != SHARED_WORDS && from != SHARED_CHASSIS,
+            part => PARTS.contains(&(part, from)),
+        };
+    }
+    ARROWS.iter().any(|(folder, sees)| {
+        *folder == layer(from) && (sees.contains(&layer(to)) || sees.contains(&to))
+    })
 }
 
 fn layer(folder: &str) -> &str {
@@ -79,9 +91,14 @@ mod tests {
     use super::*;
 
     fn check(from: &str, to: &str, allowed: bool) {
+        check_where(false, from, to, allowed);
+    }
+
+    fn check_where(in_tests: bool, from: &str, to: &str, allowed: bool) {
         let seen = Seen {
             name: "turnstile-x".to_owned(),
             folder: to.to_owned(),
+            in_tests,
         };
         let tree = Tree {
             files: vec![File::new(
@@ -105,6 +122,10 @@ mod tests {
         check("domain/rooms", "domain/types", true);
         check("domain/rooms", "domain/travel", false);
         check("domain/types", "domain/rooms", false);
+        check("domain/rooms", "domain/chassis", true);
+        check("domain/chassis", "domain/types", true);
+        check("domain/chassis", "domain/rooms", false);
+        check("domain/types", "domain/chassis", false);
         check("domain/rooms", "engine/record", false);
         check("domain/exchange", "domain/book", true);
         check("domain/book", "domain/exchange", false);
@@ -115,6 +136,9 @@ mod tests {
     fn arrows_point_one_way() {
         check("engine/sequencer", "domain/types", true);
         check("engine/record", "backends/embedded", false);
+        check("engine/journal", "seed", true);
+        check("domain/rooms", "seed", false);
+        check("server", "seed", false);
         check("fronts/resp", "domain/rooms", true);
         check("fronts/xml", "domain/exchange", true);
         check("fronts/xml", "fronts/resp", false);
@@ -131,6 +155,13 @@ mod tests {
         check("tests", "sim", true);
         check("cli", "sim", false);
         check("server", "tests", false);
+        check("domain/rooms", "trial", false);
+        check("server", "trial", false);
+        check("bench", "trial", true);
+        check_where(true, "domain/rooms", "trial", true);
+        check_where(true, "domain/rooms", "sim", false);
+        check("trial", "domain/types", true);
+        check("trial", "domain/rooms", false);
     }
 
     #[test]

@@ -6,9 +6,10 @@ use anyhow::{Context as _, Result, ensure};
 use turnstile_client::{Connection, resp::Value};
 use turnstile_types::Night;
 
-use super::{BATCH, BATCHES, Dice, FEW, FIRST_NIGHT, MANY, NIGHTS_BOOKED, NIGHTS_FREE, subject};
+use super::{BATCH, BATCHES, FEW, FIRST_NIGHT, MANY, NIGHTS_BOOKED, NIGHTS_FREE, subject};
 use crate::{
     booking::{is_done, reference},
+    dice::Dice,
     driver::us_each,
     ground::{Ground, tell},
     section::Subject,
@@ -56,7 +57,7 @@ impl Crowd {
             server,
             connection,
             rooms: bookings / u32::from(NIGHTS_BOOKED),
-            dice: Dice(u64::from(bookings)),
+            dice: Dice::new(u64::from(bookings)),
             nights: nights(),
         };
         let batch = u32::try_from(BATCH)?;

@@ -1,43 +1,7 @@
 //! Nothing is allocated once the storage has its size.
 
-#![expect(
-    unsafe_code,
-    reason = "an allocator that counts can only be written with the unsafe trait"
-)]
-
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-};
-
 use turnstile_book::{Book, Incoming, Orders, Owner, SelfTrade, Side, Slot, Stop};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call is handed on to the system's allocator; counting touches one thread-local
-// number, which needs no allocation and no destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract, and this is the same call.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
+use turnstile_trial::{Counting, Tally};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -81,18 +45,25 @@ fn trading_allocates_nothing_in_the_steady_state() {
     let (mut orders, mut book, mut resting) = (Orders::new(), Book::new(), Vec::new());
     let traded = session(&mut orders, &mut book, &mut resting);
     assert!(traded > 1_000, "{traded} trades");
-    let before = ALLOCATIONS.get();
+    let before = Tally::now();
     assert_eq!(session(&mut orders, &mut book, &mut resting), traded);
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(Tally::now().calls_since(before), 0);
     drop(Box::new(1));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+    assert_eq!(
+        Tally::now().calls_since(before),
+        1,
+        "allocations are counted"
+    );
 }
 
 #[test]
 fn room_that_was_reserved_is_never_grown() {
     let mut orders = Orders::with_capacity(30_000);
     let (mut book, mut resting) = (Book::new(), Vec::with_capacity(30_000));
-    let before = ALLOCATIONS.get();
+    let before = Tally::now();
     let traded = session(&mut orders, &mut book, &mut resting);
-    assert_eq!((traded > 1_000, ALLOCATIONS.get() - before), (true, 0));
+    assert_eq!(
+        (traded > 1_000, Tally::now().calls_since(before)),
+        (true, 0)
+    );
 }

@@ -31,9 +31,9 @@ impl Exchange {
         let account = account.ok_or(Refusal::UnknownAccount)?;
         let known = order
             .client_id
-            .and_then(|id| self.ledger.clients.find(account, &id));
-        if let Some(client) = known {
-            return self.repeated(client, order);
+            .and_then(|id| self.ledger.find_client(account, &id));
+        if let Some(row) = known {
+            return self.repeated(row, order);
         }
         let wish = self.wish(account, order)?;
         self.admit(context, &wish, order)?;
@@ -59,7 +59,7 @@ impl Exchange {
         self.introduce(row, order);
         let incoming = wish.incoming(row, self.symbols.at(symbol));
         let ticket = self.arrive(context, row, &incoming);
-        self.note_answer(row, ticket.state);
+        self.ledger.note_answer(row, ticket.state);
         Ok(Done::Accepted {
             ticket,
             again: false,
@@ -113,35 +113,20 @@ impl Exchange {
         let Some(id) = order.client_id else {
             return;
         };
-        let arrived = *self.ledger.at(row);
-        let client = self.ledger.clients.add(Client {
+        let client = Client {
             id,
             state: TicketState::Open,
-            account: arrived.account,
-            row,
             at_once: 0,
-            quantity: arrived.quantity,
-            limit: arrived.limit,
-        });
-        self.ledger.at_mut(row).client = client;
-    }
-
-    /// Remembers what is answered to an order with a client id.
-    fn note_answer(&mut self, row: u32, state: TicketState) {
-        let Row {
-            client, executions, ..
-        } = *self.ledger.at(row);
-        if client != NONE {
-            let client = self.ledger.clients.at_mut(client);
-            client.state = state;
-            client.at_once = executions.count;
-        }
+            sent: self.ledger.at(row).sent(),
+        };
+        self.ledger.introduce(row, &client);
     }
 
     /// Answers an order under a client id that its account has used.
-    fn repeated(&self, client: u32, order: &Order) -> Result<Done, Refusal> {
-        let client = self.ledger.clients.at(client);
-        let row = self.ledger.at(client.row);
+    fn repeated(&self, row: u32, order: &Order) -> Result<Done, Refusal> {
+        let row = self.ledger.at(row);
+        let client = self.ledger.client(row);
+        let client = client.expect("the order was found by its client id");
         let listed = self.symbols.at(row.symbol);
         let scales = listed.scales;
         let limit = order.limit.map(|limit| scales.ticks(limit));
@@ -149,8 +134,8 @@ impl Exchange {
             && row.side == order.side
             && row.time_in_force() == order.time_in_force
             && row.self_trade == order.self_trade
-            && scales.shares(order.quantity) == Ok(client.quantity)
-            && limit.unwrap_or(Ok(0)) == Ok(client.limit);
+            && scales.shares(order.quantity) == Ok(client.sent.quantity)
+            && limit.unwrap_or(Ok(0)) == Ok(client.sent.limit);
         if !same {
             return Err(Refusal::ClientIdReused { order: row.id });
         }
@@ -161,7 +146,7 @@ impl Exchange {
             value += scales.value(executed.price, executed.quantity);
         }
         let open = match client.state {
-            TicketState::Open => client.quantity - filled,
+            TicketState::Open => client.sent.quantity - filled,
             TicketState::Filled | TicketState::Ended(_) => 0,
         };
         let ticket = Ticket {

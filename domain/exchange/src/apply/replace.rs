@@ -50,10 +50,8 @@ impl Exchange {
         self.give_back(row);
         let kind = self.cancelled(row, old.rest, None);
         self.tell_change(context, old.symbol, (old.side, old.limit), kind);
-        let moved = self.ledger.at_mut(row);
-        moved.quantity = old.filled() + wish.quantity;
-        moved.rest = wish.quantity;
-        moved.limit = wish.limit.expect("an open order has a limit");
+        let limit = wish.limit.expect("an open order has a limit");
+        self.ledger.replace(row, wish.quantity, limit);
         let incoming = wish.incoming(row, self.symbols.at(old.symbol));
         let ticket = self.arrive(context, row, &incoming);
         Ok(Done::Replaced {
@@ -110,9 +108,7 @@ impl Exchange {
         let price = listed.scales.price(old.limit);
         listed.book.reduce(&mut self.orders, slot, quantity);
         self.give_back_part(row, old.rest - quantity);
-        let reduced = self.ledger.at_mut(row);
-        reduced.quantity = old.filled() + quantity;
-        reduced.rest = quantity;
+        self.ledger.replace(row, quantity, old.limit);
         let kind = EventKind::Reduced {
             party: self.party(row, quantity),
             side: old.side,

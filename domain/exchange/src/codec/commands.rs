@@ -1,11 +1,11 @@
 //! Commands as bytes.
 
-use turnstile_types::{Malformed, Reader, put_u8};
+use turnstile_types::{Malformed, Reader, put_flag, put_u8};
 
 use super::fields::{
-    account, client_id, decimal, flag, option, order_ref, put_account, put_client_id, put_decimal,
-    put_flag, put_option, put_order_ref, put_patience, put_self_trade, put_side, put_symbol,
-    put_u32_option, self_trade, side, symbol, time_in_force,
+    account, client_id, decimal, option, order_ref, put_account, put_client_id, put_decimal,
+    put_option, put_order_ref, put_patience, put_self_trade, put_side, put_symbol, put_u32_option,
+    self_trade, side, symbol, time_in_force,
 };
 use crate::{Command, Order, ledger::Patience};
 
@@ -209,7 +209,7 @@ fn later_command(kind: u8, r: &mut Reader<'_>) -> Result<Command, Malformed> {
         },
         0x0b => Command::Halt {
             symbol: symbol(r)?,
-            halted: flag(r, "halted")?,
+            halted: r.flag("halted")?,
         },
         0x0c => Command::SetLimits {
             account: account(r)?,

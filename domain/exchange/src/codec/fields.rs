@@ -1,16 +1,18 @@
 //! The fields of which commands, outcomes and snapshots are made.
 
-use turnstile_types::{Malformed, Reader, Timestamp, put_u8, put_u32, put_u64};
+use turnstile_types::{
+    Malformed, Reader, Timestamp, put_flag, put_instant, put_u8, put_u32, put_u64,
+};
 
 use crate::{
     AccountId, Cash, ClientId, Decimal, EndReason, Field, OrderId, OrderRef, SelfTrade, Side,
     Symbol, Ticket, TicketState, TimeInForce, ledger::Patience,
 };
 
-fn put_label(out: &mut Vec<u8>, text: &str) {
+fn put_label(out: &mut Vec<u8>, text: &[u8]) {
     let length = u8::try_from(text.len()).expect("a label has at most 40 bytes");
     put_u8(out, length);
-    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(text);
 }
 
 fn label<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<&'a [u8], Malformed> {
@@ -19,7 +21,7 @@ fn label<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<&'a [u8], M
 }
 
 pub(crate) fn put_account(out: &mut Vec<u8>, account: &AccountId) {
-    put_label(out, account);
+    put_label(out, account.text());
 }
 
 pub(crate) fn account(reader: &mut Reader<'_>) -> Result<AccountId, Malformed> {
@@ -28,7 +30,7 @@ pub(crate) fn account(reader: &mut Reader<'_>) -> Result<AccountId, Malformed> {
 }
 
 pub(crate) fn put_symbol(out: &mut Vec<u8>, symbol: &Symbol) {
-    put_label(out, symbol);
+    put_label(out, symbol.text());
 }
 
 pub(crate) fn symbol(reader: &mut Reader<'_>) -> Result<Symbol, Malformed> {
@@ -37,7 +39,7 @@ pub(crate) fn symbol(reader: &mut Reader<'_>) -> Result<Symbol, Malformed> {
 }
 
 pub(crate) fn put_client_id(out: &mut Vec<u8>, id: &ClientId) {
-    put_label(out, id);
+    put_label(out, id.text());
 }
 
 pub(crate) fn client_id(reader: &mut Reader<'_>) -> Result<ClientId, Malformed> {
@@ -73,18 +75,6 @@ pub(crate) fn cash(reader: &mut Reader<'_>, field: &'static str) -> Result<Cash,
     Ok(Cash(high << 64 | low))
 }
 
-pub(crate) fn put_flag(out: &mut Vec<u8>, flag: bool) {
-    put_u8(out, u8::from(flag));
-}
-
-pub(crate) fn flag(reader: &mut Reader<'_>, field: &'static str) -> Result<bool, Malformed> {
-    match reader.u8(field)? {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(Malformed { field }),
-    }
-}
-
 pub(crate) fn put_option<T>(
     out: &mut Vec<u8>,
     value: Option<&T>,
@@ -101,7 +91,7 @@ pub(crate) fn option<'a, T>(
     field: &'static str,
     read: impl FnOnce(&mut Reader<'a>, &'static str) -> Result<T, Malformed>,
 ) -> Result<Option<T>, Malformed> {
-    if flag(reader, field)? {
+    if reader.flag(field)? {
         read(reader, field).map(Some)
     } else {
         Ok(None)
@@ -114,17 +104,6 @@ pub(crate) fn put_u32_option(out: &mut Vec<u8>, value: Option<u32>) {
 
 pub(crate) fn put_u64_option(out: &mut Vec<u8>, value: Option<u64>) {
     put_option(out, value.as_ref(), |out, &value| put_u64(out, value));
-}
-
-pub(crate) fn put_instant(out: &mut Vec<u8>, instant: Timestamp) {
-    put_u64(out, instant.0);
-}
-
-pub(crate) fn instant(
-    reader: &mut Reader<'_>,
-    field: &'static str,
-) -> Result<Timestamp, Malformed> {
-    reader.u64(field).map(Timestamp)
 }
 
 pub(crate) fn put_side(out: &mut Vec<u8>, side: Side) {
@@ -167,7 +146,7 @@ pub(crate) fn time_in_force(reader: &mut Reader<'_>) -> Result<TimeInForce, Malf
     let field = "time in force";
     Ok(match reader.u8(field)? {
         0 => TimeInForce::GoodTillCancel,
-        1 => TimeInForce::GoodTillDate(instant(reader, field)?),
+        1 => TimeInForce::GoodTillDate(reader.instant(field)?),
         2 => TimeInForce::ImmediateOrCancel,
         3 => TimeInForce::FillOrKill,
         4 => TimeInForce::PostOnly,

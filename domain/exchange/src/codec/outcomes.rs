@@ -1,10 +1,9 @@
 //! Outcomes as bytes.
 
-use turnstile_types::{Malformed, Reader, put_u8, put_u32, put_u64};
+use turnstile_types::{Malformed, Reader, put_flag, put_u8, put_u32, put_u64};
 
 use super::fields::{
-    cash, decimal, field, flag, option, put_cash, put_decimal, put_field, put_flag, put_option,
-    put_ticket, ticket,
+    cash, decimal, field, option, put_cash, put_decimal, put_field, put_option, put_ticket, ticket,
 };
 use crate::{Done, OrderId, Outcome, Refusal};
 
@@ -58,7 +57,7 @@ fn put_done(done: &Done, out: &mut Vec<u8>) {
 }
 
 fn put_refusal(refusal: &Refusal, out: &mut Vec<u8>) {
-    put_u8(out, kind_of(refusal));
+    put_u8(out, refusal.kind());
     match refusal {
         Refusal::TooManyDigits { field, scale } => {
             put_field(out, *field);
@@ -99,47 +98,8 @@ fn put_refusal(refusal: &Refusal, out: &mut Vec<u8>) {
     }
 }
 
-const fn kind_of(refusal: &Refusal) -> u8 {
-    match refusal {
-        Refusal::UnknownAccount => 0x81,
-        Refusal::AccountExists => 0x82,
-        Refusal::UnknownSymbol => 0x83,
-        Refusal::SymbolExists => 0x84,
-        Refusal::ScaleTooLarge => 0x85,
-        Refusal::TooManyDigits { .. } => 0x86,
-        Refusal::TooLarge { .. } => 0x87,
-        Refusal::Zero { .. } => 0x88,
-        Refusal::InsufficientFunds { .. } => 0x89,
-        Refusal::InsufficientShares { .. } => 0x8a,
-        Refusal::MarketMustNotWait => 0x8b,
-        Refusal::NoMarket => 0x8c,
-        Refusal::NotFillable => 0x8d,
-        Refusal::WouldMatch => 0x8e,
-        Refusal::DateOver => 0x8f,
-        Refusal::OutsideBand { .. } => 0x90,
-        Refusal::EmptyBand => 0x91,
-        Refusal::SymbolHalted => 0x92,
-        Refusal::TooManyOpenOrders { .. } => 0x93,
-        Refusal::QuantityLimit { .. } => 0x94,
-        Refusal::NotionalLimit { .. } => 0x95,
-        Refusal::ClientIdReused { .. } => 0x96,
-        Refusal::NotFound => 0x97,
-        Refusal::NotYours => 0x98,
-        Refusal::NotOpen => 0x99,
-        Refusal::Full { .. } => 0x9a,
-    }
-}
-
 pub(crate) fn outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-    let mut reader = Reader::new(bytes);
-    let kind = reader.u8("outcome")?;
-    let outcome = if kind < 0x80 {
-        done(kind, &mut reader).map(Outcome::Done)?
-    } else {
-        refusal(kind, &mut reader).map(Outcome::Refused)?
-    };
-    reader.finish("outcome")?;
-    Ok(outcome)
+    Outcome::read(bytes, done, refusal)
 }
 
 fn done(kind: u8, r: &mut Reader<'_>) -> Result<Done, Malformed> {
@@ -157,7 +117,7 @@ fn done(kind: u8, r: &mut Reader<'_>) -> Result<Done, Malformed> {
         },
         0x06 => Done::Accepted {
             ticket: ticket(r)?,
-            again: flag(r, "again")?,
+            again: r.flag("again")?,
         },
         0x07 => Done::Cancelled {
             order: OrderId(r.u64("order")?),
@@ -165,7 +125,7 @@ fn done(kind: u8, r: &mut Reader<'_>) -> Result<Done, Malformed> {
         },
         0x08 => Done::Replaced {
             ticket: ticket(r)?,
-            kept_place: flag(r, "kept place")?,
+            kept_place: r.flag("kept place")?,
         },
         0x09 => Done::AllCancelled {
             orders: r.u32("orders")?,

@@ -1,6 +1,6 @@
 //! Orders, and what has become of them.
 
-use crate::{Cursor, Exchange, Execution, OrderId, OrderView, ledger::State, slab::some};
+use crate::{Cursor, Exchange, Execution, OrderId, OrderView, ledger::State};
 
 pub(super) fn view(exchange: &Exchange, row: u32) -> OrderView {
     let ledger = &exchange.ledger;
@@ -18,7 +18,7 @@ pub(super) fn view(exchange: &Exchange, row: u32) -> OrderView {
     let executions = ledger.executions.iter(order.executions);
     OrderView {
         order: order.id,
-        client_id: some(order.client).map(|client| ledger.clients.at(client).id),
+        client_id: ledger.client_id(order),
         account: exchange.accounts.at(order.account).id,
         symbol: listed.name,
         side: order.side,

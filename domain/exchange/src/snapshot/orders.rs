@@ -3,14 +3,12 @@
 use turnstile_book::{Incoming, Owner, Slot};
 use turnstile_types::{Malformed, Reader, Timestamp};
 
-use super::reading::{must, order_id, units};
+use super::reading::{order_id, units};
 use crate::{
     Exchange, Side, TicketState,
     check::is_crossed,
-    clients::Client,
-    codec::{
-        client_id, end_reason, flag, instant, option, patience, self_trade, side, ticket_state,
-    },
+    clients::{Client, Sent},
+    codec::{client_id, end_reason, option, patience, self_trade, side, ticket_state},
     executions::{Chain, Executed},
     ledger::{Patience, Row, State},
     limits,
@@ -22,16 +20,16 @@ pub(super) fn read_orders(
     reader: &mut Reader<'_>,
 ) -> Result<(), Malformed> {
     let count = reader.u32("open")?;
-    must(count <= limits::OPEN_ORDERS_MAX, "open")?;
+    Malformed::unless(count <= limits::OPEN_ORDERS_MAX, "open")?;
     let mut open = Vec::new();
     let mut last = None;
     for _ in 0..count {
         let number = read_order(exchange, reader)?;
         let row = *exchange.ledger.at(number);
         let place = place_of(&row);
-        must(last <= Some(place), "open")?;
+        Malformed::unless(last <= Some(place), "open")?;
         last = Some(place);
-        must(
+        Malformed::unless(
             row.rest > 0 && row.limit > 0 && row.patience.waits(),
             "open",
         )?;
@@ -46,7 +44,7 @@ pub(super) fn read_orders(
     }
     for listed in exchange.symbols.iter() {
         let side = |side| listed.book.resting(&exchange.orders, side);
-        must(!is_crossed(side(Side::Buy), side(Side::Sell)), "crossed")?;
+        Malformed::unless(!is_crossed(side(Side::Buy), side(Side::Sell)), "crossed")?;
     }
     read_ended(exchange, reader)
 }
@@ -63,11 +61,11 @@ fn read_ended(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), Ma
     let mut last = Timestamp(0);
     for _ in 0..reader.u32("ended")? {
         let number = read_order(exchange, reader)?;
-        let at = instant(reader, "ended")?;
+        let at = reader.instant("ended")?;
         let reason = option(reader, "ended", |reader, _| end_reason(reader))?;
         let row = exchange.ledger.at(number);
-        must(at >= last && reason.is_some() == (row.rest > 0), "ended")?;
-        must(row.limit > 0 || !row.patience.waits(), "ended")?;
+        Malformed::unless(at >= last && reason.is_some() == (row.rest > 0), "ended")?;
+        Malformed::unless(row.limit > 0 || !row.patience.waits(), "ended")?;
         last = at;
         exchange.ledger.end(number, at, reason);
     }
@@ -88,7 +86,7 @@ fn rest(exchange: &mut Exchange, number: u32) -> Result<Slot, Malformed> {
             .positions
             .restore_reserved(row.account, row.symbol, row.rest),
     };
-    must(reserved.is_some(), "reserved")?;
+    Malformed::unless(reserved.is_some(), "reserved")?;
     let incoming = Incoming {
         order: u64::from(number),
         owner: Owner(row.account),
@@ -106,19 +104,19 @@ fn rest(exchange: &mut Exchange, number: u32) -> Result<Slot, Malformed> {
 /// Reads an order and keeps it; where it stands is not yet known.
 fn read_order(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<u32, Malformed> {
     let id = order_id(exchange, reader, "order")?;
-    must(exchange.ledger.find(id).is_none(), "order")?;
+    Malformed::unless(exchange.ledger.find(id).is_none(), "order")?;
     let (account, symbol) = (reader.u32("order")?, reader.u32("order")?);
     let known = account < exchange.accounts.len() && symbol < exchange.symbols.len();
-    must(known, "order")?;
+    Malformed::unless(known, "order")?;
     let side = side(reader)?;
     let (quantity, rest) = (units(reader, "quantity")?, reader.u64("rest")?);
     let limit = reader.u64("limit")?;
-    must(rest <= quantity, "rest")?;
-    must(limit <= limits::UNITS_MAX, "limit")?;
-    let since = instant(reader, "since")?;
+    Malformed::unless(rest <= quantity, "rest")?;
+    Malformed::unless(limit <= limits::UNITS_MAX, "limit")?;
+    let since = reader.instant("since")?;
     let (patience, until) = patience(reader)?;
     let dated = patience == Patience::GoodTillDate;
-    must(dated == (until.0 > 0), "time in force")?;
+    Malformed::unless(dated == (until.0 > 0), "time in force")?;
     let row = Row {
         id,
         account,
@@ -136,11 +134,11 @@ fn read_order(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<u32, M
         self_trade: self_trade(reader)?,
     };
     let number = exchange.ledger.keep(row);
-    let client = read_client(exchange, reader, number)?;
+    let client = read_client(exchange, reader, account)?;
     read_executions(exchange, reader, number)?;
     if let Some(client) = client {
-        must(answer_fits(exchange, number, &client), "client id")?;
-        exchange.ledger.at_mut(number).client = exchange.ledger.clients.add(client);
+        Malformed::unless(answer_fits(exchange, number, &client), "client id")?;
+        exchange.ledger.introduce(number, &client);
     }
     Ok(number)
 }
@@ -148,23 +146,22 @@ fn read_order(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<u32, M
 fn read_client(
     exchange: &Exchange,
     reader: &mut Reader<'_>,
-    number: u32,
+    account: u32,
 ) -> Result<Option<Client>, Malformed> {
-    if !flag(reader, "client id")? {
+    if !reader.flag("client id")? {
         return Ok(None);
     }
-    let row = exchange.ledger.at(number);
     let id = client_id(reader)?;
-    let known = exchange.ledger.clients.find(row.account, &id);
-    must(known.is_none(), "client id")?;
+    let known = exchange.ledger.find_client(account, &id);
+    Malformed::unless(known.is_none(), "client id")?;
     Ok(Some(Client {
         id,
         state: ticket_state(reader)?,
-        account: row.account,
-        row: number,
         at_once: reader.u32("client id")?,
-        quantity: units(reader, "client id")?,
-        limit: reader.u64("client id")?,
+        sent: Sent {
+            quantity: units(reader, "client id")?,
+            limit: reader.u64("client id")?,
+        },
     }))
 }
 
@@ -182,16 +179,16 @@ fn read_executions(
         let executed = Executed {
             quantity: units(reader, "execution")?,
             price: units(reader, "execution")?,
-            at: instant(reader, "execution")?,
+            at: reader.instant("execution")?,
             counterparty: order_id(exchange, reader, "execution")?,
         };
         sum += executed.quantity;
         let fits = sum <= quantity && executed.at >= last && executed.counterparty != id;
-        must(fits, "execution")?;
+        Malformed::unless(fits, "execution")?;
         last = executed.at;
         exchange.ledger.executions.push(&mut chain, executed);
     }
-    must(sum == quantity - rest, "executions")?;
+    Malformed::unless(sum == quantity - rest, "executions")?;
     exchange.ledger.at_mut(number).executions = chain;
     Ok(())
 }
@@ -205,10 +202,13 @@ fn answer_fits(exchange: &Exchange, number: u32, client: &Client) -> bool {
         .map(|executed| executed.quantity)
         .sum();
     let state = match client.state {
-        TicketState::Filled => filled == client.quantity,
-        TicketState::Open => filled < client.quantity && row.patience.waits(),
-        TicketState::Ended(_) => filled < client.quantity,
+        TicketState::Filled => filled == client.sent.quantity,
+        TicketState::Open => filled < client.sent.quantity && row.patience.waits(),
+        TicketState::Ended(_) => filled < client.sent.quantity,
     };
-    let market = (client.limit == 0) == (row.limit == 0);
-    state && market && client.at_once <= row.executions.count && client.limit <= limits::UNITS_MAX
+    let market = (client.sent.limit == 0) == (row.limit == 0);
+    state
+        && market
+        && client.at_once <= row.executions.count
+        && client.sent.limit <= limits::UNITS_MAX
 }

@@ -8,7 +8,7 @@ use super::{MAGIC, orders::read_orders};
 use crate::{
     Exchange, OrderId,
     accounts::Bounds,
-    codec::{account, cash, decimal, flag, instant, option, side, symbol},
+    codec::{account, cash, decimal, option, side, symbol},
     limits,
     symbols::{Scales, Traded},
 };
@@ -16,19 +16,10 @@ use crate::{
 /// What is counted is far below this, so that counting on never overflows.
 const COUNT_MAX: u64 = 1 << 62;
 
-/// What is read is wrong, unless the condition holds.
-pub(super) const fn must(holds: bool, field: &'static str) -> Result<(), Malformed> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Malformed { field })
-    }
-}
-
 /// A price or a quantity.
 pub(super) fn units(reader: &mut Reader<'_>, field: &'static str) -> Result<u64, Malformed> {
     let units = reader.u64(field)?;
-    must(units > 0 && units <= limits::UNITS_MAX, field)?;
+    Malformed::unless(units > 0 && units <= limits::UNITS_MAX, field)?;
     Ok(units)
 }
 
@@ -39,37 +30,37 @@ pub(super) fn order_id(
     field: &'static str,
 ) -> Result<OrderId, Malformed> {
     let id = reader.u64(field)?;
-    must(id > 0 && id <= exchange.ledger.accepted, field)?;
+    Malformed::unless(id > 0 && id <= exchange.ledger.accepted, field)?;
     Ok(OrderId(id))
 }
 
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Exchange, Malformed> {
-    must(reader.take(MAGIC.len(), "magic")? == MAGIC, "magic")?;
+    Malformed::unless(reader.take(MAGIC.len(), "magic")? == MAGIC, "magic")?;
     let mut exchange = Exchange::empty();
     exchange.ledger.accepted = reader.u64("totals")?;
     exchange.trades = reader.u64("totals")?;
     exchange.cash = cash(reader, "totals")?.0;
     let counted = exchange.ledger.accepted < COUNT_MAX && exchange.trades < COUNT_MAX;
-    must(counted, "totals")?;
+    Malformed::unless(counted, "totals")?;
     read_accounts(&mut exchange, reader)?;
     read_symbols(&mut exchange, reader)?;
     read_positions(&mut exchange, reader)?;
     read_orders(&mut exchange, reader)?;
-    must(exchange.accounts.held() == exchange.cash, "cash")?;
+    Malformed::unless(exchange.accounts.held() == exchange.cash, "cash")?;
     verify_shares(&exchange)?;
     Ok(exchange)
 }
 
 fn read_accounts(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     let count = reader.u32("accounts")?;
-    must(count <= limits::ACCOUNTS_MAX, "accounts")?;
+    Malformed::unless(count <= limits::ACCOUNTS_MAX, "accounts")?;
     for _ in 0..count {
         let id = account(reader)?;
-        must(exchange.accounts.find(&id).is_none(), "account")?;
+        Malformed::unless(exchange.accounts.find(&id).is_none(), "account")?;
         let number = exchange.accounts.add(id);
         let free = cash(reader, "free")?.0;
         let held = exchange.accounts.restore(number, free, 0);
-        must(held.is_some(), "free")?;
+        Malformed::unless(held.is_some(), "free")?;
         let bounds = Bounds {
             open_orders: option(reader, "open orders", Reader::u32)?,
             quantity: option(reader, "quantity", decimal)?,
@@ -84,19 +75,19 @@ fn read_accounts(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(),
 
 fn read_symbols(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     let count = reader.u32("symbols")?;
-    must(count <= limits::SYMBOLS_MAX, "symbols")?;
+    Malformed::unless(count <= limits::SYMBOLS_MAX, "symbols")?;
     for _ in 0..count {
         let name = symbol(reader)?;
-        must(exchange.symbols.find(&name).is_none(), "symbol")?;
+        Malformed::unless(exchange.symbols.find(&name).is_none(), "symbol")?;
         let (price, quantity) = (reader.u8("scales")?, reader.u8("scales")?);
         let scales = Scales::new(price, quantity).ok_or(Malformed { field: "scales" })?;
         let number = exchange.symbols.add(name, scales);
-        let halted = flag(reader, "halted")?;
+        let halted = reader.flag("halted")?;
         let low = option(reader, "low", units)?;
         let high = option(reader, "high", units)?;
-        must(low.zip(high).is_none_or(|(low, high)| low <= high), "high")?;
+        Malformed::unless(low.zip(high).is_none_or(|(low, high)| low <= high), "high")?;
         let (issued, seq) = (reader.u64("issued")?, reader.u64("seq")?);
-        must(seq < COUNT_MAX, "seq")?;
+        Malformed::unless(seq < COUNT_MAX, "seq")?;
         let trades = read_trades(exchange, reader)?;
         exchange.shares += u128::from(issued);
         let listed = exchange.symbols.at_mut(number);
@@ -111,13 +102,13 @@ fn read_trades(
     reader: &mut Reader<'_>,
 ) -> Result<VecDeque<Traded>, Malformed> {
     let count = usize::from(reader.u16("trades")?);
-    must(count <= limits::TRADES_KEPT, "trades")?;
+    Malformed::unless(count <= limits::TRADES_KEPT, "trades")?;
     let mut trades = VecDeque::new();
     let mut last = (0, Timestamp(0));
     for _ in 0..count {
         let traded = Traded {
             trade: reader.u64("trade")?,
-            at: instant(reader, "trade")?,
+            at: reader.instant("trade")?,
             price: units(reader, "trade")?,
             quantity: units(reader, "trade")?,
             side: side(reader)?,
@@ -125,8 +116,8 @@ fn read_trades(
             taker: order_id(exchange, reader, "trade")?,
         };
         let counted = traded.trade > last.0 && traded.trade <= exchange.trades;
-        must(counted && traded.at >= last.1, "trade")?;
-        must(traded.maker != traded.taker, "trade")?;
+        Malformed::unless(counted && traded.at >= last.1, "trade")?;
+        Malformed::unless(traded.maker != traded.taker, "trade")?;
         last = (traded.trade, traded.at);
         trades.push_back(traded);
     }
@@ -138,7 +129,7 @@ fn read_positions(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<()
     for _ in 0..reader.u32("positions")? {
         let (account, symbol) = (reader.u32("position")?, reader.u32("position")?);
         let known = account < exchange.accounts.len() && symbol < exchange.symbols.len();
-        must(known && last < Some((account, symbol)), "position")?;
+        Malformed::unless(known && last < Some((account, symbol)), "position")?;
         last = Some((account, symbol));
         let free = reader.u64("position")?;
         exchange.positions.credit(account, symbol, free);
@@ -158,5 +149,5 @@ fn verify_shares(exchange: &Exchange) -> Result<(), Malformed> {
     let conserved = listed
         .zip(sums)
         .all(|(listed, sum)| sum == u128::from(listed.issued));
-    must(conserved, "shares")
+    Malformed::unless(conserved, "shares")
 }

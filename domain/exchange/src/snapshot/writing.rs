@@ -1,6 +1,7 @@
 //! The state, written piece by piece.
 
-use turnstile_types::{Sink, put_u8, put_u16, put_u32, put_u64};
+use turnstile_chassis::Pieces;
+use turnstile_types::{Sink, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64};
 
 use super::MAGIC;
 use crate::{
@@ -8,44 +9,17 @@ use crate::{
     accounts::Account,
     clients::Client,
     codec::{
-        put_account, put_cash, put_client_id, put_decimal, put_end_reason, put_flag, put_instant,
-        put_option, put_patience, put_self_trade, put_side, put_symbol, put_ticket_state,
-        put_u32_option, put_u64_option,
+        put_account, put_cash, put_client_id, put_decimal, put_end_reason, put_option,
+        put_patience, put_self_trade, put_side, put_symbol, put_ticket_state, put_u32_option,
+        put_u64_option,
     },
     ledger::{Row, State},
-    slab::some,
     symbols::Listed,
 };
 
-/// Bytes that are gathered before they go to the sink.
-const PIECE: usize = 1 << 16;
-
-struct Writer<'a> {
-    out: &'a mut dyn Sink,
-    buffer: Vec<u8>,
-}
-
-impl Writer<'_> {
-    /// Writes one item, and hands over what has gathered.
-    fn put(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        write(&mut self.buffer);
-        if self.buffer.len() >= PIECE {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        self.out.put(&self.buffer);
-        self.buffer.clear();
-    }
-}
-
 pub(crate) fn write(exchange: &Exchange, out: &mut dyn Sink) {
-    let mut writer = Writer {
-        out,
-        buffer: Vec::with_capacity(PIECE + 1_024),
-    };
-    writer.put(|buffer| {
+    let mut pieces = Pieces::to(out);
+    pieces.put(|buffer| {
         buffer.extend_from_slice(MAGIC);
         put_u64(buffer, exchange.ledger.accepted);
         put_u64(buffer, exchange.trades);
@@ -53,22 +27,22 @@ pub(crate) fn write(exchange: &Exchange, out: &mut dyn Sink) {
         put_u32(buffer, exchange.accounts.len());
     });
     for account in exchange.accounts.iter() {
-        writer.put(|buffer| put_holder(buffer, account));
+        pieces.put(|buffer| put_holder(buffer, account));
     }
-    writer.put(|buffer| put_u32(buffer, exchange.symbols.len()));
+    pieces.put(|buffer| put_u32(buffer, exchange.symbols.len()));
     for listed in exchange.symbols.iter() {
-        writer.put(|buffer| put_listed(buffer, listed));
+        pieces.put(|buffer| put_listed(buffer, listed));
     }
-    writer.put(|buffer| put_u32(buffer, exchange.positions.len()));
+    pieces.put(|buffer| put_u32(buffer, exchange.positions.len()));
     for position in exchange.positions.iter() {
-        writer.put(|buffer| {
+        pieces.put(|buffer| {
             put_u32(buffer, position.account);
             put_u32(buffer, position.symbol);
             put_u64(buffer, position.free);
         });
     }
-    write_orders(exchange, &mut writer);
-    writer.flush();
+    write_orders(exchange, &mut pieces);
+    pieces.finish();
 }
 
 fn put_holder(buffer: &mut Vec<u8>, account: &Account) {
@@ -104,20 +78,20 @@ fn put_listed(buffer: &mut Vec<u8>, listed: &Listed) {
     }
 }
 
-fn write_orders(exchange: &Exchange, writer: &mut Writer<'_>) {
-    writer.put(|buffer| put_u32(buffer, exchange.ledger.open()));
+fn write_orders(exchange: &Exchange, pieces: &mut Pieces<'_>) {
+    pieces.put(|buffer| put_u32(buffer, exchange.ledger.open()));
     for listed in exchange.symbols.iter() {
         for side in [Side::Buy, Side::Sell] {
             for resting in listed.book.resting(&exchange.orders, side) {
                 let row = exchange.resting_row(&resting);
-                writer.put(|buffer| put_order(exchange, row, buffer));
+                pieces.put(|buffer| put_order(exchange, row, buffer));
             }
         }
     }
-    writer.put(|buffer| put_u32(buffer, exchange.ledger.ended()));
+    pieces.put(|buffer| put_u32(buffer, exchange.ledger.ended()));
     for number in exchange.ledger.iter_ended() {
         let row = exchange.ledger.at(number);
-        writer.put(|buffer| {
+        pieces.put(|buffer| {
             put_order(exchange, row, buffer);
             if let State::Ended { at, reason, .. } = row.state {
                 put_instant(buffer, at);
@@ -140,8 +114,8 @@ fn put_order(exchange: &Exchange, row: &Row, buffer: &mut Vec<u8>) {
     put_instant(buffer, row.since);
     put_patience(buffer, row.patience, row.until);
     put_self_trade(buffer, row.self_trade);
-    let client = some(row.client).map(|client| exchange.ledger.clients.at(client));
-    put_option(buffer, client, put_client);
+    let client = exchange.ledger.client(row);
+    put_option(buffer, client.as_ref(), put_client);
     put_u32(buffer, row.executions.count);
     for executed in exchange.ledger.executions.iter(row.executions) {
         put_u64(buffer, executed.quantity);
@@ -155,6 +129,6 @@ fn put_client(buffer: &mut Vec<u8>, client: &Client) {
     put_client_id(buffer, &client.id);
     put_ticket_state(buffer, client.state);
     put_u32(buffer, client.at_once);
-    put_u64(buffer, client.quantity);
-    put_u64(buffer, client.limit);
+    put_u64(buffer, client.sent.quantity);
+    put_u64(buffer, client.sent.limit);
 }

@@ -1,48 +1,12 @@
 //! Ordering and cancelling allocates nothing, once the machine has its size.
 
-#![expect(
-    unsafe_code,
-    reason = "an allocator that counts can only be written with the unsafe trait"
-)]
-
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-};
-
 use turnstile_exchange::{
     Command, Done, Exchange, Order, OrderRef, Outcome, SelfTrade, Side, TimeInForce, limits,
 };
+use turnstile_trial::{Counting, Tally, context};
 use turnstile_types::{Machine, Principal};
 
-use crate::scenery::{account, client, context, decimal, limit_order, symbol};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call is handed on to the system's allocator; counting touches one thread-local
-// number, which needs no allocation and no destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract, and this is the same call.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
+use crate::scenery::{account, client, decimal, limit_order, symbol};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -145,11 +109,15 @@ fn ordering_and_cancelling_allocates_nothing_in_the_steady_state() {
     for _ in 0..3 {
         market.season(&orders);
     }
-    let before = ALLOCATIONS.get();
+    let before = Tally::now();
     market.season(&orders);
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(Tally::now().calls_since(before), 0);
     drop(Box::new(1));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+    assert_eq!(
+        Tally::now().calls_since(before),
+        1,
+        "allocations are counted"
+    );
     assert!(market.exchange.totals().trades > 1_000);
     assert_eq!(market.exchange.check(), Ok(()));
 }

@@ -6,21 +6,10 @@ use turnstile_exchange::{
     Cash, Command, Done, EndReason, Exchange, Field, Order, OrderId, OrderRef, Outcome, Refusal,
     SelfTrade, Side, Ticket, TicketState, TimeInForce,
 };
+use turnstile_trial::{check_canonical, check_command, check_only_whole, check_outcome, unhex};
 use turnstile_types::{Machine, Malformed, Timestamp};
 
 use crate::scenery::{account, client, decimal, symbol};
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let digits = text.replace(' ', "");
-    (0..digits.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
-        .collect()
-}
 
 /// Every kind of command, with its bytes.
 fn commands() -> Vec<(Command, &'static str)> {
@@ -319,57 +308,28 @@ fn plain_refusals() -> Vec<(Refusal, &'static str)> {
     ]
 }
 
-fn bytes_of_command(command: &Command) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    Exchange::encode_command(command, &mut bytes);
-    bytes
-}
-
-fn bytes_of_outcome(outcome: &Outcome) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    Exchange::encode_outcome(outcome, &mut bytes);
-    bytes
-}
-
 #[test]
 fn every_command_has_its_bytes_and_reads_back_from_them() {
     for (command, golden) in commands() {
-        let bytes = bytes_of_command(&command);
-        assert_eq!(hex(&bytes), golden.replace(' ', ""), "{command:?}");
-        assert_eq!(Exchange::decode_command(&bytes), Ok(command));
+        check_command::<Exchange>(&command, &unhex(golden));
     }
 }
 
 #[test]
 fn every_outcome_has_its_bytes_and_reads_back_from_them() {
     for (outcome, golden) in outcomes() {
-        let bytes = bytes_of_outcome(&outcome);
-        assert_eq!(hex(&bytes), golden.replace(' ', ""), "{outcome:?}");
-        assert_eq!(Exchange::decode_outcome(&bytes), Ok(outcome));
+        check_outcome::<Exchange>(&outcome, &unhex(golden));
     }
 }
 
 #[test]
 fn bytes_that_are_cut_or_continued_are_refused() {
-    for (command, _) in commands() {
-        let mut bytes = bytes_of_command(&command);
-        for length in 0..bytes.len() {
-            let cut = Exchange::decode_command(&bytes[..length]);
-            assert!(cut.is_err(), "{command:?}");
-        }
-        bytes.push(0);
-        let too_long = Malformed { field: "command" };
-        assert_eq!(Exchange::decode_command(&bytes), Err(too_long));
+    for (_, golden) in commands() {
+        let read = |bytes: &[u8]| Exchange::decode_command(bytes).map(drop);
+        check_only_whole(&unhex(golden), "command", read);
     }
-    for (outcome, _) in outcomes() {
-        let mut bytes = bytes_of_outcome(&outcome);
-        for length in 0..bytes.len() {
-            let cut = Exchange::decode_outcome(&bytes[..length]);
-            assert!(cut.is_err(), "{outcome:?}");
-        }
-        bytes.push(0);
-        let too_long = Malformed { field: "outcome" };
-        assert_eq!(Exchange::decode_outcome(&bytes), Err(too_long));
+    for (_, golden) in outcomes() {
+        check_only_whole(&unhex(golden), "outcome", Exchange::decode_outcome);
     }
 }
 
@@ -414,16 +374,11 @@ proptest! {
     ) {
         let mut random = vec![kind];
         random.extend(rest);
-        let mut flipped = bytes_of_command(&commands()[row].0);
+        let mut flipped = unhex(commands()[row].1);
         let at = at % flipped.len();
         flipped[at] = byte;
         for bytes in [random, flipped] {
-            if let Ok(command) = Exchange::decode_command(&bytes) {
-                prop_assert_eq!(&bytes_of_command(&command), &bytes);
-            }
-            if let Ok(outcome) = Exchange::decode_outcome(&bytes) {
-                prop_assert_eq!(&bytes_of_outcome(&outcome), &bytes);
-            }
+            check_canonical::<Exchange>(&bytes);
         }
     }
 }

@@ -11,10 +11,11 @@ use turnstile_exchange::{
     AccountId, ClientId, Command, Cursor, Decimal, Exchange, Order, OrderId, OrderRef, Outcome,
     Query, SelfTrade, Side, Symbol, TimeInForce, limits,
 };
+use turnstile_trial::{bytes_of, context};
 use turnstile_types::{Machine, Principal, Timestamp};
 
 use crate::{
-    scenery::{account, bytes_of, client, context, decimal, symbol},
+    scenery::{account, client, decimal, symbol},
     twin::Twin,
 };
 

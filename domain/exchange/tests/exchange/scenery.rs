@@ -1,9 +1,8 @@
 //! Names, numbers and orders, as tests write them.
 
 use turnstile_exchange::{
-    AccountId, ClientId, Decimal, Exchange, Order, SelfTrade, Side, Symbol, TimeInForce,
+    AccountId, ClientId, Decimal, Order, SelfTrade, Side, Symbol, TimeInForce,
 };
-use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
 pub(crate) fn account(text: &str) -> AccountId {
     AccountId::parse(text.as_bytes()).unwrap()
@@ -21,14 +20,6 @@ pub(crate) fn decimal(text: &str) -> Decimal {
     Decimal::parse(text.as_bytes()).unwrap()
 }
 
-pub(crate) fn context(position: u64, now: u64, principal: &Principal) -> Context<'_> {
-    Context {
-        position: Position(position),
-        now: Timestamp(now),
-        principal,
-    }
-}
-
 /// A limit order that waits until it is cancelled.
 pub(crate) fn limit_order(who: &str, side: Side, quantity: &str, limit: &str) -> Order {
     Order {
@@ -41,10 +32,4 @@ pub(crate) fn limit_order(who: &str, side: Side, quantity: &str, limit: &str) ->
         self_trade: SelfTrade::ExpireTaker,
         client_id: None,
     }
-}
-
-pub(crate) fn bytes_of(exchange: &Exchange) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    exchange.snapshot(&mut bytes);
-    bytes
 }

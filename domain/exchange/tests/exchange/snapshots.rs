@@ -3,9 +3,10 @@
 use turnstile_exchange::{
     Command, Exchange, Order, OrderId, OrderRef, SelfTrade, Side, TimeInForce,
 };
+use turnstile_trial::{check_changed, check_cut_or_continued, check_restored, context};
 use turnstile_types::{Machine, Principal, Timestamp, hash_of};
 
-use crate::scenery::{account, bytes_of, client, context, decimal, limit_order, symbol};
+use crate::scenery::{account, client, decimal, limit_order, symbol};
 
 /// A small state with something of everything.
 fn lived_in() -> Exchange {
@@ -97,13 +98,10 @@ fn trading() -> Vec<Command> {
 #[test]
 fn a_restored_machine_has_the_same_hash_and_is_sound() {
     let exchange = lived_in();
-    assert_eq!(exchange.check(), Ok(()));
     let totals = exchange.totals();
     assert_eq!((totals.open_orders, totals.remembered), (2, 6));
     assert_eq!((totals.orders, totals.trades), (8, 4));
-    let restored = Exchange::restore(&bytes_of(&exchange)).unwrap();
-    assert_eq!(restored.check(), Ok(()));
-    assert_eq!(hash_of(&restored), hash_of(&exchange));
+    let restored = check_restored(&exchange);
     assert_eq!(restored.totals(), totals);
 }
 
@@ -118,40 +116,11 @@ fn the_form_of_a_snapshot_does_not_change_in_silence() {
 
 #[test]
 fn a_cut_or_continued_snapshot_is_refused() {
-    let bytes = bytes_of(&lived_in());
-    for length in 0..bytes.len() {
-        assert!(
-            Exchange::restore(&bytes[..length]).is_err(),
-            "cut at {length}"
-        );
-    }
-    let mut longer = bytes;
-    longer.push(0);
-    assert!(Exchange::restore(&longer).is_err());
+    check_cut_or_continued(&lived_in());
 }
 
-/// A bit changed anywhere gives another state that is sound and written as just these bytes, or
-/// none.
 #[test]
 fn a_changed_snapshot_is_refused_or_sound() {
-    let bytes = bytes_of(&lived_in());
-    let mut refused = 0;
-    for at in 0..bytes.len() {
-        for bit in 0..8 {
-            let mut changed = bytes.clone();
-            changed[at] ^= 1 << bit;
-            match Exchange::restore(&changed) {
-                Ok(exchange) => {
-                    assert_eq!(exchange.check(), Ok(()), "bit {bit} of byte {at}");
-                    assert!(bytes_of(&exchange) == changed, "bit {bit} of byte {at}");
-                }
-                Err(_) => refused += 1,
-            }
-        }
-    }
-    assert!(
-        refused > bytes.len() * 3,
-        "{refused} of {} bits",
-        bytes.len() * 8
-    );
+    let (refused, bytes) = check_changed(&lived_in());
+    assert!(refused > bytes * 3, "{refused} bits of {bytes} bytes");
 }

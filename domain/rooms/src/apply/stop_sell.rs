@@ -35,19 +35,16 @@ impl Rooms {
         } else {
             (EventKind::SaleResumed, Done::SaleResumed)
         };
-        self.put_event(
-            context,
-            Event {
-                position: context.position,
-                ordinal: 0,
-                at: context.now,
-                kind,
-                property: *property,
-                room: Some(name),
-                reference: None,
-                stay: Some(stay),
-            },
-        );
+        self.events.put(context.position, |ordinal| Event {
+            position: context.position,
+            ordinal,
+            at: context.now,
+            kind,
+            property: *property,
+            room: Some(name),
+            reference: None,
+            stay: Some(stay),
+        });
         Ok(done)
     }
 }

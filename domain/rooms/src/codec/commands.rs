@@ -1,10 +1,10 @@
 //! Commands as bytes.
 
-use turnstile_types::{Malformed, Reader, put_u8, put_u32};
+use turnstile_types::{Malformed, Reader, put_flag, put_u8, put_u32};
 
 use super::fields::{
-    flag, guest, guest_id, name, put_flag, put_guest, put_guest_id, put_name, put_reference,
-    put_stay, put_wish, reference, wish,
+    guest, guest_id, name, put_guest, put_guest_id, put_name, put_reference, put_stay, put_wish,
+    reference, wish,
 };
 use crate::Command;
 
@@ -113,7 +113,7 @@ pub(crate) fn command(bytes: &[u8]) -> Result<Command<'_>, Malformed> {
     let command = match r.u8("command")? {
         0x01 => Command::AddProperty {
             property: name(r, "property")?,
-            open: flag(r, "open")?,
+            open: r.flag("open")?,
         },
         0x02 => Command::AddRoom {
             property: name(r, "property")?,
@@ -128,7 +128,7 @@ pub(crate) fn command(bytes: &[u8]) -> Result<Command<'_>, Malformed> {
             property: name(r, "property")?,
             room: name(r, "room")?,
             stay: r.stay("stay")?,
-            stopped: flag(r, "stopped")?,
+            stopped: r.flag("stopped")?,
         },
         0x05 => Command::Book {
             property: name(r, "property")?,

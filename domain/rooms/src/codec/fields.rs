@@ -1,7 +1,7 @@
 //! The fields of which commands, outcomes and snapshots are made.
 
 use turnstile_types::{
-    Malformed, Name, Night, Reader, Stay, Timestamp, put_bytes, put_u8, put_u16, put_u32, put_u64,
+    Malformed, Name, Night, Reader, Stay, put_bytes, put_u8, put_u16, put_u32, put_u64,
 };
 
 use crate::{GuestId, GuestName, Nights, Reference, Wish};
@@ -23,29 +23,6 @@ pub(crate) fn name(reader: &mut Reader<'_>, field: &'static str) -> Result<Name,
 pub(crate) fn put_stay(out: &mut Vec<u8>, stay: Stay) {
     put_u16(out, stay.arrival().days());
     put_u8(out, stay.nights());
-}
-
-pub(crate) fn put_flag(out: &mut Vec<u8>, flag: bool) {
-    put_u8(out, u8::from(flag));
-}
-
-pub(crate) fn flag(reader: &mut Reader<'_>, field: &'static str) -> Result<bool, Malformed> {
-    match reader.u8(field)? {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(Malformed { field }),
-    }
-}
-
-pub(crate) fn put_instant(out: &mut Vec<u8>, instant: Timestamp) {
-    put_u64(out, instant.0);
-}
-
-pub(crate) fn instant(
-    reader: &mut Reader<'_>,
-    field: &'static str,
-) -> Result<Timestamp, Malformed> {
-    reader.u64(field).map(Timestamp)
 }
 
 pub(crate) fn put_reference(out: &mut Vec<u8>, reference: Reference) {

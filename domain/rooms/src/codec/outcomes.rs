@@ -1,11 +1,8 @@
 //! Outcomes as bytes.
 
-use turnstile_types::{Malformed, Night, Reader, put_u8, put_u16, put_u32};
+use turnstile_types::{Malformed, Night, Reader, put_flag, put_instant, put_u8, put_u16, put_u32};
 
-use super::fields::{
-    flag, instant, name, nights, put_flag, put_instant, put_name, put_nights, put_reference,
-    put_stay, reference,
-};
+use super::fields::{name, nights, put_name, put_nights, put_reference, put_stay, reference};
 use crate::{Done, Outcome, Refusal};
 
 pub(crate) fn put_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
@@ -61,7 +58,7 @@ fn put_done(done: &Done, out: &mut Vec<u8>) {
 }
 
 fn put_refusal(refusal: &Refusal, out: &mut Vec<u8>) {
-    put_u8(out, refusal_kind(refusal));
+    put_u8(out, refusal.kind());
     match refusal {
         Refusal::RoomInUse { night } => put_u16(out, night.days()),
         Refusal::SoldOut { nights } | Refusal::StopSell { nights } => put_nights(out, *nights),
@@ -82,39 +79,8 @@ fn put_refusal(refusal: &Refusal, out: &mut Vec<u8>) {
     }
 }
 
-const fn refusal_kind(refusal: &Refusal) -> u8 {
-    match refusal {
-        Refusal::UnknownProperty => 0x81,
-        Refusal::UnknownRoom => 0x82,
-        Refusal::UnknownType => 0x83,
-        Refusal::PropertyExists => 0x84,
-        Refusal::RoomExists => 0x85,
-        Refusal::RoomInUse { .. } => 0x86,
-        Refusal::TooManyRooms { .. } => 0x87,
-        Refusal::SoldOut { .. } => 0x88,
-        Refusal::StopSell { .. } => 0x89,
-        Refusal::NotFound => 0x8a,
-        Refusal::WrongGuest => 0x8b,
-        Refusal::Ended => 0x8c,
-        Refusal::HoldExpired => 0x8d,
-        Refusal::AlreadyConfirmed => 0x8e,
-        Refusal::NotConfirmed => 0x8f,
-        Refusal::TooManyHolds { .. } => 0x90,
-        Refusal::HoldTooLong { .. } => 0x91,
-        Refusal::HoldCeiling { .. } => 0x92,
-    }
-}
-
 pub(crate) fn outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-    let mut reader = Reader::new(bytes);
-    let kind = reader.u8("outcome")?;
-    let outcome = if kind < 0x80 {
-        Outcome::Done(done(kind, &mut reader)?)
-    } else {
-        Outcome::Refused(refusal(kind, &mut reader)?)
-    };
-    reader.finish("outcome")?;
-    Ok(outcome)
+    Outcome::read(bytes, done, refusal)
 }
 
 fn done(kind: u8, r: &mut Reader<'_>) -> Result<Done, Malformed> {
@@ -131,15 +97,15 @@ fn done(kind: u8, r: &mut Reader<'_>) -> Result<Done, Malformed> {
         0x07 => Done::Held {
             reference: reference(r)?,
             room: name(r, "room")?,
-            until: instant(r, "until")?,
+            until: r.instant("until")?,
         },
         0x08 => Done::Extended {
-            until: instant(r, "until")?,
+            until: r.instant("until")?,
         },
         0x09 => Done::Confirmed {
             reference: reference(r)?,
             room: name(r, "room")?,
-            late: flag(r, "late")?,
+            late: r.flag("late")?,
         },
         0x0a => Done::Released,
         0x0b => Done::Cancelled {
@@ -178,7 +144,7 @@ fn refusal(kind: u8, r: &mut Reader<'_>) -> Result<Refusal, Malformed> {
             ttl_ms_max: r.u32("ttl")?,
         },
         0x92 => Refusal::HoldCeiling {
-            until_max: instant(r, "until")?,
+            until_max: r.instant("until")?,
         },
         _ => return Err(Malformed { field: "outcome" }),
     })

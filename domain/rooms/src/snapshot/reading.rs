@@ -7,22 +7,13 @@ use turnstile_types::{
 use super::MAGIC;
 use crate::{
     Rooms,
-    codec::{flag, guest, guest_id, instant, name},
+    codec::{guest, guest_id, name},
     ledger::{NO_SLOT, Slot, State},
     limits,
 };
 
-/// What is read is wrong, unless the condition holds.
-const fn must(holds: bool, field: &'static str) -> Result<(), Malformed> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Malformed { field })
-    }
-}
-
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Rooms, Malformed> {
-    must(reader.take(MAGIC.len(), "magic")? == MAGIC, "magic")?;
+    Malformed::unless(reader.take(MAGIC.len(), "magic")? == MAGIC, "magic")?;
     let mut rooms = Rooms::empty();
     rooms.counts.booked = reader.u64("totals")?;
     rooms.counts.cancelled = reader.u64("totals")?;
@@ -32,7 +23,7 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Rooms, Malformed> {
     read_rooms(&mut rooms, reader)?;
     let mut booked = Vec::new();
     let slots = reader.u32("slots")?;
-    must(slots < NO_SLOT, "slots")?;
+    Malformed::unless(slots < NO_SLOT, "slots")?;
     for number in 0..slots {
         let slot = read_slot(&mut rooms, reader)?;
         rooms.ledger.restore_slot(slot);
@@ -46,7 +37,7 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Rooms, Malformed> {
         rooms.guests.link(&mut rooms.ledger, slot);
     }
     let counts = rooms.counts;
-    must(
+    Malformed::unless(
         counts.booked.checked_sub(counts.cancelled) == Some(counts.bookings),
         "totals",
     )?;
@@ -56,19 +47,19 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Rooms, Malformed> {
 fn read_names(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     for number in 0..reader.u32("principals")? {
         let principal = Principal(name(reader, "principal")?);
-        must(rooms.principals.enrol(&principal) == number, "principal")?;
+        Malformed::unless(rooms.principals.enrol(&principal) == number, "principal")?;
     }
     for _ in 0..reader.u32("properties")? {
         let property = name(reader, "property")?;
-        must(rooms.directory.property(&property).is_none(), "property")?;
-        let open = flag(reader, "open")?;
+        Malformed::unless(rooms.directory.property(&property).is_none(), "property")?;
+        let open = reader.flag("open")?;
         rooms.directory.add_property(property, open);
     }
     for number in 0..reader.u32("types")? {
         let property = reader.u32("type")?;
-        must(property < rooms.directory.properties().len(), "type")?;
+        Malformed::unless(property < rooms.directory.properties().len(), "type")?;
         let kind = name(reader, "type")?;
-        must(rooms.directory.enrol_kind(property, kind) == number, "type")?;
+        Malformed::unless(rooms.directory.enrol_kind(property, kind) == number, "type")?;
     }
     Ok(())
 }
@@ -83,14 +74,14 @@ fn read_rooms(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malforme
     let (mut in_sale, mut stopped) = (Vec::new(), Vec::new());
     for _ in 0..reader.u32("rooms")? {
         let kind = reader.u32("room")?;
-        must(kind < rooms.directory.kinds().len(), "room")?;
-        let withdrawn = flag(reader, "withdrawn")?;
+        Malformed::unless(kind < rooms.directory.kinds().len(), "room")?;
+        let withdrawn = reader.flag("withdrawn")?;
         let room_name = name(reader, "room")?;
         let property = rooms.directory.kind_at(kind).property;
         let known = rooms.directory.room(property, room_name.as_bytes());
         let limit = rooms.directory.rooms_max(property);
         let full = rooms.directory.property_at(property).rooms == limit;
-        must(known.is_none() && !full, "room")?;
+        Malformed::unless(known.is_none() && !full, "room")?;
         let room = rooms.directory.add_room(kind, room_name);
         if !withdrawn && rooms.directory.is_loose(room) {
             rooms.directory.offer(room, kind);
@@ -99,7 +90,7 @@ fn read_rooms(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malforme
         }
         let runs = stopped.len();
         read_stopped(reader, room, &mut stopped)?;
-        must(!withdrawn || stopped.len() == runs, "stopped")?;
+        Malformed::unless(!withdrawn || stopped.len() == runs, "stopped")?;
     }
     in_sale.sort_unstable();
     for (kind, _, room) in in_sale {
@@ -120,7 +111,7 @@ fn read_stopped(
     for _ in 0..reader.u16("stopped")? {
         let (first, nights) = (reader.u16("stopped")?, reader.u16("stopped")?);
         let next = first.checked_add(nights).filter(|_| nights > 0);
-        must(end < Some(first) && next.is_some(), "stopped")?;
+        Malformed::unless(end < Some(first) && next.is_some(), "stopped")?;
         end = next;
         stopped.push((room, first, nights));
     }
@@ -154,7 +145,7 @@ fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malform
     match state {
         0x00 => {
             slot.generation = reader.u32("generation")?;
-            must(slot.generation > 0, "generation")?;
+            Malformed::unless(slot.generation > 0, "generation")?;
             slot.state = State::Free { next: NO_SLOT };
             return Ok(slot);
         }
@@ -169,20 +160,20 @@ fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malform
     slot.room = reader.u32("entry")?;
     slot.principal = reader.u32("entry")?;
     slot.stay = reader.stay("entry")?;
-    slot.since = instant(reader, "since")?;
+    slot.since = reader.instant("since")?;
     slot.position = Position(reader.u64("position")?);
-    must(slot.room < rooms.directory.rooms().len(), "entry")?;
-    must(slot.principal < rooms.principals.len(), "entry")?;
+    Malformed::unless(slot.room < rooms.directory.rooms().len(), "entry")?;
+    Malformed::unless(slot.principal < rooms.principals.len(), "entry")?;
     if state == 0x02 {
         let guest = guest(reader)?;
         let id = guest_id(reader)?;
         slot.state = State::Booked(rooms.guests.register(guest, id));
         return Ok(slot);
     }
-    let until = instant(reader, "until")?;
+    let until = reader.instant("until")?;
     let made = Position(reader.u64("made")?);
     let latest = slot.since.plus_ms(limits::HOLD_TOTAL_MS_MAX);
-    must(until <= latest && made <= slot.position, "hold")?;
+    Malformed::unless(until <= latest && made <= slot.position, "hold")?;
     slot.state = if state == 0x03 {
         State::Held { until, made }
     } else {
@@ -208,7 +199,7 @@ fn seat(
         }
         State::Held { until, made } => {
             let open = rooms.principals.holds_count(slot.principal);
-            must(open < limits::HOLDS_PER_PRINCIPAL_MAX, "holds")?;
+            Malformed::unless(open < limits::HOLDS_PER_PRINCIPAL_MAX, "holds")?;
             rooms.principals.add_hold(slot.principal, made, number);
             rooms.deadlines.insert((until, number));
         }
@@ -219,7 +210,7 @@ fn seat(
     }
     let room = rooms.directory.room_at(slot.room);
     let conflict = rooms.calendar.conflict(&room.nights, slot.stay);
-    must(!room.withdrawn && conflict.occupied == 0, "nights")?;
+    Malformed::unless(!room.withdrawn && conflict.occupied == 0, "nights")?;
     rooms.occupy(slot.room, slot.stay, number);
     Ok(())
 }
@@ -232,11 +223,11 @@ fn read_free(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed
     for _ in 0..count {
         let slot = reader.u32("free")?;
         let entry = rooms.ledger.get(slot).ok_or(Malformed { field: "free" })?;
-        must(free(entry), "free")?;
+        Malformed::unless(free(entry), "free")?;
         let seen = seen
             .get_mut(slot as usize)
             .ok_or(Malformed { field: "free" })?;
-        must(!std::mem::replace(seen, true), "free")?;
+        Malformed::unless(!std::mem::replace(seen, true), "free")?;
         order.push(slot);
     }
     rooms.ledger.chain_free(&order);

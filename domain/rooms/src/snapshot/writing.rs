@@ -1,92 +1,67 @@
 //! The state, written piece by piece.
 
-use turnstile_types::{Night, Sink, put_u8, put_u16, put_u32, put_u64};
+use turnstile_chassis::Pieces;
+use turnstile_types::{Night, Sink, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64};
 
 use super::MAGIC;
 use crate::{
     Rooms,
-    codec::{put_flag, put_guest, put_guest_id, put_instant, put_name, put_stay},
+    codec::{put_guest, put_guest_id, put_name, put_stay},
     ledger::{Slot, State},
 };
 
-/// Bytes that are gathered before they go to the sink.
-const PIECE: usize = 1 << 16;
-
-struct Writer<'a> {
-    out: &'a mut dyn Sink,
-    buffer: Vec<u8>,
-}
-
-impl Writer<'_> {
-    /// Writes one item, and hands over what has gathered.
-    fn put(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        write(&mut self.buffer);
-        if self.buffer.len() >= PIECE {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        self.out.put(&self.buffer);
-        self.buffer.clear();
-    }
-}
-
 pub(crate) fn write(rooms: &Rooms, out: &mut dyn Sink) {
-    let mut writer = Writer {
-        out,
-        buffer: Vec::with_capacity(PIECE + 1_024),
-    };
-    writer.put(|buffer| {
+    let mut pieces = Pieces::to(out);
+    pieces.put(|buffer| {
         buffer.extend_from_slice(MAGIC);
         let counts = rooms.counts;
         for count in [counts.booked, counts.cancelled, counts.held, counts.expired] {
             put_u64(buffer, count);
         }
     });
-    write_names(rooms, &mut writer);
-    write_rooms(rooms, &mut writer);
-    writer.put(|buffer| put_u32(buffer, rooms.ledger.len()));
+    write_names(rooms, &mut pieces);
+    write_rooms(rooms, &mut pieces);
+    pieces.put(|buffer| put_u32(buffer, rooms.ledger.len()));
     for slot in rooms.ledger.iter() {
-        writer.put(|buffer| put_slot(rooms, slot, buffer));
+        pieces.put(|buffer| put_slot(rooms, slot, buffer));
     }
     for slot in rooms.ledger.free() {
-        writer.put(|buffer| put_u32(buffer, slot));
+        pieces.put(|buffer| put_u32(buffer, slot));
     }
-    writer.flush();
+    pieces.finish();
 }
 
-fn write_names(rooms: &Rooms, writer: &mut Writer<'_>) {
-    writer.put(|buffer| put_u32(buffer, rooms.principals.len()));
+fn write_names(rooms: &Rooms, pieces: &mut Pieces<'_>) {
+    pieces.put(|buffer| put_u32(buffer, rooms.principals.len()));
     for number in 0..rooms.principals.len() {
-        writer.put(|buffer| put_name(buffer, &rooms.principals.name(number).0));
+        pieces.put(|buffer| put_name(buffer, &rooms.principals.name(number).0));
     }
-    writer.put(|buffer| put_u32(buffer, rooms.directory.properties().len()));
+    pieces.put(|buffer| put_u32(buffer, rooms.directory.properties().len()));
     for property in rooms.directory.properties().iter() {
-        writer.put(|buffer| {
+        pieces.put(|buffer| {
             put_name(buffer, &property.name);
             put_flag(buffer, property.open);
         });
     }
-    writer.put(|buffer| put_u32(buffer, rooms.directory.kinds().len()));
+    pieces.put(|buffer| put_u32(buffer, rooms.directory.kinds().len()));
     for kind in rooms.directory.kinds().iter() {
-        writer.put(|buffer| {
+        pieces.put(|buffer| {
             put_u32(buffer, kind.property);
             put_name(buffer, &kind.name);
         });
     }
 }
 
-fn write_rooms(rooms: &Rooms, writer: &mut Writer<'_>) {
-    writer.put(|buffer| put_u32(buffer, rooms.directory.rooms().len()));
+fn write_rooms(rooms: &Rooms, pieces: &mut Pieces<'_>) {
+    pieces.put(|buffer| put_u32(buffer, rooms.directory.rooms().len()));
     for (number, room) in (0..).zip(rooms.directory.rooms().iter()) {
-        writer.put(|buffer| {
+        pieces.put(|buffer| {
             put_u32(buffer, room.kind);
             put_flag(buffer, room.withdrawn);
             put_name(buffer, &rooms.directory.room_name(number));
         });
         let runs = runs_of(rooms.calendar.stopped(&room.nights));
-        writer.put(|buffer| {
+        pieces.put(|buffer| {
             let count = u16::try_from(runs.len()).expect("65,536 nights have 32,768 runs at most");
             put_u16(buffer, count);
             for (first, nights) in runs {

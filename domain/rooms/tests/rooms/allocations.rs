@@ -1,46 +1,10 @@
 //! Booking and cancelling named rooms allocates nothing, once the machine has its size.
 
-#![expect(
-    unsafe_code,
-    reason = "an allocator that counts can only be written with the unsafe trait"
-)]
-
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-};
-
 use turnstile_rooms::{Command, Done, GuestId, Outcome, Reference, Rooms, Wish};
+use turnstile_trial::{Counting, Tally, context};
 use turnstile_types::{Machine, Principal};
 
-use crate::scenery::{context, guest, id, name, stay};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call is handed on to the system's allocator; counting touches one thread-local
-// number, which needs no allocation and no destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract, and this is the same call.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
+use crate::scenery::{guest, id, name, stay};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -91,10 +55,14 @@ fn booking_and_cancelling_named_rooms_allocates_nothing_in_the_steady_state() {
     let ids: Vec<GuestId> = (0..97).map(id).collect();
     let (mut position, mut references) = (1, Vec::with_capacity(2_000));
     season(&mut rooms, &mut position, &mut references, &ids);
-    let before = ALLOCATIONS.get();
+    let before = Tally::now();
     season(&mut rooms, &mut position, &mut references, &ids);
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(Tally::now().calls_since(before), 0);
     drop(Box::new(1));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+    assert_eq!(
+        Tally::now().calls_since(before),
+        1,
+        "allocations are counted"
+    );
     assert_eq!(rooms.check(), Ok(()));
 }

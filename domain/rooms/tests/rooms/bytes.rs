@@ -3,13 +3,10 @@
 
 use proptest::prelude::*;
 use turnstile_rooms::{Command, Done, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Wish};
+use turnstile_trial::{check_canonical, check_command, check_only_whole, check_outcome, unhex};
 use turnstile_types::{Machine, Malformed, Night, Timestamp};
 
 use crate::scenery::{guest, name, stay};
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 const ID: GuestId = GuestId {
     seal: 0x0102_0304_0506_0708,
@@ -210,50 +207,25 @@ fn refusals() -> Vec<(Outcome, &'static str)> {
 #[test]
 fn every_command_has_its_bytes_and_reads_back_from_them() {
     for (command, golden) in commands() {
-        let mut bytes = Vec::new();
-        Rooms::encode_command(&command, &mut bytes);
-        assert_eq!(hex(&bytes), golden.replace(' ', ""), "{command:?}");
-        assert_eq!(Rooms::decode_command(&bytes), Ok(command));
+        check_command::<Rooms>(&command, &unhex(golden));
     }
 }
 
 #[test]
 fn every_outcome_has_its_bytes_and_reads_back_from_them() {
     for (outcome, golden) in outcomes() {
-        let mut bytes = Vec::new();
-        Rooms::encode_outcome(&outcome, &mut bytes);
-        assert_eq!(hex(&bytes), golden.replace(' ', ""), "{outcome:?}");
-        assert_eq!(Rooms::decode_outcome(&bytes), Ok(outcome));
+        check_outcome::<Rooms>(&outcome, &unhex(golden));
     }
 }
 
 #[test]
 fn bytes_that_are_cut_or_continued_are_refused() {
-    for (command, _) in commands() {
-        let mut bytes = Vec::new();
-        Rooms::encode_command(&command, &mut bytes);
-        for length in 0..bytes.len() {
-            assert!(
-                Rooms::decode_command(&bytes[..length]).is_err(),
-                "{command:?}"
-            );
-        }
-        bytes.push(0);
-        let too_long = Malformed { field: "command" };
-        assert_eq!(Rooms::decode_command(&bytes), Err(too_long));
+    for (_, golden) in commands() {
+        let read = |bytes: &[u8]| Rooms::decode_command(bytes).map(drop);
+        check_only_whole(&unhex(golden), "command", read);
     }
-    for (outcome, _) in outcomes() {
-        let mut bytes = Vec::new();
-        Rooms::encode_outcome(&outcome, &mut bytes);
-        for length in 0..bytes.len() {
-            assert!(
-                Rooms::decode_outcome(&bytes[..length]).is_err(),
-                "{outcome:?}"
-            );
-        }
-        bytes.push(0);
-        let too_long = Malformed { field: "outcome" };
-        assert_eq!(Rooms::decode_outcome(&bytes), Err(too_long));
+    for (_, golden) in outcomes() {
+        check_only_whole(&unhex(golden), "outcome", Rooms::decode_outcome);
     }
 }
 
@@ -274,16 +246,9 @@ fn values_out_of_range_are_refused() {
         ("0a 0500000001020000 08070605040302011027", "guest id"),
     ];
     for (text, field) in rows {
-        let digits = text.replace(' ', "");
-        let bytes: Vec<u8> = (0..digits.len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap())
-            .collect();
-        assert_eq!(
-            Rooms::decode_command(&bytes),
-            Err(Malformed { field }),
-            "{text}"
-        );
+        let bytes = unhex(text);
+        let found = Rooms::decode_command(&bytes);
+        assert_eq!(found, Err(Malformed { field }), "{text}");
     }
 }
 
@@ -305,21 +270,11 @@ proptest! {
     ) {
         let mut random = vec![kind];
         random.extend(rest);
-        let mut flipped = Vec::new();
-        Rooms::encode_command(&commands()[row].0, &mut flipped);
+        let mut flipped = unhex(commands()[row].1);
         let at = at % flipped.len();
         flipped[at] = byte;
         for bytes in [random, flipped] {
-            if let Ok(command) = Rooms::decode_command(&bytes) {
-                let mut again = Vec::new();
-                Rooms::encode_command(&command, &mut again);
-                prop_assert_eq!(&again, &bytes);
-            }
-            if let Ok(outcome) = Rooms::decode_outcome(&bytes) {
-                let mut again = Vec::new();
-                Rooms::encode_outcome(&outcome, &mut again);
-                prop_assert_eq!(&again, &bytes);
-            }
+            check_canonical::<Rooms>(&bytes);
         }
     }
 }

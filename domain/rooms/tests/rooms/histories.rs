@@ -3,10 +3,11 @@
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use turnstile_rooms::{Command, Cursor, GuestId, Outcome, Query, Reference, Rooms, Wish, limits};
+use turnstile_trial::{bytes_of, context};
 use turnstile_types::{Machine, Name, Night, Principal, Stay, Timestamp};
 
 use crate::{
-    scenery::{context, guest, id, name, stay},
+    scenery::{guest, id, name, stay},
     twin::Twin,
 };
 
@@ -380,12 +381,6 @@ impl Pair {
         self.fast = Rooms::restore(&bytes).unwrap();
         assert_eq!(bytes_of(&self.fast), bytes);
     }
-}
-
-fn bytes_of(machine: &Rooms) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    machine.snapshot(&mut bytes);
-    bytes
 }
 
 fn configuration(cases: u32) -> ProptestConfig {

@@ -3,9 +3,10 @@
 use turnstile_rooms::{
     Answer, Command, Cursor, Done, Outcome, Query, Reference, Refusal, Rooms, Wish, limits,
 };
+use turnstile_trial::context;
 use turnstile_types::{Machine, Name, Night, Principal, Timestamp};
 
-use crate::scenery::{context, guest, id, name, stay};
+use crate::scenery::{guest, id, name, stay};
 
 struct House {
     rooms: Rooms,

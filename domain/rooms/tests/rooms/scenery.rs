@@ -1,7 +1,7 @@
 //! Names, nights and guests, as tests write them.
 
 use turnstile_rooms::{GuestId, GuestName, IdKey, IdNumber};
-use turnstile_types::{Context, Name, Night, Position, Principal, Stay, Timestamp};
+use turnstile_types::{Name, Night, Stay};
 
 pub(crate) fn name(text: &str) -> Name {
     Name::parse(text.as_bytes()).unwrap()
@@ -22,12 +22,4 @@ pub(crate) fn id(last_four: u16) -> GuestId {
 pub(crate) fn stay(arrival: u16, nights: u16) -> Stay {
     let departure = Night::from_days(arrival + nights);
     Stay::new(Night::from_days(arrival), departure).unwrap()
-}
-
-pub(crate) fn context(position: u64, now: u64, principal: &Principal) -> Context<'_> {
-    Context {
-        position: Position(position),
-        now: Timestamp(now),
-        principal,
-    }
 }

@@ -1,9 +1,10 @@
 //! Snapshots: the same state from the same bytes, and nothing from others.
 
 use turnstile_rooms::{Command, Reference, Rooms, Wish, limits};
+use turnstile_trial::{check_changed, check_cut_or_continued, check_restored, context};
 use turnstile_types::{Machine, Principal, hash_of};
 
-use crate::scenery::{context, guest, id, name, stay};
+use crate::scenery::{guest, id, name, stay};
 
 /// A small state with something of everything, made by one caller, each command at its instant.
 fn lived_in() -> Rooms {
@@ -83,19 +84,10 @@ fn guests() -> Vec<(u64, Command<'static>)> {
     ]
 }
 
-fn bytes_of(rooms: &Rooms) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    rooms.snapshot(&mut bytes);
-    bytes
-}
-
 #[test]
 fn a_restored_machine_has_the_same_hash_and_is_sound() {
     let rooms = lived_in();
-    assert_eq!(rooms.check(), Ok(()));
-    let restored = Rooms::restore(&bytes_of(&rooms)).unwrap();
-    assert_eq!(restored.check(), Ok(()));
-    assert_eq!(hash_of(&restored), hash_of(&rooms));
+    let restored = check_restored(&rooms);
     assert_eq!(restored.totals(), rooms.totals());
 }
 
@@ -110,37 +102,11 @@ fn the_form_of_a_snapshot_does_not_change_in_silence() {
 
 #[test]
 fn a_cut_or_continued_snapshot_is_refused() {
-    let bytes = bytes_of(&lived_in());
-    for length in 0..bytes.len() {
-        assert!(Rooms::restore(&bytes[..length]).is_err(), "cut at {length}");
-    }
-    let mut longer = bytes;
-    longer.push(0);
-    assert!(Rooms::restore(&longer).is_err());
+    check_cut_or_continued(&lived_in());
 }
 
-/// A byte changed anywhere gives another state that is sound and written as just these bytes, or
-/// none.
 #[test]
 fn a_changed_snapshot_is_refused_or_sound() {
-    let bytes = bytes_of(&lived_in());
-    let mut refused = 0;
-    for at in 0..bytes.len() {
-        for bit in 0..8 {
-            let mut changed = bytes.clone();
-            changed[at] ^= 1 << bit;
-            match Rooms::restore(&changed) {
-                Ok(rooms) => {
-                    assert_eq!(rooms.check(), Ok(()), "bit {bit} of byte {at}");
-                    assert!(bytes_of(&rooms) == changed, "bit {bit} of byte {at}");
-                }
-                Err(_) => refused += 1,
-            }
-        }
-    }
-    assert!(
-        refused > bytes.len() * 2,
-        "{refused} of {} bits",
-        bytes.len() * 8
-    );
+    let (refused, bytes) = check_changed(&lived_in());
+    assert!(refused > bytes * 2, "{refused} bits of {bytes} bytes");
 }

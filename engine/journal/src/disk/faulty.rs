@@ -1,7 +1,6 @@
 //! A directory in memory that fails as real disks do, on purpose and from a seed.
 
 mod page;
-mod random;
 mod state;
 
 use std::io;
@@ -209,6 +208,10 @@ impl Disk for FaultyDisk {
         Ok(is_taken.then(|| FaultyLock { disk: self.clone() }))
     }
 
+    fn lock_to_read(&self) -> io::Result<Option<FaultyLock>> {
+        self.lock()
+    }
+
     fn list(&self) -> io::Result<Vec<String>> {
         self.live()?.list()
     }
@@ -236,7 +239,7 @@ impl Disk for FaultyDisk {
     }
 
     fn random(&self) -> io::Result<u64> {
-        Ok(self.live()?.fork().next())
+        Ok(self.live()?.fork().draw())
     }
 }
 

@@ -26,7 +26,8 @@ pub struct RealDisk {
 /// The exclusive lock of a directory; the system releases it when the process ends in any way.
 #[derive(Debug)]
 pub struct RealLock {
-    _file: File,
+    /// None where there was nothing to lock.
+    _file: Option<File>,
 }
 
 impl RealDisk {
@@ -63,10 +64,16 @@ impl Disk for RealDisk {
             .truncate(false)
             .write(true)
             .open(self.path.join(LOCK_NAME))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(RealLock { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
+        take(file)
+    }
+
+    fn lock_to_read(&self) -> io::Result<Option<RealLock>> {
+        match File::open(self.path.join(LOCK_NAME)) {
+            Ok(file) => take(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Some(RealLock { _file: None }))
+            }
+            Err(error) => Err(error),
         }
     }
 
@@ -118,6 +125,14 @@ impl Disk for RealDisk {
         let mut bytes = [0; 8];
         File::open("/dev/urandom")?.read_exact(&mut bytes)?;
         Ok(u64::from_le_bytes(bytes))
+    }
+}
+
+fn take(file: File) -> io::Result<Option<RealLock>> {
+    match file.try_lock() {
+        Ok(()) => Ok(Some(RealLock { _file: Some(file) })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors of the disk: final where they must be, passing where they may.
 
 use turnstile_journal::{
-    CommitError, Disk, Fault, FaultyDisk, Journal, Log, Options, Preparation, Room,
+    Chores, CommitError, Disk, Fault, FaultyDisk, Journal, Log, Options, Room,
 };
 use turnstile_record::RecordRef;
 use turnstile_types::{Principal, Timestamp};
@@ -147,11 +147,8 @@ fn run_until_full(disk: &FaultyDisk, groups: &History, acked: &mut History) -> O
 
 #[test]
 fn a_full_disk_refuses_records_and_takes_them_again_when_there_is_space() {
-    for preparation in [Preparation::Inline, Preparation::Background] {
-        let options = Options {
-            preparation,
-            ..OPTIONS
-        };
+    for chores in [Chores::Inline, Chores::Background] {
+        let options = Options { chores, ..OPTIONS };
         let disk = FaultyDisk::new(2);
         // Room for two segments and a bit.
         disk.limit(Some(40_000));

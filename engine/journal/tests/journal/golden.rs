@@ -2,7 +2,7 @@
 //! byte maps in `docs/formats`, not by this code.
 
 use turnstile_journal::snapshot::{self, Draft};
-use turnstile_journal::{Disk, FaultyDisk, Inspected, Report, inspect};
+use turnstile_journal::{Disk, FaultyDisk, Inspected, OpenError, Report, inspect};
 use turnstile_types::{Position, Sink, Timestamp};
 
 use crate::{commit, history, open};
@@ -44,7 +44,11 @@ fn a_segment_of_version_1_opens_and_replays() {
         journal: JOURNAL,
         report: report.clone(),
     };
-    assert_eq!(inspect(&disk).unwrap(), Some(inspected));
+    let (found, lock) = inspect(&disk).unwrap().unwrap();
+    assert_eq!(found, inspected);
+    // Nobody changes a journal while somebody looks at it.
+    assert!(matches!(open(&disk), Err(OpenError::Locked)));
+    drop(lock);
     let (mut journal, opened) = open(&disk).unwrap();
     assert_eq!((journal.id(), opened), (JOURNAL, report));
     let mut groups = vec![
@@ -96,14 +100,14 @@ fn a_snapshot_is_read_and_written_as_version_1() {
 #[test]
 fn looking_at_a_journal_changes_nothing() {
     let disk = FaultyDisk::new(1);
-    assert_eq!(inspect(&disk).unwrap(), None);
+    assert!(inspect(&disk).unwrap().is_none());
     assert_eq!(disk.list().unwrap(), [""; 0]);
     let disk = disk_of_version_1();
     let groups = golden(include_str!("../../golden/segment-1.groups.hex"));
     let torn = 4_096 + groups.len() as u64;
     disk.overwrite("segment-00000001", torn, b"torn");
     let before = disk.contents("segment-00000001");
-    let report = inspect(&disk).unwrap().unwrap().report;
+    let report = inspect(&disk).unwrap().unwrap().0.report;
     assert_eq!((report.cut_bytes, report.clean), (4, false));
     assert_eq!(disk.contents("segment-00000001"), before);
     assert_eq!(disk.list().unwrap(), ["segment-00000001"]);

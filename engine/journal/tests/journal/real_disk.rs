@@ -4,7 +4,7 @@ use std::fs;
 
 use turnstile_journal::snapshot::{self, Draft};
 use turnstile_journal::{
-    Disk, DiskFile, Durability, Journal, Log, OpenError, Options, Preparation, RealDisk, retire,
+    Chores, Disk, DiskFile, Durability, Journal, Log, OpenError, Options, RealDisk, retire,
 };
 use turnstile_types::{Position, Sink};
 
@@ -13,7 +13,7 @@ use crate::{commit, history, long_history};
 const OPTIONS: Options = Options {
     segment_bytes: 16_384,
     durability: Durability::Sync,
-    preparation: Preparation::Background,
+    chores: Chores::Background,
 };
 
 #[test]

@@ -1,7 +1,7 @@
 //! The sequencer's rules: order, time, keys, groups, and what happens when the disk fails.
 
 use turnstile_journal::{
-    CommitError, Durability, Fault, FaultyDisk, Journal, Log, MemoryLog, Options, Preparation,
+    Chores, CommitError, Durability, Fault, FaultyDisk, Journal, Log, MemoryLog, Options,
 };
 use turnstile_sequencer::{ExecuteError, KEY_MS, Reply, Sequencer, State};
 use turnstile_types::{Key, Position, Principal, Timestamp};
@@ -126,7 +126,7 @@ fn what_is_due_happens_in_a_record_of_its_own() {
 const OPTIONS: Options = Options {
     segment_bytes: 128 * 1024,
     durability: Durability::Sync,
-    preparation: Preparation::Inline,
+    chores: Chores::Inline,
 };
 
 fn on_disk(disk: &FaultyDisk) -> Sequencer<Seats, Journal<FaultyDisk>> {
@@ -185,6 +185,39 @@ fn after_a_failed_sync_everything_is_refused() {
     disk.inject(Fault::SyncError, 0);
     take(&mut sequencer, 2, 2, None).unwrap();
     assert!(sequencer.commit().is_err());
+    assert_eq!(take(&mut sequencer, 3, 3, None), Err(ExecuteError::Stopped));
+    assert!(matches!(sequencer.commit(), Err(CommitError::Poisoned)));
+}
+
+#[test]
+fn a_submitted_group_is_settled_once_and_the_next_is_decided_meanwhile() {
+    let mut disk = FaultyDisk::new(5);
+    let mut sequencer = on_disk(&disk);
+    take(&mut sequencer, 1, 1, None).unwrap();
+    take(&mut sequencer, 1, 2, None).unwrap();
+    sequencer.submit().unwrap();
+    assert!(sequencer.is_under_way() && !sequencer.is_open());
+    assert_eq!(
+        take(&mut sequencer, 2, 1, None),
+        reply(3, false, Outcome::Refused(Position(1)))
+    );
+    let settled = sequencer.settle().unwrap().map(|settled| settled.position);
+    assert_eq!(settled, Some(Position(2)), "the open group is not durable");
+    assert_eq!(sequencer.settle().unwrap(), None);
+    drop(sequencer);
+    disk.crash();
+    assert_eq!(on_disk(&disk).state().position(), Position(2));
+}
+
+#[test]
+fn a_submitted_group_that_fails_stops_everything() {
+    let disk = FaultyDisk::new(6);
+    let mut sequencer = on_disk(&disk);
+    disk.inject(Fault::SyncError, 0);
+    take(&mut sequencer, 1, 1, None).unwrap();
+    sequencer.submit().unwrap();
+    take(&mut sequencer, 2, 2, None).unwrap();
+    assert!(matches!(sequencer.settle(), Err(CommitError::Sync(_))));
     assert_eq!(take(&mut sequencer, 3, 3, None), Err(ExecuteError::Stopped));
     assert!(matches!(sequencer.commit(), Err(CommitError::Poisoned)));
 }

@@ -79,7 +79,19 @@ const SCALED_BYTES: usize = 21;
 
 /// `units / 10^scale` in its shortest form, without the detour of formatting: every answer to an
 /// order holds three of them. The scale is at most 18.
+#[inline]
 fn put_scaled(reply: &mut Encoder<'_>, units: u64, scale: u8) {
+    // Nothing of a new order is filled, and nothing of a filled one is open.
+    if units == 0 {
+        return reply.text("0");
+    }
+    if scale == 0 {
+        return reply.whole(units);
+    }
+    put_parts(reply, units, scale);
+}
+
+fn put_parts(reply: &mut Encoder<'_>, units: u64, scale: u8) {
     let mut text = [0_u8; SCALED_BYTES];
     let mut at = SCALED_BYTES;
     let mut put = |byte| {
@@ -96,9 +108,10 @@ fn put_scaled(reply: &mut Encoder<'_>, units: u64, scale: u8) {
             has_part = true;
         }
     }
-    if has_part {
-        put(b'.');
+    if !has_part {
+        return reply.whole(rest);
     }
+    put(b'.');
     loop {
         let start = put(b'0' + u8::try_from(rest % 10).expect("a digit is below ten"));
         rest /= 10;

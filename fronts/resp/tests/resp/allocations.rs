@@ -1,16 +1,6 @@
 //! Reading and answering an order or a cancellation allocates nothing, once the output has its
 //! size.
 
-#![expect(
-    unsafe_code,
-    reason = "an allocator that counts can only be written with the unsafe trait"
-)]
-
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-};
-
 use turnstile_exchange::{
     Cash, Decimal, Done, EndReason, OrderId, Outcome, Refusal, Ticket, TicketState,
 };
@@ -19,34 +9,8 @@ use turnstile_resp::{
     catalogue::{Action, Catalogue},
     exchange,
 };
+use turnstile_trial::{Counting, Tally};
 use turnstile_types::Position;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call is handed on to the system's allocator; counting touches one thread-local
-// number, which needs no allocation and no destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract, and this is the same call.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the pointer came from `alloc` or `realloc`, which are the system's.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -106,9 +70,16 @@ fn rush(catalogue: &Catalogue, decoder: &mut Decoder, out: &mut Vec<u8>) -> usiz
 fn an_order_is_read_and_answered_without_an_allocation() {
     let (catalogue, mut decoder, mut out) = (Catalogue::new(), Decoder::new(), Vec::new());
     rush(&catalogue, &mut decoder, &mut out);
-    let before = ALLOCATIONS.get();
+    let before = Tally::now();
     let read = rush(&catalogue, &mut decoder, &mut out);
-    assert_eq!((read, ALLOCATIONS.get() - before), (REQUESTS.len(), 0));
+    assert_eq!(
+        (read, Tally::now().calls_since(before)),
+        (REQUESTS.len(), 0)
+    );
     drop(Box::new(1));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+    assert_eq!(
+        Tally::now().calls_since(before),
+        1,
+        "allocations are counted"
+    );
 }

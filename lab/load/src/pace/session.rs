@@ -33,6 +33,10 @@ pub(super) struct Desk {
     pub(super) in_flight: usize,
     /// Users that will never ask again.
     pub(super) finished: usize,
+    /// Sessions that have arrived in turn and have not left.
+    pub(super) there: usize,
+    /// When the last answer came, in nanoseconds since the start.
+    pub(super) last_answer: u64,
     /// Sessions without a connection, or with one in the making.
     pub(super) down: usize,
     /// When the measured window begins and ends, in nanoseconds since the start.
@@ -56,6 +60,8 @@ impl Desk {
             failed: 0,
             in_flight: 0,
             finished: 0,
+            there: 0,
+            last_answer: 0,
             down: 0,
             measured_from,
             stop: measured_from + nanos(pace.duration),
@@ -99,13 +105,19 @@ pub(super) struct Session<U: User> {
     flights: VecDeque<Flight<U::Ask>>,
     unsent: usize,
     finished: bool,
+    /// Whether it goes when it will never ask again.
+    leaves: bool,
 }
 
 #[derive(Debug)]
 enum Line {
     Up(TcpStream),
     Connecting(TcpStream),
-    Down { retry_at: u64 },
+    Down {
+        retry_at: u64,
+    },
+    /// Not wanted: it has not had its turn, or has left.
+    Away,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,18 +129,26 @@ struct Flight<A> {
 }
 
 impl<U: User> Session<U> {
+    /// A session on a connection, or one that connects when it [arrives](Self::arrive).
     pub(super) fn new(
         user: U,
         token: Token,
-        mut stream: TcpStream,
+        stream: Option<TcpStream>,
         desk: &Desk,
     ) -> io::Result<Self> {
-        desk.registry
-            .register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        let leaves = stream.is_none();
+        let line = match stream {
+            None => Line::Away,
+            Some(mut stream) => {
+                let interest = Interest::READABLE | Interest::WRITABLE;
+                desk.registry.register(&mut stream, token, interest)?;
+                Line::Up(stream)
+            }
+        };
         Ok(Self {
             user,
             token,
-            line: Line::Up(stream),
+            line,
             outbox: Vec::with_capacity(desk.pipeline * U::REQUEST_BYTES_MAX),
             written: 0,
             rest: Vec::with_capacity(REST_BYTES_MAX),
@@ -136,6 +156,7 @@ impl<U: User> Session<U> {
             flights: VecDeque::with_capacity(desk.pipeline),
             unsent: 0,
             finished: false,
+            leaves,
         })
     }
 
@@ -151,8 +172,26 @@ impl<U: User> Session<U> {
         }
     }
 
+    /// Connects for the first time.
+    pub(super) fn arrive(&mut self, desk: &mut Desk) {
+        desk.there += 1;
+        desk.down += 1;
+        self.line = Line::Down { retry_at: 0 };
+        self.retry(desk);
+    }
+
     /// Does what the socket is ready for.
     pub(super) fn on_ready(&mut self, event: &Event, desk: &mut Desk) {
+        self.serve(event, desk);
+        let done = self.leaves && self.finished && self.flights.is_empty();
+        if done && let Line::Up(_) = self.line {
+            // Dropping the stream takes it from the poller, too.
+            self.line = Line::Away;
+            desk.there -= 1;
+        }
+    }
+
+    fn serve(&mut self, event: &Event, desk: &mut Desk) {
         if let Line::Connecting(_) = self.line {
             return self.on_connected(desk);
         }
@@ -216,7 +255,9 @@ impl<U: User> Session<U> {
                 desk.down -= 1;
                 self.begin(desk);
             }
-            Line::Connecting(_) | Line::Up(_) | Line::Down { .. } => self.retry_later(desk),
+            Line::Connecting(_) | Line::Up(_) | Line::Down { .. } | Line::Away => {
+                self.retry_later(desk);
+            }
         }
     }
 
@@ -321,6 +362,7 @@ impl<U: User> Session<U> {
         desk.tally.record(operation, answer, instants, measured);
         desk.in_flight -= 1;
         desk.answered += 1;
+        desk.last_answer = instants.done;
         match answer {
             Answer::Done => {}
             Answer::Refused(_) => desk.refused += 1,

@@ -32,6 +32,10 @@ pub(super) struct Worker<'a, U: User> {
     poll: Poll,
     events: Events,
     sessions: Vec<Session<U>>,
+    /// The first session that has not had its turn to connect.
+    next: usize,
+    /// How many sessions may be there at a time.
+    at_once: usize,
     desk: Desk,
     board: &'a Board,
     shown_at: u64,
@@ -45,6 +49,8 @@ pub(super) struct End<U> {
     pub(super) users: Vec<U>,
     /// The thread's processor time in the measured window.
     pub(super) cpu: Duration,
+    /// From the start to the last answer.
+    pub(super) took: Duration,
 }
 
 /// The thread's processor time, read when the window begins and when it ends.
@@ -58,20 +64,27 @@ enum Cpu {
 impl<'a, U: User> Worker<'a, U> {
     pub(super) fn new(
         pace: &Pace,
-        share: Vec<(U, TcpStream)>,
+        share: Vec<(U, Option<TcpStream>)>,
+        at_once: usize,
         board: &'a Board,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
         let desk = Desk::new(pace, U::OPERATIONS, poll.registry().try_clone()?);
         let mut sessions = Vec::with_capacity(share.len());
+        let next = share
+            .iter()
+            .take_while(|(_, stream)| stream.is_some())
+            .count();
         for (number, (user, stream)) in share.into_iter().enumerate() {
-            let stream = mio::net::TcpStream::from_std(stream);
+            let stream = stream.map(mio::net::TcpStream::from_std);
             sessions.push(Session::new(user, Token(number), stream, &desk)?);
         }
         Ok(Self {
             poll,
             events: Events::with_capacity(EVENTS),
             sessions,
+            next,
+            at_once,
             desk,
             board,
             shown_at: 0,
@@ -84,7 +97,7 @@ impl<'a, U: User> Worker<'a, U> {
     pub(super) fn run(mut self) -> io::Result<End<U>> {
         self.desk.begin();
         self.mark(0);
-        for session in &mut self.sessions {
+        for session in &mut self.sessions[..self.next] {
             session.begin(&mut self.desk);
         }
         loop {
@@ -99,6 +112,13 @@ impl<'a, U: User> Worker<'a, U> {
     }
 
     fn turn(&mut self, now: u64) -> io::Result<()> {
+        while self.next < self.sessions.len()
+            && self.desk.there < self.at_once
+            && now < self.desk.stop
+        {
+            self.sessions[self.next].arrive(&mut self.desk);
+            self.next += 1;
+        }
         let down = self.desk.down > 0 && now < self.desk.stop;
         if down {
             for session in &mut self.sessions {
@@ -166,7 +186,9 @@ impl<'a, U: User> Worker<'a, U> {
             Cpu::Since(start) => thread_time().saturating_sub(start),
             Cpu::Window(used) => used,
         };
+        let took = Duration::from_nanos(self.desk.last_answer);
         End {
+            took,
             tally: self.desk.tally,
             users: self.sessions.into_iter().map(Session::into_user).collect(),
             cpu,

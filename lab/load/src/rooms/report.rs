@@ -83,7 +83,12 @@ impl Report {
             config: config.clone(),
             figures,
             times: totals.times().summary(),
-            operations: totals.tally.operations.iter().map(of_operation).collect(),
+            operations: totals
+                .tally
+                .operations
+                .iter()
+                .map(OperationReport::of)
+                .collect(),
             connections_lost: totals.tally.connections_lost,
             connects_failed: totals.tally.connects_failed,
             proof,
@@ -98,14 +103,38 @@ impl Report {
     }
 }
 
-fn of_operation(operation: &Operation) -> OperationReport {
-    OperationReport {
-        name: operation.name,
-        done: operation.done,
-        refused: operation.refused.by_word(),
-        errors: operation.errors.by_word(),
-        unknown: operation.unknown,
-        times: operation.times.summary(),
+impl OperationReport {
+    pub(crate) fn of(operation: &Operation) -> Self {
+        Self {
+            name: operation.name,
+            done: operation.done,
+            refused: operation.refused.by_word(),
+            errors: operation.errors.by_word(),
+            unknown: operation.unknown,
+            times: operation.times.summary(),
+        }
+    }
+}
+
+/// The counts of the whole run, warm-up included: a proof is about these.
+impl fmt::Display for OperationReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} done in the whole run",
+            self.name,
+            Count(self.done)
+        )?;
+        for (reason, count) in &self.refused {
+            write!(f, ", {} refused ({reason})", Count(*count))?;
+        }
+        for (code, count) in &self.errors {
+            write!(f, ", {} errors ({code})", Count(*count))?;
+        }
+        if self.unknown > 0 {
+            write!(f, ", {} unknown", Count(self.unknown))?;
+        }
+        Ok(())
     }
 }
 
@@ -164,25 +193,9 @@ impl Report {
         )
     }
 
-    /// The counts of the whole run, warm-up included: the proof is about these.
     fn write_outcomes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for operation in &self.operations {
-            write!(
-                f,
-                "{}: {} done in the whole run",
-                operation.name,
-                Count(operation.done)
-            )?;
-            for (reason, count) in &operation.refused {
-                write!(f, ", {} refused ({reason})", Count(*count))?;
-            }
-            for (code, count) in &operation.errors {
-                write!(f, ", {} errors ({code})", Count(*count))?;
-            }
-            if operation.unknown > 0 {
-                write!(f, ", {} unknown", Count(operation.unknown))?;
-            }
-            writeln!(f)?;
+            writeln!(f, "{operation}")?;
         }
         if self.connections_lost + self.connects_failed > 0 {
             writeln!(

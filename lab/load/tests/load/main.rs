@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 mod allocation;
+mod exchange;
+mod floor;
 mod pacing;
 mod rooms;
 mod rush;

@@ -28,6 +28,16 @@ impl Answer {
         })
     }
 
+    /// A field as it came.
+    pub(crate) fn text(&self, field: &str) -> Option<&str> {
+        self.fields.get(field).map(String::as_str)
+    }
+
+    /// A field that is a number.
+    pub(crate) fn number(&self, field: &str) -> Option<u64> {
+        self.text(field)?.parse().ok()
+    }
+
     /// Whether both tell of the same one effect.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         (self.position, &self.fields) == (other.position, &other.fields)

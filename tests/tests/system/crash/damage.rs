@@ -7,10 +7,12 @@ use rand::RngExt as _;
 use tempfile::TempDir;
 use turnstile_tests::{Turnstile, run};
 
+use super::books::Books as _;
 use super::directory::with_small_segments;
+use super::hotel::Hotel;
 use super::listing::{connect, figure};
 use super::load::Lane;
-use super::ordeal::{Ordeal, compare_listing};
+use super::ordeal::Ordeal;
 use super::recorder::{Number, Recorder};
 
 /// Requests of a history; all have their answers.
@@ -35,7 +37,7 @@ const BODY_LENGTH_OFFSET: usize = 44;
 /// A directory that a killed server left, and what it had acknowledged.
 struct History {
     folder: TempDir,
-    ordeal: Ordeal,
+    ordeal: Ordeal<Hotel>,
     /// The first segment up to the last byte that was written.
     used: Vec<u8>,
 }
@@ -43,7 +45,7 @@ struct History {
 #[test]
 fn a_torn_tail_leaves_what_was_before_it() {
     let mut history = History::make("a_torn_tail_leaves");
-    let recorder = std::mem::take(&mut history.ordeal.recorder);
+    let recorder = history.ordeal.recorder.clone();
     let half = history.used.len() / 2;
     for damage in 0..DAMAGES {
         let torn_at = if damage == 0 {
@@ -61,7 +63,7 @@ fn a_torn_tail_leaves_what_was_before_it() {
 /// What is served is what the whole groups before the tear say, and nothing else.
 fn compare_prefix(
     server: &Turnstile,
-    recorder: &Recorder,
+    recorder: &Recorder<Hotel>,
     used: &[u8],
     torn_at: usize,
 ) -> Result<(), String> {
@@ -75,7 +77,7 @@ fn compare_prefix(
     }
     let mut prefix = recorder.clone();
     prefix.enter_up_to(position)?;
-    compare_listing(&mut connection, &prefix)
+    prefix.books.compare(&mut connection)
 }
 
 /// The position of the last record that is left when everything from `torn_at` on is set to zero.
@@ -155,10 +157,10 @@ fn a_second_server_is_turned_away_at_once() {
 impl History {
     fn make(test: &'static str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut ordeal = Ordeal::new(test);
+        let mut ordeal = Ordeal::<Hotel>::new(test);
         with_small_segments(folder.path());
         let server = Turnstile::serve(folder.path(), "sync");
-        ordeal.open_properties(&server);
+        ordeal.open(&server);
         let asked = ask(&server, &mut ordeal);
         ordeal.must(asked);
         server.kill();
@@ -188,7 +190,7 @@ impl History {
 }
 
 /// Asks in batches of many lengths, so that there are groups of many lengths.
-fn ask(server: &Turnstile, ordeal: &mut Ordeal) -> Result<(), String> {
+fn ask(server: &Turnstile, ordeal: &mut Ordeal<Hotel>) -> Result<(), String> {
     let mut lane = Lane::connect(server.resp())?;
     while ordeal.recorder.records.len() < REQUESTS {
         let batch = ordeal.rng.random_range(1..=BATCH_MAX);

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use turnstile_tests::Turnstile;
 
 use super::directory::with_small_segments;
+use super::hotel::Hotel;
 use super::listing::{ask, connect, figure};
 use super::load::Lane;
 use super::ordeal::Ordeal;
@@ -32,11 +33,11 @@ fn a_full_disk_refuses_writes_until_there_is_space() {
     let Some(volume) = Volume::make(MEBIBYTES, promise) else {
         return;
     };
-    let mut ordeal = Ordeal::new("a_full_disk_refuses");
+    let mut ordeal = Ordeal::<Hotel>::new("a_full_disk_refuses");
     with_small_segments(&volume.data());
     let ballast = volume.fill(MEBIBYTES_LEFT);
     let server = Turnstile::serve(&volume.data(), "sync");
-    ordeal.open_properties(&server);
+    ordeal.open(&server);
 
     let filled = fill(&server, &mut ordeal);
     let refused = ordeal.must(filled);
@@ -53,7 +54,7 @@ fn a_full_disk_refuses_writes_until_there_is_space() {
 }
 
 /// Asks until the journal is full; returns the last request, which was refused.
-fn fill(server: &Turnstile, ordeal: &mut Ordeal) -> Result<Number, String> {
+fn fill(server: &Turnstile, ordeal: &mut Ordeal<Hotel>) -> Result<Number, String> {
     let mut lane = Lane::connect(server.resp())?;
     for _ in 0..REQUESTS_MAX / BATCH {
         let numbers: Vec<Number> = (0..BATCH)
@@ -75,7 +76,7 @@ fn fill(server: &Turnstile, ordeal: &mut Ordeal) -> Result<Number, String> {
 }
 
 /// The server knows that it is read-only, and what it acknowledged.
-fn read_on(server: &Turnstile, recorder: &Recorder) -> Result<(), String> {
+fn read_on(server: &Turnstile, recorder: &Recorder<Hotel>) -> Result<(), String> {
     let mut connection = connect(server.resp())?;
     if figure(&mut connection, "read_only")? != 1 {
         return Err("INFO does not say that it is read-only".to_owned());
@@ -96,7 +97,7 @@ fn read_on(server: &Turnstile, recorder: &Recorder) -> Result<(), String> {
 }
 
 /// Asks again until there is space. What was refused did not happen, so its answer is a first one.
-fn retry(server: &Turnstile, recorder: &mut Recorder, number: Number) -> Result<(), String> {
+fn retry(server: &Turnstile, recorder: &mut Recorder<Hotel>, number: Number) -> Result<(), String> {
     let deadline = Instant::now() + NOTICE;
     let mut lane = Lane::connect(server.resp())?;
     loop {

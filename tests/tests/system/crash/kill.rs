@@ -6,6 +6,7 @@ use rand::RngExt as _;
 use turnstile_tests::{Turnstile, run};
 
 use super::directory::{make_snapshot, with_small_segments};
+use super::hotel::Hotel;
 use super::ordeal::Ordeal;
 
 /// How often the server is killed under load.
@@ -19,11 +20,11 @@ const START_MS_MAX: u64 = 40;
 
 #[test]
 fn a_killed_server_keeps_what_it_answered_and_does_nothing_twice() {
-    let mut ordeal = Ordeal::new("a_killed_server_keeps");
+    let mut ordeal = Ordeal::<Hotel>::new("a_killed_server_keeps");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path();
     with_small_segments(data);
-    ordeal.open_properties(&Turnstile::serve(data, "sync"));
+    ordeal.open(&Turnstile::serve(data, "sync"));
     for kill in 1..=KILLS {
         let server = Turnstile::serve(data, "sync");
         ordeal.check(&server);

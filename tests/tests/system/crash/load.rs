@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use rand::{RngExt as _, rngs::StdRng};
 use turnstile_client::{Connection, Error, resp::Value};
 
+use super::books::Books;
 use super::listing::connect;
 use super::recorder::{Number, Recorder, Reply};
 
@@ -36,9 +37,9 @@ impl Load {
     }
 
     /// Asks and listens until so many answers have come. Requests are in flight then.
-    pub(crate) fn run(
+    pub(crate) fn run<B: Books>(
         &mut self,
-        recorder: &mut Recorder,
+        recorder: &mut Recorder<B>,
         rng: &mut StdRng,
         answers: usize,
     ) -> Result<(), String> {
@@ -58,7 +59,11 @@ impl Load {
     }
 
     /// Every connection sends something.
-    pub(crate) fn ask(&mut self, recorder: &mut Recorder, rng: &mut StdRng) -> Result<(), String> {
+    pub(crate) fn ask<B: Books>(
+        &mut self,
+        recorder: &mut Recorder<B>,
+        rng: &mut StdRng,
+    ) -> Result<(), String> {
         for lane in &mut self.lanes {
             lane.queue(recorder, rng);
             lane.flush().map_err(|error| error.to_string())?;
@@ -67,7 +72,7 @@ impl Load {
     }
 
     /// Every connection sends something to a server that may have ended already.
-    pub(crate) fn ask_in_vain(&mut self, recorder: &mut Recorder, rng: &mut StdRng) {
+    pub(crate) fn ask_in_vain<B: Books>(&mut self, recorder: &mut Recorder<B>, rng: &mut StdRng) {
         self.lanes.retain_mut(|lane| {
             lane.queue(recorder, rng);
             lane.flush().is_ok()
@@ -75,7 +80,7 @@ impl Load {
     }
 
     /// Listens to what the server sent before it ended. That, too, was acknowledged.
-    pub(crate) fn drain(self, recorder: &mut Recorder) -> Result<(), String> {
+    pub(crate) fn drain<B: Books>(self, recorder: &mut Recorder<B>) -> Result<(), String> {
         self.lanes
             .into_iter()
             .try_for_each(|lane| lane.drain(recorder))
@@ -92,7 +97,7 @@ impl Lane {
     }
 
     /// Queues a request.
-    pub(crate) fn send(&mut self, recorder: &Recorder, number: Number) {
+    pub(crate) fn send<B: Books>(&mut self, recorder: &Recorder<B>, number: Number) {
         let words = recorder.words(number);
         let words: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
         self.connection.send(&words);
@@ -100,7 +105,7 @@ impl Lane {
     }
 
     /// Queues some requests, one at least.
-    fn queue(&mut self, recorder: &mut Recorder, rng: &mut StdRng) {
+    fn queue<B: Books>(&mut self, recorder: &mut Recorder<B>, rng: &mut StdRng) {
         let depth = rng.random_range(1..=DEPTH_MAX);
         for _ in 0..depth.saturating_sub(self.owed.len()).max(1) {
             let number = recorder.next(rng);
@@ -113,7 +118,7 @@ impl Lane {
     }
 
     /// Waits for the next answer.
-    pub(crate) fn listen(&mut self, recorder: &mut Recorder) -> Result<Reply, String> {
+    pub(crate) fn listen<B: Books>(&mut self, recorder: &mut Recorder<B>) -> Result<Reply, String> {
         let value = self
             .connection
             .receive()
@@ -121,7 +126,11 @@ impl Lane {
         self.note(recorder, &value)
     }
 
-    fn note(&mut self, recorder: &mut Recorder, value: &Value) -> Result<Reply, String> {
+    fn note<B: Books>(
+        &mut self,
+        recorder: &mut Recorder<B>,
+        value: &Value,
+    ) -> Result<Reply, String> {
         let number = self.owed.pop_front().ok_or("an answer to nothing")?;
         let reply = recorder.note(number, value)?;
         let Reply::Answered(answer) = &reply else {
@@ -137,7 +146,7 @@ impl Lane {
         Ok(reply)
     }
 
-    fn drain(mut self, recorder: &mut Recorder) -> Result<(), String> {
+    fn drain<B: Books>(mut self, recorder: &mut Recorder<B>) -> Result<(), String> {
         while !self.owed.is_empty() {
             match self.connection.receive() {
                 Ok(value) => drop(self.note(recorder, &value)?),

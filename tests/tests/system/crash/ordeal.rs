@@ -1,20 +1,17 @@
 //! What every crash test does: load a server, and after its crash compare what it knows with what
 //! it had answered.
 
-use std::collections::BTreeMap;
 use std::env;
-use std::fmt::Write as _;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use turnstile_client::Connection;
 use turnstile_tests::Turnstile;
 
 use super::answer::Answer;
-use super::ledger::sold_twice;
-use super::listing::{by_reference, connect, everything, figure};
+use super::books::Books;
+use super::listing::{connect, figure};
 use super::load::Load;
 use super::recorder::{Number, Recorder, Reply};
-use super::request::DOUBLES;
 
 /// The variable that makes a test repeat its requests and its moments.
 const SEED: &str = "TURNSTILE_TEST_SEED";
@@ -27,17 +24,17 @@ const RETRIES: usize = 40;
 
 /// A server's history through crashes.
 #[derive(Debug)]
-pub(crate) struct Ordeal {
+pub(crate) struct Ordeal<B: Books> {
     crashes: u32,
     /// Requests that a crash left without an answer and that had happened all the same.
     pub(crate) happened: u32,
     /// Requests that a crash left without an answer and that had not happened.
     pub(crate) forgotten: u32,
     pub(crate) rng: StdRng,
-    pub(crate) recorder: Recorder,
+    pub(crate) recorder: Recorder<B>,
 }
 
-impl Ordeal {
+impl<B: Books> Ordeal<B> {
     /// Begins with the seed of the environment, or with a new one. The harness shows it when the
     /// test fails in whatever way. The moment of a crash depends on the machine too, so a failure
     /// may need some runs to be seen again.
@@ -60,7 +57,7 @@ impl Ordeal {
             happened: 0,
             forgotten: 0,
             rng: StdRng::seed_from_u64(seed),
-            recorder: Recorder::default(),
+            recorder: Recorder::new(),
         }
     }
 
@@ -75,18 +72,12 @@ impl Ordeal {
         })
     }
 
-    /// Opens the two properties on a new directory.
-    pub(crate) fn open_properties(&self, server: &Turnstile) {
+    /// Sends to a new directory what must be there before everything else.
+    pub(crate) fn open(&self, server: &Turnstile) {
         let connected = connect(server.resp());
         let mut connection = self.must(connected);
-        for words in [
-            ["ROOMS.PROPERTY", "bench", "OPEN"].as_slice(),
-            &["ROOMS.PROPERTY", "hotel"],
-        ] {
-            self.must(super::listing::ask(&mut connection, words));
-        }
-        for room in DOUBLES {
-            let words = ["ROOMS.ROOM", "ADD", "hotel", room, "double"];
+        for words in B::opening() {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
             self.must(super::listing::ask(&mut connection, &words));
         }
     }
@@ -97,13 +88,18 @@ impl Ordeal {
         let answers = self.rng.random_range(1..=most);
         let connected = Load::connect(server.resp(), LANES);
         let mut load = self.must(connected);
-        let ran = load.run(&mut self.recorder, &mut self.rng, answers);
-        self.must(ran);
+        self.go_on(&mut load, answers);
         if self.rng.random_bool(0.5) {
             let asked = load.ask(&mut self.recorder, &mut self.rng);
             self.must(asked);
         }
         load
+    }
+
+    /// Loads it with so many more acknowledged requests.
+    pub(crate) fn go_on(&mut self, load: &mut Load, answers: usize) {
+        let ran = load.run(&mut self.recorder, &mut self.rng, answers);
+        self.must(ran);
     }
 
     /// Listens to what the server had sent before it ended.
@@ -131,7 +127,7 @@ impl Ordeal {
         self.ask_what_was_not_answered(&mut connection, recovered)?;
         self.ask_again_what_was_answered(&mut connection)?;
         self.recorder.enter()?;
-        compare_listing(&mut connection, &self.recorder)
+        self.recorder.books.compare(&mut connection)
     }
 
     /// Each has one effect: it happened before the crash, or it happens now, and then never again.
@@ -188,42 +184,12 @@ impl Ordeal {
     }
 }
 
-fn ask(connection: &mut Connection, recorder: &Recorder, number: Number) -> Result<Answer, String> {
+fn ask<B: Books>(
+    connection: &mut Connection,
+    recorder: &Recorder<B>,
+    number: Number,
+) -> Result<Answer, String> {
     let words = recorder.words(number);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     Answer::parse(&super::listing::ask(connection, &words)?)
-}
-
-/// The server's listing is what the ledger demands, and sells no night twice.
-pub(crate) fn compare_listing(
-    connection: &mut Connection,
-    recorder: &Recorder,
-) -> Result<(), String> {
-    let listing = everything(connection)?;
-    let twice = sold_twice(&listing);
-    if !twice.is_empty() {
-        return Err(format!("sold twice: {twice:#?}"));
-    }
-    let (listed, standing) = (by_reference(&listing), recorder.ledger.standing());
-    if listed == standing {
-        return Ok(());
-    }
-    let mut report = "what is listed is not what was acknowledged".to_owned();
-    for (title, left, right) in [
-        ("lost or changed", &standing, &listed),
-        ("not acknowledged so", &listed, &standing),
-    ] {
-        for (reference, line) in only_in(left, right) {
-            write!(report, "\n{title}: {reference} {line}").expect("a string takes everything");
-        }
-    }
-    Err(report)
-}
-
-fn only_in<'a>(
-    left: &'a BTreeMap<String, String>,
-    right: &'a BTreeMap<String, String>,
-) -> impl Iterator<Item = (&'a String, &'a String)> {
-    left.iter()
-        .filter(|(reference, line)| right.get(*reference) != Some(line))
 }

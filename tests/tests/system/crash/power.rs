@@ -8,6 +8,7 @@ use rand::RngExt as _;
 use turnstile_tests::{Turnstile, run};
 
 use super::directory::{FIRST_OFFSET, SEGMENT_BYTES, with_small_segments};
+use super::hotel::Hotel;
 use super::listing::{connect, figure};
 use super::load::Load;
 use super::ordeal::Ordeal;
@@ -31,9 +32,9 @@ fn a_power_cut_takes_nothing_that_was_answered() {
     let Some(mut volume) = Volume::make(MEBIBYTES, promise) else {
         return;
     };
-    let mut ordeal = Ordeal::new("a_power_cut_takes_nothing");
+    let mut ordeal = Ordeal::<Hotel>::new("a_power_cut_takes_nothing");
     with_small_segments(&volume.data());
-    ordeal.open_properties(&Turnstile::serve(&volume.data(), "sync"));
+    ordeal.open(&Turnstile::serve(&volume.data(), "sync"));
     let mut half_made = 0;
     for cut in 1..=CUTS {
         if cut % 3 == 0 {
@@ -75,7 +76,7 @@ fn cut_power_while_a_segment_is_made(volume: &Volume) -> bool {
 }
 
 /// The power goes; the server is killed too, or notices by itself, and then says nothing more.
-fn cut_power(volume: &Volume, ordeal: &mut Ordeal, server: Turnstile, mut load: Load) {
+fn cut_power(volume: &Volume, ordeal: &mut Ordeal<Hotel>, server: Turnstile, mut load: Load) {
     let is_flushed = ordeal.rng.random_bool(0.5);
     volume.cut(if is_flushed { Log::Flushed } else { Log::Lost });
     if ordeal.rng.random_bool(0.5) {
@@ -96,9 +97,9 @@ fn a_power_cut_takes_answers_that_did_not_wait_for_the_disk() {
     let Some(mut volume) = Volume::make(MEBIBYTES, promise) else {
         return;
     };
-    let mut ordeal = Ordeal::new("a_power_cut_takes_answers");
+    let mut ordeal = Ordeal::<Hotel>::new("a_power_cut_takes_answers");
     with_small_segments(&volume.data());
-    ordeal.open_properties(&Turnstile::serve(&volume.data(), "sync"));
+    ordeal.open(&Turnstile::serve(&volume.data(), "sync"));
     let mut has_lost = false;
     for _ in 0..VAIN_CUTS_MAX {
         let server = Turnstile::serve(&volume.data(), "os");

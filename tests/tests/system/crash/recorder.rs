@@ -4,8 +4,7 @@ use rand::rngs::StdRng;
 use turnstile_client::resp::Value;
 
 use super::answer::Answer;
-use super::ledger::Ledger;
-use super::request::{self, Known, Request};
+use super::books::Books;
 
 /// The number of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,9 +12,9 @@ pub(crate) struct Number(pub(crate) usize);
 
 /// What is known of one request.
 #[derive(Clone, Debug)]
-pub(crate) struct Record {
+pub(crate) struct Record<R> {
     pub(crate) key: String,
-    pub(crate) request: Request,
+    pub(crate) request: R,
     pub(crate) reply: Reply,
 }
 
@@ -29,28 +28,36 @@ pub(crate) enum Reply {
 }
 
 /// The memory of a test; it lives outside the server.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Recorder {
-    pub(crate) records: Vec<Record>,
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder<B: Books> {
+    pub(crate) records: Vec<Record<B::Request>>,
     /// The books after the first `entered` requests, which all have their answers.
-    pub(crate) ledger: Ledger,
+    pub(crate) books: B,
     pub(crate) entered: usize,
-    /// The last position in the ledger.
+    /// The last position in the books.
     pub(crate) last: u64,
-    known: Known,
 }
 
-impl Recorder {
+impl<B: Books> Recorder<B> {
+    pub(crate) fn new() -> Self {
+        Self {
+            records: Vec::new(),
+            books: B::default(),
+            entered: 0,
+            last: 0,
+        }
+    }
+
     /// Makes the next request; it is to be sent now.
     pub(crate) fn next(&mut self, rng: &mut StdRng) -> Number {
-        let request = request::next(rng, &mut self.known);
+        let request = self.books.next(rng);
         self.add(request)
     }
 
-    pub(crate) fn add(&mut self, request: Request) -> Number {
+    pub(crate) fn add(&mut self, request: B::Request) -> Number {
         let number = self.records.len();
         self.records.push(Record {
-            key: format!("key-{number}"),
+            key: format!("{}-{number}", B::KEYS),
             request,
             reply: Reply::Missing,
         });
@@ -59,7 +66,7 @@ impl Recorder {
 
     pub(crate) fn words(&self, number: Number) -> Vec<String> {
         let record = &self.records[number.0];
-        record.request.words(&record.key)
+        B::words(&record.request, &record.key)
     }
 
     /// Takes note of the first answer to a request.
@@ -79,14 +86,7 @@ impl Recorder {
     /// Takes note of what a request was answered in the end.
     pub(crate) fn settle(&mut self, number: Number, answer: Answer) {
         let record = &mut self.records[number.0];
-        if let Some(reference) = answer.fields.get("reference") {
-            match &record.request {
-                Request::Book { guest, .. } | Request::Confirm { guest, .. } => {
-                    self.known.bookings.push((reference.clone(), *guest));
-                }
-                _ => self.known.holds.push(reference.clone()),
-            }
-        }
+        self.books.learn(&record.request, &answer);
         record.reply = Reply::Answered(answer);
     }
 
@@ -129,7 +129,7 @@ impl Recorder {
                 ));
             }
             self.last = answer.position;
-            self.ledger.enter(request, answer)?;
+            self.books.enter(request, answer)?;
         }
         self.entered = self.records.len();
         Ok(())

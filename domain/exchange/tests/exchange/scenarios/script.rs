@@ -2,38 +2,16 @@
 
 mod answers;
 
-use std::fmt::Write as _;
-
 use turnstile_exchange::{
-    Command, Cursor, Exchange, Order, OrderId, OrderRef, Outcome, Query, SelfTrade, Side,
+    Command, Cursor, Event, Exchange, Order, OrderId, OrderRef, Outcome, Query, SelfTrade, Side,
     TimeInForce,
 };
-use turnstile_types::{Machine, Principal, Timestamp};
+use turnstile_trial::{Stage, Words, ms};
+use turnstile_types::Timestamp;
 
-use crate::scenery::{account, bytes_of, client, context, decimal, symbol};
+use crate::scenery::{account, client, decimal, symbol};
 
-/// A machine and the time on it.
-pub(crate) struct Stage {
-    exchange: Exchange,
-    position: u64,
-    now: u64,
-    principal: Principal,
-}
-
-/// `5ms`, `5s`, `5m`, `5h`, `5d`
-fn ms(text: &str) -> u64 {
-    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap();
-    let (number, unit) = text.split_at(end);
-    let unit = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        other => panic!("no unit of time: {other}"),
-    };
-    number.parse::<u64>().unwrap() * unit
-}
+pub(crate) const WORDS: Words<Exchange> = Words { apply, ask, event };
 
 fn digits(text: &str) -> u16 {
     text.parse().unwrap()
@@ -63,181 +41,127 @@ fn self_trade(text: &str) -> SelfTrade {
     }
 }
 
-impl Stage {
-    pub(crate) fn new() -> Self {
-        Self {
-            exchange: Exchange::empty(),
-            position: 0,
-            // 2027-01-01T00:00:00Z
-            now: 1_798_761_600_000,
-            principal: Principal::local(),
-        }
-    }
-
-    /// Plays one line and returns the lines of the answer.
-    pub(crate) fn play(&mut self, line: &str) -> String {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let answer = match words.as_slice() {
-            ["after", time] => {
-                self.now += ms(time);
-                String::new()
-            }
-            ["tick"] => {
-                self.position += 1;
-                let context = context(self.position, self.now, &self.principal);
-                self.exchange.tick(&context);
-                String::new()
-            }
-            ["deadline"] => match self.exchange.next_deadline() {
-                None => "none\n".into(),
-                Some(deadline) => format!("{deadline}\n"),
-            },
-            ["events"] => self.events(),
-            [verb, "?", rest @ ..] => self.ask(verb, rest),
-            words => self.apply(words),
-        };
-        assert_eq!(self.exchange.check(), Ok(()), "after {line}");
-        self.restore();
-        answer
-    }
-
-    /// Nothing is lost by a restart, wherever it comes.
-    fn restore(&mut self) {
-        let bytes = bytes_of(&self.exchange);
-        let restored = Exchange::restore(&bytes).unwrap();
-        assert_eq!(restored.check(), Ok(()));
-        assert!(bytes_of(&restored) == bytes);
-    }
-
-    fn apply(&mut self, words: &[&str]) -> String {
-        let command = match words {
-            [side @ ("buy" | "sell"), rest @ ..] => Command::Order(self.order(side, rest)),
-            ["account", id, cash] => Command::CreateAccount {
-                account: account(id),
-                cash: decimal(cash),
-            },
-            ["symbol", name, price, quantity] => Command::CreateSymbol {
-                symbol: symbol(name),
-                price_scale: price.parse().unwrap(),
-                quantity_scale: quantity.parse().unwrap(),
-            },
-            ["grant", id, name, quantity] => Command::Grant {
-                account: account(id),
-                symbol: symbol(name),
-                quantity: decimal(quantity),
-            },
-            ["deposit", id, amount] => Command::Deposit {
-                account: account(id),
-                amount: decimal(amount),
-            },
-            ["withdraw", id, amount] => Command::Withdraw {
-                account: account(id),
-                amount: decimal(amount),
-            },
-            words => later_command(words),
-        };
-        self.position += 1;
-        let context = context(self.position, self.now, &self.principal);
-        match self.exchange.apply(&context, &command) {
-            Outcome::Done(done) => answers::done(&done),
-            Outcome::Refused(refusal) => answers::refusal(&refusal),
-        }
-    }
-
-    /// `buy ACCOUNT SYMBOL QUANTITY LIMIT|market [ioc|fok|post|until=5m] [self=skip] [id=mine]`
-    fn order(&self, side: &str, words: &[&str]) -> Order {
-        let [who, name, quantity, limit, options @ ..] = words else {
-            panic!("an order has an account, a symbol, a quantity and a limit: {words:?}");
-        };
-        let market = *limit == "market";
-        let mut order = Order {
-            account: account(who),
+fn apply(stage: &mut Stage<Exchange>, words: &[&str]) -> String {
+    let command = match words {
+        [side @ ("buy" | "sell"), rest @ ..] => Command::Order(order(stage.now, side, rest)),
+        ["account", id, cash] => Command::CreateAccount {
+            account: account(id),
+            cash: decimal(cash),
+        },
+        ["symbol", name, price, quantity] => Command::CreateSymbol {
             symbol: symbol(name),
-            side: if side == "buy" { Side::Buy } else { Side::Sell },
+            price_scale: price.parse().unwrap(),
+            quantity_scale: quantity.parse().unwrap(),
+        },
+        ["grant", id, name, quantity] => Command::Grant {
+            account: account(id),
+            symbol: symbol(name),
             quantity: decimal(quantity),
-            limit: (!market).then(|| decimal(limit)),
-            time_in_force: if market {
-                TimeInForce::ImmediateOrCancel
-            } else {
-                TimeInForce::GoodTillCancel
-            },
-            self_trade: SelfTrade::ExpireTaker,
-            client_id: None,
-        };
-        for option in options {
-            match option.split_once('=').unwrap_or((option, "")) {
-                ("gtc", _) => order.time_in_force = TimeInForce::GoodTillCancel,
-                ("ioc", _) => order.time_in_force = TimeInForce::ImmediateOrCancel,
-                ("fok", _) => order.time_in_force = TimeInForce::FillOrKill,
-                ("post", _) => order.time_in_force = TimeInForce::PostOnly,
-                ("until", time) => {
-                    let until = Timestamp(self.now + ms(time));
-                    order.time_in_force = TimeInForce::GoodTillDate(until);
-                }
-                ("self", mode) => order.self_trade = self_trade(mode),
-                ("id", id) => order.client_id = Some(client(id)),
-                (other, _) => panic!("no such option: {other}"),
+        },
+        ["deposit", id, amount] => Command::Deposit {
+            account: account(id),
+            amount: decimal(amount),
+        },
+        ["withdraw", id, amount] => Command::Withdraw {
+            account: account(id),
+            amount: decimal(amount),
+        },
+        words => later_command(words),
+    };
+    match stage.apply(&command) {
+        Outcome::Done(done) => answers::done(&done),
+        Outcome::Refused(refusal) => answers::refusal(&refusal),
+    }
+}
+
+/// `buy ACCOUNT SYMBOL QUANTITY LIMIT|market [ioc|fok|post|until=5m] [self=skip] [id=mine]`
+fn order(now: u64, side: &str, words: &[&str]) -> Order {
+    let [who, name, quantity, limit, options @ ..] = words else {
+        panic!("an order has an account, a symbol, a quantity and a limit: {words:?}");
+    };
+    let market = *limit == "market";
+    let mut order = Order {
+        account: account(who),
+        symbol: symbol(name),
+        side: if side == "buy" { Side::Buy } else { Side::Sell },
+        quantity: decimal(quantity),
+        limit: (!market).then(|| decimal(limit)),
+        time_in_force: if market {
+            TimeInForce::ImmediateOrCancel
+        } else {
+            TimeInForce::GoodTillCancel
+        },
+        self_trade: SelfTrade::ExpireTaker,
+        client_id: None,
+    };
+    for option in options {
+        match option.split_once('=').unwrap_or((option, "")) {
+            ("gtc", _) => order.time_in_force = TimeInForce::GoodTillCancel,
+            ("ioc", _) => order.time_in_force = TimeInForce::ImmediateOrCancel,
+            ("fok", _) => order.time_in_force = TimeInForce::FillOrKill,
+            ("post", _) => order.time_in_force = TimeInForce::PostOnly,
+            ("until", time) => {
+                let until = Timestamp(now + ms(time));
+                order.time_in_force = TimeInForce::GoodTillDate(until);
             }
+            ("self", mode) => order.self_trade = self_trade(mode),
+            ("id", id) => order.client_id = Some(client(id)),
+            (other, _) => panic!("no such option: {other}"),
         }
-        order
     }
+    order
+}
 
-    fn events(&mut self) -> String {
-        let mut lines = String::new();
-        self.exchange.drain_events(&mut |event| {
-            writeln!(lines, "{}", answers::event(&event)).unwrap();
-        });
-        lines
-    }
+fn event(event: &Event) -> String {
+    format!("{}\n", answers::event(event))
+}
 
-    fn ask(&self, verb: &str, words: &[&str]) -> String {
-        let cursor = |text: &str| optional(text, |text| Cursor(text.parse().unwrap()));
-        let query = match (verb, words) {
-            ("balance", [id, from, limit]) => Query::Account {
-                account: account(id),
-                cursor: cursor(from),
-                limit: digits(limit),
-            },
-            ("accounts", [from, limit]) => Query::Accounts {
-                cursor: cursor(from),
-                limit: digits(limit),
-            },
-            ("symbols", [from, limit]) => Query::Symbols {
-                cursor: cursor(from),
-                limit: digits(limit),
-            },
-            ("symbol", [name]) => Query::Symbol {
-                symbol: symbol(name),
-            },
-            ("order", [order, who]) => Query::Order {
-                account: optional(who, account),
-                order: order_ref(order),
-            },
-            ("orders", [id, name, from, limit]) => Query::Orders {
-                account: account(id),
-                symbol: optional(name, symbol),
-                cursor: cursor(from),
-                limit: digits(limit),
-            },
-            ("depth", [name, levels]) => Query::Depth {
-                symbol: symbol(name),
-                levels: digits(levels),
-            },
-            ("queue", [name, limit]) => Query::Queue {
-                symbol: symbol(name),
-                limit: digits(limit),
-            },
-            ("trades", [name, from, limit]) => Query::Trades {
-                symbol: symbol(name),
-                cursor: cursor(from),
-                limit: digits(limit),
-            },
-            ("totals", []) => Query::Totals,
-            _ => panic!("no such question: {verb} {words:?}"),
-        };
-        let now = Timestamp(self.now);
-        answers::answer(&self.exchange.query(now, &self.principal, &query))
-    }
+fn ask(stage: &Stage<Exchange>, verb: &str, words: &[&str]) -> String {
+    let cursor = |text: &str| optional(text, |text| Cursor(text.parse().unwrap()));
+    let query = match (verb, words) {
+        ("balance", [id, from, limit]) => Query::Account {
+            account: account(id),
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
+        ("accounts", [from, limit]) => Query::Accounts {
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
+        ("symbols", [from, limit]) => Query::Symbols {
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
+        ("symbol", [name]) => Query::Symbol {
+            symbol: symbol(name),
+        },
+        ("order", [order, who]) => Query::Order {
+            account: optional(who, account),
+            order: order_ref(order),
+        },
+        ("orders", [id, name, from, limit]) => Query::Orders {
+            account: account(id),
+            symbol: optional(name, symbol),
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
+        ("depth", [name, levels]) => Query::Depth {
+            symbol: symbol(name),
+            levels: digits(levels),
+        },
+        ("queue", [name, limit]) => Query::Queue {
+            symbol: symbol(name),
+            limit: digits(limit),
+        },
+        ("trades", [name, from, limit]) => Query::Trades {
+            symbol: symbol(name),
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
+        ("totals", []) => Query::Totals,
+        _ => panic!("no such question: {verb} {words:?}"),
+    };
+    answers::answer(&stage.query(&query))
 }
 
 fn later_command(words: &[&str]) -> Command {

@@ -3,20 +3,15 @@
 use std::fmt::Write as _;
 
 use turnstile_rooms::{
-    Answer, Block, Command, Cursor, Done, Entry, EntryState, EventKind, Nights, Outcome, Page,
-    Query, Reference, Refusal, Rooms, Wish,
+    Answer, Block, Command, Cursor, Done, Entry, EntryState, Event, Nights, Outcome, Page, Query,
+    Reference, Refusal, Rooms, Wish,
 };
-use turnstile_types::{Machine, Night, Principal, Stay, Timestamp};
+use turnstile_trial::{Stage, Words, ms};
+use turnstile_types::{Night, Stay};
 
-use crate::scenery::{context, guest, id, name};
+use crate::scenery::{guest, id, name};
 
-/// A machine and the time on it.
-pub(crate) struct Stage {
-    rooms: Rooms,
-    position: u64,
-    now: u64,
-    principal: Principal,
-}
+pub(crate) const WORDS: Words<Rooms> = Words { apply, ask, event };
 
 fn date(text: &str) -> Night {
     Night::parse(text.as_bytes()).unwrap()
@@ -41,20 +36,6 @@ fn wish(text: &str) -> Wish {
     }
 }
 
-/// `5ms`, `5s`, `5m`, `5h`
-fn ms(text: &str) -> u64 {
-    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap();
-    let (number, unit) = text.split_at(end);
-    let unit = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        other => panic!("no unit of time: {other}"),
-    };
-    number.parse::<u64>().unwrap() * unit
-}
-
 fn ttl(text: &str) -> u32 {
     ms(text).try_into().unwrap()
 }
@@ -63,179 +44,126 @@ fn digits(text: &str) -> u16 {
     text.parse().unwrap()
 }
 
-impl Stage {
-    pub(crate) fn new() -> Self {
-        Self {
-            rooms: Rooms::empty(),
-            position: 0,
-            // 2027-01-01T00:00:00Z
-            now: 1_798_761_600_000,
-            principal: Principal::local(),
+fn apply(stage: &mut Stage<Rooms>, words: &[&str]) -> String {
+    let guests_name = words.last().map(|word| word.replace('_', " "));
+    let command = match *words {
+        ["property", property] => Command::AddProperty {
+            property: name(property),
+            open: false,
+        },
+        ["property", property, "open"] => Command::AddProperty {
+            property: name(property),
+            open: true,
+        },
+        ["room", property, room, room_type] => Command::AddRoom {
+            property: name(property),
+            room: name(room),
+            room_type: name(room_type),
+        },
+        ["withdraw", property, room] => Command::WithdrawRoom {
+            property: name(property),
+            room: name(room),
+        },
+        [verb @ ("stop" | "resume"), property, room, nights] => Command::StopSell {
+            property: name(property),
+            room: name(room),
+            stay: stay(nights),
+            stopped: verb == "stop",
+        },
+        ["book", property, wanted, nights, number, _] => Command::Book {
+            property: name(property),
+            wish: wish(wanted),
+            stay: stay(nights),
+            guest: guest(guests_name.as_ref().unwrap()),
+            id: id(digits(number)),
+        },
+        ["hold", property, wanted, nights, time] => Command::Hold {
+            property: name(property),
+            wish: wish(wanted),
+            stay: stay(nights),
+            ttl_ms: ttl(time),
+        },
+        ["extend", hold, time] => Command::Extend {
+            hold: reference(hold),
+            ttl_ms: ttl(time),
+        },
+        ["confirm", hold, number, _] => Command::Confirm {
+            hold: reference(hold),
+            guest: guest(guests_name.as_ref().unwrap()),
+            id: id(digits(number)),
+        },
+        ["release", hold] => Command::Release {
+            hold: reference(hold),
+        },
+        ["cancel", booking, number] => Command::Cancel {
+            booking: reference(booking),
+            id: id(digits(number)),
+        },
+        _ => panic!("no such command: {words:?}"),
+    };
+    match stage.apply(&command) {
+        Outcome::Done(done) => done_line(&done),
+        Outcome::Refused(refusal) => refusal_line(&refusal),
+    }
+}
+
+fn event(event: &Event) -> String {
+    let words = [
+        Some(format!("{}.{}", event.position, event.ordinal)),
+        Some(event.kind.code().into()),
+        Some(event.property.to_string()),
+        event.room.map(|room| room.to_string()),
+        event.reference.map(|reference| reference.to_string()),
+        event.stay.map(|stay| stay.to_string()),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    format!("{}\n", words.join(" "))
+}
+
+fn ask(stage: &Stage<Rooms>, verb: &str, words: &[&str]) -> String {
+    let cursor = |text: &str| (text != "-").then(|| Cursor(text.parse().unwrap()));
+    let query = match (verb, words) {
+        ("look", [entry]) => Query::LookUp {
+            reference: reference(entry),
+        },
+        ("list", [property, room, nights, from, limit]) => {
+            let (first, end) = nights.split_once("..").unwrap();
+            Query::List {
+                property: name(property),
+                room: (*room != "*").then(|| name(room)),
+                from: date(first),
+                to: date(end),
+                cursor: cursor(from),
+                limit: digits(limit),
+            }
         }
-    }
-
-    /// Plays one line and returns the lines of the answer.
-    pub(crate) fn play(&mut self, line: &str) -> String {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let answer = match words.as_slice() {
-            ["as", caller] => {
-                self.principal = Principal(name(caller));
-                String::new()
-            }
-            ["after", time] => {
-                self.now += ms(time);
-                String::new()
-            }
-            ["tick"] => {
-                self.position += 1;
-                let context = context(self.position, self.now, &self.principal);
-                self.rooms.tick(&context);
-                String::new()
-            }
-            ["deadline"] => match self.rooms.next_deadline() {
-                None => "none\n".into(),
-                Some(deadline) => format!("{deadline}\n"),
-            },
-            ["events"] => self.events(),
-            [verb, "?", rest @ ..] => self.ask(verb, rest),
-            words => self.apply(words),
-        };
-        assert_eq!(self.rooms.check(), Ok(()), "after {line}");
-        answer
-    }
-
-    fn apply(&mut self, words: &[&str]) -> String {
-        let guests_name = words.last().map(|word| word.replace('_', " "));
-        let command = match *words {
-            ["property", property] => Command::AddProperty {
-                property: name(property),
-                open: false,
-            },
-            ["property", property, "open"] => Command::AddProperty {
-                property: name(property),
-                open: true,
-            },
-            ["room", property, room, room_type] => Command::AddRoom {
-                property: name(property),
-                room: name(room),
-                room_type: name(room_type),
-            },
-            ["withdraw", property, room] => Command::WithdrawRoom {
-                property: name(property),
-                room: name(room),
-            },
-            [verb @ ("stop" | "resume"), property, room, nights] => Command::StopSell {
-                property: name(property),
-                room: name(room),
-                stay: stay(nights),
-                stopped: verb == "stop",
-            },
-            ["book", property, wanted, nights, number, _] => Command::Book {
-                property: name(property),
-                wish: wish(wanted),
-                stay: stay(nights),
-                guest: guest(guests_name.as_ref().unwrap()),
-                id: id(digits(number)),
-            },
-            ["hold", property, wanted, nights, time] => Command::Hold {
-                property: name(property),
-                wish: wish(wanted),
-                stay: stay(nights),
-                ttl_ms: ttl(time),
-            },
-            ["extend", hold, time] => Command::Extend {
-                hold: reference(hold),
-                ttl_ms: ttl(time),
-            },
-            ["confirm", hold, number, _] => Command::Confirm {
-                hold: reference(hold),
-                guest: guest(guests_name.as_ref().unwrap()),
-                id: id(digits(number)),
-            },
-            ["release", hold] => Command::Release {
-                hold: reference(hold),
-            },
-            ["cancel", booking, number] => Command::Cancel {
-                booking: reference(booking),
-                id: id(digits(number)),
-            },
-            _ => panic!("no such command: {words:?}"),
-        };
-        self.position += 1;
-        let context = context(self.position, self.now, &self.principal);
-        match self.rooms.apply(&context, &command) {
-            Outcome::Done(done) => done_line(&done),
-            Outcome::Refused(refusal) => refusal_line(&refusal),
-        }
-    }
-
-    fn events(&mut self) -> String {
-        let mut lines = String::new();
-        self.rooms.drain_events(&mut |event| {
-            let kind: EventKind = event.kind;
-            let words = [
-                Some(format!("{}.{}", event.position, event.ordinal)),
-                Some(kind.code().into()),
-                Some(event.property.to_string()),
-                event.room.map(|room| room.to_string()),
-                event.reference.map(|reference| reference.to_string()),
-                event.stay.map(|stay| stay.to_string()),
-            ];
-            let words: Vec<String> = words.into_iter().flatten().collect();
-            writeln!(lines, "{}", words.join(" ")).unwrap();
-        });
-        lines
-    }
-
-    fn ask(&self, verb: &str, words: &[&str]) -> String {
-        let cursor = |text: &str| (text != "-").then(|| Cursor(text.parse().unwrap()));
-        let query = match (verb, words) {
-            ("look", [entry]) => Query::LookUp {
-                reference: reference(entry),
-            },
-            ("list", [property, room, nights, from, limit]) => {
-                let (first, end) = nights.split_once("..").unwrap();
-                Query::List {
-                    property: name(property),
-                    room: (*room != "*").then(|| name(room)),
-                    from: date(first),
-                    to: date(end),
-                    cursor: cursor(from),
-                    limit: digits(limit),
-                }
-            }
-            ("guest", [number, from, limit]) => Query::Guest {
-                id: id(digits(number)),
-                cursor: cursor(from),
-                limit: digits(limit),
-            },
-            ("holds", [from, limit]) => Query::Holds {
-                cursor: cursor(from),
-                limit: digits(limit),
-            },
-            ("free", [property, room_type, nights]) => Query::Availability {
-                property: name(property),
-                room_type: (*room_type != "*").then(|| name(room_type)),
-                stay: stay(nights),
-            },
-            ("explain", [property, wanted, nights]) => Query::Explain {
-                property: name(property),
-                wish: wish(wanted),
-                stay: stay(nights),
-            },
-            ("properties", [from, limit]) => Query::Properties {
-                cursor: cursor(from),
-                limit: digits(limit),
-            },
-            ("totals", []) => Query::Totals,
-            _ => panic!("no such question: {verb} {words:?}"),
-        };
-        answer_lines(
-            &self
-                .rooms
-                .query(Timestamp(self.now), &self.principal, &query),
-        )
-    }
+        ("guest", [number, from, limit]) => Query::Guest {
+            id: id(digits(number)),
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
+        ("holds", [from, limit]) => Query::Holds {
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
+        ("free", [property, room_type, nights]) => Query::Availability {
+            property: name(property),
+            room_type: (*room_type != "*").then(|| name(room_type)),
+            stay: stay(nights),
+        },
+        ("explain", [property, wanted, nights]) => Query::Explain {
+            property: name(property),
+            wish: wish(wanted),
+            stay: stay(nights),
+        },
+        ("properties", [from, limit]) => Query::Properties {
+            cursor: cursor(from),
+            limit: digits(limit),
+        },
+        ("totals", []) => Query::Totals,
+        _ => panic!("no such question: {verb} {words:?}"),
+    };
+    answer_lines(&stage.query(&query))
 }
 
 fn done_line(done: &Done) -> String {

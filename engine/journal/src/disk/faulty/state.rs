@@ -3,8 +3,9 @@
 
 use std::io;
 
+use turnstile_seed::Random;
+
 use super::page::{Bytes, Page, pieces, take_blank};
-use super::random::Random;
 use super::{Fate, Fault, PAGE_BYTES, SECTOR_BYTES, Unsynced};
 
 /// The system's number for an input/output error.
@@ -60,7 +61,7 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
-            random: Random(seed),
+            random: Random::new(seed),
             life: 0,
             is_locked: false,
             is_off: false,
@@ -90,7 +91,7 @@ impl State {
         self.changes.clear();
         self.waiting.clear();
         self.has_struck = false;
-        self.random = Random(seed);
+        self.random = Random::new(seed);
         self.life += 1;
         self.is_locked = false;
         self.is_off = false;
@@ -120,7 +121,7 @@ impl State {
 
     /// A generator of its own, so that what uses it does not disturb other decisions.
     pub(crate) fn fork(&mut self) -> Random {
-        Random(self.random.next())
+        Random::new(self.random.draw())
     }
 
     /// Counts an operation that `kinds` of faults can hit; says which fault does.
@@ -323,9 +324,8 @@ impl State {
             Some(Fault::MisdirectedWrite) => {
                 // In an empty file there is no other page: the write is lost.
                 let pages = pages_in(self.files[file].size).max(1);
-                let page = self
-                    .random
-                    .below(u64::try_from(pages).expect("a file in memory"));
+                let pages = u64::try_from(pages).expect("a file in memory");
+                let page = self.random.below(pages);
                 let page_bytes = u64::try_from(PAGE_BYTES).expect("a page is small");
                 let elsewhere = page * page_bytes + offset % page_bytes;
                 let room = self.files[file].size.saturating_sub(elsewhere);

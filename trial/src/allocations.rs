@@ -16,20 +16,29 @@ thread_local! {
 
 /// What this thread has allocated so far.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tally {
+pub struct Tally {
     /// Calls that allocate or grow.
-    pub(crate) calls: u64,
+    calls: u64,
     /// Bytes in use; what one thread allocates and another frees counts for either, modulo 2^64.
     bytes: u64,
 }
 
 impl Tally {
-    pub(crate) fn now() -> Self {
+    /// Nothing is ever counted unless [`Counting`] is the binary's allocator.
+    #[must_use]
+    pub fn now() -> Self {
         TALLY.get()
     }
 
+    /// Calls since then.
+    #[must_use]
+    pub const fn calls_since(self, before: Self) -> u64 {
+        self.calls - before.calls
+    }
+
     /// Bytes taken since then and not given back.
-    pub(crate) const fn bytes_since(self, before: Self) -> u64 {
+    #[must_use]
+    pub const fn bytes_since(self, before: Self) -> u64 {
         self.bytes.wrapping_sub(before.bytes)
     }
 }
@@ -44,7 +53,14 @@ fn count(calls: u64, more: usize, less: usize) {
     TALLY.set(tally);
 }
 
-struct Counting;
+/// The system's allocator, which keeps the tally of each thread. A binary makes it its own:
+///
+/// ```
+/// #[global_allocator]
+/// static COUNTING: turnstile_trial::Counting = turnstile_trial::Counting;
+/// ```
+#[derive(Debug)]
+pub struct Counting;
 
 // SAFETY: every call is handed on to the system's allocator; counting touches two thread-local
 // numbers, which need no allocation and no destructor.
@@ -68,22 +84,20 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
 #[cfg(test)]
 mod tests {
-    use super::Tally;
+    use super::{Counting, Tally};
+
+    #[global_allocator]
+    static COUNTING: Counting = Counting;
 
     #[test]
     fn allocations_are_counted_until_they_are_given_back() {
         let before = Tally::now();
         let kept = vec![7_u8; 1_000];
         let between = Tally::now();
-        assert_eq!(
-            (between.calls - before.calls, between.bytes_since(before)),
-            (1, 1_000)
-        );
+        let taken = (between.calls_since(before), between.bytes_since(before));
+        assert_eq!(taken, (1, 1_000));
         drop(kept);
         assert_eq!(Tally::now().bytes_since(before), 0);
     }

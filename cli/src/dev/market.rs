@@ -1,0 +1,109 @@
+//! The sample market of `dev`: three symbols with open books, and an account to trade with.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context as _, bail, ensure};
+use turnstile_client::resp::Value;
+
+use crate::resp;
+
+/// The account that is left to whoever tries things: with cash, with shares, and without orders.
+const YOURS: &str = "1003";
+
+const SYMBOL: &str = "ACME";
+
+/// Everything that is made, in words of the RESP door. Accounts are digits: the XML door takes no
+/// others. The first two have put the books together and may be traded with.
+const COMMANDS: [&str; 36] = [
+    "ACCOUNT 1001 1000000",
+    "ACCOUNT 1002 1000000",
+    "ACCOUNT 1003 100000",
+    "SYMBOL ACME",
+    "SYMBOL BOLT",
+    "SYMBOL CORN",
+    "GRANT 1002 ACME 1000",
+    "GRANT 1002 BOLT 1000",
+    "GRANT 1002 CORN 1000",
+    "GRANT 1003 ACME 100",
+    "GRANT 1003 BOLT 100",
+    "GRANT 1003 CORN 100",
+    "ORDER 1001 ACME BUY 100 99.5",
+    "ORDER 1001 ACME BUY 50 99.75",
+    "ORDER 1001 ACME BUY 20 99.9",
+    "ORDER 1002 ACME SELL 20 100.1",
+    "ORDER 1002 ACME SELL 50 100.25",
+    "ORDER 1002 ACME SELL 100 100.5",
+    "ORDER 1001 BOLT BUY 200 24.8",
+    "ORDER 1001 BOLT BUY 80 24.9",
+    "ORDER 1001 BOLT BUY 40 24.95",
+    "ORDER 1002 BOLT SELL 40 25.05",
+    "ORDER 1002 BOLT SELL 80 25.1",
+    "ORDER 1002 BOLT SELL 200 25.2",
+    "ORDER 1001 CORN BUY 300 4.1",
+    "ORDER 1001 CORN BUY 200 4.12",
+    "ORDER 1001 CORN BUY 100 4.14",
+    "ORDER 1002 CORN SELL 100 4.16",
+    "ORDER 1002 CORN SELL 200 4.18",
+    "ORDER 1002 CORN SELL 300 4.2",
+    // One trade of each has been made, so that there is a last price.
+    "ORDER 1001 ACME BUY 5 100.1",
+    "ORDER 1002 ACME SELL 5 99.9",
+    "ORDER 1001 BOLT BUY 5 25.05",
+    "ORDER 1002 BOLT SELL 5 24.95",
+    "ORDER 1001 CORN BUY 5 4.16",
+    "ORDER 1002 CORN SELL 5 4.14",
+];
+
+/// Makes the market, whole or not at all, unless an earlier start has made it.
+pub(super) fn open(door: SocketAddr) -> anyhow::Result<()> {
+    let mut door = resp::connect(door)?;
+    let known = door.command(&[b"EXCHANGE.BALANCE", YOURS.as_bytes()])?;
+    if resp::field(&known, "account").is_some() {
+        return Ok(());
+    }
+    door.send(&[b"MULTI"]);
+    for line in COMMANDS {
+        let line = format!("EXCHANGE.{line}");
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        door.send(&words);
+    }
+    door.send(&[b"EXEC"]);
+    for _queued in 0..=COMMANDS.len() {
+        let answer = door.receive()?;
+        ensure!(!matches!(answer, Value::Error(_)), "{answer}");
+    }
+    let answers = door.receive()?;
+    let answers = answers.as_array().with_context(|| format!("{answers}"))?;
+    for (line, answer) in COMMANDS.iter().zip(answers) {
+        if let resp::Outcome::Refused(code) = resp::answer(answer)?.outcome {
+            bail!("{line} is refused: {code}");
+        }
+    }
+    Ok(())
+}
+
+/// Lines that a newcomer can paste, as far as their doors are open.
+pub(super) fn lines_to_paste(resp: Option<SocketAddr>, xml: Option<SocketAddr>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let Some(resp) = resp else {
+        return lines;
+    };
+    let redis_cli = format!("try   redis-cli -h {} -p {}", resp.ip(), resp.port());
+    lines.push(format!("{redis_cli} EXCHANGE.DEPTH {SYMBOL}"));
+    lines.push(format!(
+        "{redis_cli} EXCHANGE.ORDER {YOURS} {SYMBOL} BUY 10 100.1"
+    ));
+    if let Some(xml) = xml {
+        let request = format!(
+            "<transactions id=\"{YOURS}\"><order sym=\"{SYMBOL}\" amount=\"-10\" limit=\"99.9\"/>\
+             </transactions>"
+        );
+        lines.push(format!(
+            "try   printf '{}\\n{request}' | nc -N {} {}",
+            request.len(),
+            xml.ip(),
+            xml.port()
+        ));
+    }
+    lines
+}

@@ -1,0 +1,185 @@
+//! The exchange workload: traders who send and cancel orders, and the proof that no cent and no
+//! share appeared or vanished.
+
+mod books;
+mod flow;
+mod market;
+mod proof;
+mod report;
+mod statuses;
+mod trader;
+mod wire;
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use serde::Serialize;
+
+pub use flow::Held;
+pub use market::Market;
+pub use proof::Proof;
+pub use report::Report;
+pub use trader::{Ask, Trader};
+
+use crate::{
+    Error, Machine,
+    door::{self, Server},
+    pace::{self, Pace, Progress, Totals},
+};
+
+/// The most symbols of a run: each account gets shares of each.
+const SYMBOLS_MAX: usize = 1_000;
+
+/// How a server is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Door {
+    Resp,
+    Xml,
+}
+
+/// What to drive, and how hard.
+#[derive(Clone, Debug, Serialize)]
+pub struct Config {
+    pub door: Door,
+    /// Where that door is. Nobody else may trade in the run's symbols, which are made for it.
+    pub address: SocketAddr,
+    /// The RESP door of the same server, for the proof; over RESP it is the address itself. Without
+    /// it, nothing is proven but by the status of each order.
+    pub proof: Option<SocketAddr>,
+    /// Traders; each has a connection of its own.
+    pub users: usize,
+    /// Generator threads; one for each core that the generator may use.
+    pub threads: usize,
+    /// Requests under way on each connection.
+    pub pipeline: usize,
+    /// Answered before the measured window, and not part of it.
+    pub warm_up: Duration,
+    /// The measured window.
+    pub duration: Duration,
+    pub symbols: usize,
+    /// Each trader connects, sends one order, waits for the answer and goes; so many are there at
+    /// a time. The run ends when all have been there, or when the window is over.
+    pub one_shot: Option<usize>,
+    /// Same seed, same server state, same answers: the same bytes are sent.
+    pub seed: u64,
+}
+
+/// A run whose load is over, and whose proof is not done yet.
+#[derive(Debug)]
+pub struct Driven {
+    machine: Machine,
+    /// None where only XML is spoken.
+    server: Option<Server>,
+    before: Option<proof::Counters>,
+    market: Arc<Market>,
+    totals: Totals<Trader>,
+}
+
+/// Makes accounts and symbols, runs traders against the server, then proves that everything that
+/// was put in is still there.
+///
+/// # Errors
+/// The run could not be made: settings, connections, or a server that does not do what is needed.
+/// What the server did wrong is in the report's proof.
+pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+    drive(config, progress)?.prove(config)
+}
+
+/// The first part of [`run`]: everything but the proof.
+///
+/// # Errors
+/// As of [`run`].
+pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Driven, Error> {
+    if config.symbols == 0 || config.symbols > SYMBOLS_MAX {
+        return Err(Error::Setting("there are 1 to 1,000 symbols"));
+    }
+    let machine = Machine::this();
+    let witness = config.witness();
+    let before = witness.map(proof::Counters::ask).transpose()?;
+    let server = witness
+        .map(|address| door::facts(&mut door::connect(address)?)?.server())
+        .transpose()?;
+    let market = Arc::new(Market::open(config)?);
+    let pace = Pace {
+        address: config.address,
+        threads: config.threads,
+        pipeline: config.pipeline,
+        warm_up: config.warm_up,
+        duration: config.duration,
+    };
+    let traders = trader::traders(config, &market);
+    let totals = match config.one_shot {
+        None => pace::run(&pace, traders, progress)?,
+        Some(at_once) => {
+            let traders = traders.into_iter().map(Trader::once).collect();
+            pace::run_in_turn(&pace, traders, at_once, progress)?
+        }
+    };
+    Ok(Driven {
+        machine,
+        server,
+        before,
+        market,
+        totals,
+    })
+}
+
+impl Driven {
+    /// The second part of [`run`]. `config` may name other addresses than the load had: those of a
+    /// server that was killed and started again on the same data.
+    ///
+    /// # Errors
+    /// As of [`run`].
+    pub fn prove(self, config: &Config) -> Result<Report, Error> {
+        let (market, totals) = (&self.market, &self.totals);
+        let proof = proof::prove(config, market, self.before.as_ref(), totals)?;
+        Ok(Report::new(
+            config,
+            self.machine,
+            self.server,
+            totals,
+            proof,
+        ))
+    }
+}
+
+impl Config {
+    /// Where the books can be looked into.
+    fn witness(&self) -> Option<SocketAddr> {
+        match self.door {
+            Door::Resp => Some(self.address),
+            Door::Xml => self.proof,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn config(door: Door) -> Config {
+        Config {
+            door,
+            address: "127.0.0.1:1".parse().unwrap(),
+            proof: None,
+            users: 2,
+            threads: 1,
+            pipeline: 1,
+            warm_up: Duration::ZERO,
+            duration: Duration::from_millis(1),
+            symbols: 2,
+            one_shot: None,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn a_run_has_symbols() {
+        let mut config = config(Door::Resp);
+        for symbols in [0, SYMBOLS_MAX + 1] {
+            config.symbols = symbols;
+            let error = run(&config, &mut |_progress| {}).unwrap_err();
+            assert!(matches!(error, Error::Setting(_)), "{error}");
+        }
+    }
+}

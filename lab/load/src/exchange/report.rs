@@ -1,0 +1,177 @@
+//! What a run of the exchange workload gave: a table for people, JSON for the rest.
+
+use std::fmt;
+
+use serde::Serialize;
+use turnstile_stats::{
+    Summary,
+    units::{Count, Nanos, PerSecond, to_float},
+};
+
+use super::{Config, Door, Proof, Trader};
+use crate::{
+    Machine, Verdict,
+    door::Server,
+    pace::{Figures, Totals},
+    rooms::OperationReport,
+};
+
+/// The version of the JSON form: raised when a field changes its meaning or goes.
+const FORMAT: u32 = 1;
+
+/// The whole result of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The version of this JSON form.
+    pub format: u32,
+    pub workload: &'static str,
+    /// How users ask: here always `closed`.
+    pub pacing: &'static str,
+    /// The generator's version.
+    pub generator: &'static str,
+    pub machine: Machine,
+    /// None where only XML is spoken, which does not tell.
+    pub server: Option<Server>,
+    pub config: Config,
+    pub figures: Figures,
+    /// From the start to the last answer, in milliseconds: warm-up, and in a one-shot run
+    /// connecting, included.
+    pub took_ms: f64,
+    /// Response times of all operations together, in nanoseconds.
+    pub times: Summary,
+    pub operations: Vec<OperationReport>,
+    /// Connections that ended during the run; each made the answers it owed unknown.
+    pub connections_lost: u64,
+    /// Attempts to connect again that failed.
+    pub connects_failed: u64,
+    pub proof: Proof,
+    pub verdict: Verdict,
+}
+
+impl Report {
+    pub(super) fn new(
+        config: &Config,
+        machine: Machine,
+        server: Option<Server>,
+        totals: &Totals<Trader>,
+        proof: Proof,
+    ) -> Self {
+        let figures = totals.figures();
+        let verdict = if !proof.holds() {
+            Verdict::Violated
+        } else if (figures.little.holds() || config.one_shot.is_some()) && proof.is_proof() {
+            Verdict::Fine
+        } else {
+            Verdict::Invalid
+        };
+        let tally = &totals.tally;
+        Self {
+            format: FORMAT,
+            workload: "exchange",
+            pacing: "closed",
+            generator: env!("CARGO_PKG_VERSION"),
+            machine,
+            server,
+            config: config.clone(),
+            figures,
+            took_ms: totals.took.as_secs_f64() * 1e3,
+            times: totals.times().summary(),
+            operations: tally.operations.iter().map(OperationReport::of).collect(),
+            connections_lost: tally.connections_lost,
+            connects_failed: tally.connects_failed,
+            proof,
+            verdict,
+        }
+    }
+
+    /// What the run is worth, and with which code a command that made it should end.
+    #[must_use]
+    pub const fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_setting(f)?;
+        writeln!(f, "{}\n", self.machine)?;
+        writeln!(f, "          {}", Summary::HEAD)?;
+        for operation in &self.operations {
+            writeln!(f, "{:<10}{}", operation.name, operation.times)?;
+        }
+        writeln!(f, "{:<10}{}\n", "all", self.times)?;
+        let figures = &self.figures;
+        if self.config.one_shot.is_some() {
+            let rate = PerSecond(to_float(self.times.count) * 1e3 / self.took_ms);
+            let (requests, took) = (Count(self.times.count), self.took_ms / 1e3);
+            writeln!(
+                f,
+                "total: {requests} requests in {took:.3} s, {rate} requests/s"
+            )?;
+        } else {
+            let rate = PerSecond(figures.throughput);
+            writeln!(f, "throughput: {rate} operations/s")?;
+            writeln!(f, "{}", figures.little)?;
+        }
+        writeln!(
+            f,
+            "generator: {} of processor a request, {} to send it, lag n/a (closed loop)",
+            Nanos(figures.cpu_per_request),
+            Nanos(figures.split.sending),
+        )?;
+        for operation in &self.operations {
+            writeln!(f, "{operation}")?;
+        }
+        if self.connections_lost + self.connects_failed > 0 {
+            writeln!(
+                f,
+                "connections: {} lost, {} attempts to connect again failed",
+                Count(self.connections_lost),
+                Count(self.connects_failed)
+            )?;
+        }
+        write!(f, "{}", self.proof)?;
+        if self.verdict == Verdict::Invalid {
+            write!(
+                f,
+                "\nINVALID: not all was measured or proven; do not use these figures"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    /// What was driven, and how hard.
+    fn write_setting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let config = &self.config;
+        let door = match config.door {
+            Door::Resp => "RESP",
+            Door::Xml => "XML",
+        };
+        writeln!(
+            f,
+            "exchange over {door}, closed loop, {} users x {} deep, {} symbols, {} threads, {:?} \
+             after {:?}, seed {}",
+            config.users,
+            config.pipeline,
+            config.symbols,
+            config.threads,
+            config.duration,
+            config.warm_up,
+            config.seed
+        )?;
+        if let Some(at_once) = config.one_shot {
+            writeln!(
+                f,
+                "one shot: each user connects and asks once, {at_once} at a time"
+            )?;
+        }
+        if let Some(server) = &self.server {
+            let (version, durability) = (&server.version, &server.durability);
+            let address = config.address;
+            writeln!(f, "server {version} at {address}, durability {durability}")?;
+        }
+        Ok(())
+    }
+}

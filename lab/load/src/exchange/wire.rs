@@ -1,0 +1,312 @@
+//! What a trader says and hears on either door, without allocating.
+
+use turnstile_client::resp::{self, Limits, Token};
+use turnstile_exchange::{Decimal, OrderId, Side};
+use turnstile_xml::{
+    Framed,
+    client::{Outgoing, frame},
+};
+
+use super::{
+    Door, Market,
+    flow::{Held, New},
+};
+use crate::{door::code, pace::Garbled};
+
+/// Digits after the point of a price: the flow has cents.
+const PRICE_SCALE: u8 = 2;
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told<'a> {
+    Opened(Opened),
+    Cancelled,
+    Refused(&'a [u8]),
+    Error(&'a [u8]),
+}
+
+/// An order that was accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Opened {
+    pub(super) order: u64,
+    /// It may be on the book.
+    pub(super) rests: bool,
+    /// Shares that were executed at once, as far as the door tells: none over XML.
+    pub(super) executed: u8,
+}
+
+impl Door {
+    /// How a cancel is refused when nothing of the order is open.
+    pub(super) const fn not_open(self) -> &'static [u8] {
+        match self {
+            Self::Resp => b"not_open",
+            Self::Xml => b"nothing of the order is open",
+        }
+    }
+
+    pub(super) fn put_new(self, out: &mut Vec<u8>, market: &Market, new: &New) {
+        let (account, symbol) = (&market.accounts[new.account], &market.symbols[new.symbol]);
+        let price = Decimal::new(new.price, PRICE_SCALE);
+        match self {
+            Self::Resp => {
+                resp::put_count(out, b'*', if new.immediate { 7 } else { 6 });
+                resp::put_bulk(out, b"EXCHANGE.ORDER");
+                resp::put_bulk(out, account.as_bytes());
+                resp::put_bulk(out, symbol.as_bytes());
+                resp::put_bulk(
+                    out,
+                    if new.side == Side::Buy {
+                        b"BUY"
+                    } else {
+                        b"SELL"
+                    },
+                );
+                put_number(out, new.quantity, 0);
+                put_number(out, price.units(), price.scale());
+                if new.immediate {
+                    resp::put_bulk(out, b"IOC");
+                }
+            }
+            Self::Xml => {
+                let mut request = Outgoing::transactions(out, account);
+                request.order(symbol, new.side, Decimal::new(new.quantity, 0), price);
+                request.finish();
+            }
+        }
+    }
+
+    pub(super) fn put_cancel(self, out: &mut Vec<u8>, market: &Market, held: Held) {
+        let account = &market.accounts[held.account];
+        match self {
+            Self::Resp => {
+                resp::put_count(out, b'*', 3);
+                resp::put_bulk(out, b"EXCHANGE.CANCEL");
+                resp::put_bulk(out, account.as_bytes());
+                put_number(out, held.order, 0);
+            }
+            Self::Xml => {
+                let mut request = Outgoing::transactions(out, account);
+                request.cancel(OrderId(held.order));
+                request.finish();
+            }
+        }
+    }
+
+    /// Reads the answer at the front of `bytes` and how many bytes it takes; nothing when more are
+    /// needed.
+    pub(super) fn hear(self, bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
+        match self {
+            Self::Resp => hear_resp(bytes),
+            Self::Xml => hear_xml(bytes),
+        }
+    }
+}
+
+/// Appends a number as a bulk string.
+fn put_number(out: &mut Vec<u8>, mut units: u64, scale: u8) {
+    // Twenty digits and the point.
+    let mut text = [b'0'; 21];
+    let mut at = text.len();
+    for digit in 0_u8.. {
+        if digit > scale && units == 0 {
+            break;
+        }
+        if digit == scale && scale > 0 {
+            at -= 1;
+            text[at] = b'.';
+        }
+        at -= 1;
+        text[at] = b'0' + u8::try_from(units % 10).expect("a digit is below ten");
+        units /= 10;
+    }
+    resp::put_bulk(out, &text[at..]);
+}
+
+fn hear_resp(bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
+    let garbled = |_malformed| Garbled;
+    let Some(length) = resp::reply_length(bytes, &Limits::REPLY).map_err(garbled)? else {
+        return Ok(None);
+    };
+    let mut rest = &bytes[..length];
+    let mut next = || -> Result<Option<Token<'_>>, Garbled> {
+        let token = resp::token(rest, &Limits::REPLY).map_err(garbled)?;
+        Ok(token.map(|(token, used)| {
+            rest = &rest[used..];
+            token
+        }))
+    };
+    let told = match (next()?, next()?, next()?, next()?, next()?) {
+        (Some(Token::Error(text)), ..) => Told::Error(code(text)),
+        (Some(Token::Array(2..)), Some(Token::Integer(0)), Some(Token::Bulk(reason)), ..) => {
+            Told::Refused(reason)
+        }
+        // Order, state, filled, value, open, and the position behind them.
+        (
+            Some(Token::Array(7..)),
+            Some(Token::Integer(1)),
+            Some(Token::Integer(order)),
+            Some(Token::Bulk(state)),
+            Some(Token::Bulk(filled)),
+        ) => Told::Opened(Opened {
+            order: u64::try_from(order).map_err(|_negative| Garbled)?,
+            rests: state == b"open",
+            executed: whole(filled).ok_or(Garbled)?,
+        }),
+        // Order, quantity, position.
+        (Some(Token::Array(4)), Some(Token::Integer(1)), ..) => Told::Cancelled,
+        _ => return Err(Garbled),
+    };
+    Ok(Some((told, length)))
+}
+
+/// Reads the first reply only, and of it the name and the id: an answer holds one, and reading it
+/// whole, as [`turnstile_xml::client::Replies`] does, takes memory.
+fn hear_xml(bytes: &[u8]) -> Result<Option<(Told<'_>, usize)>, Garbled> {
+    let (answer, length) = match frame(bytes) {
+        Framed::Incomplete { .. } => return Ok(None),
+        Framed::Broken(_) => return Err(Garbled),
+        Framed::Frame { xml, consumed } => (&bytes[xml], consumed),
+    };
+    let reply = answer.strip_prefix(b"<results><").ok_or(Garbled)?;
+    let end = reply.iter().position(|&byte| byte == b'>').ok_or(Garbled)?;
+    let (tag, content) = (&reply[..end], &reply[end + 1..]);
+    let name = tag.split(|byte| b" />".contains(byte)).next();
+    let told = match name {
+        Some(b"opened") => Told::Opened(Opened {
+            order: id(tag).ok_or(Garbled)?,
+            rests: true,
+            executed: 0,
+        }),
+        Some(b"canceled") => Told::Cancelled,
+        // The figures of a refusal stand behind a colon.
+        Some(b"error") => {
+            let end = content.iter().position(|byte| b":<,".contains(byte));
+            Told::Refused(&content[..end.unwrap_or(content.len())])
+        }
+        _ => return Err(Garbled),
+    };
+    Ok(Some((told, length)))
+}
+
+/// A number of shares: the flow asks for whole ones, at most a hundred.
+fn whole(number: &[u8]) -> Option<u8> {
+    str::from_utf8(number).ok()?.parse().ok()
+}
+
+/// The number in ` id="..."`. Nothing before it holds a quote: the other attributes are ours.
+fn id(tag: &[u8]) -> Option<u64> {
+    let start = tag.windows(5).position(|window| window == b" id=\"")?;
+    let value = tag[start + 5..].split(|&byte| byte == b'"').next()?;
+    str::from_utf8(value).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::tests::config;
+
+    fn check(door: Door, bytes: &[u8], told: Told<'_>) {
+        assert_eq!(door.hear(bytes), Ok(Some((told, bytes.len()))));
+        for cut in 0..bytes.len() {
+            assert_eq!(door.hear(&bytes[..cut]), Ok(None), "{cut}");
+        }
+    }
+
+    #[test]
+    fn answers_of_either_door_are_read_whole_or_not_at_all() {
+        let opened = |rests, executed| {
+            Told::Opened(Opened {
+                order: 17,
+                rests,
+                executed,
+            })
+        };
+        for (state, rests, filled) in [
+            ("open", true, 3),
+            ("filled", false, 9),
+            ("cancelled", false, 0),
+        ] {
+            let length = state.len();
+            let bytes = format!(
+                "*7\r\n:1\r\n:17\r\n${length}\r\n{state}\r\n$1\r\n{filled}\r\n$1\r\n0\r\n$2\r\n10\r\n:9\r\n"
+            );
+            check(Door::Resp, bytes.as_bytes(), opened(rests, filled));
+        }
+        let refused = b"*2\r\n:0\r\n$8\r\nnot_open\r\n";
+        check(Door::Resp, refused, Told::Refused(b"not_open"));
+        check(Door::Resp, b"-BUSY later\r\n", Told::Error(b"BUSY"));
+        let cancelled = b"*4\r\n:1\r\n:17\r\n$2\r\n10\r\n:9\r\n";
+        check(Door::Resp, cancelled, Told::Cancelled);
+        let rows: [(&[u8], Told<'_>); 3] = [
+            (
+                b"<results><opened sym=\"L1S0\" amount=\"10\" limit=\"99.5\" id=\"17\"/></results>",
+                opened(true, 0),
+            ),
+            (
+                b"<results><canceled id=\"17\"><canceled shares=\"5\" time=\"1\"/></canceled></results>",
+                Told::Cancelled,
+            ),
+            (
+                b"<results><error id=\"17\">insufficient funds: 5 needed</error></results>",
+                Told::Refused(b"insufficient funds"),
+            ),
+        ];
+        for (bytes, told) in rows {
+            check(Door::Xml, bytes, told);
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_garbled() {
+        let rows: [(Door, &[u8]); 6] = [
+            (Door::Resp, b"+OK\r\n"),
+            (Door::Resp, b"*2\r\n:1\r\n:9\r\n"),
+            (Door::Resp, b"?"),
+            (Door::Xml, b"HTTP/1.1 400"),
+            (Door::Xml, b"<results></results>"),
+            (Door::Xml, b"<results><opened sym=\"x\"/></results>"),
+        ];
+        for (door, bytes) in rows {
+            assert_eq!(door.hear(bytes), Err(Garbled), "{door:?} {bytes:?}");
+        }
+    }
+
+    #[test]
+    fn orders_and_cancels_are_written_as_each_door_reads_them() {
+        let market = Market::named(&config(Door::Resp), 3);
+        let mut new = New {
+            account: 2,
+            symbol: 1,
+            side: Side::Sell,
+            quantity: 40,
+            price: 9_905,
+            immediate: true,
+        };
+        let held = Held {
+            order: 17,
+            account: 2,
+            place: 0,
+        };
+        let mut out = Vec::new();
+        Door::Resp.put_new(&mut out, &market, &new);
+        new.price = 10_000;
+        new.immediate = false;
+        Door::Resp.put_new(&mut out, &market, &new);
+        Door::Resp.put_cancel(&mut out, &market, held);
+        let expected = "*7\r\n$14\r\nEXCHANGE.ORDER\r\n$5\r\n30002\r\n$4\r\nL3S1\r\n$4\r\nSELL\r\n\
+            $2\r\n40\r\n$5\r\n99.05\r\n$3\r\nIOC\r\n\
+            *6\r\n$14\r\nEXCHANGE.ORDER\r\n$5\r\n30002\r\n$4\r\nL3S1\r\n$4\r\nSELL\r\n\
+            $2\r\n40\r\n$3\r\n100\r\n\
+            *3\r\n$15\r\nEXCHANGE.CANCEL\r\n$5\r\n30002\r\n$2\r\n17\r\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+
+        let mut out = Vec::new();
+        Door::Xml.put_new(&mut out, &market, &new);
+        Door::Xml.put_cancel(&mut out, &market, held);
+        let order = "<transactions id=\"30002\"><order sym=\"L3S1\" amount=\"-40\" limit=\"100\"/>\
+            </transactions>";
+        let cancel = "<transactions id=\"30002\"><cancel id=\"17\"/></transactions>";
+        let expected = format!("{}\n{order}{}\n{cancel}", order.len(), cancel.len());
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}

@@ -1,0 +1,33 @@
+//! What a group owes, and to whom.
+
+use turnstile_types::Position;
+
+use crate::asked::Waiting;
+
+/// What groups have changed: told when they are durable, oldest first for each machine.
+#[derive(Default)]
+pub(crate) struct News {
+    pub(crate) rooms: Vec<turnstile_rooms::Event>,
+    pub(crate) exchange: Vec<turnstile_exchange::Event>,
+    /// The last position of which nobody wanted to know what happened at the exchange.
+    pub(crate) exchange_dropped: Option<Position>,
+}
+
+/// What one group owes: nothing of it leaves before the group is durable.
+#[derive(Default)]
+pub(crate) struct Owed {
+    /// Connections; their outputs hold the answers.
+    pub(crate) places: Vec<usize>,
+    /// Those who asked through the gate.
+    pub(crate) waiting: Vec<Waiting>,
+    /// How many requests it answers.
+    pub(crate) requests: usize,
+    /// What it has changed; the back end keeps that of the open group.
+    pub(crate) news: News,
+}
+
+impl Owed {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.places.is_empty() && self.waiting.is_empty()
+    }
+}

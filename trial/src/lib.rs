@@ -1,0 +1,23 @@
+//! What machines are tried with; nothing of the product is built with it.
+
+mod allocations;
+mod bytes;
+mod snapshots;
+mod stories;
+
+pub use allocations::{Counting, Tally};
+pub use bytes::{check_canonical, check_command, check_only_whole, check_outcome, hex, unhex};
+pub use snapshots::{bytes_of, check_changed, check_cut_or_continued, check_restored};
+pub use stories::{Stage, Words, check_stories, ms};
+
+use turnstile_types::{Context, Position, Principal, Timestamp};
+
+/// What a command sees, in plain numbers.
+#[must_use]
+pub const fn context(position: u64, now: u64, principal: &Principal) -> Context<'_> {
+    Context {
+        position: Position(position),
+        now: Timestamp(now),
+        principal,
+    }
+}
