@@ -138,7 +138,19 @@ fn the_top_is_whole_each_time_and_told_when_it_has_changed() {
 
 #[test]
 fn clients_keep_the_book_by_what_they_are_told() {
-    let market = Market::open(HttpLimits::STANDARD);
+    keep_the_book(Market::open(HttpLimits::STANDARD));
+}
+
+#[test]
+fn clients_keep_the_book_when_it_is_told_later_than_it_changes() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut settings = settings(Some("127.0.0.1:0".parse().unwrap()));
+    settings.data = Some(directory.path().to_owned());
+    settings.storage = Options::with(Durability::Sync);
+    keep_the_book(Market::start(&settings));
+}
+
+fn keep_the_book(market: Market) {
     let follow = |mut socket: Socket| {
         thread::spawn(move || {
             let mut kept = Kept::default();
