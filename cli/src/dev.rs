@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use turnstile_embedded::Durability;
 use turnstile_rooms::{Command, Outcome, Refusal, Rooms};
-use turnstile_server::{Ask, Gate};
+use turnstile_server::{Ask, Gate, Request};
 use turnstile_types::{Machine as _, Name, Principal};
 
 use crate::{
@@ -139,12 +139,12 @@ fn make_samples(gate: &Gate) -> anyhow::Result<()> {
         let mut bytes = Vec::new();
         Rooms::encode_command(&command, &mut bytes);
         let (reply, answer) = oneshot::channel();
-        gate.ask(Ask::Command {
+        gate.ask(Ask::Rooms(Request::Command {
             principal: Principal::local(),
             key: None,
             command: bytes,
             reply,
-        })?;
+        }))?;
         answers.push((command, answer));
     }
     for (command, answer) in answers {

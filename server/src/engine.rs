@@ -272,12 +272,18 @@ impl Engine {
         self.counters.commit(records, ns);
     }
 
-    /// Adds what has happened since the last call to what is to be told.
-    pub(crate) fn gather_news(&mut self, news: &mut News) {
+    /// Adds what has happened since the last call to what is to be told; of the exchange, when
+    /// somebody follows it.
+    pub(crate) fn gather_news(&mut self, news: &mut News, is_exchange_followed: bool) {
         self.backend
             .drain_rooms_events(&mut |event| news.rooms.push(event));
-        self.backend
-            .drain_exchange_events(&mut |event| news.exchange.push(event));
+        self.backend.drain_exchange_events(&mut |event| {
+            if is_exchange_followed {
+                news.exchange.push(event);
+            } else {
+                news.exchange_dropped = Some(event.position);
+            }
+        });
     }
 
     pub(crate) const fn position(&self) -> Position {

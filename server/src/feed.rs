@@ -1,34 +1,49 @@
-//! The last events, for those who follow: a ring that the loop writes and streams read.
+//! The last events of a service, for those who follow: a ring that the loop writes and others read.
 
 use std::{
     collections::VecDeque,
     fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+    },
 };
 
 use tokio::sync::Notify;
 use turnstile_http::EventId;
-use turnstile_rooms::Event;
-use turnstile_types::Position;
+use turnstile_types::{Machine, Position};
 
-/// How many events are kept for those who come back: some seconds at full speed, hours in a hotel.
-const EVENTS_KEPT: usize = 65_536;
+/// How many events are kept for those who come back: a tenth of a second of a busy exchange, hours
+/// in a hotel.
+pub(crate) const EVENTS_KEPT: usize = 65_536;
 
-/// The most events that one reading takes: the lock is held for some microseconds only.
+/// The most events that one reading looks at: the lock is held for some microseconds only.
 const EVENTS_AT_ONCE: usize = 256;
 
-/// The last events of the service, oldest first.
+/// How often [`Feed::rest`] is called before a feed that nobody follows is not kept any more.
+const RESTS: u32 = 60;
+
+/// The last events of a service, oldest first.
 ///
-/// The loop writes, streams read; both hold the lock for a short copy. A reader that finds nothing
+/// The loop writes, others read; both hold the lock for a short copy. A reader that finds nothing
 /// leaves its mark, and only then does the next event wake somebody: publishing costs a lock and a
 /// copy when nobody waits, and one wake-up for any number of events when somebody does.
-pub struct Feed {
-    ring: Mutex<Ring>,
+///
+/// A feed may be kept only while it is followed, and some time longer for those who come back. Then
+/// the loop looks at one flag, and remembers only how far it has gone without keeping anything.
+pub struct Feed<M: Machine> {
+    ring: Mutex<Ring<M::Event>>,
     bell: Notify,
+    is_kept: AtomicBool,
+    /// The last position of which events were not kept.
+    dropped: AtomicU64,
+    followers: AtomicU32,
+    /// Calls of [`Self::rest`] since anybody followed.
+    rests: AtomicU32,
 }
 
-struct Ring {
-    events: VecDeque<Event>,
+struct Ring<E> {
+    events: VecDeque<E>,
     capacity: usize,
     /// The number of the first event in the ring; events are numbered from 0 since the start.
     first: u64,
@@ -44,9 +59,9 @@ pub(crate) struct Place(u64);
 
 /// What a reading gave.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum Reading<E> {
     /// Events, oldest first, and the place after them.
-    Events(Vec<Event>, Place),
+    Events(Vec<E>, Place),
     /// The reader is at the end; the bell will ring.
     Nothing,
     /// The reader was too slow: so many events are gone, and the feed goes on at this one.
@@ -68,11 +83,19 @@ pub(crate) enum Start {
     },
 }
 
-impl Feed {
+impl<M: Machine> Feed<M> {
     /// A feed whose first event will come after the position `begin`: what was before is not kept.
     #[must_use]
     pub fn new(begin: Position) -> Self {
         Self::with_capacity(begin, EVENTS_KEPT)
+    }
+
+    /// A feed that is kept while it is followed only.
+    pub(crate) fn while_followed(begin: Position, capacity: usize) -> Self {
+        Self {
+            is_kept: AtomicBool::new(false),
+            ..Self::with_capacity(begin, capacity)
+        }
     }
 
     fn with_capacity(begin: Position, capacity: usize) -> Self {
@@ -90,23 +113,59 @@ impl Feed {
         Self {
             ring: Mutex::new(ring),
             bell: Notify::new(),
+            is_kept: AtomicBool::new(true),
+            dropped: AtomicU64::new(0),
+            followers: AtomicU32::new(0),
+            rests: AtomicU32::new(0),
         }
     }
 
     /// Adds an event of a committed group. Allocates nothing.
-    pub fn publish(&self, event: Event) {
+    pub fn publish(&self, event: M::Event) {
         let mut ring = self.lock();
+        ring.forget_before(self.dropped.load(Ordering::Relaxed));
         if ring.events.len() == ring.capacity
             && let Some(oldest) = ring.events.pop_front()
         {
             ring.first += 1;
-            ring.lost = EventId::of(&oldest);
+            ring.lost = id_of::<M>(&oldest);
         }
         ring.events.push_back(event);
         let awaited = std::mem::take(&mut ring.awaited);
         drop(ring);
         if awaited {
             self.bell.notify_one();
+        }
+    }
+
+    /// Whether events are to be published; otherwise they are [dropped](Self::drop_up_to).
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the events up to this position were not published.
+    pub(crate) fn drop_up_to(&self, position: Position) {
+        self.dropped.store(position.0, Ordering::Relaxed);
+    }
+
+    /// Has the feed kept from now on. The loop knows it as soon as it has answered any request
+    /// that was asked after this; [`Self::after`] MUST be called after that only.
+    pub(crate) fn follow(&self) {
+        self.followers.fetch_add(1, Ordering::Relaxed);
+        self.rests.store(0, Ordering::Relaxed);
+        self.is_kept.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn unfollow(&self) {
+        self.followers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// MUST be called by the thread of the followers only, about once a second: after a minute without followers, the feed is not kept any more.
+    pub(crate) fn rest(&self) {
+        if self.followers.load(Ordering::Relaxed) > 0 {
+            self.rests.store(0, Ordering::Relaxed);
+        } else if self.rests.fetch_add(1, Ordering::Relaxed) >= RESTS {
+            self.is_kept.store(false, Ordering::Relaxed);
         }
     }
 
@@ -123,26 +182,32 @@ impl Feed {
 
     /// The place after the event `last`.
     pub(crate) fn after(&self, last: EventId) -> Start {
-        let ring = self.lock();
+        let mut ring = self.lock();
+        ring.forget_before(self.dropped.load(Ordering::Relaxed));
         if last < ring.lost {
             return Start::TooOld {
-                first: ring.first_id(),
+                first: ring.first_id::<M>(),
                 place: Place(ring.first),
             };
         }
         let told = ring
             .events
-            .partition_point(|event| EventId::of(event) <= last);
+            .partition_point(|event| id_of::<M>(event) <= last);
         Start::At(Place(ring.first + number(told)))
     }
 
-    /// The events from a place on.
-    pub(crate) fn read(&self, from: Place) -> Reading {
+    /// The events from a place on, but only those that somebody wants. A reading that finds only
+    /// others gives none, and the place after them.
+    pub(crate) fn read(
+        &self,
+        from: Place,
+        is_wanted: impl Fn(&M::Event) -> bool,
+    ) -> Reading<M::Event> {
         let mut ring = self.lock();
         if from.0 < ring.first {
             return Reading::Missed {
                 events: ring.first - from.0,
-                first: ring.first_id(),
+                first: ring.first_id::<M>(),
                 place: Place(ring.first),
             };
         }
@@ -151,42 +216,56 @@ impl Feed {
             return Reading::Nothing;
         }
         let skipped = usize::try_from(from.0 - ring.first).expect("a place is inside the ring");
-        let events: Vec<Event> = ring
-            .events
-            .iter()
-            .skip(skipped)
-            .take(EVENTS_AT_ONCE)
-            .copied()
+        let end = ring.events.len().min(skipped + EVENTS_AT_ONCE);
+        let looked_at = ring.events.range(skipped..end);
+        let events: Vec<M::Event> = looked_at
+            .filter(|event| is_wanted(event))
+            .cloned()
             .collect();
-        let place = Place(from.0 + number(events.len()));
-        Reading::Events(events, place)
+        Reading::Events(events, Place(from.0 + number(end - skipped)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Ring> {
+    fn lock(&self) -> MutexGuard<'_, Ring<M::Event>> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Ring {
+impl<E> Ring<E> {
     fn end(&self) -> Place {
         Place(self.first + number(self.events.len()))
     }
 
+    /// Forgets what was told before events were dropped: it does not reach up to those that come.
+    fn forget_before(&mut self, dropped: u64) {
+        if self.lost.position.0 < dropped {
+            self.first = self.end().0;
+            self.events.clear();
+            self.lost = EventId {
+                position: Position(dropped),
+                ordinal: u32::MAX,
+            };
+        }
+    }
+
     /// The oldest event that can be told, or the one that would be next.
-    fn first_id(&self) -> EventId {
+    fn first_id<M: Machine<Event = E>>(&self) -> EventId {
         let next = EventId {
             position: self.lost.position.next(),
             ordinal: 0,
         };
-        self.events.front().map_or(next, EventId::of)
+        self.events.front().map_or(next, id_of::<M>)
     }
+}
+
+fn id_of<M: Machine>(event: &M::Event) -> EventId {
+    EventId::of(M::place_of(event))
 }
 
 fn number(length: usize) -> u64 {
     u64::try_from(length).expect("a length fits 64 bits")
 }
 
-impl fmt::Debug for Feed {
+impl<M: Machine> fmt::Debug for Feed<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Feed")
     }
@@ -194,10 +273,12 @@ impl fmt::Debug for Feed {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_rooms::EventKind;
+    use turnstile_rooms::{Event, EventKind, Rooms};
     use turnstile_types::{Name, Timestamp};
 
     use super::*;
+
+    type Feed = super::Feed<Rooms>;
 
     fn event(position: u64, ordinal: u32) -> Event {
         Event {
@@ -213,7 +294,7 @@ mod tests {
     }
 
     fn id(position: u64, ordinal: u32) -> EventId {
-        EventId::of(&event(position, ordinal))
+        id_of::<Rooms>(&event(position, ordinal))
     }
 
     #[test]
@@ -236,7 +317,7 @@ mod tests {
         };
         assert_eq!(feed.after(id(4, 0)), old, "before the process began");
         assert_eq!(
-            feed.read(Place(2)),
+            feed.read(Place(2), |_| true),
             Reading::Events(vec![event(9, 1), event(11, 0)], Place(4))
         );
     }
@@ -254,7 +335,7 @@ mod tests {
             first: id(4, 0),
             place: Place(3),
         };
-        assert_eq!(feed.read(begin), missed);
+        assert_eq!(feed.read(begin, |_| true), missed);
         assert_eq!(
             feed.after(id(2, 0)),
             Start::TooOld {
@@ -263,6 +344,50 @@ mod tests {
             }
         );
         assert_eq!(feed.after(id(3, 0)), Start::At(Place(3)));
+    }
+
+    #[test]
+    fn a_feed_is_kept_while_it_is_followed_and_some_time_longer() {
+        let feed = Feed::while_followed(Position(0), 4);
+        assert!(!feed.is_kept());
+        feed.publish(event(1, 0));
+        feed.drop_up_to(Position(7));
+        feed.follow();
+        assert!(feed.is_kept());
+        let place = feed.end();
+        let late = Start::TooOld {
+            first: id(8, 0),
+            place,
+        };
+        assert_eq!(
+            feed.after(id(6, 0)),
+            late,
+            "what was dropped cannot be told"
+        );
+        assert_eq!(feed.after(id(7, u32::MAX)), Start::At(place));
+        feed.publish(event(9, 0));
+        let read = Reading::Events(vec![event(9, 0)], Place(2));
+        assert_eq!(feed.read(place, |_| true), read);
+        feed.unfollow();
+        for _ in 0..RESTS {
+            feed.rest();
+        }
+        assert!(feed.is_kept());
+        feed.rest();
+        assert!(!feed.is_kept());
+    }
+
+    #[test]
+    fn a_reading_passes_over_what_nobody_wants() {
+        let feed = Feed::with_capacity(Position(0), 1_024);
+        for position in 1..=300 {
+            feed.publish(event(position, 0));
+        }
+        let last = |event: &Event| event.position == Position(300);
+        let nothing = Reading::Events(Vec::new(), Place(256));
+        assert_eq!(feed.read(Place(0), last), nothing);
+        let found = Reading::Events(vec![event(300, 0)], Place(300));
+        assert_eq!(feed.read(Place(256), last), found);
     }
 
     #[test]
@@ -276,7 +401,7 @@ mod tests {
             let mut poll = std::task::Context::from_waker(std::task::Waker::noop());
             feed.publish(event(1, 0));
             assert!(rung.as_mut().poll(&mut poll).is_pending(), "nobody waited");
-            assert_eq!(feed.read(feed.end()), Reading::Nothing);
+            assert_eq!(feed.read(feed.end(), |_| true), Reading::Nothing);
             feed.publish(event(2, 0));
             assert!(rung.as_mut().poll(&mut poll).is_ready());
             feed.publish(event(3, 0));

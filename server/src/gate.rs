@@ -12,28 +12,18 @@ use std::{
 
 use mio::Waker;
 use tokio::sync::{Notify, oneshot};
-use turnstile_embedded::{ExecuteError, Reply, Status};
-use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
-use turnstile_types::{Position, Principal};
+use turnstile_embedded::Status;
+use turnstile_exchange::Exchange;
+use turnstile_rooms::{IdKey, Rooms, Totals};
 
-use crate::limits::GATE_QUEUE;
+use crate::{asked::Request, limits::GATE_QUEUE};
 
 /// One request to the loop, and where its answer goes. The answer comes when it is durable; when
 /// the server stops instead, the sender is dropped.
 #[derive(Debug)]
 pub enum Ask {
-    Command {
-        principal: Principal,
-        key: Option<Box<str>>,
-        /// What `Rooms::encode_command` wrote.
-        command: Vec<u8>,
-        reply: oneshot::Sender<Result<Reply<Rooms>, ExecuteError>>,
-    },
-    Query {
-        principal: Principal,
-        query: Query,
-        reply: oneshot::Sender<(Position, Answer)>,
-    },
+    Rooms(Request<Rooms>),
+    Exchange(Request<Exchange>),
     Status {
         reply: oneshot::Sender<ServerStatus>,
     },

@@ -10,6 +10,8 @@ mod operations;
 mod reply;
 mod requests;
 mod routes;
+mod session;
+mod socket;
 mod stream;
 
 use std::{
@@ -26,12 +28,19 @@ use std::{
 use axum::Router;
 use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 
+use turnstile_exchange::Exchange;
+use turnstile_rooms::Rooms;
+
 use crate::{counters::Counters, feed::Feed, gate::Gate};
 
 use courier::Courier;
 pub use limits::HttpLimits;
 use limits::TURNED_AWAY_MAX;
 use line::{Line, Lines, Verdict};
+use stream::Source;
+
+/// The feeds of the services.
+pub(crate) type Feeds = (Arc<Feed<Rooms>>, Arc<Feed<Exchange>>);
 
 /// Two numbers in hexadecimal digits, and a dash.
 const REQUEST_ID_BYTES: usize = 33;
@@ -40,11 +49,10 @@ const REQUEST_ID_BYTES: usize = 33;
 pub(crate) struct Door {
     courier: Courier,
     gate: Gate,
-    feed: Arc<Feed>,
+    rooms: Source<Rooms>,
+    exchange: Source<Exchange>,
     counters: Arc<Counters>,
     limits: HttpLimits,
-    /// Rings when the feed has something new, on this thread.
-    news: Arc<Notify>,
     streams: AtomicU64,
     stopping: AtomicBool,
     documents: documents::Documents,
@@ -90,7 +98,7 @@ impl HttpDoor {
     pub(crate) fn start(
         listener: net::TcpListener,
         gate: Gate,
-        feed: Arc<Feed>,
+        (rooms, exchange): Feeds,
         counters: Arc<Counters>,
         limits: HttpLimits,
         ended: impl FnOnce() + Send + 'static,
@@ -107,10 +115,10 @@ impl HttpDoor {
         let door = Arc::new(Door {
             courier: Courier::new(gate.clone()),
             gate,
-            feed,
+            rooms: Source::new(rooms),
+            exchange: Source::new(exchange),
             counters,
             limits,
-            news: Arc::new(Notify::new()),
             streams: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             documents: documents::Documents::new(),
@@ -153,12 +161,18 @@ fn run_number() -> u64 {
 async fn serve(door: Arc<Door>, listener: TcpListener) {
     let router = routes::router(&door);
     let carrying = tokio::spawn(courier::carry(Arc::clone(&door)));
-    let telling = tokio::spawn(tell_news(Arc::clone(&door)));
+    let telling = {
+        let door = Arc::clone(&door);
+        tokio::spawn(async move {
+            tokio::join!(door.rooms.tell_news(), door.exchange.tell_news());
+        })
+    };
     let sweeping = tokio::spawn(sweep(Arc::clone(&door)));
     let mut connections = JoinSet::new();
     accept(&door, &router, &listener, &mut connections).await;
     drop(listener);
-    door.news.notify_waiters();
+    door.rooms.news.notify_waiters();
+    door.exchange.news.notify_waiters();
     door.lines().judge_all(Verdict::Stop);
     let all = async { while connections.join_next().await.is_some() {} };
     if time::timeout(door.limits.farewell, all).await.is_err() {
@@ -210,20 +224,19 @@ async fn accept(
     }
 }
 
-/// Passes the feed's bell on to the streams of this thread.
-async fn tell_news(door: Arc<Door>) {
-    loop {
-        door.feed.rung().await;
-        door.news.notify_waiters();
-    }
-}
-
-/// Looks for connections that are over their time.
+/// Looks for connections that are over their time, and for a feed that nobody follows.
 async fn sweep(door: Arc<Door>) {
     let mut ticks = time::interval(door.limits.sweep);
     loop {
         ticks.tick().await;
         door.lines().judge_overdue(&door.limits);
+        door.exchange.feed.rest();
+    }
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Door")
     }
 }
 
@@ -240,6 +253,11 @@ impl Door {
         let mut id = String::with_capacity(REQUEST_ID_BYTES);
         write!(id, "{:x}-{number:x}", self.run).expect("a text takes what is written");
         id
+    }
+
+    /// What tells this run of the server from others.
+    pub(crate) fn epoch(&self) -> String {
+        format!("{:x}", self.run)
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

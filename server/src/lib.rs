@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod asked;
 mod buffer;
 mod connection;
 mod connections;
@@ -28,6 +29,7 @@ use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use turnstile_embedded::OpenError;
 
+pub use asked::{Answered, Executed, Request};
 pub use counters::{
     COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, MachineCounters, Tally,
 };

@@ -17,7 +17,7 @@ use crate::{
     engine::Engine,
     feed::Feed,
     gate::Gate,
-    http::{HttpDoor, HttpStopper},
+    http::{Feeds, HttpDoor, HttpStopper},
     limits::BACKLOG,
     listener::Listener,
     signals::Signals,
@@ -100,14 +100,14 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
     }
     let (backend, recovery) =
         Embedded::open(settings.data.as_deref(), settings.storage).map_err(StartError::Open)?;
-    let feed = Arc::new(Feed::new(recovery.rooms_events_after));
+    let feeds = feeds(&recovery, settings);
     let counters = Arc::new(Counters::default());
     let resp_port = resp
         .as_ref()
         .and_then(|_| doors.first())
         .map_or(0, |door| door.1.port());
     let signals = Arc::new(Signals::default());
-    let shared = (Arc::clone(&feed), Arc::clone(&signals));
+    let shared = (feeds.clone(), Arc::clone(&signals));
     let begun = begin(
         settings,
         backend,
@@ -129,7 +129,7 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
             };
             let limits = settings.limits.http;
             let counters = Arc::clone(&counters);
-            let door = HttpDoor::start(listener, gate.clone(), feed, counters, limits, ended);
+            let door = HttpDoor::start(listener, gate.clone(), feeds, counters, limits, ended);
             Some(door.map_err(StartError::System)?)
         }
     };
@@ -148,6 +148,14 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
     })
 }
 
+/// The feeds, each from where it can be told without a gap.
+fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
+    let events = settings.limits.http.events;
+    let exchange = Feed::while_followed(recovery.exchange_events_after, events);
+    let rooms = Feed::new(recovery.rooms_events_after);
+    (Arc::new(rooms), Arc::new(exchange))
+}
+
 type LoopThread = JoinHandle<Result<(), Broken>>;
 
 /// Begins the loop's thread.
@@ -155,7 +163,7 @@ fn begin(
     settings: &Settings,
     backend: Embedded,
     ((resp, xml), port): ((Option<TcpListener>, Option<TcpListener>), u16),
-    shared: (Arc<Feed>, Arc<Signals>),
+    shared: (Feeds, Arc<Signals>),
     counters: &Arc<Counters>,
 ) -> io::Result<(Gate, LoopThread)> {
     let poll = Poll::new()?;

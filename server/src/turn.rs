@@ -12,22 +12,23 @@ use std::{
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use turnstile_embedded::CommitError;
+use turnstile_exchange::Exchange;
 use turnstile_resp::{exchange, rooms};
 use turnstile_rooms::Rooms;
-use turnstile_types::{Key, Machine};
 
 use crate::{
+    asked::Waiting,
     buffer::Input,
     connection::Connection,
     connections::Connections,
     conversation::{Conversation, FastDoor},
-    counters::ErrorCode,
     engine::Engine,
     feed::Feed,
-    gate::{Ask, Inbox},
+    gate::Inbox,
+    http::Feeds,
     limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
-    owed::{News, Owed, Waiting},
+    owed::{News, Owed},
     session::Surroundings,
     signals::Signals,
 };
@@ -76,7 +77,8 @@ pub(crate) struct FastLoop {
     engine: Engine,
     inbox: Inbox,
     asks_wait: bool,
-    feed: Arc<Feed>,
+    rooms: Arc<Feed<Rooms>>,
+    exchange: Arc<Feed<Exchange>>,
     signals: Arc<Signals>,
     limits: Limits,
     xml: turnstile_xml::Options,
@@ -104,7 +106,7 @@ impl FastLoop {
         listeners: Vec<Listener>,
         engine: Engine,
         inbox: Inbox,
-        (feed, signals): (Arc<Feed>, Arc<Signals>),
+        ((rooms, exchange), signals): (Feeds, Arc<Signals>),
         (limits, xml): (Limits, turnstile_xml::Options),
     ) -> Self {
         Self {
@@ -116,7 +118,8 @@ impl FastLoop {
             engine,
             inbox,
             asks_wait: false,
-            feed,
+            rooms,
+            exchange,
             signals,
             limits,
             xml,
@@ -136,8 +139,8 @@ impl FastLoop {
     pub(crate) fn run(mut self) -> Result<(), Broken> {
         let mut events = Events::with_capacity(EVENTS);
         let mut news = News::default();
-        self.engine.gather_news(&mut news);
-        self.publish(&mut news);
+        self.engine.gather_news(&mut news, true);
+        self.publish(&mut news, true);
         loop {
             self.wait(&mut events)?;
             self.turn()?;
@@ -345,47 +348,12 @@ impl FastLoop {
             let Some(ask) = self.inbox.next() else { return };
             self.engine.counters.gate_taken.add(1);
             self.open.requests += 1;
-            match self.execute(ask) {
+            match Waiting::decide(ask, &mut self.engine) {
                 Some(waiting) => self.open.waiting.push(waiting),
                 None => self.inbox.note_answered(),
             }
         }
         self.asks_wait = true;
-    }
-
-    /// An ask whose bytes are no command is dropped: its sender hears that nothing happened.
-    fn execute(&mut self, ask: Ask) -> Option<Waiting> {
-        Some(match ask {
-            Ask::Command {
-                principal,
-                key,
-                command,
-                reply,
-            } => {
-                let key = key
-                    .as_deref()
-                    .map(|key| Key::parse(key.as_bytes()))
-                    .transpose();
-                let decoded = Rooms::decode_command(&command);
-                let (Ok(key), Ok(command)) = (key, decoded) else {
-                    self.engine.counters.error(ErrorCode::Invalid);
-                    return None;
-                };
-                Waiting::Command(
-                    reply,
-                    self.engine.execute::<Rooms>(&principal, key, &command),
-                )
-            }
-            Ask::Query {
-                principal,
-                query,
-                reply,
-            } => {
-                let answer = self.engine.query::<Rooms>(&principal, &query);
-                Waiting::Query(reply, (self.engine.position(), answer))
-            }
-            Ask::Status { reply } => Waiting::Status(reply, Box::new(self.engine.status())),
-        })
     }
 
     /// Sends each of these connections what was released to it.
@@ -416,9 +384,15 @@ impl FastLoop {
         }
     }
 
-    /// Tells what durable groups have changed.
-    fn publish(&mut self, news: &mut News) {
-        let (feed, followers) = (&self.feed, &self.followers);
+    /// Whether anybody wants to know what happens at the exchange.
+    fn is_exchange_followed(&self) -> bool {
+        self.exchange.is_kept() || !self.followers.is_empty()
+    }
+
+    /// Tells what durable groups have changed. `exchange_kept`: somebody may ask for what happened
+    /// at the exchange.
+    fn publish(&mut self, news: &mut News, exchange_kept: bool) {
+        let (feed, followers) = (&self.rooms, &self.followers);
         let (connections, limits) = (&mut self.connections, &self.limits);
         let mut tell = |channel: &str, message: &str| {
             for &place in followers {
@@ -438,6 +412,14 @@ impl FastLoop {
                 let channel = exchange::channel(event.symbol);
                 tell(&channel, &exchange::event_json(&event));
             }
+            if exchange_kept {
+                self.exchange.publish(event);
+            } else {
+                news.exchange_dropped = Some(event.position);
+            }
+        }
+        if let Some(position) = news.exchange_dropped.take() {
+            self.exchange.drop_up_to(position);
         }
         if !self.followers.is_empty() {
             let mut told = self.followers.clone();

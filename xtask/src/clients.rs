@@ -11,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 use crate::{step, tree};
 
 const REDIS_PY: &str = "8.1.0";
+const WEBSOCKETS_PY: &str = "17.4";
 const NODE_REDIS: &str = "6.3.1";
 
 /// Programs that the tests start, with the Debian packages that bring them.
@@ -38,7 +39,9 @@ impl Clients {
         let folder = tree::target_folder(root)?.join("clients");
         fs::create_dir_all(&folder)?;
         let clients = Self { folder };
-        clients.redis_py().context("installing redis-py with pip")?;
+        clients
+            .python_clients()
+            .context("installing redis-py and websockets with pip")?;
         clients
             .node_redis()
             .context("installing node-redis with npm")?;
@@ -65,8 +68,12 @@ impl Clients {
         self.folder.join("node")
     }
 
-    fn redis_py(&self) -> Result<()> {
-        let wanted = format!("import redis, sys; sys.exit(redis.__version__ != '{REDIS_PY}')");
+    fn python_clients(&self) -> Result<()> {
+        let wanted = format!(
+            "import redis, websockets, sys; \
+             found = redis.__version__, websockets.__version__; \
+             sys.exit(found != ('{REDIS_PY}', '{WEBSOCKETS_PY}'))"
+        );
         if step::succeeds(Command::new(self.python()).args(["-c", &wanted])) {
             return Ok(());
         }
@@ -83,6 +90,7 @@ impl Clients {
             "install",
             "--quiet",
             &format!("redis=={REDIS_PY}"),
+            &format!("websockets=={WEBSOCKETS_PY}"),
         ]);
         step::run(&mut pip)
     }

@@ -18,10 +18,7 @@ pub(crate) fn put_trade(out: &mut impl Write, time: &str, trade: &Trade) -> io::
     let Trade {
         order, price, size, ..
     } = trade;
-    let taker = match trade.taker {
-        Side::Buy => "buy",
-        Side::Sell => "sell",
-    };
+    let taker = trade.taker.code();
     write!(out, "trade {time} {taker} {size} @ {price} ")?;
     if trade.is_hidden {
         writeln!(out, "with a hidden order")

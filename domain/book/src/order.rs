@@ -8,6 +8,17 @@ pub enum Side {
 }
 
 impl Side {
+    pub const ALL: [Self; 2] = [Self::Buy, Self::Sell];
+
+    /// The stable word on every door.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Buy => "buy",
+            Self::Sell => "sell",
+        }
+    }
+
     /// The side that an order of this side trades with.
     #[must_use]
     pub const fn opposite(self) -> Self {
@@ -46,6 +57,28 @@ pub enum SelfTrade {
     ExpireTaker,
     /// The resting order is taken off the book, and the incoming order stops.
     ExpireBoth,
+}
+
+impl SelfTrade {
+    pub const ALL: [Self; 5] = [
+        Self::Allow,
+        Self::Skip,
+        Self::ExpireMaker,
+        Self::ExpireTaker,
+        Self::ExpireBoth,
+    ];
+
+    /// The stable word on every door.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Skip => "skip",
+            Self::ExpireMaker => "expire_maker",
+            Self::ExpireTaker => "expire_taker",
+            Self::ExpireBoth => "expire_both",
+        }
+    }
 }
 
 /// An order that arrives.

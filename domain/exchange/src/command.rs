@@ -1,8 +1,10 @@
 //! What the machine can be asked to do.
 
+use std::fmt;
+
 use turnstile_types::Timestamp;
 
-use crate::{AccountId, ClientId, Decimal, OrderId, SelfTrade, Side, Symbol};
+use crate::{AccountId, ClientId, Decimal, InvalidLabel, OrderId, SelfTrade, Side, Symbol};
 
 /// How long an order may wait on the book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +19,31 @@ pub enum TimeInForce {
     FillOrKill,
     /// Until it is filled or cancelled, and it must not match at once: else it is refused.
     PostOnly,
+}
+
+impl TimeInForce {
+    /// The stable word on every door; a date stands beside it.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::GoodTillCancel => "gtc",
+            Self::GoodTillDate(_) => "gtd",
+            Self::ImmediateOrCancel => "ioc",
+            Self::FillOrKill => "fok",
+            Self::PostOnly => "post_only",
+        }
+    }
+
+    /// The date of an order that has one.
+    #[must_use]
+    pub const fn until(self) -> Option<Timestamp> {
+        match self {
+            Self::GoodTillDate(until) => Some(until),
+            Self::GoodTillCancel | Self::ImmediateOrCancel | Self::FillOrKill | Self::PostOnly => {
+                None
+            }
+        }
+    }
 }
 
 /// A new order.
@@ -43,6 +70,49 @@ pub enum OrderRef {
     /// Of the account that asks.
     Client(ClientId),
 }
+
+/// Some text that names no order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvalidOrderRef {
+    /// Neither a number, nor `id:` and more.
+    Form,
+    ClientId(InvalidLabel),
+}
+
+impl OrderRef {
+    /// Reads an order's number, or `id:` and the client's id for it.
+    ///
+    /// # Errors
+    /// Any other text.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidOrderRef> {
+        if let Some(id) = text.strip_prefix(b"id:") {
+            return ClientId::parse(id)
+                .map(Self::Client)
+                .map_err(InvalidOrderRef::ClientId);
+        }
+        if text.is_empty() {
+            return Err(InvalidOrderRef::Form);
+        }
+        let number = text.iter().try_fold(0_u64, |number, byte| {
+            let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+            number.checked_mul(10)?.checked_add(digit)
+        });
+        number
+            .map(|number| Self::Id(OrderId(number)))
+            .ok_or(InvalidOrderRef::Form)
+    }
+}
+
+impl fmt::Display for InvalidOrderRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Form => f.write_str("an order's number, or id: and the client's id for it"),
+            Self::ClientId(invalid) => invalid.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InvalidOrderRef {}
 
 /// One whole request that may change the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,6 +30,9 @@ pub struct Level {
     pub orders: u32,
 }
 
+/// The word for an end that is none: the order was moved by a replacement.
+pub const REPLACED: &str = "replaced";
+
 /// One side of an event about an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Party {
@@ -69,7 +72,7 @@ pub enum EventKind {
         party: Party,
         side: Side,
         quantity: Decimal,
-        /// None: it was moved by a replacement.
+        /// None: it was moved by a replacement; [`REPLACED`] is the word for that.
         reason: Option<EndReason>,
     },
     /// An order was refused.

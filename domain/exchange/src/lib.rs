@@ -38,9 +38,9 @@ mod table;
 
 pub use turnstile_book::{SelfTrade, Side};
 
-pub use command::{Command, Order, OrderRef, TimeInForce};
+pub use command::{Command, InvalidOrderRef, Order, OrderRef, TimeInForce};
 pub use decimal::{CASH_SCALE, Cash, Decimal, InvalidDecimal};
-pub use event::{Event, EventKind, Level, Party};
+pub use event::{Event, EventKind, Level, Party, REPLACED};
 pub use label::{AccountId, ClientId, InvalidLabel, Symbol};
 pub use machine::Exchange;
 pub use outcome::{Done, EndReason, Field, Outcome, Refusal, Ticket, TicketState};

@@ -165,6 +165,30 @@ pub enum Refusal {
     },
 }
 
+impl TicketState {
+    /// The stable word on every door; the reason of an end stands beside it.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Filled => "filled",
+            Self::Ended(_) => "cancelled",
+        }
+    }
+}
+
+impl Field {
+    /// The stable word on every door.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Price => "price",
+            Self::Quantity => "quantity",
+            Self::Cash => "cash",
+        }
+    }
+}
+
 impl EndReason {
     /// The stable word on every door.
     #[must_use]

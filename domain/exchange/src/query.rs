@@ -4,7 +4,7 @@ use turnstile_types::Timestamp;
 
 use crate::{
     AccountId, Cash, ClientId, Decimal, EndReason, OrderId, OrderRef, Refusal, SelfTrade, Side,
-    Symbol, TimeInForce,
+    Symbol, TicketState, TimeInForce,
 };
 
 /// Where the next page of a listing begins: opaque to callers.
@@ -150,6 +150,18 @@ pub struct OrderView {
     pub cancelled: Option<(Decimal, Timestamp, EndReason)>,
     /// The oldest first.
     pub executions: Vec<Execution>,
+}
+
+impl OrderView {
+    /// What has become of it so far.
+    #[must_use]
+    pub const fn state(&self) -> TicketState {
+        match self.cancelled {
+            _ if !self.open.is_zero() => TicketState::Open,
+            Some((_, _, reason)) => TicketState::Ended(reason),
+            None => TicketState::Filled,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@
 )]
 
 mod bytes;
+mod instant;
 mod machine;
 mod name;
 mod night;
@@ -18,6 +19,7 @@ mod time;
 pub use bytes::{
     Malformed, Reader, put_bytes, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64,
 };
+pub use instant::InvalidInstant;
 pub use machine::{Context, Hosts, Machine, Machines, Sink, Unapplied, apply_payload, hash_of};
 pub use name::{InvalidKey, InvalidName, Key, Name, Principal};
 pub use night::{InvalidNight, InvalidStay, Night, STAY_NIGHTS_MAX, Stay};

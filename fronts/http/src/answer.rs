@@ -32,7 +32,7 @@ pub struct Told {
 
 /// Any of the domain's words, as a JSON text.
 #[derive(Clone, Copy, Debug)]
-struct Text<T>(T);
+pub(crate) struct Text<T>(pub(crate) T);
 
 impl<T: Display> Serialize for Text<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -44,10 +44,10 @@ impl<T: Display> Serialize for Text<T> {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Receipt {
     /// The position of the record in the journal.
-    position: u64,
+    pub(crate) position: u64,
     /// Present and true when this is the remembered first answer to the idempotency key.
     #[serde(skip_serializing_if = "is_false")]
-    replayed: bool,
+    pub(crate) replayed: bool,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -214,12 +214,12 @@ pub(crate) struct ExplanationView {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes the field by reference"
 )]
-const fn is_false(value: &bool) -> bool {
+pub(crate) const fn is_false(value: &bool) -> bool {
     !*value
 }
 
 impl Told {
-    fn of<T: Serialize>(status: u16, value: &T) -> Self {
+    pub(crate) fn of<T: Serialize>(status: u16, value: &T) -> Self {
         Self {
             status,
             json: serde_json::to_vec(value).expect("a view is maps, lists, texts and numbers"),
@@ -245,7 +245,7 @@ pub fn tell_outcome(
             return Err(Problem {
                 position: Some(position),
                 replayed,
-                ..Problem::from(Code::Refused(*refusal))
+                ..Problem::from(Code::from(*refusal))
             });
         }
     };
@@ -332,7 +332,7 @@ pub fn tell_answer(answer: &Answer) -> Result<Told, Problem> {
             ..Told::of(200, &entry_view(entry))
         },
         Answer::Page(page) => {
-            let next = page.next.map(cursor_text);
+            let next = page.next.map(|next| cursor_text(next.0));
             let view = EntryPage {
                 entries: page.entries.iter().map(entry_view).collect(),
                 next_cursor: next.clone(),
@@ -349,7 +349,7 @@ pub fn tell_answer(answer: &Answer) -> Result<Told, Problem> {
         }
         Answer::Explanation(explanation) => Told::of(200, &explanation_view(explanation)),
         Answer::Totals(_) => unreachable!("no operation asks for totals through this door"),
-        Answer::Refused(refusal) => return Err(Problem::from(Code::Refused(*refusal))),
+        Answer::Refused(refusal) => return Err(Problem::from(Code::from(*refusal))),
     })
 }
 
@@ -359,7 +359,7 @@ fn tell_properties(properties: &[PropertySummary], next: Option<Cursor>) -> Told
         open: summary.open,
         rooms: summary.rooms,
     };
-    let next = next.map(cursor_text);
+    let next = next.map(|next| cursor_text(next.0));
     let page = PropertyPage {
         properties: properties.iter().map(view).collect(),
         next_cursor: next.clone(),

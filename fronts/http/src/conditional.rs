@@ -1,8 +1,10 @@
 //! Entity tags and the headers that compare them.
 
 use turnstile_types::Position;
+use xxhash_rust::xxh3::xxh3_64;
 
-/// A strong entity tag, quotes included: the position of the record that last changed the thing.
+/// A strong entity tag, quotes included: where there is one, the number of the change that the thing
+/// last had.
 pub type ETag = String;
 
 /// What a list of entity tags says about a thing.
@@ -17,7 +19,19 @@ pub enum Matches {
 /// The tag of the thing that was last changed at `position`.
 #[must_use]
 pub fn etag_of(position: Position) -> ETag {
-    format!("\"{position}\"")
+    etag_of_number(position.0)
+}
+
+/// The tag of a thing whose changes are counted.
+#[must_use]
+pub(crate) fn etag_of_number(number: u64) -> ETag {
+    format!("\"{number}\"")
+}
+
+/// The tag of a thing whose changes nobody counts: of the bytes that show it.
+#[must_use]
+pub(crate) fn etag_of_bytes(bytes: &[u8]) -> ETag {
+    format!("\"{:016x}\"", xxh3_64(bytes))
 }
 
 /// Whether `etag` is in the value of an `If-Match` or `If-None-Match` header. A weak tag (`W/`)

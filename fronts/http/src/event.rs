@@ -20,12 +20,10 @@ pub struct EventId {
 pub struct InvalidEventId;
 
 impl EventId {
+    /// Of a record's position, and the event's number among that record's events.
     #[must_use]
-    pub const fn of(event: &Event) -> Self {
-        Self {
-            position: event.position,
-            ordinal: event.ordinal,
-        }
+    pub const fn of((position, ordinal): (Position, u32)) -> Self {
+        Self { position, ordinal }
     }
 
     /// Reads `<position>` or `<position>.<ordinal>`; a position alone stands for all its events.
@@ -102,11 +100,14 @@ pub fn put_event(event: &Event, out: &mut Vec<u8>) {
         arrival: event.stay.map(|stay| stay.arrival().to_string()),
         departure: event.stay.map(|stay| stay.departure().to_string()),
     };
-    put_line(
-        out,
-        format_args!("id: {}\nevent: {}\ndata: ", EventId::of(event), view.kind),
-    );
-    serde_json::to_writer(&mut *out, &view).expect("a view is a map of texts and numbers");
+    let id = EventId::of((event.position, event.ordinal));
+    put_block(id, view.kind, &view, out);
+}
+
+/// Appends one event of any service.
+pub(crate) fn put_block<T: Serialize>(id: EventId, kind: &str, view: &T, out: &mut Vec<u8>) {
+    put_line(out, format_args!("id: {id}\nevent: {kind}\ndata: "));
+    serde_json::to_writer(&mut *out, view).expect("a view is a map of texts and numbers");
     out.extend_from_slice(b"\n\n");
 }
 
@@ -174,7 +175,7 @@ mod tests {
             stay: None,
         };
         put_event(&event, &mut out);
-        put_lagged(3, EventId::of(&event), &mut out);
+        put_lagged(3, EventId::of((event.position, 0)), &mut out);
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "id: 7.0\nevent: property_added\ndata: {\"position\":7,\"ordinal\":0,\

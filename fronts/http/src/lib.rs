@@ -10,6 +10,7 @@ mod answer;
 mod conditional;
 mod cursor;
 mod event;
+pub mod exchange;
 mod framing;
 mod key;
 mod openapi;
@@ -17,6 +18,7 @@ mod operation;
 mod page;
 mod problem;
 mod query;
+mod refusal;
 mod request;
 
 pub use answer::{Told, tell_answer, tell_outcome};
@@ -26,10 +28,11 @@ pub use event::{EventId, InvalidEventId, put_event, put_lagged, put_reset};
 pub use framing::{Framing, Scanner, Violation};
 pub use key::{InvalidKeyHeader, parse_key};
 pub use openapi::openapi;
-pub use operation::{Method, OPERATIONS, Operation, Success};
+pub use operation::{Method, Operation, Success, operations};
 pub use page::{PAGE_STYLE, docs_page};
 pub use problem::{Code, FieldError, Place, Problem};
 pub use query::Parameters;
+pub use refusal::Refusal;
 pub use request::{
     Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty, NewRoom,
     Sealing, parse_body, property_and_room,

@@ -5,7 +5,7 @@ use utoipa::openapi::{
     OpenApiBuilder, Paths, Ref, RefOr, Required, Response, ResponseBuilder, Type,
     path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
     request_body::RequestBodyBuilder,
-    schema::Schema,
+    schema::{Schema, SchemaType},
 };
 
 use crate::{
@@ -15,7 +15,8 @@ use crate::{
         Receipt, TypeView,
     },
     event::EventView,
-    operation::{Method, OPERATIONS, Operation, Success},
+    exchange,
+    operation::{Method, Operation, Success, operations},
     problem::{FieldError, Place},
     request::{
         Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty,
@@ -30,7 +31,7 @@ use crate::{
 #[must_use]
 pub fn openapi() -> OpenApi {
     let mut paths = Paths::new();
-    for operation in OPERATIONS {
+    for operation in operations() {
         paths.add_path_operation(
             operation.path,
             vec![http_method(operation.method)],
@@ -78,6 +79,40 @@ fn components() -> Components {
         .schema_from::<BlockView>()
         .schema_from::<ExplanationView>()
         .schema_from::<EventView>()
+        .schema_from::<exchange::NewAccount<'_>>()
+        .schema_from::<exchange::CashAmount<'_>>()
+        .schema_from::<exchange::NewLimits<'_>>()
+        .schema_from::<exchange::NewSymbol<'_>>()
+        .schema_from::<exchange::NewGrant<'_>>()
+        .schema_from::<exchange::NewBand<'_>>()
+        .schema_from::<exchange::NewOrder<'_>>()
+        .schema_from::<exchange::OrderCancellation<'_>>()
+        .schema_from::<exchange::OrderReplacement<'_>>()
+        .schema_from::<exchange::MassCancellation<'_>>()
+        .schema_from::<exchange::OrderPlaced>()
+        .schema_from::<exchange::OrderReplaced>()
+        .schema_from::<exchange::OrderCancelled>()
+        .schema_from::<exchange::OrdersCancelled>()
+        .schema_from::<exchange::SharesGranted>()
+        .schema_from::<exchange::CashMoved>()
+        .schema_from::<exchange::PositionView>()
+        .schema_from::<exchange::AccountView>()
+        .schema_from::<exchange::AccountPage>()
+        .schema_from::<exchange::SymbolView>()
+        .schema_from::<exchange::SymbolPage>()
+        .schema_from::<exchange::ExecutionView>()
+        .schema_from::<exchange::CancelledView>()
+        .schema_from::<exchange::OrderView>()
+        .schema_from::<exchange::OrderPage>()
+        .schema_from::<exchange::LevelView>()
+        .schema_from::<exchange::BookView>()
+        .schema_from::<exchange::QueuedView>()
+        .schema_from::<exchange::QueueView>()
+        .schema_from::<exchange::TradeView>()
+        .schema_from::<exchange::TradePage>()
+        .schema_from::<exchange::ChangeView>()
+        .schema_from::<exchange::PartyView>()
+        .schema_from::<exchange::MarketEventView>()
         .schema_from::<FieldError>()
         .schema_from::<Place>()
         .schema("Problem", problem_schema())
@@ -90,11 +125,14 @@ fn problem_schema() -> Schema {
     let number = || ObjectBuilder::new().schema_type(Type::Integer);
     let truth = || ObjectBuilder::new().schema_type(Type::Boolean);
     let list = |items: RefOr<Schema>| utoipa::openapi::ArrayBuilder::new().items(items);
+    let number_or_text =
+        ObjectBuilder::new().schema_type(SchemaType::Array(vec![Type::Integer, Type::String]));
     let errors = list(RefOr::Ref(Ref::from_schema_name("FieldError")));
     ObjectBuilder::new()
         .description(Some(
-            "RFC 9457. Refusals carry their data: nights, night, limit, ttl_seconds_max, \
-             until_max, position.",
+            "RFC 9457. Refusals carry their data, each only where it belongs. Rooms: nights, night, \
+             limit, ttl_seconds_max, until_max. Exchange: field, scale, needed, free, low, high, \
+             limit, order.",
         ))
         .property("type", text())
         .property("title", text())
@@ -107,9 +145,16 @@ fn problem_schema() -> Schema {
         .property("errors", errors)
         .property("nights", list(text().into()))
         .property("night", text())
-        .property("limit", number())
+        .property("limit", number_or_text)
         .property("ttl_seconds_max", number())
         .property("until_max", text())
+        .property("field", text())
+        .property("scale", number())
+        .property("needed", text())
+        .property("free", text())
+        .property("low", text())
+        .property("high", text())
+        .property("order", number())
         .property("position", number())
         .property("replayed", truth())
         .required("type")
@@ -147,6 +192,10 @@ fn describe(operation: &Operation) -> OperationBuilder {
                 json_response("The first answer to this key, again", schema),
             ),
         Success::Json(schema) => described.response("200", json_response("Done", schema)),
+        Success::Protocol(protocol) => {
+            let response = ResponseBuilder::new();
+            described.response("101", response.description(protocol).build())
+        }
         Success::Content(content) => {
             let content_type = Content::new(None::<RefOr<Schema>>);
             let response = ResponseBuilder::new().description("Done");
@@ -176,7 +225,7 @@ fn problem_response(status: u16) -> Response {
     let (meaning, body) = match status {
         304 => ("Not changed since this ETag", false),
         400 => ("Wrong fields, parameters or JSON", true),
-        403 => ("Refused: the id number is not the one that booked", true),
+        403 => ("Refused: it is somebody else's", true),
         404 => ("Refused: there is no such thing", true),
         409 => ("Refused: the state does not allow it", true),
         410 => ("Refused: it is over", true),
@@ -184,6 +233,7 @@ fn problem_response(status: u16) -> Response {
         413 => ("The body is too large", true),
         415 => ("The body is not application/json", true),
         422 => ("The Idempotency-Key came before with other content", true),
+        426 => ("This path speaks WebSocket", true),
         503 => ("Overloaded, read-only or not ready: see Retry-After", true),
         other => unreachable!("status {other} has a meaning in this table"),
     };
@@ -210,9 +260,9 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         parameters.push(parameter(name, ParameterIn::Query, required));
     }
     let header = match operation.id {
-        "lookUp" => Some("If-None-Match"),
+        "lookUp" | "getOrder" | "getBook" | "getQueue" => Some("If-None-Match"),
         "cancel" => Some("If-Match"),
-        "events" => Some("Last-Event-ID"),
+        "events" | "exchangeEvents" => Some("Last-Event-ID"),
         _ => None,
     };
     let key = operation.mutates().then_some("Idempotency-Key");
@@ -228,7 +278,7 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
         "arrival" | "departure" | "from" | "to" => object.schema_type(Type::String).format(Some(
             utoipa::openapi::SchemaFormat::KnownFormat(utoipa::openapi::KnownFormat::Date),
         )),
-        "limit" => object
+        "limit" | "levels" => object
             .schema_type(Type::Integer)
             .minimum(Some(1))
             .maximum(Some(crate::request::LIMIT_MAX)),
@@ -274,7 +324,7 @@ mod tests {
             assert!(schemas.contains_key(name), "{name}");
             references += 1;
         }
-        assert!(references > OPERATIONS.len(), "found {references}");
+        assert!(references > operations().count(), "found {references}");
         assert_eq!(document["openapi"], "3.1.0");
     }
 }

@@ -1,5 +1,8 @@
 //! The table of operations: the router, the OpenAPI document and the docs page are made of it.
 
+mod exchange;
+mod rooms;
+
 /// The methods in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -48,6 +51,8 @@ pub enum Success {
     Json(&'static str),
     /// 200 with another content type.
     Content(&'static str),
+    /// 101: the connection speaks this protocol from then on.
+    Protocol(&'static str),
 }
 
 impl Operation {
@@ -136,185 +141,17 @@ const fn with_problems(operation: Operation, problems: &'static [u16]) -> Operat
 }
 
 const JSON: &str = "application/json";
-const STAY: &[&str] = &["arrival!", "departure!"];
 const PAGED: &[&str] = &["limit", "cursor"];
 const RECEIPT: Success = Success::Json("Receipt");
 
 /// Every operation, in the order of the docs page.
-pub const OPERATIONS: &[Operation] = &[
-    command(
-        Method::Post,
-        "/v1/rooms/bookings",
-        "book",
-        "Book a room for every night of a stay, or for none",
-        Some("NewBooking"),
-        Success::Made("BookingMade"),
-    ),
-    with_problems(
-        read(
-            "/v1/rooms/bookings/{reference}",
-            "lookUp",
-            "Look up a booking or hold",
-            &[],
-            "EntryView",
-        ),
-        &[304, 400, 404, 410],
-    ),
-    with_problems(
-        command(
-            Method::Post,
-            "/v1/rooms/bookings/{reference}/cancel",
-            "cancel",
-            "Cancel a booking, with the id number that booked it",
-            Some("Cancellation"),
-            Success::Json("BookingCancelled"),
-        ),
-        &[400, 403, 404, 409, 410, 412, 413, 415, 422],
-    ),
-    command(
-        Method::Post,
-        "/v1/rooms/holds",
-        "hold",
-        "Keep a room for a time, to be confirmed",
-        Some("NewHold"),
-        Success::Made("HoldMade"),
-    ),
-    read(
-        "/v1/rooms/holds",
-        "listHolds",
-        "The caller's open holds, the oldest first",
-        PAGED,
-        "EntryPage",
-    ),
-    with_problems(
-        command(
-            Method::Post,
-            "/v1/rooms/holds/{reference}/extend",
-            "extend",
-            "Let a hold end so many seconds from now",
-            Some("Extension"),
-            Success::Json("HoldExtended"),
-        ),
-        &[400, 404, 409, 410, 413, 415, 422],
-    ),
-    with_problems(
-        command(
-            Method::Post,
-            "/v1/rooms/holds/{reference}/confirm",
-            "confirm",
-            "Turn a hold into a booking; also late, when the nights are still free",
-            Some("Confirmation"),
-            Success::Json("HoldConfirmed"),
-        ),
-        &[400, 404, 409, 410, 413, 415, 422],
-    ),
-    with_problems(
-        command(
-            Method::Post,
-            "/v1/rooms/holds/{reference}/release",
-            "release",
-            "Give a hold back",
-            None,
-            RECEIPT,
-        ),
-        &[400, 404, 409, 410, 422],
-    ),
-    Operation {
-        method: Method::Post,
-        body: Some("GuestSearch"),
-        problems: &[400, 413, 415],
-        ..read(
-            "/v1/rooms/guests/search",
-            "searchGuest",
-            "A guest's bookings, the newest first",
-            &[],
-            "EntryPage",
-        )
-    },
-    command(
-        Method::Post,
-        "/v1/rooms/properties",
-        "addProperty",
-        "Open a property for business",
-        Some("NewProperty"),
-        Success::Made("Receipt"),
-    ),
-    read(
-        "/v1/rooms/properties",
-        "listProperties",
-        "The properties, by name",
-        PAGED,
-        "PropertyPage",
-    ),
-    command(
-        Method::Post,
-        "/v1/rooms/properties/{property}/rooms",
-        "addRoom",
-        "Add a room to a property",
-        Some("NewRoom"),
-        Success::Made("Receipt"),
-    ),
-    command(
-        Method::Delete,
-        "/v1/rooms/properties/{property}/rooms/{room}",
-        "withdrawRoom",
-        "Take a room out of sale for good",
-        None,
-        RECEIPT,
-    ),
-    with_query(
-        command(
-            Method::Put,
-            "/v1/rooms/properties/{property}/rooms/{room}/stop-sell",
-            "stopSell",
-            "Stop the sale of a room for nights; bookings that stand stay",
-            None,
-            RECEIPT,
-        ),
-        STAY,
-    ),
-    with_query(
-        command(
-            Method::Delete,
-            "/v1/rooms/properties/{property}/rooms/{room}/stop-sell",
-            "resumeSell",
-            "Resume the sale of a room for nights",
-            None,
-            RECEIPT,
-        ),
-        STAY,
-    ),
-    read(
-        "/v1/rooms/properties/{property}/bookings",
-        "listBookings",
-        "Bookings and holds that touch the nights from `from` up to, not including, `to`",
-        &["from!", "to!", "room", "limit", "cursor"],
-        "EntryPage",
-    ),
-    read(
-        "/v1/rooms/properties/{property}/availability",
-        "availability",
-        "How many rooms are free, by type and night",
-        &["arrival!", "departure!", "type"],
-        "AvailabilityView",
-    ),
-    read(
-        "/v1/rooms/properties/{property}/explain",
-        "explain",
-        "What stands in the way of a booking",
-        &["arrival!", "departure!", "room", "room_type"],
-        "ExplanationView",
-    ),
-    Operation {
-        query: &["since"],
-        problems: &[400],
-        ..document(
-            "/v1/rooms/events",
-            "events",
-            "Follow what happens, as server-sent events; resumes after Last-Event-ID or `since`",
-            "text/event-stream",
-        )
-    },
+pub fn operations() -> impl Iterator<Item = &'static Operation> {
+    [rooms::OPERATIONS, exchange::OPERATIONS, DOCUMENTS]
+        .into_iter()
+        .flatten()
+}
+
+const DOCUMENTS: &[Operation] = &[
     document("/livez", "live", "Whether the process runs", JSON),
     Operation {
         problems: &[503],
@@ -346,8 +183,8 @@ mod tests {
 
     #[test]
     fn identifiers_and_routes_are_unique() {
-        for (at, operation) in OPERATIONS.iter().enumerate() {
-            for other in &OPERATIONS[at + 1..] {
+        for (at, operation) in operations().enumerate() {
+            for other in operations().skip(at + 1) {
                 assert_ne!(operation.id, other.id);
                 let same = operation.path == other.path && operation.method == other.method;
                 assert!(!same, "{} {}", operation.method.as_str(), operation.path);
@@ -357,8 +194,7 @@ mod tests {
 
     #[test]
     fn path_parameters_are_found() {
-        let withdraw = OPERATIONS
-            .iter()
+        let withdraw = operations()
             .find(|found| found.id == "withdrawRoom")
             .unwrap();
         let names: Vec<&str> = withdraw.path_parameters().collect();

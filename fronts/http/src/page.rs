@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::operation::{OPERATIONS, Operation};
+use crate::operation::{Method, Operation, operations};
 
 /// How the page looks; a file of its own, so that the policy can forbid inline styles.
 pub const PAGE_STYLE: &str = "\
@@ -30,7 +30,7 @@ pub fn docs_page(document: &Value) -> String {
          with a stable <code>code</code>. The document: \
          <a href=\"/openapi.json\">/openapi.json</a>.</p><table>",
     );
-    for operation in OPERATIONS {
+    for operation in operations() {
         put(
             &mut page,
             format_args!(
@@ -44,7 +44,7 @@ pub fn docs_page(document: &Value) -> String {
         );
     }
     page.push_str("</table>");
-    for operation in OPERATIONS {
+    for operation in operations() {
         put_operation(&mut page, operation, document);
     }
     page.push_str("</body></html>\n");
@@ -87,7 +87,8 @@ fn put_operation(page: &mut String, operation: &Operation, document: &Value) {
             );
         }
         page.push_str("</table>");
-        let content = &responses["200"]["content"]["application/json"]["schema"]["$ref"];
+        let content =
+            &described["responses"]["200"]["content"]["application/json"]["schema"]["$ref"];
         if let Some(name) = plain(content)
             .rsplit('/')
             .next()
@@ -164,7 +165,14 @@ fn kind(described: &Value) -> String {
 /// A line to paste, with the examples of the shapes.
 fn example(operation: &Operation, schemas: &Value) -> String {
     let mut path = operation.path.to_owned();
-    for (name, value) in [("property", "grand"), ("room", "101"), ("reference", "R14")] {
+    for (name, value) in [
+        ("property", "grand"),
+        ("room", "101"),
+        ("reference", "R14"),
+        ("account", "ada"),
+        ("symbol", "SPY"),
+        ("order", "17"),
+    ] {
         path = path.replace(&format!("{{{name}}}"), value);
     }
     let mut query = String::new();
@@ -183,7 +191,14 @@ fn example(operation: &Operation, schemas: &Value) -> String {
     }
     let url = format!("'http://localhost:8470{path}{query}'");
     let Some(name) = operation.body else {
-        return format!("curl -X {} {url}", operation.method.as_str());
+        return match operation.method {
+            Method::Get => format!("curl {url}"),
+            other => format!("curl -X {} {url}", other.as_str()),
+        };
+    };
+    let method = match operation.method {
+        Method::Post => String::new(),
+        other => format!("-X {} ", other.as_str()),
     };
     let fields = schemas[name]["properties"]
         .as_object()
@@ -194,7 +209,7 @@ fn example(operation: &Operation, schemas: &Value) -> String {
         .map(|(field, described)| format!("\"{field}\":{}", described["example"]))
         .collect();
     format!(
-        "curl {url} -H 'Content-Type: application/json' -d '{{{}}}'",
+        "curl {method}{url} -H 'Content-Type: application/json' -d '{{{}}}'",
         examples.join(",")
     )
 }
@@ -228,7 +243,7 @@ mod tests {
     #[test]
     fn the_page_shows_every_operation_and_loads_nothing_from_elsewhere() {
         let page = docs_page(&serde_json::to_value(crate::openapi()).unwrap());
-        for operation in OPERATIONS {
+        for operation in operations() {
             assert!(
                 page.contains(&format!("<h2 id=\"{}\">", operation.id)),
                 "{}",

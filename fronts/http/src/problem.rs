@@ -3,17 +3,16 @@
 use std::{borrow::Cow, fmt};
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use turnstile_rooms::Refusal;
 use turnstile_types::Position;
 use utoipa::ToSchema;
 
-use crate::framing::Violation;
+use crate::{framing::Violation, refusal::Refusal};
 
 /// Why a request was not done: each has one status, one word and one title.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The service's "no", durable and repeatable, with its data.
-    Refused(Refusal),
+    /// A service's "no", durable and repeatable, with its data.
+    Refused(Box<Refusal>),
     /// Fields of the body or parameters of the URL are wrong.
     InvalidRequest,
     /// The body is no JSON of the operation's shape.
@@ -29,6 +28,12 @@ pub enum Code {
     /// The body came without a `Content-Length`.
     LengthRequired,
     PreconditionFailed,
+    /// A page of another origin asked for the connection.
+    ForeignOrigin,
+    /// The path speaks WebSocket only.
+    UpgradeRequired,
+    /// The session has as many open orders as it can cancel when it ends.
+    SessionFull,
     BodyTooLarge,
     HeadTooLarge,
     UnsupportedMediaType,
@@ -47,24 +52,27 @@ pub enum Code {
 }
 
 impl Code {
-    /// The HTTP status. The only mapping of refusals to statuses.
+    /// The HTTP status.
     #[must_use]
-    pub const fn status(self) -> u16 {
+    pub fn status(&self) -> u16 {
         match self {
-            Self::Refused(refusal) => refusal_status(refusal),
+            Self::Refused(refusal) => refusal.status(),
             Self::InvalidRequest
             | Self::MalformedJson
             | Self::InvalidIdempotencyKey
             | Self::MalformedHead => 400,
+            Self::ForeignOrigin => 403,
             Self::UnknownPath => 404,
             Self::MethodNotAllowed => 405,
             Self::RequestTimeout => 408,
+            Self::SessionFull => 409,
             Self::LengthRequired => 411,
             Self::PreconditionFailed => 412,
             Self::BodyTooLarge | Self::CommandTooLarge => 413,
             Self::UnsupportedMediaType => 415,
             Self::MisdirectedRequest => 421,
             Self::KeyReused => 422,
+            Self::UpgradeRequired => 426,
             Self::HeadTooLarge => 431,
             Self::Overloaded
             | Self::TooManyStreams
@@ -76,9 +84,9 @@ impl Code {
 
     /// The stable word.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
-            Self::Refused(refusal) => refusal.code(),
+            Self::Refused(refusal) => refusal.word(),
             Self::InvalidRequest => "invalid_request",
             Self::MalformedJson => "malformed_json",
             Self::InvalidIdempotencyKey => "invalid_idempotency_key",
@@ -89,6 +97,9 @@ impl Code {
             Self::RequestTimeout => "request_timeout",
             Self::LengthRequired => "length_required",
             Self::PreconditionFailed => "precondition_failed",
+            Self::ForeignOrigin => "foreign_origin",
+            Self::UpgradeRequired => "upgrade_required",
+            Self::SessionFull => "session_full",
             Self::BodyTooLarge => "body_too_large",
             Self::HeadTooLarge => "head_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
@@ -104,9 +115,9 @@ impl Code {
 
     /// One short sentence without data, the same for every occurrence.
     #[must_use]
-    pub const fn title(self) -> &'static str {
+    pub fn title(&self) -> &'static str {
         match self {
-            Self::Refused(refusal) => refusal_title(refusal),
+            Self::Refused(refusal) => refusal.title(),
             Self::InvalidRequest => "Fields of the request are wrong",
             Self::MalformedJson => "The body is not the JSON that this operation takes",
             Self::InvalidIdempotencyKey => "The Idempotency-Key is none",
@@ -117,6 +128,9 @@ impl Code {
             Self::RequestTimeout => "The request did not arrive in time",
             Self::LengthRequired => "A body needs a Content-Length",
             Self::PreconditionFailed => "The thing has changed",
+            Self::ForeignOrigin => "Pages of other origins are not served",
+            Self::UpgradeRequired => "This path speaks WebSocket, version 13",
+            Self::SessionFull => "The session has as many open orders as it can cancel at its end",
             Self::BodyTooLarge => "The body is too large",
             Self::HeadTooLarge => "The head of the request is too large",
             Self::UnsupportedMediaType => "The body must be application/json",
@@ -133,7 +147,7 @@ impl Code {
     /// Whether the same request, sent again later, may be answered otherwise. A refusal is final
     /// for its idempotency key; without one it may of course be tried again.
     #[must_use]
-    pub const fn retryable(self) -> bool {
+    pub const fn retryable(&self) -> bool {
         matches!(
             self,
             Self::Overloaded
@@ -147,7 +161,7 @@ impl Code {
 
     /// Seconds for `Retry-After`, where waiting helps.
     #[must_use]
-    pub const fn retry_after(self) -> Option<&'static str> {
+    pub fn retry_after(&self) -> Option<&'static str> {
         match self.status() {
             503 => Some(match self {
                 Self::ReadOnly | Self::Unavailable => "10",
@@ -155,51 +169,6 @@ impl Code {
             }),
             _ => None,
         }
-    }
-}
-
-const fn refusal_status(refusal: Refusal) -> u16 {
-    match refusal {
-        Refusal::WrongGuest => 403,
-        Refusal::UnknownProperty
-        | Refusal::UnknownRoom
-        | Refusal::UnknownType
-        | Refusal::NotFound => 404,
-        Refusal::PropertyExists
-        | Refusal::RoomExists
-        | Refusal::RoomInUse { .. }
-        | Refusal::TooManyRooms { .. }
-        | Refusal::SoldOut { .. }
-        | Refusal::StopSell { .. }
-        | Refusal::AlreadyConfirmed
-        | Refusal::NotConfirmed
-        | Refusal::TooManyHolds { .. }
-        | Refusal::HoldTooLong { .. }
-        | Refusal::HoldCeiling { .. } => 409,
-        Refusal::Ended | Refusal::HoldExpired => 410,
-    }
-}
-
-const fn refusal_title(refusal: Refusal) -> &'static str {
-    match refusal {
-        Refusal::UnknownProperty => "There is no such property",
-        Refusal::UnknownRoom => "The property has no such room",
-        Refusal::UnknownType => "The property has no room of this type",
-        Refusal::PropertyExists => "The property exists",
-        Refusal::RoomExists => "The room exists",
-        Refusal::RoomInUse { .. } => "The room is booked or held",
-        Refusal::TooManyRooms { .. } => "The property has as many rooms as it may have",
-        Refusal::SoldOut { .. } => "No room is free for all of these nights",
-        Refusal::StopSell { .. } => "The sale is stopped for some of these nights",
-        Refusal::NotFound => "There never was such a booking or hold",
-        Refusal::WrongGuest => "The id number is not the one that booked",
-        Refusal::Ended => "The booking was cancelled, or the hold is over",
-        Refusal::HoldExpired => "The hold has expired",
-        Refusal::AlreadyConfirmed => "It is a booking already",
-        Refusal::NotConfirmed => "It is a hold, not a booking: release it",
-        Refusal::TooManyHolds { .. } => "The caller has as many open holds as it may have",
-        Refusal::HoldTooLong { .. } => "A hold does not last so long",
-        Refusal::HoldCeiling { .. } => "The hold cannot be extended so far",
     }
 }
 
@@ -324,62 +293,58 @@ struct Document<'a> {
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let problem = self.problem;
-        let code = problem.code;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", &format_args!("/docs#{}", code.word()))?;
-        map.serialize_entry("title", code.title())?;
-        map.serialize_entry("status", &code.status())?;
-        if !problem.detail.is_empty() {
-            map.serialize_entry("detail", &problem.detail)?;
-        }
+        problem.put_kind(&mut map)?;
         map.serialize_entry("instance", self.instance)?;
-        map.serialize_entry("code", code.word())?;
-        map.serialize_entry("retryable", &code.retryable())?;
+        problem.put_code(&mut map)?;
         map.serialize_entry("request_id", self.request_id)?;
-        if !problem.errors.is_empty() {
-            map.serialize_entry("errors", &problem.errors)?;
-        }
-        if let Code::Refused(refusal) = code {
-            put_refusal(&mut map, &refusal)?;
-        }
-        if let Some(position) = problem.position {
-            map.serialize_entry("position", &position.0)?;
-        }
-        if problem.replayed {
-            map.serialize_entry("replayed", &true)?;
-        }
+        problem.put_data(&mut map)?;
         map.end()
     }
 }
 
-/// The data of a refusal, as extension members.
-fn put_refusal<M: SerializeMap>(map: &mut M, refusal: &Refusal) -> Result<(), M::Error> {
-    match refusal {
-        Refusal::SoldOut { nights } | Refusal::StopSell { nights } => {
-            let nights: Vec<String> = nights.iter().map(|night| night.to_string()).collect();
-            map.serialize_entry("nights", &nights)
+/// The members that a problem has wherever it is told, also where there is no request.
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.put_kind(&mut map)?;
+        self.put_code(&mut map)?;
+        self.put_data(&mut map)?;
+        map.end()
+    }
+}
+
+impl Problem {
+    fn put_kind<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let code = &self.code;
+        map.serialize_entry("type", &format_args!("/docs#{}", code.word()))?;
+        map.serialize_entry("title", code.title())?;
+        map.serialize_entry("status", &code.status())?;
+        if !self.detail.is_empty() {
+            map.serialize_entry("detail", &self.detail)?;
         }
-        Refusal::RoomInUse { night } => map.serialize_entry("night", &format_args!("{night}")),
-        Refusal::TooManyRooms { limit } | Refusal::TooManyHolds { limit } => {
-            map.serialize_entry("limit", limit)
+        Ok(())
+    }
+
+    fn put_code<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("code", self.code.word())?;
+        map.serialize_entry("retryable", &self.code.retryable())
+    }
+
+    fn put_data<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        if !self.errors.is_empty() {
+            map.serialize_entry("errors", &self.errors)?;
         }
-        Refusal::HoldTooLong { ttl_ms_max } => {
-            map.serialize_entry("ttl_seconds_max", &(ttl_ms_max / 1_000))
+        if let Code::Refused(refusal) = &self.code {
+            refusal.put_data(map)?;
         }
-        Refusal::HoldCeiling { until_max } => {
-            map.serialize_entry("until_max", &format_args!("{until_max}"))
+        if let Some(position) = self.position {
+            map.serialize_entry("position", &position.0)?;
         }
-        Refusal::UnknownProperty
-        | Refusal::UnknownRoom
-        | Refusal::UnknownType
-        | Refusal::PropertyExists
-        | Refusal::RoomExists
-        | Refusal::NotFound
-        | Refusal::WrongGuest
-        | Refusal::Ended
-        | Refusal::HoldExpired
-        | Refusal::AlreadyConfirmed
-        | Refusal::NotConfirmed => Ok(()),
+        if self.replayed {
+            map.serialize_entry("replayed", &true)?;
+        }
+        Ok(())
     }
 }
 
@@ -393,8 +358,8 @@ impl std::error::Error for Problem {}
 
 #[cfg(test)]
 mod tests {
-    use turnstile_rooms::Nights;
-    use turnstile_types::{Night, Timestamp};
+    use turnstile_rooms::{Nights, Refusal as Refused};
+    use turnstile_types::Night;
 
     use super::*;
 
@@ -411,7 +376,7 @@ mod tests {
         let problem = Problem {
             position: Some(Position(9)),
             replayed: true,
-            ..Problem::from(Code::Refused(Refusal::SoldOut { nights }))
+            ..Problem::from(Code::from(Refused::SoldOut { nights }))
         };
         assert_eq!(
             json_of(&problem),
@@ -426,64 +391,5 @@ mod tests {
             json_of(&problem),
             r#"{"type":"/docs#invalid_request","title":"Fields of the request are wrong","status":400,"detail":"arrival: a date","instance":"/v1/rooms/x","code":"invalid_request","retryable":false,"request_id":"r-1","errors":[{"in":"body","field":"arrival","message":"a date"}]}"#
         );
-    }
-
-    #[test]
-    fn every_refusal_has_its_status_and_data() {
-        let nights = Nights {
-            first: Night::from_days(0),
-            bits: 1,
-        };
-        let rows = [
-            (Refusal::UnknownProperty, 404, ""),
-            (Refusal::UnknownRoom, 404, ""),
-            (Refusal::UnknownType, 404, ""),
-            (Refusal::PropertyExists, 409, ""),
-            (Refusal::RoomExists, 409, ""),
-            (
-                Refusal::RoomInUse {
-                    night: nights.first,
-                },
-                409,
-                r#","night":"1970-01-01""#,
-            ),
-            (Refusal::TooManyRooms { limit: 7 }, 409, r#","limit":7"#),
-            (
-                Refusal::SoldOut { nights },
-                409,
-                r#","nights":["1970-01-01"]"#,
-            ),
-            (
-                Refusal::StopSell { nights },
-                409,
-                r#","nights":["1970-01-01"]"#,
-            ),
-            (Refusal::NotFound, 404, ""),
-            (Refusal::WrongGuest, 403, ""),
-            (Refusal::Ended, 410, ""),
-            (Refusal::HoldExpired, 410, ""),
-            (Refusal::AlreadyConfirmed, 409, ""),
-            (Refusal::NotConfirmed, 409, ""),
-            (Refusal::TooManyHolds { limit: 3 }, 409, r#","limit":3"#),
-            (
-                Refusal::HoldTooLong { ttl_ms_max: 60_000 },
-                409,
-                r#","ttl_seconds_max":60"#,
-            ),
-            (
-                Refusal::HoldCeiling {
-                    until_max: Timestamp(0),
-                },
-                409,
-                r#","until_max":"1970-01-01T00:00:00.000Z""#,
-            ),
-        ];
-        for (refusal, status, data) in rows {
-            let problem = Problem::from(Code::Refused(refusal));
-            let word = refusal.code();
-            assert_eq!(problem.code.status(), status, "{word}");
-            let end = format!(r#""code":"{word}","retryable":false,"request_id":"r-1"{data}}}"#);
-            assert!(json_of(&problem).ends_with(&end), "{}", json_of(&problem));
-        }
     }
 }

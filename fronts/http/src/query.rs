@@ -6,9 +6,8 @@ use turnstile_rooms::{Cursor, Query};
 use turnstile_types::{Name, Stay};
 
 use crate::{
-    cursor::parse_cursor,
     problem::{Place, Problem},
-    request::Faults,
+    request::{Faults, LIMIT_DEFAULT},
 };
 
 /// The parameters of one request: each known, each at most once.
@@ -39,7 +38,7 @@ impl<'a> Parameters<'a> {
         Self { found, faults }
     }
 
-    fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         let found = self.found.iter().find(|(other, _)| other == name);
         found.map(|(_, value)| value.clone().into_owned())
     }
@@ -59,17 +58,26 @@ impl<'a> Parameters<'a> {
     }
 
     fn limit(&mut self) -> Option<u16> {
-        let limit = self.text("limit").map(|text| text.parse::<u16>());
-        match limit.transpose() {
-            Ok(limit) => self.faults.limit(limit),
-            // Whatever is wrong with the number, the range says it.
-            Err(_) => self.faults.limit(Some(0)),
-        }
+        self.count("limit", LIMIT_DEFAULT)
     }
 
-    fn cursor(&mut self) -> Option<Option<Cursor>> {
-        let cursor = self.text("cursor").map(|text| parse_cursor(&text));
-        self.faults.take("cursor", cursor.transpose())
+    /// How many entries are asked for.
+    pub(crate) fn count(&mut self, name: &str, default: u16) -> Option<u16> {
+        let count = self.text(name).map(|text| text.parse::<u16>());
+        // Whatever is wrong with the number, the range says it.
+        let count = count.transpose().unwrap_or(Some(0)).unwrap_or(default);
+        self.faults.count(name, count)
+    }
+
+    fn cursor(&mut self) -> Option<Option<u64>> {
+        let cursor = self.text("cursor");
+        self.faults.cursor(cursor.as_deref())
+    }
+
+    /// The two of every listing.
+    pub(crate) fn page(&mut self) -> Option<(Option<u64>, u16)> {
+        let (limit, cursor) = (self.limit(), self.cursor());
+        cursor.zip(limit)
     }
 
     fn stay_or_none(&mut self) -> Option<Stay> {
@@ -99,15 +107,16 @@ impl<'a> Parameters<'a> {
         };
         let (from, to) = (night("from", &from), night("to", &to));
         let room = self.optional_name("room");
-        let (limit, cursor) = (self.limit(), self.cursor());
+        let page = self.page();
         let whole = || {
+            let (cursor, limit) = page?;
             Some(Query::List {
                 property,
                 room: room?,
                 from: from?,
                 to: to?,
-                cursor: cursor?,
-                limit: limit?,
+                cursor: cursor.map(Cursor),
+                limit,
             })
         };
         self.faults.finish(whole())
@@ -116,19 +125,22 @@ impl<'a> Parameters<'a> {
     /// # Errors
     /// Wrong parameters.
     pub fn holds(mut self) -> Result<Query, Problem> {
-        let (limit, cursor) = (self.limit(), self.cursor());
-        let whole = limit.zip(cursor);
-        self.faults
-            .finish(whole.map(|(limit, cursor)| Query::Holds { cursor, limit }))
+        let page = self.page();
+        self.faults.finish(page.map(|(cursor, limit)| Query::Holds {
+            cursor: cursor.map(Cursor),
+            limit,
+        }))
     }
 
     /// # Errors
     /// Wrong parameters.
     pub fn properties(mut self) -> Result<Query, Problem> {
-        let (limit, cursor) = (self.limit(), self.cursor());
-        let whole = limit.zip(cursor);
+        let page = self.page();
         self.faults
-            .finish(whole.map(|(limit, cursor)| Query::Properties { cursor, limit }))
+            .finish(page.map(|(cursor, limit)| Query::Properties {
+                cursor: cursor.map(Cursor),
+                limit,
+            }))
     }
 
     /// # Errors
@@ -157,6 +169,15 @@ impl<'a> Parameters<'a> {
             wish,
             stay,
         }))
+    }
+
+    /// What came of the parameters that were read one by one.
+    pub(crate) fn finish<T>(self, whole: Option<T>) -> Result<T, Problem> {
+        self.faults.finish(whole)
+    }
+
+    pub(crate) const fn faults(&mut self) -> &mut Faults {
+        &mut self.faults
     }
 
     /// The text of one parameter that an operation reads by itself.

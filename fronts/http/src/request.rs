@@ -3,7 +3,9 @@
 use std::{borrow::Cow, fmt};
 
 use serde::Deserialize;
-use turnstile_rooms::{Command, GuestId, GuestName, IdKey, IdNumber, Query, Reference, Wish};
+use turnstile_rooms::{
+    Command, Cursor, GuestId, GuestName, IdKey, IdNumber, Query, Reference, Wish,
+};
 use turnstile_types::{Name, Night, Stay};
 use utoipa::ToSchema;
 
@@ -269,19 +271,31 @@ impl Faults {
     }
 
     pub(crate) fn limit(&mut self, limit: Option<u16>) -> Option<u16> {
-        let limit = limit.unwrap_or(LIMIT_DEFAULT);
-        if (1..=LIMIT_MAX).contains(&limit) {
-            return Some(limit);
+        self.count("limit", limit.unwrap_or(LIMIT_DEFAULT))
+    }
+
+    pub(crate) fn count(&mut self, field: &str, count: u16) -> Option<u16> {
+        if (1..=LIMIT_MAX).contains(&count) {
+            return Some(count);
         }
-        self.add("limit", format_args!("1 to {LIMIT_MAX}"));
+        self.add(field, format_args!("1 to {LIMIT_MAX}"));
         None
+    }
+
+    pub(crate) fn cursor(&mut self, text: Option<&str>) -> Option<Option<u64>> {
+        self.take("cursor", text.map(parse_cursor).transpose())
+    }
+
+    /// What is wrong.
+    pub(crate) fn problem(self) -> Problem {
+        Problem::invalid(self.errors)
     }
 
     /// What came of the request: everything it needed was there, or the faults say what was not.
     pub(crate) fn finish<T>(self, whole: Option<T>) -> Result<T, Problem> {
         match whole {
             Some(whole) if self.errors.is_empty() => Ok(whole),
-            _ => Err(Problem::invalid(self.errors)),
+            _ => Err(self.problem()),
         }
     }
 }
@@ -426,12 +440,11 @@ impl GuestSearch<'_> {
         let mut faults = Faults::in_place(Place::Body);
         let id = faults.id(&self.id_number, sealing);
         let limit = faults.limit(self.limit);
-        let cursor = self.cursor.as_deref().map(parse_cursor).transpose();
-        let cursor = faults.take("cursor", cursor);
+        let cursor = faults.cursor(self.cursor.as_deref());
         let whole = || {
             Some(Query::Guest {
                 id: id?,
-                cursor: cursor?,
+                cursor: cursor?.map(Cursor),
                 limit: limit?,
             })
         };

@@ -4,7 +4,6 @@ mod answer;
 mod choices;
 mod event;
 mod fields;
-mod instant;
 mod outcome;
 mod request;
 #[cfg(test)]
@@ -13,7 +12,6 @@ mod words;
 
 pub use answer::{facts, put_answer};
 pub use event::{CHANNELS, channel, event_json};
-pub use instant::{InvalidInstant, parse_instant};
 pub use outcome::put_outcome;
 pub use request::{Request, parse};
 pub use words::{Invalid, Reason};

@@ -148,7 +148,7 @@ pub(super) fn room_in(
 }
 
 /// The only way in which a path of our own routes is rejected.
-fn broken_path() -> Problem {
+pub(super) fn broken_path() -> Problem {
     Problem::with(
         Code::InvalidRequest,
         "the path is not percent-encoded UTF-8",

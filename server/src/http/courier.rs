@@ -10,12 +10,16 @@ use std::{
 
 use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply};
+use turnstile_exchange::Exchange;
 use turnstile_http::{Code, Problem};
-use turnstile_rooms::{Answer, Query, Rooms};
-use turnstile_types::{Position, Principal};
+use turnstile_rooms::Rooms;
+use turnstile_types::{Machine, Principal};
 
 use super::Door;
-use crate::gate::{Ask, Gate, ServerStatus};
+use crate::{
+    asked::{Answered, Asked, Executed, Request},
+    gate::{Ask, Gate, ServerStatus},
+};
 
 /// Requests for which the loop is woken although others are still with it.
 ///
@@ -61,14 +65,38 @@ struct Desk {
 
 /// An answer that is on its way from the loop to a connection.
 #[derive(Debug)]
-enum Ticket {
-    Command(Relay<Result<Reply<Rooms>, ExecuteError>>),
-    Query(Relay<(Position, Answer)>),
+pub(super) enum Ticket {
+    Rooms(Awaited<Rooms>),
+    Exchange(Awaited<Exchange>),
     Status(Relay<ServerStatus>),
 }
 
+/// An answer of one machine.
 #[derive(Debug)]
-struct Relay<T> {
+pub(super) enum Awaited<M: Machine> {
+    Command(Relay<Executed<M>>),
+    Query(Relay<Answered<M>>),
+}
+
+/// A machine whose answers the courier carries.
+pub(super) trait Carried: Asked {
+    fn ticket(awaited: Awaited<Self>) -> Ticket;
+}
+
+impl Carried for Rooms {
+    fn ticket(awaited: Awaited<Self>) -> Ticket {
+        Ticket::Rooms(awaited)
+    }
+}
+
+impl Carried for Exchange {
+    fn ticket(awaited: Awaited<Self>) -> Ticket {
+        Ticket::Exchange(awaited)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Relay<T> {
     from: oneshot::Receiver<T>,
     /// Gone when the answer was passed on.
     to: Option<oneshot::Sender<Result<T, Code>>>,
@@ -81,15 +109,26 @@ impl<T> Relay<T> {
             drop(to.send(answer));
         }
     }
+}
 
+/// What can be done with an answer on its way, whatever it is.
+trait Passing {
     /// Passes the answer on if it is there; otherwise the task will be woken when it is.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// Passes the answer on if it is there.
+    fn is_passed(&mut self) -> bool;
+
+    fn refuse(&mut self, code: Code);
+}
+
+impl<T> Passing for Relay<T> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         Pin::new(&mut self.from)
             .poll(cx)
             .map(|answer| self.pass(answer.map_err(|_stopped| Code::Unavailable)))
     }
 
-    /// Passes the answer on if it is there.
     fn is_passed(&mut self) -> bool {
         match self.from.try_recv() {
             Ok(answer) => self.pass(Ok(answer)),
@@ -98,30 +137,27 @@ impl<T> Relay<T> {
         }
         true
     }
+
+    fn refuse(&mut self, code: Code) {
+        self.pass(Err(code));
+    }
+}
+
+impl<M: Machine> Awaited<M> {
+    fn relay(&mut self) -> &mut dyn Passing {
+        match self {
+            Self::Command(relay) => relay,
+            Self::Query(relay) => relay,
+        }
+    }
 }
 
 impl Ticket {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn relay(&mut self) -> &mut dyn Passing {
         match self {
-            Self::Command(relay) => relay.poll(cx),
-            Self::Query(relay) => relay.poll(cx),
-            Self::Status(relay) => relay.poll(cx),
-        }
-    }
-
-    fn is_passed(&mut self) -> bool {
-        match self {
-            Self::Command(relay) => relay.is_passed(),
-            Self::Query(relay) => relay.is_passed(),
-            Self::Status(relay) => relay.is_passed(),
-        }
-    }
-
-    fn refuse(&mut self, code: Code) {
-        match self {
-            Self::Command(relay) => relay.pass(Err(code)),
-            Self::Query(relay) => relay.pass(Err(code)),
-            Self::Status(relay) => relay.pass(Err(code)),
+            Self::Rooms(awaited) => awaited.relay(),
+            Self::Exchange(awaited) => awaited.relay(),
+            Self::Status(relay) => relay,
         }
     }
 }
@@ -134,47 +170,44 @@ impl Courier {
         }
     }
 
-    /// Has a command executed; the answer is durable.
+    /// Has a command executed; the answer is durable. The request is in the loop's queue when this
+    /// returns, so that those of one sender are executed in their order.
     ///
     /// # Errors
     /// The loop takes no more work, cannot write, or knows the key with other content.
-    pub(super) async fn command(
+    pub(super) fn command<M: Carried>(
         &self,
         key: Option<Box<str>>,
         command: Vec<u8>,
-    ) -> Result<Reply<Rooms>, Problem> {
+    ) -> impl Future<Output = Result<Reply<M>, Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
-        let ask = Ask::Command {
+        let request = Request::Command {
             principal: Principal::local(),
             key,
             command,
             reply,
         };
-        let executed = self.ask(ask, from, Ticket::Command).await?;
-        executed.map_err(|error| match error {
-            ExecuteError::KeyReused { first } => Problem::with(
-                Code::KeyReused,
-                format!("the key was used at position {first} for another command"),
-            ),
-            ExecuteError::ReadOnly => Problem::from(Code::ReadOnly),
-            ExecuteError::TooLarge => Problem::from(Code::CommandTooLarge),
-            ExecuteError::Stopped => Problem::from(Code::Unavailable),
-        })
+        let ticket = |relay| M::ticket(Awaited::Command(relay));
+        let executed = self.ask(M::ask(request), from, ticket);
+        async { executed.await?.map_err(problem_of) }
     }
 
     /// Has a query answered.
     ///
     /// # Errors
     /// The loop takes no more work, or has ended.
-    pub(super) async fn query(&self, query: Query) -> Result<(Position, Answer), Problem> {
+    pub(super) fn query<M: Carried>(
+        &self,
+        query: M::Query,
+    ) -> impl Future<Output = Result<Answered<M>, Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
-        let principal = Principal::local();
-        let ask = Ask::Query {
-            principal,
+        let request = Request::Query {
+            principal: Principal::local(),
             query,
             reply,
         };
-        self.ask(ask, from, Ticket::Query).await
+        let ticket = |relay| M::ticket(Awaited::Query(relay));
+        self.ask(M::ask(request), from, ticket)
     }
 
     /// Has the loop say how it is.
@@ -186,21 +219,23 @@ impl Courier {
         self.ask(Ask::Status { reply }, from, Ticket::Status).await
     }
 
-    async fn ask<T>(
+    fn ask<T, F: FnOnce(Relay<T>) -> Ticket>(
         &self,
         ask: Ask,
         from: oneshot::Receiver<T>,
-        ticket: impl FnOnce(Relay<T>) -> Ticket,
-    ) -> Result<T, Problem> {
+        ticket: F,
+    ) -> impl Future<Output = Result<T, Problem>> + use<T, F> {
         let (to, answer) = oneshot::channel();
         self.leave(ask, ticket(Relay { from, to: Some(to) }));
-        let answer = answer.await.unwrap_or(Err(Code::Unavailable));
-        answer.map_err(Problem::from)
+        async {
+            let answer = answer.await.unwrap_or(Err(Code::Unavailable));
+            answer.map_err(Problem::from)
+        }
     }
 
     fn leave(&self, ask: Ask, mut ticket: Ticket) {
         if self.gate.put(ask).is_err() {
-            ticket.refuse(Code::Overloaded);
+            ticket.relay().refuse(Code::Overloaded);
             return;
         }
         let mut desk = self.desk();
@@ -224,7 +259,8 @@ impl Courier {
     fn poll_desk(&self, cx: &mut Context<'_>, is_answered: bool) -> Poll<()> {
         let mut desk = self.desk();
         if is_answered {
-            desk.outstanding.retain_mut(|ticket| !ticket.is_passed());
+            desk.outstanding
+                .retain_mut(|ticket| !ticket.relay().is_passed());
         }
         desk.listen(cx);
         if desk.takes_few() {
@@ -265,6 +301,18 @@ impl Courier {
     }
 }
 
+fn problem_of(error: ExecuteError) -> Problem {
+    match error {
+        ExecuteError::KeyReused { first } => Problem::with(
+            Code::KeyReused,
+            format!("the key was used at position {first} for another command"),
+        ),
+        ExecuteError::ReadOnly => Problem::from(Code::ReadOnly),
+        ExecuteError::TooLarge => Problem::from(Code::CommandTooLarge),
+        ExecuteError::Stopped => Problem::from(Code::Unavailable),
+    }
+}
+
 impl Desk {
     /// Whether the loop is to be woken for less than a batch.
     fn takes_few(&self) -> bool {
@@ -274,7 +322,7 @@ impl Desk {
     /// Listens to the last outstanding answer; those that are there already are passed on.
     fn listen(&mut self, cx: &mut Context<'_>) {
         while let Some(last) = self.outstanding.back_mut() {
-            if last.poll(cx).is_pending() {
+            if last.relay().poll(cx).is_pending() {
                 break;
             }
             self.outstanding.pop_back();

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::feed::EVENTS_KEPT;
+
 /// Connections at a time: each costs some 20 KiB of buffers.
 const CONNECTIONS_MAX: usize = 4_096;
 
@@ -22,11 +24,14 @@ const IDLE_MAX: Duration = Duration::from_secs(75);
 /// How often the three above are looked at: they are exceeded by this at most.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Event streams at a time: each may be copied the whole ring.
+/// Event streams and sockets at a time: each may be copied the whole ring.
 const STREAMS_MAX: u64 = 256;
 
 /// A stream on which nothing happens says so this often, that proxies keep it.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// A client of a socket that takes nothing for so long is dropped: what it is owed is kept for it.
+const STALL: Duration = Duration::from_secs(30);
 
 /// When the server stops, connections get so long to take their answers.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -41,6 +46,9 @@ pub struct HttpLimits {
     pub sweep: Duration,
     pub streams: u64,
     pub heartbeat: Duration,
+    pub stall: Duration,
+    /// Events of the exchange that are kept for those who follow.
+    pub events: usize,
     pub farewell: Duration,
 }
 
@@ -53,6 +61,8 @@ impl HttpLimits {
         sweep: SWEEP,
         streams: STREAMS_MAX,
         heartbeat: HEARTBEAT,
+        stall: STALL,
+        events: EVENTS_KEPT,
         farewell: FAREWELL,
     };
 }
@@ -60,6 +70,40 @@ impl HttpLimits {
 /// After an answer that ends a connection, what the peer still sends is read for so long, so that
 /// the answer is not lost to a reset.
 pub(super) const LINGER: Duration = Duration::from_secs(1);
+
+/// The longest message of a client of a socket, in bytes: as long as a body.
+pub(super) const MESSAGE_BYTES: usize = 64 * 1_024;
+
+/// What a socket's buffers hold each way, in bytes; a snapshot that is longer is buffered whole.
+pub(super) const SOCKET_BYTES: usize = 8 * 1_024;
+
+/// Subscriptions of one socket.
+pub(super) const SUBSCRIPTIONS: usize = 64;
+
+/// Commands of one socket that may wait for their answers; beyond, it is not read from.
+pub(super) const IN_FLIGHT: usize = 64;
+
+/// Orders that one socket cancels when it ends: some hundred kilobytes, and some milliseconds of
+/// the loop.
+pub(super) const SESSION_ORDERS: usize = 10_000;
+
+/// Cancellations that are sent to the loop at once, so that its queue has room for others.
+pub(super) const CANCELS_AT_ONCE: usize = 256;
+
+/// How long it takes until those that were not taken are sent again.
+pub(super) const CANCEL_AGAIN: Duration = Duration::from_millis(100);
+
+/// Prices of each side in the channel `top`.
+pub(super) const TOP_LEVELS: u16 = 10;
+
+/// How often the top of a book is told at most: faster than anybody reads it.
+pub(super) const TOP_EVERY: Duration = Duration::from_millis(100);
+
+/// Trades in a snapshot: as many as a screen shows.
+pub(super) const SNAPSHOT_TRADES: u16 = 100;
+
+/// Open orders of an account in a snapshot.
+pub(super) const SNAPSHOT_ORDERS: u16 = 10_000;
 
 /// Bytes that one read takes: several requests, and one of the largest in a few reads.
 pub(super) const READ_BYTES: usize = 16 * 1_024;

@@ -21,7 +21,10 @@ use tokio::{
 };
 use turnstile_http::{Framing, Scanner, Violation};
 
-use super::limits::{HttpLimits, READ_BYTES};
+use super::{
+    limits::{HttpLimits, READ_BYTES},
+    socket::Invitation,
+};
 use crate::counters::Counters;
 
 thread_local! {
@@ -41,6 +44,8 @@ pub(super) struct Line {
     verdict: AtomicU8,
     /// The task to wake when there is a verdict.
     owner: Mutex<Option<Waker>>,
+    /// What the connection becomes after its last answer.
+    invitation: Mutex<Option<Invitation>>,
     /// How many requests have been answered.
     answered: AtomicU64,
     counters: Arc<Counters>,
@@ -81,6 +86,7 @@ impl Line {
             }),
             verdict: AtomicU8::new(0),
             owner: Mutex::new(None),
+            invitation: Mutex::new(None),
             answered: AtomicU64::new(0),
             counters,
         }
@@ -102,6 +108,21 @@ impl Line {
 
     pub(super) fn note_answer(&self) {
         self.answered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that the answer that is sent now is the connection's last in HTTP.
+    pub(super) fn invite(&self, invitation: Invitation) {
+        *self.invitation() = Some(invitation);
+    }
+
+    pub(super) fn take_invitation(&self) -> Option<Invitation> {
+        self.invitation().take()
+    }
+
+    fn invitation(&self) -> MutexGuard<'_, Option<Invitation>> {
+        self.invitation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn judge(&self, verdict: Verdict) {

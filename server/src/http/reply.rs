@@ -7,9 +7,12 @@ use axum::{
 };
 use bytes::Bytes;
 use turnstile_embedded::Reply;
-use turnstile_http::{Problem, Told, tell_answer, tell_outcome};
-use turnstile_rooms::{Answer, Rooms};
+use turnstile_exchange::Exchange;
+use turnstile_http::{Problem, Told, exchange, tell_answer, tell_outcome};
+use turnstile_rooms::Rooms;
 use turnstile_types::Position;
+
+use super::courier::Carried;
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const POSITION: HeaderName = HeaderName::from_static("turnstile-position");
@@ -63,9 +66,48 @@ pub(super) fn problem_response(
     *response.body_mut() = Body::from(body);
 }
 
+/// A machine whose outcomes and answers this door can show.
+pub(super) trait Shown: Carried {
+    fn tell_outcome(
+        position: Position,
+        replayed: bool,
+        outcome: &Self::Outcome,
+    ) -> Result<Told, Problem>;
+
+    fn tell_answer(answer: &Self::Answer) -> Result<Told, Problem>;
+}
+
+impl Shown for Rooms {
+    fn tell_outcome(
+        position: Position,
+        replayed: bool,
+        outcome: &Self::Outcome,
+    ) -> Result<Told, Problem> {
+        tell_outcome(position, replayed, outcome)
+    }
+
+    fn tell_answer(answer: &Self::Answer) -> Result<Told, Problem> {
+        tell_answer(answer)
+    }
+}
+
+impl Shown for Exchange {
+    fn tell_outcome(
+        position: Position,
+        replayed: bool,
+        outcome: &Self::Outcome,
+    ) -> Result<Told, Problem> {
+        exchange::tell_outcome(position, replayed, outcome)
+    }
+
+    fn tell_answer(answer: &Self::Answer) -> Result<Told, Problem> {
+        exchange::tell_answer(answer)
+    }
+}
+
 /// The response to a command.
-pub(super) fn outcome_response(reply: &Reply<Rooms>) -> Result<Response<Body>, Trouble> {
-    let told = tell_outcome(reply.position, reply.replayed, &reply.outcome)?;
+pub(super) fn outcome_response<M: Shown>(reply: &Reply<M>) -> Result<Response<Body>, Trouble> {
+    let told = M::tell_outcome(reply.position, reply.replayed, &reply.outcome)?;
     let mut response = told_response(told, reply.position);
     if reply.replayed {
         response.headers_mut().insert(REPLAYED, TRUE);
@@ -73,19 +115,19 @@ pub(super) fn outcome_response(reply: &Reply<Rooms>) -> Result<Response<Body>, T
     Ok(response)
 }
 
-/// The response to a query that was answered at `position`.
-pub(super) fn answer_response(
+/// What a query that was answered at `position` is told.
+pub(super) fn answer_told<M: Shown>(
     position: Position,
-    answer: &Answer,
-) -> Result<Response<Body>, Trouble> {
-    let told = tell_answer(answer).map_err(|refused| Problem {
+    answer: &M::Answer,
+) -> Result<Told, Trouble> {
+    let told = M::tell_answer(answer).map_err(|refused| Problem {
         position: Some(position),
         ..refused
     })?;
-    Ok(told_response(told, position))
+    Ok(told)
 }
 
-fn told_response(told: Told, position: Position) -> Response<Body> {
+pub(super) fn told_response(told: Told, position: Position) -> Response<Body> {
     let mut response = Response::new(Body::from(told.json));
     *response.status_mut() =
         StatusCode::from_u16(told.status).expect("an answer has a status of HTTP");

@@ -12,7 +12,7 @@ use std::{
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, HeaderValue, Request, Response, Uri, header},
+    http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header},
     response::IntoResponse,
     routing::future::RouteFuture,
 };
@@ -30,6 +30,7 @@ use super::{
     limits::{LINGER, READ_BYTES},
     line::{Line, LineIo, Verdict},
     reply::{REQUEST_ID, Trouble, problem_response},
+    socket,
 };
 
 /// The names by which this server is asked: a page elsewhere can make its name resolve to
@@ -83,6 +84,11 @@ impl Future for Answering {
             Some(routed) => ready!(Pin::new(routed).poll(cx))?,
             None => Trouble::from(Code::MisdirectedRequest).into_response(),
         };
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS
+            && let Some(invitation) = response.extensions_mut().remove()
+        {
+            self.line.invite(invitation);
+        }
         if let Some(Trouble(problem)) = response.extensions_mut().remove() {
             problem_response(&mut response, &problem, self.instance.path(), &self.id);
         }
@@ -107,7 +113,6 @@ fn request_id(door: &Door, headers: &HeaderMap) -> HeaderValue {
 
 /// Whether the request names this server, in its one `Host` and in its target where that names one.
 fn is_ours(headers: &HeaderMap, target: Option<&str>) -> bool {
-    let is_known = |name: &str| HOSTS.iter().any(|host| host.eq_ignore_ascii_case(name));
     let mut named = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (named.next(), named.next()) else {
         return false;
@@ -115,11 +120,20 @@ fn is_ours(headers: &HeaderMap, target: Option<&str>) -> bool {
     let Ok(host) = host.to_str() else {
         return false;
     };
+    is_known_host(host) && target.is_none_or(is_known)
+}
+
+/// Whether a host, with a port or without, is this server.
+pub(super) fn is_known_host(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     };
-    is_known(name) && target.is_none_or(is_known)
+    is_known(name)
+}
+
+fn is_known(name: &str) -> bool {
+    HOSTS.iter().any(|host| host.eq_ignore_ascii_case(name))
 }
 
 /// Serves one connection to its end.
@@ -127,6 +141,11 @@ pub(super) async fn serve_line(door: Arc<Door>, router: Router, line: Arc<Line>)
     let number = door.lines().insert(Arc::clone(&line));
     let closing = speak(&door, router, &line).await;
     door.lines().remove(number);
+    if let (None, Some(invitation)) = (&closing, line.take_invitation()) {
+        socket::serve(&door, line, invitation).await;
+        door.counters.http.open.take(1);
+        return;
+    }
     door.counters.http.open.take(1);
     if let (Some(problem), Some(line)) = (closing, Arc::into_inner(line)) {
         say_goodbye(&door, line.into_stream(), &problem).await;
@@ -144,7 +163,8 @@ async fn speak(door: &Arc<Door>, router: Router, line: &Arc<Line>) -> Option<Pro
         .half_close(true)
         .pipeline_flush(true)
         .max_buf_size(2 * READ_BYTES)
-        .serve_connection(LineIo(Arc::clone(line)), service);
+        .serve_connection(LineIo(Arc::clone(line)), service)
+        .with_upgrades();
     let mut connection = pin!(connection);
     let (mut known, mut stopped) = (false, false);
     poll_fn(|cx| {
@@ -187,7 +207,7 @@ async fn say_goodbye(door: &Door, mut stream: TcpStream, problem: &Problem) {
         "HTTP/1.1 {} {}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\n\
          connection: close\r\nx-request-id: {id}\r\n{retry}\r\n",
         problem.code.status(),
-        hyper::StatusCode::from_u16(problem.code.status())
+        StatusCode::from_u16(problem.code.status())
             .ok()
             .and_then(|status| status.canonical_reason())
             .unwrap_or_default(),

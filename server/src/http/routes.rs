@@ -7,14 +7,14 @@ use axum::{
     http::Method as HttpMethod,
     routing::{MethodFilter, MethodRouter, on},
 };
-use turnstile_http::{Code, Method, OPERATIONS, Operation, Problem};
+use turnstile_http::{Code, Method, Operation, Problem};
 
-use super::{Door, documents, metrics, operations, reply::Trouble, stream};
+use super::{Door, documents, metrics, operations, reply::Trouble, socket, stream};
 
 /// The router of every operation in the table, and no other.
 pub(super) fn router(door: &Arc<Door>) -> Router {
     let mut router = Router::new();
-    for operation in OPERATIONS {
+    for operation in turnstile_http::operations() {
         router = router.route(operation.path, function(operation));
     }
     router
@@ -33,26 +33,13 @@ fn function(operation: &Operation) -> MethodRouter<Arc<Door>> {
         Method::Put => MethodFilter::PUT,
         Method::Delete => MethodFilter::DELETE,
     };
+    if let Some(function) = operations::function(filter, operation.id) {
+        return function;
+    }
     match operation.id {
-        "book" => on(filter, operations::book),
-        "lookUp" => on(filter, operations::look_up),
-        "cancel" => on(filter, operations::cancel),
-        "hold" => on(filter, operations::hold),
-        "listHolds" => on(filter, operations::list_holds),
-        "extend" => on(filter, operations::extend),
-        "confirm" => on(filter, operations::confirm),
-        "release" => on(filter, operations::release),
-        "searchGuest" => on(filter, operations::search_guest),
-        "addProperty" => on(filter, operations::add_property),
-        "listProperties" => on(filter, operations::list_properties),
-        "addRoom" => on(filter, operations::add_room),
-        "withdrawRoom" => on(filter, operations::withdraw_room),
-        "stopSell" => on(filter, operations::stop_sell),
-        "resumeSell" => on(filter, operations::resume_sell),
-        "listBookings" => on(filter, operations::list_bookings),
-        "availability" => on(filter, operations::availability),
-        "explain" => on(filter, operations::explain),
-        "events" => on(filter, stream::events),
+        "events" => on(filter, stream::rooms),
+        "exchangeEvents" => on(filter, stream::exchange),
+        "exchangeFeed" => on(filter, socket::feed),
         "live" => on(filter, documents::live),
         "ready" => on(filter, documents::ready),
         "version" => on(filter, documents::version),

@@ -1,4 +1,4 @@
-//! The feed as server-sent events.
+//! A feed as server-sent events.
 
 use std::{
     convert::Infallible,
@@ -16,36 +16,169 @@ use axum::{
 use bytes::Bytes;
 use hyper::body::Frame;
 use tokio::{
-    sync::futures::OwnedNotified,
+    sync::{Notify, futures::OwnedNotified},
     time::{Instant, Sleep, sleep},
 };
+use turnstile_exchange::Exchange;
 use turnstile_http::{
-    Code, EventId, FieldError, Place as FieldPlace, Problem, put_event, put_lagged, put_reset,
+    Code, EventId, FieldError, Place as FieldPlace, Problem,
+    exchange::{self, Interest},
+    put_event, put_lagged, put_reset,
 };
+use turnstile_rooms::Rooms;
+use turnstile_types::Machine;
 
 use super::{Door, call::Call, documents::content, operations::Answered, reply::Trouble};
-use crate::feed::{Place, Reading, Start};
+use crate::feed::{Feed, Place, Reading, Start};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// A comment: a stream on which nothing happens stays known to proxies.
 const HEARTBEAT: &[u8] = b":\n\n";
 
-/// One follower of the feed.
+/// A feed, and the bell of this thread for it.
+#[derive(Debug)]
+pub(super) struct Source<M: Machine> {
+    pub(super) feed: Arc<Feed<M>>,
+    /// Rings when the feed has something new.
+    pub(super) news: Arc<Notify>,
+}
+
+impl<M: Machine> Source<M> {
+    pub(super) fn new(feed: Arc<Feed<M>>) -> Self {
+        Self {
+            feed,
+            news: Arc::new(Notify::new()),
+        }
+    }
+
+    /// Passes the feed's bell on to the followers on this thread.
+    pub(super) async fn tell_news(&self) {
+        loop {
+            self.feed.rung().await;
+            self.news.notify_waiters();
+        }
+    }
+
+    pub(super) fn follow(&self) -> Follower<M> {
+        self.feed.follow();
+        Follower(Arc::clone(&self.feed))
+    }
+}
+
+/// While it lives, its feed is kept.
+#[derive(Debug)]
+pub(super) struct Follower<M: Machine>(Arc<Feed<M>>);
+
+impl<M: Machine> Drop for Follower<M> {
+    fn drop(&mut self) {
+        self.0.unfollow();
+    }
+}
+
+/// One of the streams and sockets that may be open at a time.
+#[derive(Debug)]
+pub(super) struct Seat(Arc<Door>);
+
+impl Seat {
+    pub(super) fn take(door: &Arc<Door>) -> Result<Self, Trouble> {
+        let seat = Self(Arc::clone(door));
+        if door.streams.fetch_add(1, Ordering::Relaxed) >= door.limits.streams {
+            return Err(Trouble::from(Code::TooManyStreams));
+        }
+        Ok(seat)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.streams.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A machine whose events can be told as a stream.
+trait Streamed: Machine {
+    /// Which of them are wanted.
+    type Filter: fmt::Debug + Send + Unpin + 'static;
+
+    fn source(door: &Door) -> &Source<Self>;
+
+    fn is_wanted(filter: &Self::Filter, event: &Self::Event) -> bool;
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>);
+}
+
+impl Streamed for Rooms {
+    type Filter = ();
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.rooms
+    }
+
+    fn is_wanted((): &(), _event: &Self::Event) -> bool {
+        true
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        put_event(event, out);
+    }
+}
+
+impl Streamed for Exchange {
+    type Filter = Interest;
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.exchange
+    }
+
+    fn is_wanted(filter: &Interest, event: &Self::Event) -> bool {
+        filter.is_in(event)
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        exchange::put_event(event, out);
+    }
+}
+
+/// One follower of a feed.
 ///
 /// It keeps nothing but its place: frames are made when the connection can take one, so a slow
 /// consumer costs one frame, is overtaken by the ring, and is told so.
-struct Stream {
+struct Stream<M: Streamed> {
     door: Arc<Door>,
     place: Place,
+    filter: M::Filter,
     news: Pin<Box<OwnedNotified>>,
     heartbeat: Pin<Box<Sleep>>,
     /// What to say before anything else.
     first: Option<Bytes>,
+    _seat: Seat,
+    _follower: Follower<M>,
 }
 
-pub(super) async fn events(State(door): State<Arc<Door>>, call: Call) -> Answered {
+pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered {
     let since = call.parameters(&["since"]).one("since")?;
+    let last = last_event(&call, since)?;
+    let seat = Seat::take(&door)?;
+    let follower = door.rooms.follow();
+    Ok(Stream::<Rooms>::open(door, last, (), (seat, follower)))
+}
+
+pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    let (last, filter, seat, follower) = {
+        let known = call.parameters(&["since", "symbol", "account"]);
+        let (since, filter) = exchange::interest(known)?;
+        let last = last_event(&call, since)?;
+        (last, filter, Seat::take(&door)?, door.exchange.follow())
+    };
+    // Once the loop has answered anything, it knows that the feed is to be kept.
+    door.courier.status().await?;
+    let both = (seat, follower);
+    Ok(Stream::<Exchange>::open(door, last, filter, both))
+}
+
+/// The event that the client saw last: a browser that comes back says it in a header.
+fn last_event(call: &Call, since: Option<String>) -> Result<Option<EventId>, Trouble> {
     let last = match call.header(LAST_EVENT_ID) {
         Some(last) => Some((FieldPlace::Header, "Last-Event-ID", last.to_owned())),
         None => since.map(|since| (FieldPlace::Query, "since", since)),
@@ -59,24 +192,24 @@ pub(super) async fn events(State(door): State<Arc<Door>>, call: Call) -> Answere
             }])
         })
     });
-    let stream = Stream::open(door, last.transpose()?)?;
-    let mut response = content(Body::new(stream), "text/event-stream");
-    let no_store = HeaderValue::from_static("no-store");
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, no_store);
-    Ok(response)
+    Ok(last.transpose()?)
 }
 
-impl Stream {
-    fn open(door: Arc<Door>, last: Option<EventId>) -> Result<Self, Trouble> {
-        if door.streams.fetch_add(1, Ordering::Relaxed) >= door.limits.streams {
-            door.streams.fetch_sub(1, Ordering::Relaxed);
-            return Err(Trouble::from(Code::TooManyStreams));
-        }
+impl<M: Streamed> Stream<M>
+where
+    Self: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
+    /// The response whose body is a new stream.
+    fn open(
+        door: Arc<Door>,
+        last: Option<EventId>,
+        filter: M::Filter,
+        (seat, follower): (Seat, Follower<M>),
+    ) -> axum::http::Response<Body> {
+        let source = M::source(&door);
         let mut first = Vec::from(HEARTBEAT);
-        let place = match last.map(|last| door.feed.after(last)) {
-            None => door.feed.end(),
+        let place = match last.map(|last| source.feed.after(last)) {
+            None => source.feed.end(),
             Some(Start::At(place)) => place,
             Some(Start::TooOld {
                 first: event,
@@ -86,43 +219,59 @@ impl Stream {
                 place
             }
         };
-        Ok(Self {
+        let stream = Self {
             place,
-            news: Box::pin(Arc::clone(&door.news).notified_owned()),
+            filter,
+            news: Box::pin(Arc::clone(&source.news).notified_owned()),
             heartbeat: Box::pin(sleep(door.limits.heartbeat)),
             first: Some(Bytes::from(first)),
+            _seat: seat,
+            _follower: follower,
             door,
-        })
+        };
+        let mut response = content(Body::new(stream), "text/event-stream");
+        let no_store = HeaderValue::from_static("no-store");
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, no_store);
+        response
     }
+}
 
+impl<M: Streamed> Stream<M> {
     /// What the feed has for this follower now. `news` listens before the feed is read, so that
     /// nothing is missed between the two.
     fn next(&mut self) -> Option<Bytes> {
-        self.news.set(Arc::clone(&self.door.news).notified_owned());
+        let source = M::source(&self.door);
+        self.news.set(Arc::clone(&source.news).notified_owned());
         self.news.as_mut().enable();
         let mut frame = Vec::new();
-        match self.door.feed.read(self.place) {
-            Reading::Nothing => return None,
-            Reading::Events(events, place) => {
-                self.place = place;
-                for event in &events {
-                    put_event(event, &mut frame);
+        // A frame without bytes would end the body.
+        while frame.is_empty() {
+            let is_wanted = |event: &M::Event| M::is_wanted(&self.filter, event);
+            match source.feed.read(self.place, is_wanted) {
+                Reading::Nothing => return None,
+                Reading::Events(events, place) => {
+                    self.place = place;
+                    for event in &events {
+                        M::put_event(event, &mut frame);
+                    }
                 }
-            }
-            Reading::Missed {
-                events,
-                first,
-                place,
-            } => {
-                self.place = place;
-                put_lagged(events, first, &mut frame);
+                Reading::Missed {
+                    events,
+                    first,
+                    place,
+                } => {
+                    self.place = place;
+                    put_lagged(events, first, &mut frame);
+                }
             }
         }
         Some(Bytes::from(frame))
     }
 }
 
-impl hyper::body::Body for Stream {
+impl<M: Streamed> hyper::body::Body for Stream<M> {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -154,13 +303,7 @@ impl hyper::body::Body for Stream {
     }
 }
 
-impl Drop for Stream {
-    fn drop(&mut self) {
-        self.door.streams.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl fmt::Debug for Stream {
+impl<M: Streamed> fmt::Debug for Stream<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream")
             .field("place", &self.place)

@@ -1,10 +1,14 @@
 //! The door over real sockets, with a real loop behind it, or with a test in the loop's place.
 
+mod disconnect;
 mod errors;
 mod events;
+mod exchange;
+mod feed;
 mod framing;
 mod limits;
 mod rooms;
+mod socket;
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -14,7 +18,7 @@ use std::{
 };
 
 use serde_json::Value;
-use turnstile_rooms::IdKey;
+use turnstile_rooms::{IdKey, Rooms};
 use turnstile_types::Position;
 
 use super::{HttpDoor, HttpLimits};
@@ -32,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A door on a port of its own.
 struct Site {
     address: SocketAddr,
-    feed: Arc<Feed>,
+    feed: Arc<Feed<Rooms>>,
     door: HttpDoor,
     ended: mpsc::Receiver<()>,
     /// The loop, where it is a real one.
@@ -72,10 +76,11 @@ impl Site {
         let address = listener.local_addr().unwrap();
         let feed = Arc::new(Feed::new(Position(0)));
         let (ending, ended) = mpsc::sync_channel(1);
+        let exchange = Arc::new(Feed::while_followed(Position(0), limits.events));
+        let feeds = (Arc::clone(&feed), exchange);
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
-        let door =
-            HttpDoor::start(listener, gate, Arc::clone(&feed), counters, limits, end).unwrap();
+        let door = HttpDoor::start(listener, gate, feeds, counters, limits, end).unwrap();
         Self {
             address,
             feed,

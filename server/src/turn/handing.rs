@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::{Broken, FastLoop};
-use crate::{connection::Connection, engine::Step, limits::TURN_REQUESTS, owed::Waiting};
+use crate::{asked::Waiting, connection::Connection, engine::Step, limits::TURN_REQUESTS};
 
 impl FastLoop {
     /// Sends the groups on their way, and what they owe when they are durable.
@@ -51,7 +51,9 @@ impl FastLoop {
             "the group before has its answers"
         );
         mem::swap(&mut self.under_way, &mut self.open);
-        self.engine.gather_news(&mut self.under_way.news);
+        let is_followed = self.is_exchange_followed();
+        self.engine
+            .gather_news(&mut self.under_way.news, is_followed);
     }
 
     /// Pays what the closed group owes, now that it is durable: answers first, then its news.
@@ -67,7 +69,7 @@ impl FastLoop {
             closed.waiting.drain(..).for_each(Waiting::answer);
             self.inbox.note_answered();
         }
-        self.publish(&mut closed.news);
+        self.publish(&mut closed.news, self.exchange.is_kept());
         closed.requests = 0;
         self.under_way = closed;
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use tokio::sync::oneshot;
 use turnstile_embedded::Durability;
 use turnstile_rooms::{Command, Done, Outcome, Rooms};
-use turnstile_server::{Ask, Limits, Options, Settings, StartError, start};
+use turnstile_server::{Ask, Limits, Options, Request, Settings, StartError, start};
 use turnstile_types::{Machine, Name, Principal};
 
 use super::client::{Server, book};
@@ -86,12 +86,12 @@ fn the_gate_reaches_the_loop_until_its_end() {
             &mut command,
         );
         let (reply, answer) = oneshot::channel();
-        let ask = Ask::Command {
+        let ask = Ask::Rooms(Request::Command {
             principal: Principal::local(),
             key: None,
             command,
             reply,
-        };
+        });
         (gate.ask(ask), answer)
     };
     let (asked, answer) = add("inn");

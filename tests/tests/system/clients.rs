@@ -1,4 +1,4 @@
-//! Foreign clients against the fast doors, each as its users run it.
+//! Foreign clients against the doors, each as its users run it.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -104,6 +104,14 @@ fn redis_py_holds_a_session_in_both_protocols() {
         let arguments = [&session("redis_py.py"), &door.port, protocol];
         assert_eq!(output(&python, &arguments, b""), "ok\n", "RESP{protocol}");
     }
+}
+
+#[test]
+fn websockets_py_follows_a_book_and_leaves_no_order_behind() {
+    let (door, python) = (door(), installed("TURNSTILE_TEST_PYTHON"));
+    let address = door.url.trim_start_matches("http://");
+    let arguments = [&session("websockets_py.py"), address, &door.port];
+    assert_eq!(output(&python, &arguments, b""), "ok\n");
 }
 
 #[test]

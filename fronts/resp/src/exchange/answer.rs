@@ -2,11 +2,10 @@
 
 use turnstile_exchange::{
     AccountView, Answer, Cursor, Decimal, DepthView, Execution, OrderView, QueuedOrder, SymbolView,
-    TimeInForce, Totals, Trade,
+    Totals, Trade,
 };
 
 use super::{
-    choices::{self_trade, side, time_in_force},
     fields::{Field, Value, put_fields, put_map},
     outcome::put_refusal,
 };
@@ -155,35 +154,21 @@ fn put_symbol(reply: &mut Encoder<'_>, view: &SymbolView) {
 }
 
 fn put_order(reply: &mut Encoder<'_>, order: &OrderView) {
-    let state = match order.cancelled {
-        _ if !order.open.is_zero() => "open",
-        Some(_) => "cancelled",
-        None => "filled",
-    };
-    let until = match order.time_in_force {
-        TimeInForce::GoodTillDate(until) => Value::Instant(until),
-        TimeInForce::GoodTillCancel
-        | TimeInForce::ImmediateOrCancel
-        | TimeInForce::FillOrKill
-        | TimeInForce::PostOnly => Value::Nothing,
-    };
+    let until = order.time_in_force.until();
     let client_id = order.client_id.as_deref();
     let fields = [
         ("order", Value::order(order.order)),
-        ("state", Value::Text(state)),
+        ("state", Value::Text(order.state().code())),
         ("account", Value::Text(&order.account)),
         ("client_id", client_id.map_or(Value::Nothing, Value::Text)),
         ("symbol", Value::Text(&order.symbol)),
-        ("side", Value::Text(side(order.side))),
+        ("side", Value::Text(order.side.code())),
         ("quantity", Value::Decimal(order.quantity)),
         ("limit", Value::optional(order.limit)),
         ("open", Value::Decimal(order.open)),
-        (
-            "time_in_force",
-            Value::Text(time_in_force(order.time_in_force)),
-        ),
-        ("until", until),
-        ("self_trade", Value::Text(self_trade(order.self_trade))),
+        ("time_in_force", Value::Text(order.time_in_force.code())),
+        ("until", until.map_or(Value::Nothing, Value::Instant)),
+        ("self_trade", Value::Text(order.self_trade.code())),
         ("since", Value::Instant(order.since)),
     ];
     reply.map(fields.len() + 2);
@@ -256,7 +241,7 @@ fn put_trade(reply: &mut Encoder<'_>, trade: &Trade) {
             ("at", Value::Instant(trade.at)),
             ("price", Value::Decimal(trade.price)),
             ("quantity", Value::Decimal(trade.quantity)),
-            ("side", Value::Text(side(trade.side))),
+            ("side", Value::Text(trade.side.code())),
             ("maker", Value::order(trade.maker)),
             ("taker", Value::order(trade.taker)),
         ],

@@ -1,52 +1,35 @@
-//! The words for the choices of an order.
+//! The choices of an order, by their words.
 
-use turnstile_exchange::{SelfTrade, Side, TimeInForce};
+use turnstile_exchange::{SelfTrade, Side};
 
-pub(super) const SIDES: [(&str, Side); 2] = [("buy", Side::Buy), ("sell", Side::Sell)];
+/// What has a stable word.
+pub(super) trait Coded: Copy + 'static {
+    const ALL: &'static [Self];
 
-pub(super) const SELF_TRADES: [(&str, SelfTrade); 5] = [
-    ("allow", SelfTrade::Allow),
-    ("skip", SelfTrade::Skip),
-    ("expire_maker", SelfTrade::ExpireMaker),
-    ("expire_taker", SelfTrade::ExpireTaker),
-    ("expire_both", SelfTrade::ExpireBoth),
-];
+    fn word(self) -> &'static str;
+}
+
+impl Coded for Side {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.code()
+    }
+}
+
+impl Coded for SelfTrade {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.code()
+    }
+}
 
 /// What a word stands for, whatever the case of its letters.
 #[inline]
-pub(super) fn chosen<T: Copy>(choices: &[(&str, T)], word: &[u8]) -> Option<T> {
-    choices
-        .iter()
-        .find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(word))
-        .map(|(_, choice)| *choice)
-}
-
-pub(super) const fn side(side: Side) -> &'static str {
-    match side {
-        Side::Buy => "buy",
-        Side::Sell => "sell",
-    }
-}
-
-pub(super) const fn self_trade(mode: SelfTrade) -> &'static str {
-    match mode {
-        SelfTrade::Allow => "allow",
-        SelfTrade::Skip => "skip",
-        SelfTrade::ExpireMaker => "expire_maker",
-        SelfTrade::ExpireTaker => "expire_taker",
-        SelfTrade::ExpireBoth => "expire_both",
-    }
-}
-
-/// The word in answers; a date stands beside it.
-pub(super) const fn time_in_force(time: TimeInForce) -> &'static str {
-    match time {
-        TimeInForce::GoodTillCancel => "gtc",
-        TimeInForce::GoodTillDate(_) => "gtd",
-        TimeInForce::ImmediateOrCancel => "ioc",
-        TimeInForce::FillOrKill => "fok",
-        TimeInForce::PostOnly => "post_only",
-    }
+pub(super) fn chosen<T: Coded>(word: &[u8]) -> Option<T> {
+    let mut choices = T::ALL.iter().copied();
+    choices.find(|choice| choice.word().as_bytes().eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]
@@ -55,16 +38,11 @@ mod tests {
 
     #[test]
     fn a_choice_is_read_by_the_word_it_is_shown_with() {
-        for (word, choice) in SIDES {
-            assert_eq!(
-                (side(choice), chosen(&SIDES, word.as_bytes())),
-                (word, Some(choice))
-            );
+        for mode in SelfTrade::ALL {
+            let capitals = mode.code().to_ascii_uppercase();
+            assert_eq!(chosen(capitals.as_bytes()), Some(mode));
         }
-        for (word, mode) in SELF_TRADES {
-            let capitals = word.to_ascii_uppercase();
-            let found = chosen(&SELF_TRADES, capitals.as_bytes());
-            assert_eq!((self_trade(mode), found), (word, Some(mode)));
-        }
+        assert_eq!(chosen(b"Sell"), Some(Side::Sell));
+        assert_eq!(chosen::<Side>(b"sel"), None);
     }
 }

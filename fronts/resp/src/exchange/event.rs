@@ -2,9 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use turnstile_exchange::{Event, EventKind, Level, Party, Symbol};
-
-use super::choices::side;
+use turnstile_exchange::{Event, EventKind, Level, Party, REPLACED, Symbol};
 
 /// A pattern of every channel of the service.
 pub const CHANNELS: &str = "exchange.events.*";
@@ -56,7 +54,7 @@ impl Json {
             quantity,
             orders,
         } = level;
-        let of = side(*of);
+        let of = of.code();
         self.put(format_args!(
             r#","level":{{"side":"{of}","price":"{price}","quantity":"{quantity}","orders":{orders}}}"#
         ));
@@ -76,7 +74,7 @@ impl Json {
             } => {
                 self.0.push(',');
                 self.party(party);
-                let of = side(*of);
+                let of = of.code();
                 self.put(format_args!(r#","side":"{of}","price":"{price}""#));
             }
             EventKind::Traded {
@@ -87,7 +85,7 @@ impl Json {
                 maker,
                 taker,
             } => {
-                let of = side(*of);
+                let of = of.code();
                 self.put(format_args!(
                     r#","trade":{trade},"price":"{price}","quantity":"{quantity}","side":"{of}","maker":{{"#
                 ));
@@ -104,7 +102,7 @@ impl Json {
             } => {
                 self.0.push(',');
                 self.party(party);
-                let (of, reason) = (side(*of), reason.map_or("replaced", |reason| reason.code()));
+                let (of, reason) = (of.code(), reason.map_or(REPLACED, |reason| reason.code()));
                 self.put(format_args!(
                     r#","side":"{of}","quantity":"{quantity}","reason":"{reason}""#
                 ));

@@ -138,14 +138,13 @@ fn with_done(done: &Done, put: impl FnOnce(&[Field<'_>])) {
 /// A ticket's fields; why it ended stands last, as it is not always there.
 #[inline]
 fn with_ticket(ticket: Ticket, kept_place: Option<bool>, put: impl FnOnce(&[Field<'_>])) {
-    let (state, reason) = match ticket.state {
-        TicketState::Open => ("open", None),
-        TicketState::Filled => ("filled", None),
-        TicketState::Ended(reason) => ("cancelled", Some(reason.code())),
+    let reason = match ticket.state {
+        TicketState::Open | TicketState::Filled => None,
+        TicketState::Ended(reason) => Some(reason.code()),
     };
     let mut fields = [
         ("order", Value::order(ticket.order)),
-        ("state", Value::Text(state)),
+        ("state", Value::Text(ticket.state.code())),
         ("filled", Value::Decimal(ticket.filled)),
         ("value", Value::Cash(ticket.value)),
         ("open", Value::Decimal(ticket.open)),
@@ -167,11 +166,11 @@ fn with_ticket(ticket: Ticket, kept_place: Option<bool>, put: impl FnOnce(&[Fiel
 fn with_refusal(refusal: &Refusal, put: impl FnOnce(&[Field<'_>])) {
     match *refusal {
         Refusal::TooManyDigits { field, scale } => put(&[
-            ("field", Value::Text(field_name(field))),
+            ("field", Value::Text(field.code())),
             ("scale", Value::Number(u64::from(scale))),
         ]),
         Refusal::TooLarge { field } | Refusal::Zero { field } => {
-            put(&[("field", Value::Text(field_name(field)))]);
+            put(&[("field", Value::Text(field.code()))]);
         }
         Refusal::InsufficientFunds { needed, free } => {
             put(&[("needed", Value::Cash(needed)), ("free", Value::Cash(free))]);
@@ -205,13 +204,5 @@ fn with_refusal(refusal: &Refusal, put: impl FnOnce(&[Field<'_>])) {
         | Refusal::NotFound
         | Refusal::NotYours
         | Refusal::NotOpen => put(&[]),
-    }
-}
-
-const fn field_name(field: turnstile_exchange::Field) -> &'static str {
-    match field {
-        turnstile_exchange::Field::Price => "price",
-        turnstile_exchange::Field::Quantity => "quantity",
-        turnstile_exchange::Field::Cash => "cash",
     }
 }

@@ -3,16 +3,12 @@
 use std::{fmt, ops::Deref};
 
 use turnstile_exchange::{
-    AccountId, ClientId, Cursor, Decimal, InvalidDecimal, InvalidLabel, OrderId, OrderRef,
+    AccountId, ClientId, Cursor, Decimal, InvalidDecimal, InvalidLabel, InvalidOrderRef, OrderRef,
     SelfTrade, Side, Symbol, TimeInForce,
 };
-use turnstile_types::{InvalidKey, Key, Timestamp};
+use turnstile_types::{InvalidInstant, InvalidKey, Key, Timestamp};
 
-use super::{
-    InvalidInstant, Verb,
-    choices::{SELF_TRADES, SIDES, chosen},
-    parse_instant,
-};
+use super::{Verb, choices::chosen};
 use crate::Arguments;
 
 /// The most entries of a page, so that one reply stays far below a connection's output bound.
@@ -88,14 +84,11 @@ impl fmt::Display for Reason {
             Self::Price(invalid) => write!(f, "{invalid}; without a limit it is MARKET"),
             Self::Side => write!(f, "BUY or SELL"),
             Self::SelfTrade => {
-                write!(f, "one of")?;
-                for (place, (word, _)) in SELF_TRADES.iter().enumerate() {
-                    write!(f, "{} {word}", if place == 0 { "" } else { "," })?;
-                }
-                Ok(())
+                let words = SelfTrade::ALL.map(SelfTrade::code);
+                write!(f, "one of {}", words.join(", "))
             }
             Self::Instant(invalid) => invalid.fmt(f),
-            Self::Order => write!(f, "an order's number, or id: and the client's id for it"),
+            Self::Order => InvalidOrderRef::Form.fmt(f),
             Self::Key(invalid) => invalid.fmt(f),
             Self::Number { min, max } => write!(f, "a whole number from {min} to {max}"),
             Self::Option(place) => write!(f, "argument {place} is no option of this command"),
@@ -182,7 +175,7 @@ impl<'a, 'spans> Words<'a, 'spans> {
 
     pub(super) fn side(&mut self) -> Result<Side, Invalid> {
         let word = self.take("side")?;
-        chosen(&SIDES, word).ok_or_else(|| self.invalid("side", Reason::Side))
+        chosen(word).ok_or_else(|| self.invalid("side", Reason::Side))
     }
 
     /// A price, or none: the market's.
@@ -201,19 +194,18 @@ impl<'a, 'spans> Words<'a, 'spans> {
     /// An order's number, or `id:` and the client's.
     pub(super) fn order(&mut self) -> Result<OrderRef, Invalid> {
         let word = self.take("order")?;
-        if let Some(id) = word.strip_prefix(b"id:") {
-            return ClientId::parse(id)
-                .map(OrderRef::Client)
-                .map_err(|invalid| self.invalid("order", Reason::ClientId(invalid)));
-        }
-        whole(word)
-            .map(|number| OrderRef::Id(OrderId(number)))
-            .ok_or_else(|| self.invalid("order", Reason::Order))
+        OrderRef::parse(word).map_err(|invalid| {
+            let reason = match invalid {
+                InvalidOrderRef::Form => Reason::Order,
+                InvalidOrderRef::ClientId(invalid) => Reason::ClientId(invalid),
+            };
+            self.invalid("order", reason)
+        })
     }
 
     pub(super) fn self_trade(&mut self, argument: &'static str) -> Result<SelfTrade, Invalid> {
         let word = self.take(argument)?;
-        chosen(&SELF_TRADES, word).ok_or_else(|| self.invalid(argument, Reason::SelfTrade))
+        chosen(word).ok_or_else(|| self.invalid(argument, Reason::SelfTrade))
     }
 
     pub(super) fn key(&mut self, argument: &'static str) -> Result<Key<'a>, Invalid> {
@@ -223,8 +215,8 @@ impl<'a, 'spans> Words<'a, 'spans> {
 
     pub(super) fn until(&mut self, argument: &'static str) -> Result<TimeInForce, Invalid> {
         let word = self.take(argument)?;
-        parse_instant(word)
-            .map(|until: Timestamp| TimeInForce::GoodTillDate(until))
+        Timestamp::parse(word)
+            .map(TimeInForce::GoodTillDate)
             .map_err(|invalid| self.invalid(argument, Reason::Instant(invalid)))
     }
 

@@ -1,11 +1,11 @@
 //! Every answer that is not a success has one form.
 
-use turnstile_http::OPERATIONS;
+use turnstile_http::operations;
 
 use super::*;
 
-/// A request, `->`, the status, the code, and words that the answer holds. BOOK, WHOLE, UNKNOWN and
-/// TWICE stand for what the test puts there.
+/// A request, `->`, the status, the code, and words that the answer holds. BOOK, ORDERS, WHOLE,
+/// UNKNOWN and TWICE stand for what the test puts there.
 const WRONG: &str = r#"
 GET /nothing -> 404 unknown_path
 GET BOOK/ -> 404 unknown_path
@@ -33,6 +33,30 @@ GET /v1/rooms/properties/x/availability?arrival=2027-01-01&departure=2027-01-02 
 DELETE /v1/rooms/properties/bench/rooms/1 none x -> 400 invalid_request takes no body
 PUT /v1/rooms/properties/bench/rooms/1/stop-sell?arrival=2027-01-02 -> 400 invalid_request "departure"
 GET /v1/rooms/events?since=x -> 400 invalid_request "since"
+POST ORDERS application/json {"account":"a","symbol":"S","side":"up","quantity":"1e3"} -> 400 invalid_request "field":"side","message":"one of buy, sell"},{"in":"body","field":"quantity"
+POST ORDERS application/json {"account":"a","symbol":"S","side":"buy","quantity":5} -> 400 malformed_json invalid type: integer `5`
+POST ORDERS application/json {"account":"a","symbol":"S","side":"buy","quantity":"5"} -> 404 unknown_account
+POST ORDERS application/json {"account":"a","symbol":"S","side":"buy","quantity":"5","until":"x"} -> 400 invalid_request YYYY-MM-DDThh:mm:ssZ
+POST ORDERS/x/cancel application/json {"account":"a"} -> 400 invalid_request "in":"path","field":"order"
+POST ORDERS/9/cancel application/json {"account":"a"} -> 404 unknown_account
+POST ORDERS/9/replace application/json {"account":"a"} -> 400 malformed_json missing field `quantity`
+POST ORDERS/cancel application/json {"account":"a","symbol":""} -> 400 invalid_request "symbol"
+GET ORDERS/9 -> 404 not_found
+GET ORDERS/id:x -> 400 invalid_request "account"
+GET ORDERS/cancel -> 405 method_not_allowed GET
+DELETE ORDERS/9 -> 405 method_not_allowed DELETE
+GET /v1/exchange/books/S -> 404 unknown_symbol
+GET /v1/exchange/books/S?levels=0 -> 400 invalid_request 1 to 1000
+GET /v1/exchange/books/a%20b -> 400 invalid_request "in":"path","field":"symbol"
+GET /v1/exchange/books/S/queue?levels=1 -> 400 invalid_request known are: limit
+GET /v1/exchange/accounts/a -> 404 unknown_account
+GET /v1/exchange/accounts?cursor=5 -> 400 invalid_request next_cursor
+POST /v1/exchange/accounts application/json {"account":"a"} -> 400 malformed_json missing field `cash`
+POST /v1/exchange/symbols application/json {"symbol":"T","price_scale":9} -> 400 invalid_request 0 to 8
+POST /v1/exchange/symbols application/json {"symbol":"T","price_scale":8,"quantity_scale":1} -> 400 scale_too_large
+PUT /v1/exchange/symbols/T/halt none x -> 400 invalid_request takes no body
+PUT /v1/exchange/symbols/T/halt -> 404 unknown_symbol
+PUT /v1/exchange/symbols/T/band application/json {"low":"3","high":"2"} -> 404 unknown_symbol
 "#;
 
 #[test]
@@ -41,6 +65,7 @@ fn every_wrong_request_is_answered_with_its_problem() {
     let whole = booking("1", "2027-01-01", "2027-01-02");
     let rows = WRONG
         .replace("BOOK", "/v1/rooms/bookings")
+        .replace("ORDERS", "/v1/exchange/orders")
         .replace("UNKNOWN", &whole.replace("\"guest\"", "\"gest\""))
         .replace(
             "TWICE",
@@ -135,10 +160,7 @@ fn only_names_of_loopback_are_served() {
 #[test]
 fn every_operation_of_the_document_is_served() {
     let site = Site::open();
-    for operation in OPERATIONS
-        .iter()
-        .filter(|operation| operation.id != "events")
-    {
+    for operation in operations().filter(|operation| operation.id != "events") {
         let reply = site
             .peer()
             .request(operation.method.as_str(), operation.path, "", "");

@@ -23,7 +23,7 @@ fn follow(site: &Site, target: &str, headers: &str) -> Peer {
     open_stream(site.peer(), target, headers)
 }
 
-fn open_stream(mut peer: Peer, target: &str, headers: &str) -> Peer {
+pub(super) fn open_stream(mut peer: Peer, target: &str, headers: &str) -> Peer {
     peer.send(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n").as_bytes());
     let head = peer.read_to("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
@@ -37,7 +37,7 @@ fn open_stream(mut peer: Peer, target: &str, headers: &str) -> Peer {
 
 /// The next event of the stream. What stands before its first field is a heartbeat, or the frame
 /// of a chunk.
-fn block(peer: &mut Peer) -> String {
+pub(super) fn block(peer: &mut Peer) -> String {
     loop {
         let text = peer.read_to("\n\n").expect("the stream goes on");
         let start = ["id: ", "event: "]

@@ -6,6 +6,7 @@ use turnstile_embedded::ExecuteError;
 
 use super::*;
 use crate::{
+    asked::Request,
     gate::Ask,
     http::courier::{BATCH, FEW},
 };
@@ -121,7 +122,7 @@ fn overload_and_a_full_disk_are_answers_that_say_when_to_come_again() {
     let mut peer = site.peer();
     for (error, status, code, retry) in rows {
         peer.send(request.as_bytes());
-        let Ask::Command { reply, .. } = next_ask(&inbox, &mut poll) else {
+        let Ask::Rooms(Request::Command { reply, .. }) = next_ask(&inbox, &mut poll) else {
             panic!("a booking is a command");
         };
         reply.send(Err(error)).unwrap();
@@ -237,7 +238,7 @@ fn a_stop_answers_what_was_accepted_and_closes_the_rest() {
     let mut idle = site.peer();
     assert_eq!(idle.get("/livez", "").status, 200);
     asking.send(b"GET /v1/rooms/bookings/R00 HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    let Ask::Query { reply, .. } = next_ask(&inbox, &mut poll) else {
+    let Ask::Rooms(Request::Query { reply, .. }) = next_ask(&inbox, &mut poll) else {
         panic!("a look-up is a query");
     };
     site.door.stopper().stop();

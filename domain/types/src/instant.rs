@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_types::{InvalidNight, Night, Timestamp};
+use crate::{InvalidNight, Night, Timestamp};
 
 /// Why some text is no instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,41 +16,43 @@ pub enum InvalidInstant {
     Range,
 }
 
-/// Reads an instant in the form of RFC 3339: `2026-12-24T17:30:00Z`, with up to nine digits of a
-/// fraction, in UTC or at a distance from it (`+05:30`). Milliseconds are kept; a part of one is
-/// cut off.
-///
-/// # Errors
-/// Another form, or no instant from 1970-01-01 to 2149-06-06.
-pub fn parse_instant(text: &[u8]) -> Result<Timestamp, InvalidInstant> {
-    let (date, rest) = text.split_at_checked(10).ok_or(InvalidInstant::Form)?;
-    let night = Night::parse(date).map_err(|invalid| match invalid {
-        InvalidNight::Form => InvalidInstant::Form,
-        InvalidNight::Calendar | InvalidNight::Range => InvalidInstant::Date(invalid),
-    })?;
-    let &[
-        b'T' | b't',
-        h1,
-        h2,
-        b':',
-        m1,
-        m2,
-        b':',
-        s1,
-        s2,
-        ref rest @ ..,
-    ] = rest
-    else {
-        return Err(InvalidInstant::Form);
-    };
-    let (hour, minute, second) = (pair(h1, h2)?, pair(m1, m2)?, pair(s1, s2)?);
-    let (ms, zone) = fraction_ms(rest)?;
-    if hour > 23 || minute > 59 || second > 59 {
-        return Err(InvalidInstant::Clock);
+impl Timestamp {
+    /// Reads an instant in the form of RFC 3339: `2026-12-24T17:30:00Z`, with up to nine digits of
+    /// a fraction, in UTC or at a distance from it (`+05:30`). Milliseconds are kept; a part of one
+    /// is cut off.
+    ///
+    /// # Errors
+    /// Another form, or no instant from 1970-01-01 to 2149-06-06.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidInstant> {
+        let (date, rest) = text.split_at_checked(10).ok_or(InvalidInstant::Form)?;
+        let night = Night::parse(date).map_err(|invalid| match invalid {
+            InvalidNight::Form => InvalidInstant::Form,
+            InvalidNight::Calendar | InvalidNight::Range => InvalidInstant::Date(invalid),
+        })?;
+        let &[
+            b'T' | b't',
+            h1,
+            h2,
+            b':',
+            m1,
+            m2,
+            b':',
+            s1,
+            s2,
+            ref rest @ ..,
+        ] = rest
+        else {
+            return Err(InvalidInstant::Form);
+        };
+        let (hour, minute, second) = (pair(h1, h2)?, pair(m1, m2)?, pair(s1, s2)?);
+        let (ms, zone) = fraction_ms(rest)?;
+        if hour > 23 || minute > 59 || second > 59 {
+            return Err(InvalidInstant::Clock);
+        }
+        let minutes = u64::from(night.days()) * 1_440 + hour * 60 + minute;
+        let minutes = in_utc(minutes, zone)?;
+        Ok(Self((minutes * 60 + second) * 1_000 + ms))
     }
-    let minutes = u64::from(night.days()) * 1_440 + hour * 60 + minute;
-    let minutes = in_utc(minutes, zone)?;
-    Ok(Timestamp((minutes * 60 + second) * 1_000 + ms))
 }
 
 fn pair(tens: u8, ones: u8) -> Result<u64, InvalidInstant> {
@@ -142,7 +144,7 @@ mod tests {
         ];
         for (text, expected) in rows {
             let expected = expected.map(Timestamp);
-            assert_eq!(parse_instant(text.as_bytes()), expected, "{text}");
+            assert_eq!(Timestamp::parse(text.as_bytes()), expected, "{text}");
         }
     }
 
@@ -150,13 +152,13 @@ mod tests {
         #[test]
         fn an_instant_is_read_as_it_is_shown(ms in 0_u64..u64::from(u16::MAX) * 86_400_000) {
             let instant = Timestamp(ms);
-            prop_assert_eq!(parse_instant(instant.to_string().as_bytes()), Ok(instant));
+            prop_assert_eq!(Timestamp::parse(instant.to_string().as_bytes()), Ok(instant));
         }
 
         #[test]
         fn any_text_is_an_instant_or_not(text in proptest::collection::vec(any::<u8>(), 0..40)) {
-            if let Ok(instant) = parse_instant(&text) {
-                prop_assert_eq!(parse_instant(instant.to_string().as_bytes()), Ok(instant));
+            if let Ok(instant) = Timestamp::parse(&text) {
+                prop_assert_eq!(Timestamp::parse(instant.to_string().as_bytes()), Ok(instant));
             }
         }
     }

@@ -1,0 +1,56 @@
+//! The messages of the WebSocket feed: what clients may ask, and what they are told.
+
+mod asked;
+mod told;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use turnstile_exchange::{AccountId, Symbol};
+
+pub use asked::{Asked, Wish, parse_message};
+pub use told::{Seen, Teller, done, on_disconnect, pong, problem, unsubscribed};
+
+/// What can be subscribed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// The price levels of a symbol, change by change.
+    Book(Symbol),
+    Trades(Symbol),
+    /// The best prices of a symbol, whole each time.
+    Top(Symbol),
+    /// The orders of an account.
+    Orders(AccountId),
+}
+
+impl Topic {
+    /// The name of its channel.
+    #[must_use]
+    pub const fn channel(self) -> &'static str {
+        match self {
+            Self::Book(_) => "book",
+            Self::Trades(_) => "trades",
+            Self::Top(_) => "top",
+            Self::Orders(_) => "orders",
+        }
+    }
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Book(symbol) | Self::Trades(symbol) | Self::Top(symbol) => {
+                write!(f, "{} of {symbol}", self.channel())
+            }
+            Self::Orders(account) => write!(f, "{} of {account}", self.channel()),
+        }
+    }
+}
+
+/// By what a client knows its message again: a number or a short text, told back as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Tag {
+    Number(u64),
+    Text(String),
+}

@@ -1,0 +1,360 @@
+//! What clients are told: one JSON object each, with an `op`.
+
+use serde::Serialize;
+use turnstile_exchange::{AccountId, Answer, Event, EventKind, Level, Symbol};
+use turnstile_types::Position;
+
+use super::{Tag, Topic};
+use crate::{
+    answer::{Text, Told},
+    exchange::{
+        answer::{LevelView, OrderView, TradeView},
+        event::{ChangeView, OrderEventView, concerns},
+    },
+    problem::{Code, Problem},
+};
+
+/// Writes the messages of one run of the server.
+#[derive(Clone, Copy, Debug)]
+pub struct Teller<'a> {
+    /// Another in every run: sequence numbers are compared within one only.
+    pub epoch: &'a str,
+}
+
+/// What a client has been told of a topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The sequence number of the snapshot: what it holds is not told again.
+    pub snapshot: u64,
+    /// The sequence number of the last message.
+    pub last: u64,
+}
+
+/// A message about a topic.
+#[derive(Serialize)]
+struct About<'a, T> {
+    op: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Tag>,
+    channel: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symbol: Option<Text<Symbol>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<Text<AccountId>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prev_seq: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    /// Events that the client has not been told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<T>,
+}
+
+#[derive(Serialize)]
+struct Depth {
+    bids: Vec<LevelView>,
+    asks: Vec<LevelView>,
+}
+
+#[derive(Serialize)]
+struct Changes {
+    changes: Vec<ChangeView>,
+}
+
+#[derive(Serialize)]
+struct Trades {
+    /// The oldest first.
+    trades: Vec<TradeView>,
+}
+
+#[derive(Serialize)]
+struct Orders {
+    /// The open ones, the oldest first.
+    orders: Vec<OrderView>,
+    /// Present and true when there are more than are told.
+    #[serde(skip_serializing_if = "crate::answer::is_false")]
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct OrderEvents {
+    events: Vec<OrderEventView>,
+}
+
+#[derive(Serialize)]
+struct Plain<'a, T: Serialize> {
+    op: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Tag>,
+    #[serde(flatten)]
+    more: T,
+}
+
+#[derive(Serialize)]
+struct Nothing {}
+
+#[derive(Serialize)]
+struct Choice {
+    orders: &'static str,
+}
+
+fn text<T: Serialize>(message: &T) -> String {
+    serde_json::to_string(message).expect("a message is maps, lists, texts and numbers")
+}
+
+fn about<T>(op: &'static str, topic: Topic) -> About<'static, T> {
+    let (symbol, account) = match topic {
+        Topic::Book(symbol) | Topic::Trades(symbol) | Topic::Top(symbol) => (Some(symbol), None),
+        Topic::Orders(account) => (None, Some(account)),
+    };
+    About {
+        op,
+        id: None,
+        channel: topic.channel(),
+        symbol: symbol.map(Text),
+        account: account.map(Text),
+        epoch: None,
+        prev_seq: None,
+        seq: None,
+        missed: None,
+        data: None,
+    }
+}
+
+impl<'a> Teller<'a> {
+    /// A topic as it is: the answer to its query, at the position `at`; and its sequence number.
+    ///
+    /// # Errors
+    /// The problem of a refusal.
+    pub fn snapshot(
+        self,
+        tag: Option<&Tag>,
+        topic: Topic,
+        at: Position,
+        answer: &Answer,
+    ) -> Result<(u64, String), Problem> {
+        Ok(match answer {
+            Answer::Depth(depth) => {
+                let data = Depth {
+                    bids: depth.bids.iter().map(LevelView::of).collect(),
+                    asks: depth.asks.iter().map(LevelView::of).collect(),
+                };
+                (depth.seq, self.whole(tag, topic, depth.seq, data))
+            }
+            Answer::Trades { trades, .. } => {
+                let seq = trades.first().map_or(0, |trade| trade.trade);
+                let trades = trades.iter().rev().map(TradeView::of).collect();
+                (seq, self.whole(tag, topic, seq, Trades { trades }))
+            }
+            Answer::Orders { orders, next } => {
+                let data = Orders {
+                    orders: orders.iter().map(OrderView::of).collect(),
+                    more: next.is_some(),
+                };
+                (at.0, self.whole(tag, topic, at.0, data))
+            }
+            Answer::Refused(refusal) => {
+                return Err(Problem {
+                    position: Some(at),
+                    ..Problem::from(Code::from(*refusal))
+                });
+            }
+            other => unreachable!("no topic is answered by {other:?}"),
+        })
+    }
+
+    fn whole<T: Serialize>(self, tag: Option<&Tag>, topic: Topic, seq: u64, data: T) -> String {
+        text(&About {
+            id: tag,
+            epoch: Some(self.epoch),
+            seq: Some(seq),
+            data: Some(data),
+            ..about("snapshot", topic)
+        })
+    }
+
+    /// What some events changed of a topic; nothing when they did not, or when what was told holds
+    /// it already. Answers the new sequence number as well.
+    #[must_use]
+    pub fn delta(self, topic: Topic, seen: Seen, events: &[Event]) -> Option<(u64, String)> {
+        match topic {
+            Topic::Book(symbol) => self.changes(topic, symbol, seen.last, events),
+            Topic::Trades(symbol) => self.trades(topic, symbol, seen.last, events),
+            Topic::Orders(account) => self.orders(topic, account, seen, events),
+            Topic::Top(_) => None,
+        }
+    }
+
+    /// Of several changes at one price only the last is told. The sequence number before them is
+    /// counted from the first of them, so that whatever is missing shows.
+    fn changes(
+        self,
+        topic: Topic,
+        symbol: Symbol,
+        seen: u64,
+        events: &[Event],
+    ) -> Option<(u64, String)> {
+        let of_symbol = events.iter().filter(|event| event.symbol == symbol);
+        let new = of_symbol.filter_map(|event| event.seq.zip(event.level));
+        let new = new.filter(|(seq, _)| *seq > seen);
+        let mut ends: Option<(u64, u64)> = None;
+        let mut levels: Vec<Level> = Vec::new();
+        for (seq, level) in new {
+            ends = Some((ends.map_or(seq - 1, |(before, _)| before), seq));
+            let place = (level.side, level.price);
+            match levels
+                .iter_mut()
+                .find(|other| (other.side, other.price) == place)
+            {
+                Some(other) => *other = level,
+                None => levels.push(level),
+            }
+        }
+        let (before, seq) = ends?;
+        let changes = levels.iter().map(ChangeView::of).collect();
+        Some((seq, self.since(topic, before, seq, Changes { changes })))
+    }
+
+    fn trades(
+        self,
+        topic: Topic,
+        symbol: Symbol,
+        seen: u64,
+        events: &[Event],
+    ) -> Option<(u64, String)> {
+        let trades = events
+            .iter()
+            .filter(|event| event.symbol == symbol)
+            .filter_map(|event| match &event.kind {
+                EventKind::Traded {
+                    trade,
+                    price,
+                    quantity,
+                    side,
+                    maker,
+                    taker,
+                } if *trade > seen => Some(turnstile_exchange::Trade {
+                    trade: *trade,
+                    at: event.at,
+                    price: *price,
+                    quantity: *quantity,
+                    side: *side,
+                    maker: maker.order,
+                    taker: taker.order,
+                }),
+                _ => None,
+            });
+        let trades: Vec<_> = trades.collect();
+        let seq = trades.last()?.trade;
+        let trades = trades.iter().map(TradeView::of).collect();
+        Some((seq, self.since(topic, seen, seq, Trades { trades })))
+    }
+
+    /// A record with very many events may be told in several messages, of one sequence number.
+    fn orders(
+        self,
+        topic: Topic,
+        account: AccountId,
+        seen: Seen,
+        events: &[Event],
+    ) -> Option<(u64, String)> {
+        let new = events
+            .iter()
+            .filter(|event| event.position.0 > seen.snapshot && concerns(event, account));
+        let mut seq = None;
+        let mut events = Vec::new();
+        for event in new {
+            seq = Some(event.position.0);
+            OrderEventView::put(event, account, &mut events);
+        }
+        let seq = seq?;
+        Some((
+            seq,
+            self.since(topic, seen.last, seq, OrderEvents { events }),
+        ))
+    }
+
+    fn since<T: Serialize>(self, topic: Topic, seen: u64, seq: u64, data: T) -> String {
+        text(&About {
+            epoch: Some(self.epoch),
+            prev_seq: Some(seen),
+            seq: Some(seq),
+            data: Some(data),
+            ..about("delta", topic)
+        })
+    }
+
+    /// The client was too slow for the changes; a snapshot follows.
+    #[must_use]
+    pub fn lagged(self, topic: Topic, missed: u64) -> String {
+        text(&About::<Nothing> {
+            epoch: Some(self.epoch),
+            missed: Some(missed),
+            ..about("lagged", topic)
+        })
+    }
+}
+
+/// A subscription has ended, as it was asked to.
+#[must_use]
+pub fn unsubscribed(tag: Option<&Tag>, topic: Topic) -> String {
+    text(&About::<Nothing> {
+        id: tag,
+        ..about("unsubscribed", topic)
+    })
+}
+
+/// The answer to a ping.
+#[must_use]
+pub fn pong(tag: Option<&Tag>) -> String {
+    text(&Plain {
+        op: "pong",
+        id: tag,
+        more: Nothing {},
+    })
+}
+
+/// What will become of the session's orders when the connection ends.
+#[must_use]
+pub fn on_disconnect(tag: Option<&Tag>, cancel: bool) -> String {
+    text(&Plain {
+        op: "on_disconnect",
+        id: tag,
+        more: Choice {
+            orders: if cancel { "cancel" } else { "keep" },
+        },
+    })
+}
+
+/// What was done: the JSON of the HTTP operation as `data`.
+#[must_use]
+pub fn done(tag: Option<&Tag>, told: &Told) -> String {
+    let mut message = text(&Plain {
+        op: "done",
+        id: tag,
+        more: Nothing {},
+    });
+    message.pop();
+    message.push_str(r#","data":"#);
+    message.push_str(str::from_utf8(&told.json).expect("JSON is UTF-8"));
+    message.push('}');
+    message
+}
+
+/// A refusal, or what was wrong with a message.
+#[must_use]
+pub fn problem(tag: Option<&Tag>, problem: &Problem) -> String {
+    let op = match problem.code {
+        Code::Refused(_) => "refused",
+        _ => "error",
+    };
+    text(&Plain {
+        op,
+        id: tag,
+        more: problem,
+    })
+}

@@ -1,0 +1,59 @@
+//! The services' refusals: each has one status, one word and one title, and may have data.
+
+mod exchange;
+mod rooms;
+
+use serde::ser::SerializeMap;
+
+use crate::problem::Code;
+
+/// A service's "no".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    Rooms(turnstile_rooms::Refusal),
+    Exchange(turnstile_exchange::Refusal),
+}
+
+impl From<turnstile_rooms::Refusal> for Code {
+    fn from(refusal: turnstile_rooms::Refusal) -> Self {
+        Self::Refused(Box::new(Refusal::Rooms(refusal)))
+    }
+}
+
+impl From<turnstile_exchange::Refusal> for Code {
+    fn from(refusal: turnstile_exchange::Refusal) -> Self {
+        Self::Refused(Box::new(Refusal::Exchange(refusal)))
+    }
+}
+
+impl Refusal {
+    /// The only mapping of refusals to statuses.
+    pub(crate) const fn status(self) -> u16 {
+        match self {
+            Self::Rooms(refusal) => rooms::status(refusal),
+            Self::Exchange(refusal) => exchange::status(refusal),
+        }
+    }
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Rooms(refusal) => refusal.code(),
+            Self::Exchange(refusal) => refusal.code(),
+        }
+    }
+
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Rooms(refusal) => rooms::title(refusal),
+            Self::Exchange(refusal) => exchange::title(refusal),
+        }
+    }
+
+    /// Its data, as extension members.
+    pub(crate) fn put_data<M: SerializeMap>(self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Rooms(refusal) => rooms::put_data(map, &refusal),
+            Self::Exchange(refusal) => exchange::put_data(map, &refusal),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The WebSocket: its handshake, and the bytes after it.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header},
+    response::IntoResponse,
+};
+use hyper::upgrade::OnUpgrade;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        handshake::derive_accept_key,
+        protocol::{Role, WebSocketConfig},
+    },
+};
+use turnstile_http::{Code, Problem};
+
+use super::{
+    Door,
+    call::Call,
+    limits::{MESSAGE_BYTES, SOCKET_BYTES},
+    line::{Line, LineIo},
+    operations::Answered,
+    reply::Trouble,
+    requests::is_known_host,
+    session::Session,
+    stream::Seat,
+};
+use crate::counters::Counters;
+
+const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
+const UPGRADE: HeaderValue = HeaderValue::from_static("Upgrade");
+const VERSION: HeaderValue = HeaderValue::from_static("13");
+
+/// What a connection becomes after its answer.
+#[derive(Clone, Debug)]
+pub(super) struct Invitation {
+    upgrade: OnUpgrade,
+    /// Held by one of the clones at a time.
+    seat: Arc<Seat>,
+}
+
+/// Answers the handshake; the conversation begins when the answer is sent.
+pub(super) async fn feed(State(door): State<Arc<Door>>, mut call: Call) -> Answered {
+    call.parameters(&[]).one("")?;
+    if !is_from_here(&call.parts.headers) {
+        let detail = "a page may use the feed only when it comes from this server's own address";
+        let problem = Problem::with(Code::ForeignOrigin, detail);
+        return Err(Trouble::from(problem));
+    }
+    let upgrade = call.parts.extensions.remove::<OnUpgrade>();
+    let (Some(accept), Some(upgrade)) = (accept_key(&call.parts.headers), upgrade) else {
+        return Ok(upgrade_required());
+    };
+    let seat = Arc::new(Seat::take(&door)?);
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    response
+        .extensions_mut()
+        .insert(Invitation { upgrade, seat });
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, UPGRADE);
+    headers.insert(header::UPGRADE, WEBSOCKET);
+    headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+    Ok(response)
+}
+
+/// A browser says which page asks, and asks for any page: unlike other requests, those for a
+/// WebSocket are sent without leave. Programs that are no browsers say nothing.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let Some(origin) = origins.next() else {
+        return true;
+    };
+    let host = origin.to_str().ok().and_then(|origin| {
+        let (_scheme, host) = origin.split_once("://")?;
+        Some(host)
+    });
+    origins.next().is_none() && host.is_some_and(is_known_host)
+}
+
+/// The proof that the handshake was understood; none where it is no handshake of RFC 6455.
+fn accept_key(headers: &HeaderMap) -> Option<HeaderValue> {
+    let has_word = |name: HeaderName, word: &str| {
+        let mut values = headers.get_all(name).iter();
+        values.any(|value| {
+            let words = value.to_str().unwrap_or_default().split(',');
+            words
+                .map(str::trim)
+                .any(|found| found.eq_ignore_ascii_case(word))
+        })
+    };
+    let is_asked =
+        has_word(header::CONNECTION, "upgrade") && has_word(header::UPGRADE, "websocket");
+    let version = headers.get(header::SEC_WEBSOCKET_VERSION);
+    let key = headers.get(header::SEC_WEBSOCKET_KEY)?;
+    let proof = derive_accept_key(key.as_bytes());
+    (is_asked && version == Some(&VERSION))
+        .then(|| HeaderValue::try_from(proof).expect("a proof is base64"))
+}
+
+fn upgrade_required() -> Response<Body> {
+    let mut response = Trouble::from(Code::UpgradeRequired).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, UPGRADE);
+    headers.insert(header::UPGRADE, WEBSOCKET);
+    headers.insert(header::SEC_WEBSOCKET_VERSION, VERSION);
+    response
+}
+
+/// Holds the conversation that a connection was invited to, to its end.
+pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitation) {
+    let Invitation { upgrade, seat } = invitation;
+    let upgraded = match upgrade.await {
+        Ok(upgraded) => upgraded,
+        Err(failure) => {
+            tracing::debug!(%failure, "a connection broke before it became a socket");
+            return;
+        }
+    };
+    let parts = upgraded
+        .downcast::<LineIo>()
+        .expect("every connection of this door reads its line");
+    let early = parts.read_buf;
+    drop(parts.io);
+    let Some(line) = Arc::into_inner(line) else {
+        return;
+    };
+    let wire = Wire {
+        stream: line.into_stream(),
+        counters: Arc::clone(&door.counters),
+    };
+    let config = WebSocketConfig::default()
+        .read_buffer_size(SOCKET_BYTES)
+        .write_buffer_size(SOCKET_BYTES)
+        .max_message_size(Some(MESSAGE_BYTES))
+        .max_frame_size(Some(MESSAGE_BYTES));
+    let socket =
+        WebSocketStream::from_partially_read(wire, early.to_vec(), Role::Server, Some(config));
+    Session::new(Arc::clone(door), socket.await).run().await;
+    drop(seat);
+}
+
+/// A socket whose bytes are counted.
+#[derive(Debug)]
+pub(super) struct Wire {
+    stream: TcpStream,
+    counters: Arc<Counters>,
+}
+
+fn number(length: usize) -> u64 {
+    u64::try_from(length).expect("a length fits 64 bits")
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = room.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, room))?;
+        let read = room.filled().len() - before;
+        self.counters.http.bytes_in.add(number(read));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
+        self.counters.http.bytes_out.add(number(written));
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
