@@ -203,3 +203,31 @@ fn a_stop_cancels_them_before_the_server_ends_and_a_restart_finds_them_cancelled
     await_open(&market, &[kept]);
     market.close();
 }
+
+#[test]
+fn a_session_takes_no_more_orders_than_it_can_cancel() {
+    let limits = HttpLimits {
+        session_orders: 2,
+        ..HttpLimits::STANDARD
+    };
+    let market = Market::open(limits);
+    let mut socket = Socket::open(market.address);
+    choose(&mut socket, "cancel");
+    let first = place(&mut socket, "ada", "9");
+    place(&mut socket, "bob", "11");
+    let mut third = order("ada", "buy", "1", "8");
+    third["op"] = "order".into();
+    let full = socket.ask(&third);
+    assert_eq!(
+        (&full["op"], &full["code"]),
+        (&"error".into(), &"session_full".into())
+    );
+    // One that has ended makes room, wherever it was ended.
+    let path = format!("/v1/exchange/orders/{first}/cancel");
+    let cancelled = market.peer().post(&path, "", r#"{"account":"ada"}"#);
+    assert_eq!(cancelled.status, 200);
+    place(&mut socket, "ada", "8");
+    drop(socket);
+    await_open(&market, &[]);
+    market.close();
+}
