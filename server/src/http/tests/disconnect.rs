@@ -106,7 +106,8 @@ fn a_reset_cancels_the_sessions_own_orders() {
 fn a_broken_frame_cancels_the_sessions_own_orders() {
     only_its_own_orders_go(HttpLimits::STANDARD, |socket| {
         let mut stream = socket.stream();
-        stream.write_all(&[0xff; 8]).unwrap();
+        // A frame of a kind that does not exist.
+        stream.write_all(&[0x83, 0x80, 0, 0, 0, 0]).unwrap();
         assert_eq!(socket.end(), Some(1_002));
     });
 }
