@@ -119,6 +119,17 @@ impl Incoming {
 }
 
 impl Orders {
+    /// What rests at the price of a resting order, without a search for it.
+    ///
+    /// # Panics
+    /// No order rests there.
+    #[must_use]
+    pub fn depth_at(&self, slot: Slot) -> Depth {
+        let order = self.orders.at(slot.index());
+        assert!(order.quantity > 0, "a slot names a resting order");
+        self.depth(slot.side(), order.level)
+    }
+
     fn depth(&self, side: Side, level: u32) -> Depth {
         let place = self.levels.at(level);
         Depth {

@@ -155,9 +155,9 @@ impl Flow {
     }
 }
 
-/// The two accounts of a connection.
+/// The two accounts of a connection: numbers that no sample market has.
 pub(super) const fn accounts(number: u32) -> [u32; 2] {
-    [1_000 + 2 * number, 1_001 + 2 * number]
+    [9_000_000 + 2 * number, 9_000_001 + 2 * number]
 }
 
 #[cfg(test)]

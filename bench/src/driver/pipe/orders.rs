@@ -289,23 +289,23 @@ mod tests {
         let xml = br#"<results><opened sym="S000" amount="1" limit="1" id="17"/></results>"#;
         let first = said(Order::Resp, resp, 1);
         assert!(
-            first.starts_with("*6\r\n$14\r\nEXCHANGE.ORDER\r\n$4\r\n1006\r\n$4\r\nS0"),
+            first.starts_with("*6\r\n$14\r\nEXCHANGE.ORDER\r\n$7\r\n9000006\r\n$4\r\nS0"),
             "{first:?}"
         );
         let named = said(Order::RespWithId, resp, 1);
         let id = "$36\r\n00000003-0000-4000-8000-000000000001\r\n";
         assert!(named.ends_with(id), "{named:?}");
         let first = said(Order::Xml, xml, 3);
-        let begin = "<transactions id=\"1006\"><order sym=\"S0";
+        let begin = "<transactions id=\"9000006\"><order sym=\"S0";
         let (length, body) = first.split_once('\n').unwrap();
         assert_eq!(length.parse(), Ok(body.len()));
         assert!(
             body.starts_with(begin) && body.contains("amount=\"-"),
             "{body}"
         );
-        let cancel = "<transactions id=\"1006\"><cancel id=\"17\"/></transactions>";
-        assert_eq!(said(Order::Xml, xml, 68), format!("56\n{cancel}"));
-        let cancel = "*3\r\n$15\r\nEXCHANGE.CANCEL\r\n$4\r\n1006\r\n$2\r\n17\r\n";
+        let cancel = "<transactions id=\"9000006\"><cancel id=\"17\"/></transactions>";
+        assert_eq!(said(Order::Xml, xml, 68), format!("59\n{cancel}"));
+        let cancel = "*3\r\n$15\r\nEXCHANGE.CANCEL\r\n$7\r\n9000006\r\n$2\r\n17\r\n";
         assert_eq!(said(Order::Resp, resp, 68), cancel);
     }
 

@@ -71,6 +71,8 @@ impl Pair {
         assert_eq!(reports, expected.collect::<Vec<_>>());
         if let (true, Stop::NoMatch, Some(price)) = (rests, stop, incoming.price) {
             let slot = fast.rest(orders, &incoming, left);
+            let found = fast.at(orders, incoming.side, price);
+            assert_eq!(Some(orders.depth_at(slot)), found);
             self.slots.insert(incoming.order, slot);
             twin.rest(Entry {
                 order: incoming.order,

@@ -229,7 +229,8 @@ impl Exchange {
             side: order.side,
             price,
         };
-        self.tell_change(context, order.symbol, (order.side, order.limit), kind);
+        let level = self.orders.depth_at(slot);
+        self.tell_level(context, order.symbol, (order.side, level), kind);
     }
 
     /// Reserves what the rest of an order may cost.
