@@ -49,6 +49,8 @@ pub struct HttpLimits {
     pub stall: Duration,
     /// Events of the exchange that are kept for those who follow.
     pub events: usize,
+    /// Open orders that one socket can cancel at its end.
+    pub session_orders: usize,
     pub farewell: Duration,
 }
 
@@ -63,6 +65,7 @@ impl HttpLimits {
         heartbeat: HEARTBEAT,
         stall: STALL,
         events: EVENTS_KEPT,
+        session_orders: SESSION_ORDERS,
         farewell: FAREWELL,
     };
 }
@@ -85,7 +88,7 @@ pub(super) const IN_FLIGHT: usize = 64;
 
 /// Orders that one socket cancels when it ends: some hundred kilobytes, and some milliseconds of
 /// the loop.
-pub(super) const SESSION_ORDERS: usize = 10_000;
+const SESSION_ORDERS: usize = 10_000;
 
 /// Cancellations that are sent to the loop at once, so that its queue has room for others.
 pub(super) const CANCELS_AT_ONCE: usize = 256;

@@ -32,7 +32,7 @@ use turnstile_types::Machine;
 use self::{entered::Entered, followed::Followed};
 use super::{
     Door,
-    limits::{IN_FLIGHT, SESSION_ORDERS, SUBSCRIPTIONS},
+    limits::{IN_FLIGHT, SUBSCRIPTIONS},
     socket::Wire,
 };
 
@@ -209,14 +209,10 @@ impl Session {
                 self.say(feed::on_disconnect(tag, cancel)).await
             }
             Ok(Wish::Order { order, key }) => {
-                if !self.entered.has_room(self.in_flight.len()) {
-                    self.entered.review(&self.door).await;
-                }
-                if !self.entered.has_room(self.in_flight.len()) {
-                    let full = Problem::with(
-                        Code::SessionFull,
-                        format!("it cancels at most {SESSION_ORDERS} orders"),
-                    );
+                if !self.has_room().await {
+                    let most = self.door.limits.session_orders;
+                    let detail = format!("it cancels at most {most} orders");
+                    let full = Problem::with(Code::SessionFull, detail);
                     return self.say(feed::problem(tag, &full)).await;
                 }
                 self.send_on(tag, Some(order.account), &Command::Order(order), key);
@@ -227,6 +223,15 @@ impl Session {
                 Ok(())
             }
         }
+    }
+
+    /// Whether one more order can be cancelled at the end, if that is wanted.
+    async fn has_room(&mut self) -> bool {
+        let (most, awaited) = (self.door.limits.session_orders, self.in_flight.len());
+        if !self.entered.has_room(most, awaited) {
+            self.entered.review(&self.door).await;
+        }
+        self.entered.has_room(most, awaited)
     }
 
     async fn complain(&mut self, tag: Option<&Tag>, field: &str, message: String) -> Going {

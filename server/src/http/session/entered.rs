@@ -12,7 +12,7 @@ use turnstile_types::Machine;
 use super::Answer;
 use crate::http::{
     Door,
-    limits::{CANCEL_AGAIN, CANCELS_AT_ONCE, SESSION_ORDERS},
+    limits::{CANCEL_AGAIN, CANCELS_AT_ONCE},
 };
 
 /// The orders of a session that wants them cancelled when it ends, each with its account.
@@ -35,9 +35,10 @@ impl Entered {
         }
     }
 
-    /// Whether one more order can be noted, with those whose answers are awaited.
-    pub(super) fn has_room(&self, awaited: usize) -> bool {
-        !self.is_wanted || self.orders.len() + awaited < SESSION_ORDERS
+    /// Whether one more order can be noted, of at most so many, with those whose answers are
+    /// awaited.
+    pub(super) fn has_room(&self, most: usize, awaited: usize) -> bool {
+        !self.is_wanted || self.orders.len() + awaited < most
     }
 
     /// Notes an order that rests. One that is told again was sent before, perhaps by another

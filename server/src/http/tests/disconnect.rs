@@ -106,7 +106,8 @@ fn a_reset_cancels_the_sessions_own_orders() {
 fn a_broken_frame_cancels_the_sessions_own_orders() {
     only_its_own_orders_go(HttpLimits::STANDARD, |socket| {
         let mut stream = socket.stream();
-        stream.write_all(&[0xff; 8]).unwrap();
+        // A frame of a kind that does not exist.
+        stream.write_all(&[0x83, 0x80, 0, 0, 0, 0]).unwrap();
         assert_eq!(socket.end(), Some(1_002));
     });
 }
@@ -201,5 +202,33 @@ fn a_stop_cancels_them_before_the_server_ends_and_a_restart_finds_them_cancelled
     assert_eq!(socket.end(), Some(1_001));
     let market = Market::start(&settings);
     await_open(&market, &[kept]);
+    market.close();
+}
+
+#[test]
+fn a_session_takes_no_more_orders_than_it_can_cancel() {
+    let limits = HttpLimits {
+        session_orders: 2,
+        ..HttpLimits::STANDARD
+    };
+    let market = Market::open(limits);
+    let mut socket = Socket::open(market.address);
+    choose(&mut socket, "cancel");
+    let first = place(&mut socket, "ada", "9");
+    place(&mut socket, "bob", "11");
+    let mut third = order("ada", "buy", "1", "8");
+    third["op"] = "order".into();
+    let full = socket.ask(&third);
+    assert_eq!(
+        (&full["op"], &full["code"]),
+        (&"error".into(), &"session_full".into())
+    );
+    // One that has ended makes room, wherever it was ended.
+    let path = format!("/v1/exchange/orders/{first}/cancel");
+    let cancelled = market.peer().post(&path, "", r#"{"account":"ada"}"#);
+    assert_eq!(cancelled.status, 200);
+    place(&mut socket, "ada", "8");
+    drop(socket);
+    await_open(&market, &[]);
     market.close();
 }
