@@ -3,8 +3,8 @@
 # Needs a JDK of 17 or later, Maven, and Maven Central or a mirror of it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-out=$1
-mkdir -p "$out/classes"
+mkdir -p "$1/classes"
+out=$(cd "$1" && pwd)
 mvn --quiet --batch-mode --file "$here/pom.xml" \
     org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
     -DincludeScope=runtime -DoutputDirectory="$out/lib"

@@ -3,6 +3,8 @@ import exchange.core2.core.ExchangeApi;
 import exchange.core2.core.ExchangeCore;
 import exchange.core2.core.common.CoreSymbolSpecification;
 import exchange.core2.core.common.CoreWaitStrategy;
+import exchange.core2.core.common.MatcherEventType;
+import exchange.core2.core.common.MatcherTradeEvent;
 import exchange.core2.core.common.OrderAction;
 import exchange.core2.core.common.OrderType;
 import exchange.core2.core.common.SymbolType;
@@ -13,6 +15,7 @@ import exchange.core2.core.common.api.ApiCommand;
 import exchange.core2.core.common.api.ApiPlaceOrder;
 import exchange.core2.core.common.api.binary.BatchAddSymbolsCommand;
 import exchange.core2.core.common.cmd.CommandResultCode;
+import exchange.core2.core.common.cmd.OrderCommand;
 import exchange.core2.core.common.cmd.OrderCommandType;
 import exchange.core2.core.common.config.ExchangeConfiguration;
 import exchange.core2.core.common.config.InitialStateConfiguration;
@@ -54,6 +57,10 @@ public final class Driver {
 
     private long refused;
 
+    /** Orders that traded at once. */
+    private long matched;
+
+
     private Driver(CoreWaitStrategy strategy, int window) {
         this.window = window;
         PerformanceConfiguration performance = PerformanceConfiguration.throughputPerformanceBuilder()
@@ -68,7 +75,7 @@ public final class Driver {
                 .build();
         core = ExchangeCore.builder()
                 .exchangeConfiguration(configuration)
-                .resultsConsumer((command, sequence) -> result(command.command, command.resultCode))
+                .resultsConsumer((command, sequence) -> result(command))
                 .build();
         core.startup();
         api = core.getApi();
@@ -143,6 +150,7 @@ public final class Driver {
     private void run(int requests) {
         decided = 0;
         refused = 0;
+        matched = 0;
         for (int request = 0; request < requests; request++) {
             if (request % 16 == 0) {
                 awaitResults(request + 16 - window);
@@ -150,6 +158,10 @@ public final class Driver {
             api.submitCommand(connections[request / 16 % CONNECTIONS].next());
         }
         awaitResults(requests);
+        // Two of sixteen cross; the last round may end before them.
+        if (refused > 0 || Math.abs(8 * matched - requests) > 16 * CONNECTIONS) {
+            throw new IllegalStateException(matched + " matched, " + refused + " refused");
+        }
     }
 
     private void awaitResults(long count) {
@@ -158,12 +170,17 @@ public final class Driver {
         }
     }
 
-    private void result(OrderCommandType type, CommandResultCode code) {
+    private void result(OrderCommand command) {
+        OrderCommandType type = command.command;
         if (type != OrderCommandType.PLACE_ORDER && type != OrderCommandType.CANCEL_ORDER) {
             return;
         }
-        if (code != CommandResultCode.SUCCESS) {
+        if (command.resultCode != CommandResultCode.SUCCESS) {
             refused++;
+        }
+        MatcherTradeEvent event = command.matcherEvent;
+        if (event != null && event.eventType == MatcherEventType.TRADE) {
+            matched++;
         }
         DECIDED.setOpaque(this, decided + 1);
     }
