@@ -15,6 +15,7 @@ use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 use crate::{
     counters::{Counted, Counters, ErrorCode},
     gate::ServerStatus,
+    limits::FULL_DISK_REST,
     owed::News,
     pace::Pace,
 };
@@ -62,6 +63,8 @@ pub(crate) struct Engine {
     since: Instant,
     /// How long earlier turns worked on it.
     work: Duration,
+    /// What is due is not tried again before this; nothing but on a full disk.
+    rest: Duration,
     read_only: bool,
     stopped: bool,
 }
@@ -90,6 +93,7 @@ impl Engine {
             verhoeff,
             now,
             began: now,
+            rest: Duration::ZERO,
             read_only: false,
             stopped: false,
         }
@@ -99,8 +103,12 @@ impl Engine {
     pub(crate) fn begin_turn(&mut self) {
         self.since = Instant::now();
         self.now = wall_clock();
-        let ticked = self.backend.tick(self.now);
-        self.note(ticked.err());
+        match self.backend.tick(self.now) {
+            Ok(()) if self.rest.is_zero() => {}
+            Ok(()) => (self.rest, self.read_only) = (Duration::ZERO, false),
+            Err(ExecuteError::ReadOnly) => (self.rest, self.read_only) = (FULL_DISK_REST, true),
+            Err(refused) => self.note(Some(refused)),
+        }
     }
 
     pub(crate) const fn now(&self) -> Timestamp {
@@ -110,7 +118,8 @@ impl Engine {
     /// How long the loop may sleep before something is due.
     pub(crate) fn until_due(&self) -> Option<Duration> {
         let due = self.backend.deadline()?;
-        Some(Duration::from_millis(due.ms_since(wall_clock())))
+        let wait = Duration::from_millis(due.ms_since(wall_clock()));
+        Some(wait.max(self.rest))
     }
 
     pub(crate) const fn door(&self) -> Door<'_> {

@@ -69,6 +69,10 @@ pub(crate) const TURN_REQUESTS: usize = 16_384;
 /// else is to do. Then it waits for the disk: taking every request by itself costs more.
 pub(crate) const LOOKS: u32 = 2;
 
+/// What is due and finds no room on the disk is tried again after this: the journal looks for space
+/// no sooner.
+pub(crate) const FULL_DISK_REST: Duration = Duration::from_millis(100);
+
 /// Requests decoded ahead of their execution, so that what they touch is loaded meanwhile.
 pub(crate) const AHEAD: usize = 16;
 

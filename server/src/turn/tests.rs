@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use turnstile_embedded::{Durability, Embedded, ExecuteError, Options, Reply};
 use turnstile_http::EventId;
-use turnstile_rooms::Command;
-use turnstile_types::{Name, Position};
+use turnstile_rooms::{Command, Wish};
+use turnstile_types::{Name, Night, Position, Stay};
 
 use super::*;
 use crate::{
@@ -97,31 +97,54 @@ impl Workbench {
         self.fast_loop.engine.set_pace(pace);
     }
 
+    /// Asks for so many properties, `p0` and so on.
     fn ask(&mut self, count: usize) {
         for _ in 0..count {
-            let (reply, answer) = oneshot::channel();
             let name = format!("p{}", self.answers.len());
-            let add = Command::AddProperty {
+            self.command(&Command::AddProperty {
                 property: Name::parse(name.as_bytes()).unwrap(),
                 open: true,
-            };
-            let mut command = Vec::new();
-            Rooms::encode_command(&add, &mut command);
-            let asked = self.gate.ask(Ask::Command {
-                principal: self.fast_loop.engine.principal,
-                key: None,
-                command,
-                reply,
             });
-            asked.unwrap();
-            self.answers.push(answer);
         }
+    }
+
+    /// Asks for a room of the first property, for so long.
+    fn hold(&mut self, ttl_ms: u32) {
+        let night = |day| Night::parse(day).unwrap();
+        self.command(&Command::Hold {
+            property: Name::parse(b"p0").unwrap(),
+            wish: Wish::Room(Name::parse(ttl_ms.to_string().as_bytes()).unwrap()),
+            stay: Stay::new(night(b"2027-01-01"), night(b"2027-01-02")).unwrap(),
+            ttl_ms,
+        });
+    }
+
+    fn command(&mut self, command: &Command<'_>) {
+        let (reply, answer) = oneshot::channel();
+        let mut bytes = Vec::new();
+        Rooms::encode_command(command, &mut bytes);
+        let asked = self.gate.ask(Ask::Command {
+            principal: self.fast_loop.engine.principal,
+            key: None,
+            command: bytes,
+            reply,
+        });
+        asked.unwrap();
+        self.answers.push(answer);
     }
 
     /// One turn, which takes everything that was asked.
     fn turn(&mut self) {
         self.fast_loop.asks_wait = true;
         self.fast_loop.turn().unwrap();
+    }
+
+    /// One turn; answers whether something was due before it and did not happen.
+    fn turn_in_vain(&mut self) -> bool {
+        let engine = &self.fast_loop.engine;
+        let (due, before) = (engine.until_due(), engine.position());
+        self.turn();
+        due == Some(Duration::ZERO) && self.fast_loop.engine.position() == before
     }
 
     /// Turns once more when the group under way has landed.
@@ -241,6 +264,29 @@ fn a_disk_that_becomes_full_beside_a_group_under_way_leaves_nothing_owed() {
     workbench.ask(1);
     let (done, refused) = workbench.stop().check();
     assert!(done > 10 && refused > 0, "{done} done, {refused} refused");
+}
+
+/// This has kept a core busy: what is due cannot happen, so it is due at once again and again.
+#[test]
+fn what_is_due_on_a_full_disk_happens_when_there_is_space_and_is_waited_for() {
+    let mut workbench = Workbench::new();
+    workbench.ask(1);
+    // The end of one or two of them may still fit where a property does not.
+    for number in 1..8 {
+        workbench.hold(number * 50);
+    }
+    workbench.ask(MANY);
+    workbench.turn();
+    while !workbench.turn_in_vain() {}
+    let patience = workbench.fast_loop.patience();
+    assert!(patience > Some(Duration::ZERO), "it does not rest");
+    let full = workbench.fast_loop.engine.position();
+    workbench.grant();
+    while workbench.fast_loop.engine.position() == full {
+        workbench.turn();
+    }
+    assert!(!workbench.fast_loop.engine.status().read_only);
+    workbench.stop();
 }
 
 #[derive(Clone, Copy, Debug)]
