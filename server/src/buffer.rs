@@ -7,6 +7,9 @@ use crate::limits::{OUTPUT_KEPT_BYTES, READ_BYTES};
 /// The least room for a read, in bytes.
 const ROOM_MIN: usize = 4 * 1_024;
 
+/// A buffer of at most so many bytes may be nearly empty: the next requests will fill it again.
+const SHRINK_BYTES: usize = 2 * READ_BYTES;
+
 /// What a read brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filled {
@@ -53,6 +56,20 @@ impl Input {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
+        }
+    }
+
+    /// The memory it takes, in bytes.
+    pub(crate) const fn size(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Gives back the memory of a large request when little has come of the next.
+    pub(crate) fn shrink(&mut self) {
+        if self.is_empty() {
+            *self = Self::default();
+        } else if self.bytes.len() > SHRINK_BYTES && self.pending().len() < self.bytes.len() / 4 {
+            *self = self.kept();
         }
     }
 
@@ -274,5 +291,7 @@ mod tests {
         assert_eq!(input.pending(), stream);
         input.consume(299_990);
         assert_eq!(input.kept().pending(), &stream[299_990..]);
+        input.shrink();
+        assert_eq!((input.pending(), input.size()), (&stream[299_990..], 10));
     }
 }

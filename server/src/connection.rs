@@ -7,7 +7,7 @@ use mio::net::TcpStream;
 use crate::{
     buffer::{Filled, Input, Output},
     conversation::{Conversation, Next},
-    limits::{Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
+    limits::{INPUT_SPARED_BYTES, Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
     session::Surroundings,
 };
 
@@ -136,6 +136,7 @@ impl Connection {
             self.discard(scratch);
             return 0;
         }
+        let held = self.held();
         let borrows = self.input.is_empty();
         if borrows {
             std::mem::swap(&mut self.input, scratch);
@@ -153,14 +154,39 @@ impl Connection {
             std::mem::swap(&mut self.input, scratch);
             scratch.clear();
             self.input = left;
-        } else if self.input.is_empty() {
-            self.input = Input::default();
+        } else {
+            self.input.shrink();
+        }
+        if self.held() > held {
+            self.confine(around, limits);
         }
         let is_last = self.incoming == Incoming::Ended || self.phase == Phase::LastCall;
         if is_last && !self.unfinished && matches!(self.phase, Phase::Serving | Phase::LastCall) {
             self.phase = Phase::Closing;
         }
+        if !matches!(self.phase, Phase::Serving | Phase::LastCall) {
+            self.input = Input::default();
+        }
         served
+    }
+
+    /// Bytes that it keeps of requests that are not answered.
+    pub(crate) fn held(&self) -> usize {
+        self.input.size() + self.conversation.held()
+    }
+
+    /// It keeps more than before. When it waits for the rest of a large request and all connections
+    /// together keep too much, it is told so and closed: waiting would not help it, since those who
+    /// have the memory may never end their requests.
+    fn confine(&mut self, around: &Surroundings<'_>, limits: &Limits) {
+        let held = self.held();
+        let is_served = matches!(self.phase, Phase::Serving | Phase::LastCall);
+        let is_spared = held <= INPUT_SPARED_BYTES || self.unfinished;
+        if is_served && !is_spared && held + around.others.held() > limits.input_bytes {
+            let out = self.output.tail();
+            self.conversation.refuse_input(around.engine, out);
+            self.phase = Phase::Closing;
+        }
     }
 
     fn read(&mut self, around: &Surroundings<'_>) {

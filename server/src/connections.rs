@@ -8,12 +8,18 @@ pub(crate) struct Connections {
     places: Vec<Option<Box<Connection>>>,
     free: Vec<usize>,
     open: usize,
+    held: usize,
 }
 
 impl Connections {
     /// How many are open, the one that is out included.
     pub(crate) const fn open(&self) -> usize {
         self.open
+    }
+
+    /// Bytes that those who are not out keep of their requests.
+    pub(crate) const fn held(&self) -> usize {
+        self.held
     }
 
     /// The place that the next connection will have.
@@ -26,17 +32,23 @@ impl Connections {
         self.open += 1;
         match self.free.pop() {
             Some(place) => self.put_back(place, connection),
-            None => self.places.push(Some(connection)),
+            None => {
+                self.held += connection.held();
+                self.places.push(Some(connection));
+            }
         }
     }
 
+    /// What it keeps of its requests MUST stay the same.
     pub(crate) fn get_mut(&mut self, place: usize) -> Option<&mut Connection> {
         self.places.get_mut(place)?.as_deref_mut()
     }
 
     /// Takes a connection out. It MUST be put back or forgotten.
     pub(crate) fn take(&mut self, place: usize) -> Option<Box<Connection>> {
-        self.places.get_mut(place)?.take()
+        let connection = self.places.get_mut(place)?.take()?;
+        self.held -= connection.held();
+        Some(connection)
     }
 
     pub(crate) fn put_back(&mut self, place: usize, connection: Box<Connection>) {
@@ -45,6 +57,7 @@ impl Connections {
             .get_mut(place)
             .expect("a connection goes where it came from");
         assert!(slot.is_none(), "the place was kept free");
+        self.held += connection.held();
         *slot = Some(connection);
     }
 

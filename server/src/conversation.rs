@@ -6,10 +6,13 @@ use turnstile_resp::{Decoder, Encoder, Fault};
 
 use crate::{
     counters::ErrorCode,
+    engine::Engine,
     limits::AHEAD,
     session::{Run, RunEnd, Session, Surroundings},
     xml::XmlSession,
 };
+
+const INPUT_REFUSED: &str = "the server keeps too much unfinished input, try again later";
 
 /// A fast door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,24 @@ impl Conversation {
     pub(crate) fn follows(&self) -> bool {
         self.session()
             .is_some_and(|session| !session.following().is_empty())
+    }
+
+    /// Bytes that it keeps of requests that are not answered, beside the input.
+    pub(crate) fn held(&self) -> usize {
+        match self {
+            Self::Resp { session, .. } => session.held(),
+            Self::Xml(session) => session.held(),
+        }
+    }
+
+    /// Answers a request that never came whole, because there is no room for the rest of it.
+    pub(crate) fn refuse_input(&mut self, engine: &Engine, out: &mut Vec<u8>) {
+        engine.counters.error(ErrorCode::Busy);
+        tracing::info!("a large request was refused: too many are unfinished");
+        match self {
+            Self::Resp { session, .. } => session.refuse_input(INPUT_REFUSED, out),
+            Self::Xml(session) => session.refuse_input(INPUT_REFUSED, out),
+        }
     }
 
     /// Answers the requests at the start of `bytes`, up to `budget` of them.

@@ -130,7 +130,7 @@ pub enum ErrorCode {
     Invalid,
     /// Bytes after which the connection was closed.
     Protocol,
-    /// The queue was full.
+    /// The queue was full, or too much unfinished input was kept.
     Busy,
     /// The disk was full.
     ReadOnly,
@@ -175,7 +175,8 @@ pub struct Counters {
     pub groups_inline: Counter,
     /// Groups that it had carried to the disk while it made the next; counted when they leave.
     pub groups_overlapped: Counter,
-    /// Commits by their time; see [`COMMIT_BOUNDS_NS`].
+    /// Commits at the end of a turn by their time; see [`COMMIT_BOUNDS_NS`]. Groups that were full
+    /// before are not among them.
     pub commits_by_time: [Counter; COMMIT_BOUNDS_NS.len() + 1],
     /// Requests from other threads that the loop has taken.
     pub gate_taken: Counter,

@@ -15,6 +15,7 @@ use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 use crate::{
     counters::{Counted, Counters, ErrorCode},
     gate::ServerStatus,
+    limits::FULL_DISK_REST,
     owed::News,
     pace::Pace,
 };
@@ -51,8 +52,10 @@ pub(crate) struct Engine {
     verhoeff: bool,
     now: Timestamp,
     began: Timestamp,
-    /// The position before the open group.
-    committed: u64,
+    /// The position at the end of the last group that was handed over.
+    handed_over: u64,
+    /// Groups that the sequencer had sent ahead by then.
+    sent_ahead: u64,
     journey: Journey,
     /// Nothing where no thread carries groups.
     pace: Option<Pace>,
@@ -60,6 +63,8 @@ pub(crate) struct Engine {
     since: Instant,
     /// How long earlier turns worked on it.
     work: Duration,
+    /// What is due is not tried again before this; nothing but on a full disk.
+    rest: Duration,
     read_only: bool,
     stopped: bool,
 }
@@ -74,7 +79,8 @@ impl Engine {
         let now = wall_clock();
         Self {
             id_key: backend.id_key().clone(),
-            committed: backend.position().0,
+            handed_over: backend.position().0,
+            sent_ahead: 0,
             journey: Journey::default(),
             pace: (backend.status().log_thread != LogThread::None).then(Pace::default),
             since: Instant::now(),
@@ -87,6 +93,7 @@ impl Engine {
             verhoeff,
             now,
             began: now,
+            rest: Duration::ZERO,
             read_only: false,
             stopped: false,
         }
@@ -96,8 +103,12 @@ impl Engine {
     pub(crate) fn begin_turn(&mut self) {
         self.since = Instant::now();
         self.now = wall_clock();
-        let ticked = self.backend.tick(self.now);
-        self.note(ticked.err());
+        match self.backend.tick(self.now) {
+            Ok(()) if self.rest.is_zero() => {}
+            Ok(()) => (self.rest, self.read_only) = (Duration::ZERO, false),
+            Err(ExecuteError::ReadOnly) => (self.rest, self.read_only) = (FULL_DISK_REST, true),
+            Err(refused) => self.note(Some(refused)),
+        }
     }
 
     pub(crate) const fn now(&self) -> Timestamp {
@@ -107,7 +118,8 @@ impl Engine {
     /// How long the loop may sleep before something is due.
     pub(crate) fn until_due(&self) -> Option<Duration> {
         let due = self.backend.deadline()?;
-        Some(Duration::from_millis(due.ms_since(wall_clock())))
+        let wait = Duration::from_millis(due.ms_since(wall_clock()));
+        Some(wait.max(self.rest))
     }
 
     pub(crate) const fn door(&self) -> Door<'_> {
@@ -184,8 +196,10 @@ impl Engine {
 
     /// Makes the open group durable. Nothing of it may be sent before.
     pub(crate) fn commit(&mut self) -> Result<(), CommitError> {
+        let has_group = self.is_open();
         let records = self.close_group();
-        if records == 0 {
+        if !has_group {
+            self.counters.records.add(records);
             self.work = Duration::ZERO;
             return self.backend.commit().map(drop);
         }
@@ -199,7 +213,11 @@ impl Engine {
     }
 
     /// Has the open group carried to the disk. Nothing of it may be sent before it has landed.
+    ///
+    /// # Panics
+    /// When there is none: nothing would ever land.
     pub(crate) fn submit(&mut self) -> Result<(), CommitError> {
+        assert!(self.is_open(), "only an open group is carried");
         self.journey.records = self.close_group();
         self.backend.submit()?;
         (self.since, self.journey.work) = self.take_work();
@@ -244,15 +262,27 @@ impl Engine {
         }
     }
 
-    /// Whether the open group has records.
-    pub(crate) const fn is_open(&self) -> bool {
-        self.backend.position().0 != self.committed
+    /// Decides for a test whether groups are carried beside the loop.
+    #[cfg(test)]
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.pace = Some(pace);
     }
 
-    /// How many records the open group has; the next group counts from here.
+    /// Whether the open group has records. The log is asked, not the position: a group that was full
+    /// has gone ahead, and a full disk may have refused whatever came after it.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.backend.is_open()
+    }
+
+    /// How many records the open group has, with those that went ahead of it; the next group counts
+    /// from here.
     fn close_group(&mut self) -> u64 {
+        let sent_ahead = self.backend.sent_ahead();
+        let new = sent_ahead - std::mem::replace(&mut self.sent_ahead, sent_ahead);
+        self.counters.groups.add(new);
+        self.counters.groups_inline.add(new);
         let assigned = self.backend.position().0;
-        assigned - std::mem::replace(&mut self.committed, assigned)
+        assigned - std::mem::replace(&mut self.handed_over, assigned)
     }
 
     /// The time, and how long the loop has worked on the open group until now.

@@ -22,6 +22,11 @@ const STALL: Duration = Duration::from_secs(30);
 /// 1,024 replies.
 const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
 
+/// What all connections together may keep of requests that are not answered, in bytes. Each may begin
+/// one of 16 MiB; ten thousand of those would not fit in any machine. Whoever asks for more is told
+/// so and closed.
+const INPUT_BYTES_MAX: usize = 1_024 * 1_024 * 1_024;
+
 /// After a stop is asked for, connections that do not take their answers are dropped after this.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -32,6 +37,7 @@ pub struct Limits {
     pub idle: Duration,
     pub stall: Duration,
     pub output_bytes: usize,
+    pub input_bytes: usize,
     pub farewell: Duration,
     pub http: HttpLimits,
 }
@@ -42,6 +48,7 @@ impl Limits {
         idle: IDLE,
         stall: STALL,
         output_bytes: OUTPUT_BYTES_MAX,
+        input_bytes: INPUT_BYTES_MAX,
         farewell: FAREWELL,
         http: HttpLimits::STANDARD,
     };
@@ -61,6 +68,10 @@ pub(crate) const TURN_REQUESTS: usize = 16_384;
 /// How often the loop looks for further requests while a group is carried to the disk and nothing
 /// else is to do. Then it waits for the disk: taking every request by itself costs more.
 pub(crate) const LOOKS: u32 = 2;
+
+/// What is due and finds no room on the disk is tried again after this: the journal looks for space
+/// no sooner.
+pub(crate) const FULL_DISK_REST: Duration = Duration::from_millis(100);
 
 /// Requests decoded ahead of their execution, so that what they touch is loaded meanwhile.
 pub(crate) const AHEAD: usize = 16;
@@ -97,6 +108,10 @@ pub(crate) const LABEL_BYTES: usize = 256;
 /// Output that a connection keeps allocated while it is owed nothing, in bytes.
 pub(crate) const OUTPUT_KEPT_BYTES: usize = 64 * 1_024;
 
+/// What a connection may keep of an unfinished request, in bytes, however much the others keep: an
+/// ordinary request that comes in pieces is served while large ones are not.
+pub(crate) const INPUT_SPARED_BYTES: usize = 16 * 1_024;
+
 /// How often idle and stalled connections are looked for.
 pub(crate) const SWEEP: Duration = Duration::from_secs(1);
 
@@ -107,6 +122,7 @@ pub(crate) const PARTING_SWEEPS: u32 = 3;
 pub(crate) const EVENTS: usize = 1_024;
 
 const _: () = assert!(AHEAD <= PIPELINE_DEPTH && PIPELINE_DEPTH <= TURN_REQUESTS);
+const _: () = assert!(CONNECTIONS_MAX * INPUT_SPARED_BYTES < INPUT_BYTES_MAX);
 const _: () = assert!(GATE_BATCH <= GATE_QUEUE);
 const _: () = assert!(BATCH_BYTES < FRAME_BYTES_MAX);
 const _: () = assert!(READ_BYTES <= FRAME_BYTES_MAX);

@@ -87,6 +87,17 @@ impl Session {
         &self.following
     }
 
+    /// Bytes kept for `EXEC`.
+    pub(crate) fn held(&self) -> usize {
+        self.batch.as_ref().map_or(0, Batch::size)
+    }
+
+    /// Answers a request of which no more is kept, nor of the batch that it belongs to.
+    pub(crate) fn refuse_input(&mut self, sentence: &str, out: &mut Vec<u8>) {
+        self.batch = None;
+        Encoder::new(out, self.protocol).error(format_args!("ERR {sentence}"));
+    }
+
     /// Answers one request at the end of `out`.
     #[inline]
     pub(crate) fn answer(

@@ -1,5 +1,6 @@
 //! The fast loop, one turn at a time: the story of every request from the poll to the answer.
 
+mod ending;
 mod handing;
 
 use std::{
@@ -137,10 +138,14 @@ impl FastLoop {
 
     /// Turns until it is stopped, then closes the back end.
     pub(crate) fn run(mut self) -> Result<(), Broken> {
+        let mut replayed = News::default();
+        self.engine.gather_news(&mut replayed, true);
+        self.publish(&mut replayed, true);
+        self.turn_to_the_end()
+    }
+
+    fn turn_to_the_end(mut self) -> Result<(), Broken> {
         let mut events = Events::with_capacity(EVENTS);
-        let mut news = News::default();
-        self.engine.gather_news(&mut news, true);
-        self.publish(&mut news, true);
         loop {
             self.wait(&mut events)?;
             self.turn()?;
@@ -451,28 +456,7 @@ impl FastLoop {
             }
         }
     }
-
-    /// Begins or goes on with the end: nobody new is accepted, whoever is there is read once more
-    /// and answered. Answers whether nothing is left to do.
-    fn say_farewell(&mut self) -> bool {
-        let end = *self.farewell.get_or_insert_with(|| {
-            self.listeners.clear();
-            for place in self.connections.places() {
-                if let Some(connection) = self.connections.get_mut(place) {
-                    connection.last_call();
-                    if !connection.queued {
-                        connection.queued = true;
-                        self.ready.push_back(place);
-                    }
-                }
-            }
-            Instant::now() + self.limits.farewell
-        });
-        let everybody_left = self.connections.iter().all(Connection::is_told);
-        let others_ended = self.signals.have_others_ended();
-        let nobody_asks = self.ready.is_empty() && !self.asks_wait;
-        let nobody_waits = self.open.is_empty() && self.under_way.is_empty();
-        let is_done = everybody_left && others_ended && nobody_asks && nobody_waits;
-        is_done || Instant::now() >= end
-    }
 }
+
+#[cfg(test)]
+mod tests;

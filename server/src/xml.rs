@@ -46,6 +46,17 @@ impl XmlSession {
         }
     }
 
+    /// Bytes kept of a request beside its XML.
+    pub(crate) const fn held(&self) -> usize {
+        self.requests.size()
+    }
+
+    /// Answers a request of which no more is kept.
+    pub(crate) fn refuse_input(&mut self, sentence: &str, out: &mut Vec<u8>) {
+        self.requests.forget();
+        put_error(out, &self.options, sentence);
+    }
+
     /// Answers up to `budget` items of the request at the start of `bytes`.
     pub(crate) fn run(
         &mut self,
@@ -74,6 +85,7 @@ impl XmlSession {
             Err(malformed) => {
                 engine.counters.error(ErrorCode::Invalid);
                 put_error(out, &self.options, malformed);
+                self.requests.forget();
                 return whole(consumed, 1);
             }
         };
@@ -89,9 +101,11 @@ impl XmlSession {
             return self.go_on(engine, under_way, bytes, budget, out);
         }
         let answers = Answers::begin(out, &self.options);
-        answer_items(engine, batch, 0..batch.len(), answers, out);
+        let items = batch.len();
+        answer_items(engine, batch, 0..items, answers, out);
         answers.finish(out);
-        whole(consumed, batch.len().max(1))
+        self.requests.forget();
+        whole(consumed, items.max(1))
     }
 
     fn go_on(
@@ -119,6 +133,7 @@ impl XmlSession {
         }
         under_way.answers.finish(&mut under_way.said);
         out.extend_from_slice(&under_way.said);
+        self.requests.forget();
         whole(under_way.consumed, requests)
     }
 

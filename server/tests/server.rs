@@ -6,6 +6,7 @@ mod server {
     mod conversation;
     mod endings;
     mod exchange;
+    mod hoarding;
     mod hostile;
     mod hostile_xml;
     mod overlap;

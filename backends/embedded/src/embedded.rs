@@ -110,6 +110,7 @@ pub struct Embedded {
     snapshots: Option<Snapshots>,
     id_key: IdKey,
     recents: Recents,
+    /// Groups committed or settled; those sent ahead are not among them.
     groups: u64,
 }
 
@@ -251,11 +252,9 @@ impl Embedded {
     /// # Errors
     /// Final: send nothing of this turn, and stop the process.
     pub fn commit(&mut self) -> Result<Position, CommitError> {
-        if !self.sequencer.is_open() && !self.sequencer.is_under_way() {
-            return Ok(self.position());
-        }
+        let has_group = self.sequencer.is_open() || self.sequencer.is_under_way();
         let position = self.sequencer.commit()?;
-        self.note_durable(position);
+        self.note_durable(u64::from(has_group), position);
         Ok(position)
     }
 
@@ -268,6 +267,19 @@ impl Embedded {
     /// When a group is under way.
     pub fn submit(&mut self) -> Result<(), CommitError> {
         self.sequencer.submit()
+    }
+
+    /// Whether the open group has records. Those of this turn may have gone ahead of it, when it
+    /// was full: then they are durable.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.sequencer.is_open()
+    }
+
+    /// How many groups were committed because they were full, without being asked for.
+    #[must_use]
+    pub const fn sent_ahead(&self) -> u64 {
+        self.sequencer.sent_ahead()
     }
 
     /// Whether a group was submitted and is not settled.
@@ -283,7 +295,7 @@ impl Embedded {
     pub fn settle(&mut self) -> Result<Option<Settled>, CommitError> {
         let settled = self.sequencer.settle()?;
         if let Some(settled) = settled {
-            self.note_durable(settled.position);
+            self.note_durable(1, settled.position);
         }
         Ok(settled)
     }
@@ -293,8 +305,8 @@ impl Embedded {
         self.sequencer.await_settled();
     }
 
-    fn note_durable(&mut self, position: Position) {
-        self.groups += 1;
+    fn note_durable(&mut self, groups: u64, position: Position) {
+        self.groups += groups;
         if let Some(snapshots) = &mut self.snapshots {
             snapshots.note(position);
         }
@@ -335,7 +347,7 @@ impl Embedded {
             durability: self.sequencer.log().durability(),
             position: state.position(),
             time: state.time(),
-            groups: self.groups,
+            groups: self.groups + self.sequencer.sent_ahead(),
             keys: state.key_count(),
             snapshot: self
                 .snapshots

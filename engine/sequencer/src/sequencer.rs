@@ -60,6 +60,7 @@ pub struct Sequencer<S, L> {
     open: bool,
     /// The last position of the group that was submitted and is not settled.
     under_way: Option<Position>,
+    sent_ahead: u64,
     stopped: bool,
     payload: Vec<u8>,
     #[cfg(feature = "sabotage")]
@@ -74,6 +75,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             log,
             open: false,
             under_way: None,
+            sent_ahead: 0,
             stopped: false,
             payload: Vec::new(),
             #[cfg(feature = "sabotage")]
@@ -141,9 +143,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             }
             match self.log.room(wanted.size()) {
                 Room::Fits => break,
-                Room::CommitFirst => {
-                    self.flush().map_err(|_failure| ExecuteError::Stopped)?;
-                }
+                Room::CommitFirst => self.send_ahead()?,
                 Room::DiskFull => return Err(ExecuteError::ReadOnly),
             }
         }
@@ -222,12 +222,19 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         loop {
             match self.log.room(bytes) {
                 Room::Fits => return Ok(()),
-                Room::CommitFirst => {
-                    self.flush().map_err(|_failure| ExecuteError::Stopped)?;
-                }
+                Room::CommitFirst => self.send_ahead()?,
                 Room::DiskFull => return Err(ExecuteError::ReadOnly),
             }
         }
+    }
+
+    /// Commits the open group, which is full, before its turn is over. What is asked next may be
+    /// refused, so the turn may end without an open group though records were taken in it.
+    fn send_ahead(&mut self) -> Result<(), ExecuteError> {
+        assert!(self.open, "only a group with records is full");
+        self.flush().map_err(|_failure| ExecuteError::Stopped)?;
+        self.sent_ahead += 1;
+        Ok(())
     }
 
     /// The time of the open group, or the one that a group opened at `now` would have: logged
@@ -324,6 +331,12 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.open
+    }
+
+    /// How many groups were committed because they were full, without being asked for.
+    #[must_use]
+    pub const fn sent_ahead(&self) -> u64 {
+        self.sent_ahead
     }
 
     #[must_use]

@@ -15,6 +15,9 @@ pub enum Root {
     Transactions(Result<AccountId, Invalid>),
 }
 
+/// Items for which memory is kept between two frames.
+const CHILDREN_KEPT: usize = 256;
+
 /// The places of the items of one frame. It is made once and used for one frame after the other,
 /// so that reading costs no memory.
 #[derive(Debug)]
@@ -62,6 +65,18 @@ impl Requests {
             xml,
             requests: self,
         })
+    }
+
+    /// The memory it takes, in bytes.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.children.capacity() * size_of::<Child>()
+    }
+
+    /// Forgets what was read last, and keeps memory for a small frame only.
+    pub fn forget(&mut self) {
+        self.children.clear();
+        self.children.shrink_to(CHILDREN_KEPT);
     }
 
     /// The batch that was read last, once more: so a caller may stop between two items, keep their

@@ -30,6 +30,11 @@ impl Batch {
         self.spoiled = true;
     }
 
+    /// The memory it takes, in bytes.
+    pub(super) const fn size(&self) -> usize {
+        self.frames.capacity()
+    }
+
     fn has_room(&self, action: Action, arguments: &Arguments<'_, '_>) -> bool {
         let bytes: usize = arguments.iter().map(|argument| argument.len() + 16).sum();
         if is_read(action) && self.reads == BATCH_READS {

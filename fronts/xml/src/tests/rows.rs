@@ -488,3 +488,14 @@ fn ten_thousand_orders_fit_one_request_and_items_have_a_bound() {
     assert!(found.starts_with("<results><error>the request holds more than 100000 items"));
     assert_eq!(asked, []);
 }
+
+#[test]
+fn the_memory_of_a_large_request_is_given_back() {
+    let mut requests = Requests::new(Options::default());
+    let xml = format!("<create>{}</create>", "<account/>".repeat(10_000));
+    assert_eq!(requests.read(xml.as_bytes()).unwrap().len(), 10_000);
+    let large = requests.size();
+    requests.forget();
+    let kept = requests.size();
+    assert!(kept < 16 * 1_024 && kept < large / 10, "{kept} of {large}");
+}

@@ -1,0 +1,334 @@
+//! The loop turned by hand on a disk that becomes full: whatever is asked is answered.
+
+use std::{fs, io, path::PathBuf};
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use turnstile_embedded::{Durability, Embedded, ExecuteError, Options, Reply};
+use turnstile_http::EventId;
+use turnstile_rooms::{Command, Wish};
+use turnstile_types::{Name, Night, Position, Stay};
+
+use super::*;
+use crate::{
+    counters::Counters,
+    feed::{Reading, Start},
+    gate::Gate,
+    pace::Pace,
+};
+
+/// Room for some 150 records of this test.
+const SEGMENT_BYTES: u32 = 8 * 1_024;
+
+/// Segments that a journal makes when it is opened: the first, and the one after it.
+const FIRST_SEGMENTS: u32 = 2;
+
+/// More segments than a history of this test fills.
+const SEGMENTS: u32 = 32;
+
+/// More requests than [`FIRST_SEGMENTS`] hold, and no more than a turn takes.
+const MANY: usize = 1_000;
+
+const OPTIONS: Options = Options {
+    segment_bytes: SEGMENT_BYTES,
+    snapshot_records: 0,
+    durability: Durability::Sync,
+};
+
+type Answer = Result<Reply<Rooms>, ExecuteError>;
+
+/// A loop without doors. The disk has room for [`FIRST_SEGMENTS`] and for those that are granted.
+struct Workbench {
+    fast_loop: FastLoop,
+    gate: Gate,
+    feed: Arc<Feed>,
+    signals: Arc<Signals>,
+    directory: TempDir,
+    answers: Vec<oneshot::Receiver<Answer>>,
+    granted: u32,
+}
+
+impl Workbench {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let backend = Embedded::open(Some(directory.path()), OPTIONS).unwrap().0;
+        let poll = Poll::new().unwrap();
+        let waker = mio::Waker::new(poll.registry(), GATE).unwrap();
+        let (gate, inbox) = Gate::new(waker, backend.id_key().clone(), false);
+        let engine = Engine::new(backend, Arc::default(), false, 0);
+        let feed = Arc::new(Feed::new(Position(0)));
+        let signals = Arc::<Signals>::default();
+        let shared = (Arc::clone(&feed), Arc::clone(&signals));
+        let told = (Limits::STANDARD, turnstile_xml::Options::default());
+        let workbench = Self {
+            fast_loop: FastLoop::new(poll, Vec::new(), engine, inbox, shared, told),
+            gate,
+            feed,
+            signals,
+            directory,
+            answers: Vec::new(),
+            granted: FIRST_SEGMENTS,
+        };
+        for number in FIRST_SEGMENTS + 1..=SEGMENTS {
+            fs::create_dir(workbench.obstacle(number)).unwrap();
+        }
+        workbench
+    }
+
+    /// What stands where this segment would be made.
+    fn obstacle(&self, number: u32) -> PathBuf {
+        self.directory
+            .path()
+            .join(format!("segment-{number:08}.new"))
+    }
+
+    /// The disk has room for one more segment.
+    fn grant(&mut self) {
+        self.granted += 1;
+        fs::remove_dir(self.obstacle(self.granted)).unwrap();
+    }
+
+    /// Whether groups are to be carried beside the loop from now on.
+    fn overlap(&mut self, overlaps: bool) {
+        let (much, little) = (Duration::from_secs(1), Duration::from_nanos(1));
+        let mut pace = Pace::default();
+        pace.note(if overlaps { much } else { little }, little);
+        self.fast_loop.engine.set_pace(pace);
+    }
+
+    /// Asks for so many properties, `p0` and so on.
+    fn ask(&mut self, count: usize) {
+        for _ in 0..count {
+            let name = format!("p{}", self.answers.len());
+            self.command(&Command::AddProperty {
+                property: Name::parse(name.as_bytes()).unwrap(),
+                open: true,
+            });
+        }
+    }
+
+    /// Asks for a room of the first property, for so long.
+    fn hold(&mut self, ttl_ms: u32) {
+        let night = |day| Night::parse(day).unwrap();
+        self.command(&Command::Hold {
+            property: Name::parse(b"p0").unwrap(),
+            wish: Wish::Room(Name::parse(ttl_ms.to_string().as_bytes()).unwrap()),
+            stay: Stay::new(night(b"2027-01-01"), night(b"2027-01-02")).unwrap(),
+            ttl_ms,
+        });
+    }
+
+    fn command(&mut self, command: &Command<'_>) {
+        let (reply, answer) = oneshot::channel();
+        let mut bytes = Vec::new();
+        Rooms::encode_command(command, &mut bytes);
+        let asked = self.gate.ask(Ask::Command {
+            principal: self.fast_loop.engine.principal,
+            key: None,
+            command: bytes,
+            reply,
+        });
+        asked.unwrap();
+        self.answers.push(answer);
+    }
+
+    /// One turn, which takes everything that was asked.
+    fn turn(&mut self) {
+        self.fast_loop.asks_wait = true;
+        self.fast_loop.turn().unwrap();
+    }
+
+    /// One turn; answers whether something was due before it and did not happen.
+    fn turn_in_vain(&mut self) -> bool {
+        let engine = &self.fast_loop.engine;
+        let (due, before) = (engine.until_due(), engine.position());
+        self.turn();
+        due == Some(Duration::ZERO) && self.fast_loop.engine.position() == before
+    }
+
+    /// Turns once more when the group under way has landed.
+    fn land(&mut self) {
+        self.fast_loop.engine.await_landing();
+        self.turn();
+    }
+
+    /// Stops the loop; answers what was answered.
+    fn stop(self) -> Record {
+        let counters = Arc::clone(&self.fast_loop.engine.counters);
+        self.signals.end();
+        self.signals.note_others_ended();
+        self.gate.wake();
+        self.fast_loop.turn_to_the_end().unwrap();
+        let answers = self.answers.into_iter();
+        Record {
+            answers: answers.map(|mut answer| answer.try_recv().ok()).collect(),
+            told: positions(&self.feed),
+            counters,
+            directory: self.directory,
+        }
+    }
+}
+
+/// The positions of all that the feed was told.
+fn positions(feed: &Feed) -> Vec<u64> {
+    let begin = EventId {
+        position: Position(0),
+        ordinal: 0,
+    };
+    let Start::At(mut place) = feed.after(begin) else {
+        panic!("the feed keeps everything");
+    };
+    let mut positions = Vec::new();
+    while let Reading::Events(events, next) = feed.read(place) {
+        positions.extend(events.iter().map(|event| event.position.0));
+        place = next;
+    }
+    positions
+}
+
+/// What a loop has left behind.
+struct Record {
+    answers: Vec<Option<Answer>>,
+    told: Vec<u64>,
+    counters: Arc<Counters>,
+    directory: TempDir,
+}
+
+impl Record {
+    /// Everybody was answered; what was done was told, counted and kept, and nothing else.
+    /// Answers how much was done, and how much refused.
+    fn check(&self) -> (usize, usize) {
+        let mut done = Vec::new();
+        let mut refused = 0;
+        for answer in &self.answers {
+            match answer {
+                Some(Ok(reply)) => done.push(reply.position.0),
+                Some(Err(ExecuteError::ReadOnly)) => refused += 1,
+                other => panic!("{other:?} is no answer"),
+            }
+        }
+        let last = done.len() as u64;
+        assert_eq!(done, (1..=last).collect::<Vec<_>>());
+        assert_eq!(self.told, done);
+        self.compare_counters(last);
+        self.make_room().unwrap();
+        let (_backend, recovery) = Embedded::open(Some(self.directory.path()), OPTIONS).unwrap();
+        assert_eq!(recovery.position, Position(last));
+        assert_eq!(recovery.journal.unwrap().groups, self.counters.groups.get());
+        (done.len(), refused)
+    }
+
+    fn compare_counters(&self, records: u64) {
+        let all = &self.counters;
+        assert_eq!(all.records.get(), records);
+        let ways = all.groups_inline.get() + all.groups_overlapped.get();
+        assert_eq!(all.groups.get(), ways);
+    }
+
+    /// Nothing stands in the way any more.
+    fn make_room(&self) -> io::Result<()> {
+        for entry in fs::read_dir(self.directory.path())? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                fs::remove_dir(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// This has killed the loop: a segment that is full sends the group ahead in mid-turn, the disk has
+/// no other, and at the end of the turn there is no group to be carried.
+#[test]
+fn a_disk_that_becomes_full_in_mid_turn_leaves_nothing_owed_when_groups_overlap() {
+    let mut workbench = Workbench::new();
+    workbench.overlap(true);
+    workbench.ask(MANY);
+    workbench.turn();
+    workbench.ask(1);
+    workbench.land();
+    let (done, refused) = workbench.stop().check();
+    assert!(done > 0 && refused > 0, "{done} done, {refused} refused");
+}
+
+/// The same while the group before is under way.
+#[test]
+fn a_disk_that_becomes_full_beside_a_group_under_way_leaves_nothing_owed() {
+    let mut workbench = Workbench::new();
+    workbench.overlap(true);
+    workbench.ask(10);
+    workbench.turn();
+    workbench.ask(MANY);
+    workbench.turn();
+    workbench.ask(1);
+    let (done, refused) = workbench.stop().check();
+    assert!(done > 10 && refused > 0, "{done} done, {refused} refused");
+}
+
+/// This has kept a core busy: what is due cannot happen, so it is due at once again and again.
+#[test]
+fn what_is_due_on_a_full_disk_happens_when_there_is_space_and_is_waited_for() {
+    let mut workbench = Workbench::new();
+    workbench.ask(1);
+    // The end of one or two of them may still fit where a property does not.
+    for number in 1..8 {
+        workbench.hold(number * 50);
+    }
+    workbench.ask(MANY);
+    workbench.turn();
+    while !workbench.turn_in_vain() {}
+    let patience = workbench.fast_loop.patience();
+    assert!(patience > Some(Duration::ZERO), "it does not rest");
+    let full = workbench.fast_loop.engine.position();
+    workbench.grant();
+    while workbench.fast_loop.engine.position() == full {
+        workbench.turn();
+    }
+    assert!(!workbench.fast_loop.engine.status().read_only);
+    workbench.stop();
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Move {
+    Ask(usize),
+    Turn,
+    Land,
+    Grant,
+    Overlap(bool),
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let one = prop_oneof![
+        3 => (1..20_usize).prop_map(Move::Ask),
+        2 => (100..200_usize).prop_map(Move::Ask),
+        6 => Just(Move::Turn),
+        2 => Just(Move::Land),
+        1 => Just(Move::Grant),
+        2 => any::<bool>().prop_map(Move::Overlap),
+    ];
+    prop::collection::vec(one, 1..30)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn whatever_happens_nothing_is_left_owed(moves in moves()) {
+        let mut workbench = Workbench::new();
+        for one in moves {
+            match one {
+                Move::Ask(count) => workbench.ask(count),
+                Move::Turn => workbench.turn(),
+                Move::Land => workbench.land(),
+                Move::Grant => workbench.grant(),
+                Move::Overlap(overlaps) => workbench.overlap(overlaps),
+            }
+        }
+        workbench.stop().check();
+    }
+}
