@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::{
     driver::{self, Load, Work, us_each},
@@ -89,7 +89,8 @@ pub(crate) fn sample(ground: &Ground, contender: Contender, load: Load) -> Resul
     driver::prepare(contender.work, &server, load)?;
     let accepted_before = server.accepted()?;
     let cpu_before = server.cpu()?;
-    let tally = driver::drive(contender.work, &server, load, &ground.turnstile)?;
+    let tally = driver::drive(contender.work, &server, load, &ground.turnstile)
+        .with_context(|| format!("{contender}: {}", server.last_words().unwrap_or_default()))?;
     let cpu = server.cpu()? - cpu_before;
     let accepted = match tally.accepted {
         Some(accepted) => accepted,

@@ -217,7 +217,8 @@ impl Server {
         bail!("{} does not go on: {}", self.kind, self.last_words()?)
     }
 
-    fn last_words(&self) -> Result<String> {
+    /// The end of what it has said.
+    pub(crate) fn last_words(&self) -> Result<String> {
         let words = fs::read(self.home.path().join(OUTPUT))?;
         let start = words.len().saturating_sub(LAST_WORDS_BYTES);
         Ok(String::from_utf8_lossy(&words[start..]).into_owned())
