@@ -5,16 +5,17 @@ use std::{fs, io, path::PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-use turnstile_embedded::{Durability, Embedded, ExecuteError, Options, Reply};
+use turnstile_embedded::{Durability, Embedded, ExecuteError, Options};
 use turnstile_http::EventId;
-use turnstile_rooms::{Command, Wish};
-use turnstile_types::{Name, Night, Position, Stay};
+use turnstile_rooms::{Command, Rooms, Wish};
+use turnstile_types::{Machine as _, Name, Night, Position, Stay};
 
 use super::*;
 use crate::{
+    asked::{Executed, Request},
     counters::Counters,
-    feed::{Reading, Start},
-    gate::Gate,
+    feed::{Feed, Reading, Start},
+    gate::{Ask, Gate},
     pace::Pace,
 };
 
@@ -36,13 +37,13 @@ const OPTIONS: Options = Options {
     durability: Durability::Sync,
 };
 
-type Answer = Result<Reply<Rooms>, ExecuteError>;
+type Answer = Executed<Rooms>;
 
 /// A loop without doors. The disk has room for [`FIRST_SEGMENTS`] and for those that are granted.
 struct Workbench {
     fast_loop: FastLoop,
     gate: Gate,
-    feed: Arc<Feed>,
+    feed: Arc<Feed<Rooms>>,
     signals: Arc<Signals>,
     directory: TempDir,
     answers: Vec<oneshot::Receiver<Answer>>,
@@ -59,7 +60,8 @@ impl Workbench {
         let engine = Engine::new(backend, Arc::default(), false, 0);
         let feed = Arc::new(Feed::new(Position(0)));
         let signals = Arc::<Signals>::default();
-        let shared = (Arc::clone(&feed), Arc::clone(&signals));
+        let feeds = (Arc::clone(&feed), Arc::new(Feed::new(Position(0))));
+        let shared = (feeds, Arc::clone(&signals));
         let told = (Limits::STANDARD, turnstile_xml::Options::default());
         let workbench = Self {
             fast_loop: FastLoop::new(poll, Vec::new(), engine, inbox, shared, told),
@@ -123,12 +125,12 @@ impl Workbench {
         let (reply, answer) = oneshot::channel();
         let mut bytes = Vec::new();
         Rooms::encode_command(command, &mut bytes);
-        let asked = self.gate.ask(Ask::Command {
+        let asked = self.gate.ask(Ask::Rooms(Request::Command {
             principal: self.fast_loop.engine.principal,
             key: None,
             command: bytes,
             reply,
-        });
+        }));
         asked.unwrap();
         self.answers.push(answer);
     }
@@ -171,7 +173,7 @@ impl Workbench {
 }
 
 /// The positions of all that the feed was told.
-fn positions(feed: &Feed) -> Vec<u64> {
+fn positions(feed: &Feed<Rooms>) -> Vec<u64> {
     let begin = EventId {
         position: Position(0),
         ordinal: 0,
@@ -180,7 +182,7 @@ fn positions(feed: &Feed) -> Vec<u64> {
         panic!("the feed keeps everything");
     };
     let mut positions = Vec::new();
-    while let Reading::Events(events, next) = feed.read(place) {
+    while let Reading::Events(events, next) = feed.read(place, |_| true) {
         positions.extend(events.iter().map(|event| event.position.0));
         place = next;
     }
