@@ -170,6 +170,27 @@ impl Machine for Travel {
 }
 
 impl Travel {
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether nothing is open here, and nothing waits for a peer to know it.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        let idle = |desk: &Participant| desk.branches.is_empty() && desk.settled.is_empty();
+        self.coordinator.transactions.is_empty()
+            && self.desks.iter().all(|(_, desk)| idle(desk))
+            && self
+                .to_desks
+                .iter()
+                .all(|(_, line)| line.unacknowledged.is_empty())
+            && self
+                .to_coordinator
+                .iter()
+                .all(|(_, line)| line.unacknowledged.is_empty())
+    }
+
     pub(crate) const fn moment(&self, now: Timestamp) -> Moment {
         Moment {
             now,

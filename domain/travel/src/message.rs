@@ -23,7 +23,7 @@ pub enum Order {
     /// Leaves the decision to the only desk that was touched.
     CommitAlone,
     Abort,
-    /// The desk need not remember any more how it ended.
+    /// The desk need not remember any more how it ended: the coordinator knows it for good.
     Forget,
 }
 
@@ -61,7 +61,10 @@ pub enum Vote {
 impl Request {
     /// Whether it must be durable before it is sent.
     pub(crate) const fn is_firm(&self) -> bool {
-        matches!(self.order, Order::Commit | Order::CommitAlone)
+        matches!(
+            self.order,
+            Order::Commit | Order::CommitAlone | Order::Forget
+        )
     }
 }
 

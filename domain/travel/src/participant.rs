@@ -37,8 +37,8 @@ pub(crate) struct Participant {
 pub(crate) struct Branch {
     /// How to undo it, the last first.
     pub(crate) undo: Vec<Undo>,
-    /// What it will do when it gets its lock.
-    pub(crate) waiting: Option<Operation>,
+    /// What it will do when it gets its lock. Boxed: few wait, and many are open.
+    pub(crate) waiting: Option<Box<Operation>>,
     /// For whom the coordinator knows it to wait.
     pub(crate) told: Vec<Xid>,
     /// Whether it has voted yes.
@@ -184,7 +184,7 @@ impl Participant {
         let locked = operation.lock(|resource, mode| locks.acquire(xid, resource, mode));
         let branch = self.branches.get_mut(&xid).expect("it was opened");
         if !locked {
-            branch.waiting = Some(operation);
+            branch.waiting = Some(Box::new(operation));
             return;
         }
         branch.told.clear();
@@ -251,7 +251,7 @@ impl Participant {
         for woken in self.locks.release(xid) {
             let branch = self.branches.get_mut(&woken).expect("who waits is open");
             let operation = branch.waiting.take().expect("it waited with an operation");
-            self.attempt(woken, operation, say);
+            self.attempt(woken, *operation, say);
         }
     }
 

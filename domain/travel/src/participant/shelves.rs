@@ -191,7 +191,7 @@ impl Shelves {
         let before = put(&mut self.items, item, after);
         let is_it = |change: &Undo| matches!(change, Undo::Item { item: it, .. } if *it == item);
         if !undo.iter().rev().take(LOOK_BACK).any(is_it) {
-            undo.push(Undo::Item { item, before });
+            keep(undo, Undo::Item { item, before });
         }
     }
 
@@ -313,9 +313,17 @@ impl Shelves {
         let before = put(&mut self.customers, customer, after);
         let is_it = |change: &Undo| matches!(change, Undo::Customer { customer: it, .. } if *it == customer);
         if !undo.iter().rev().take(LOOK_BACK).any(is_it) {
-            undo.push(Undo::Customer { customer, before });
+            keep(undo, Undo::Customer { customer, before });
         }
     }
+}
+
+/// Adds a change. Most transactions make one or two at a desk, and many are open at once.
+fn keep(undo: &mut Vec<Undo>, change: Undo) {
+    if undo.is_empty() {
+        undo.reserve_exact(1);
+    }
+    undo.push(change);
 }
 
 /// How often an item is among these.

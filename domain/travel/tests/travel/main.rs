@@ -4,6 +4,12 @@
 #[cfg(test)]
 mod bytes;
 #[cfg(test)]
+mod processes;
+#[cfg(test)]
+mod protocol;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod scenery;
+#[cfg(test)]
+mod weight;
