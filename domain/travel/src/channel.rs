@@ -134,8 +134,9 @@ impl<M: Clone> Channel<M> {
         after: u64,
         body: impl Fn(Option<M>) -> Body,
     ) -> impl Iterator<Item = Parcel> {
-        let numbered = (self.first()..).zip(&self.unacknowledged);
-        let fresh = numbered.filter(move |(number, _)| *number > after);
+        let first = self.first().max(after.min(self.sent) + 1);
+        let known = usize::try_from(first - self.first()).expect("a count of kept messages");
+        let fresh = (first..).zip(self.unacknowledged.iter().skip(known));
         fresh.map(move |(number, message)| self.parcel(desk, number, body(Some(message.clone()))))
     }
 

@@ -50,7 +50,8 @@ pub enum EventKind {
         xid: Xid,
         commit: bool,
     },
-    /// A desk ended a transaction otherwise than was decided, because an operator said so.
+    /// A desk ended a transaction otherwise than was decided, because an operator said so. It may
+    /// be told more than once.
     Disagreed {
         desk: Desk,
         xid: Xid,

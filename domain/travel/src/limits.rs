@@ -56,8 +56,8 @@ pub const HOLD_MS_MAX: u64 = 30 * 24 * 60 * 60 * 1_000;
 /// Parcels that wait for a peer. A peer that is so far behind is away.
 pub const PARCELS_MAX: usize = 65_536;
 
-/// Lifetimes for which a desk keeps a transaction of which a distant coordinator says nothing: the
-/// coordinator gives it up after one, and its word may be under way.
+/// Lifetimes for which a desk waits for a word of a distant coordinator, which greets at least once
+/// in each.
 pub const LIFETIMES_OF_PATIENCE: u64 = 2;
 
 /// Members of one page of a listing.

@@ -14,7 +14,7 @@ use crate::{
     check,
     coordinator::{Coordinator, Moment},
     limits,
-    participant::{Hearing, Participant},
+    participant::Participant,
     queries,
     wire::Wire,
 };
@@ -89,12 +89,10 @@ impl Machine for Travel {
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {
-        let watches = self
-            .desks
-            .iter()
-            .filter_map(|(_, desk)| desk.watches.first());
-        let watches = watches.map(|watch| watch.0);
-        watches.chain(self.coordinator.next_deadline()).min()
+        let desks = self
+            .distant_desks()
+            .filter_map(|desk| self.abandoned_at(desk));
+        desks.chain(self.coordinator.next_deadline()).min()
     }
 
     fn tick(&mut self, context: &Context<'_>) {
@@ -178,9 +176,8 @@ impl Travel {
     /// Whether nothing is open here, and nothing waits for a peer to know it.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
-        let idle = |desk: &Participant| desk.branches.is_empty() && desk.settled.is_empty();
         self.coordinator.transactions.is_empty()
-            && self.desks.iter().all(|(_, desk)| idle(desk))
+            && Desk::ALL.into_iter().all(|desk| self.is_idle(desk))
             && self
                 .to_desks
                 .iter()
@@ -191,6 +188,13 @@ impl Travel {
                 .all(|(_, line)| line.unacknowledged.is_empty())
     }
 
+    /// Whether nothing is open at the desk.
+    #[must_use]
+    pub fn is_idle(&self, desk: Desk) -> bool {
+        let desk = self.desks.at(desk);
+        desk.branches.is_empty() && desk.settled.is_empty()
+    }
+
     pub(crate) const fn moment(&self, now: Timestamp) -> Moment {
         Moment {
             now,
@@ -198,16 +202,15 @@ impl Travel {
         }
     }
 
-    const fn hearing(&self, now: Timestamp) -> Hearing {
-        let patience = if self.settings.roles.coordinator {
-            None
-        } else {
-            Some(self.settings.lifetime_ms * limits::LIFETIMES_OF_PATIENCE)
-        };
-        Hearing {
-            now,
-            patience_ms: patience,
-        }
+    /// The desks here whose coordinator is elsewhere.
+    fn distant_desks(&self) -> impl Iterator<Item = Desk> + use<> {
+        let roles = self.settings.roles;
+        roles.desks.iter().filter(move |_| !roles.coordinator)
+    }
+
+    fn abandoned_at(&self, desk: Desk) -> Option<Timestamp> {
+        let patience_ms = self.settings.lifetime_ms * limits::LIFETIMES_OF_PATIENCE;
+        self.desks.at(desk).abandoned_at(patience_ms)
     }
 
     /// Does everything that is due.
@@ -216,14 +219,11 @@ impl Travel {
         while self.coordinator.give_up_one(moment) {
             self.carry(context.now);
         }
-        let hearing = self.hearing(context.now);
-        for desk in self.settings.roles.desks.iter() {
-            let mut say = Vec::new();
-            self.desks.at_mut(desk).tick(hearing, &mut say);
-            self.reports
-                .extend(say.into_iter().map(|report| (desk, report)));
+        for desk in self.distant_desks() {
+            if self.abandoned_at(desk).is_some_and(|at| at <= context.now) {
+                self.desks.at_mut(desk).abandon();
+            }
         }
-        self.carry(context.now);
     }
 
     /// Carries what is said to whom it is said, until nobody says more. Reports go before
@@ -245,8 +245,7 @@ impl Travel {
 
     fn request(&mut self, now: Timestamp, desk: Desk, request: Request, say: &mut Vec<Report>) {
         if self.settings.roles.desks.contains(desk) {
-            let hearing = self.hearing(now);
-            return self.desks.at_mut(desk).hear(hearing, request, say);
+            return self.desks.at_mut(desk).hear(request, say);
         }
         let line = self.to_desks.at_mut(desk);
         if line.is_full() {

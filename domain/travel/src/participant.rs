@@ -2,7 +2,7 @@
 
 mod shelves;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use turnstile_types::Timestamp;
 
@@ -18,9 +18,9 @@ pub(crate) use shelves::{Customer, Shelves, Undo};
 ///
 /// Operations change the shelves at once, under locks, and leave behind how to undo them; a commit
 /// forgets that, an abort does it. A desk hears one coordinator only and knows no other desk. It
-/// has no opinion: what can be done it votes for. But it does not wait for ever: a transaction of
-/// which it hears nothing for `patience` is undone, unless it has voted yes; then only the
-/// decision, or an operator, ends it.
+/// has no opinion: what can be done it votes for. But it does not wait for ever: when it has not
+/// heard of its coordinator for too long, it undoes what is open, except where it has voted yes;
+/// then only the decision, or an operator, ends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Participant {
     pub(crate) shelves: Shelves,
@@ -28,12 +28,12 @@ pub(crate) struct Participant {
     pub(crate) branches: BTreeMap<Xid, Branch>,
     /// What was decided here, alone or by hand, until the coordinator says that it knows.
     pub(crate) settled: BTreeMap<Xid, bool>,
-    /// When branches are looked after; never sooner than they need it.
-    pub(crate) watches: BTreeSet<(Timestamp, Xid)>,
+    /// When the coordinator was last heard of, where it is in another process.
+    pub(crate) heard: Timestamp,
 }
 
 /// A transaction at one desk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Branch {
     /// How to undo it, the last first.
     pub(crate) undo: Vec<Undo>,
@@ -43,18 +43,6 @@ pub(crate) struct Branch {
     pub(crate) told: Vec<Xid>,
     /// Whether it has voted yes.
     pub(crate) prepared: bool,
-    /// When it was last asked for something.
-    pub(crate) heard: Timestamp,
-    /// When it is looked after.
-    pub(crate) watch: Option<Timestamp>,
-}
-
-/// When a desk hears something, and how long it stands silence; None: its coordinator is in the
-/// same process, and never silent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hearing {
-    pub(crate) now: Timestamp,
-    pub(crate) patience_ms: Option<u64>,
 }
 
 impl Participant {
@@ -64,18 +52,18 @@ impl Participant {
             locks: Locks::new(),
             branches: BTreeMap::new(),
             settled: BTreeMap::new(),
-            watches: BTreeSet::new(),
+            heard: Timestamp(0),
         }
     }
 
     /// Does what the coordinator wants, and says what there is to say.
-    pub(crate) fn hear(&mut self, hearing: Hearing, request: Request, say: &mut Vec<Report>) {
+    pub(crate) fn hear(&mut self, request: Request, say: &mut Vec<Report>) {
         let xid = request.xid;
         match request.order {
             Order::Operate { first, operation } => {
                 let idle = |branch: &Branch| branch.waiting.is_none() && !branch.prepared;
                 if self.branches.get(&xid).map_or(first, idle) {
-                    self.open(hearing, xid);
+                    self.branches.entry(xid).or_default();
                     self.attempt(xid, operation, say);
                 } else {
                     say.push(report(xid, Say::Gone));
@@ -107,12 +95,7 @@ impl Participant {
     /// One end of the line has begun a new life: what was not voted for is aborted at both ends,
     /// and everything else that the coordinator must know is said again.
     pub(crate) fn restate(&mut self, say: &mut Vec<Report>) {
-        let open = self.branches.iter().filter(|(_, branch)| !branch.prepared);
-        for xid in open.map(|(&xid, _)| xid).collect::<Vec<_>>() {
-            self.end(xid, false, say);
-        }
-        self.locks.take_stirred();
-        // What those said who went on for a moment, until they were aborted too.
+        self.abandon();
         say.clear();
         let prepared = self.branches.keys();
         say.extend(prepared.map(|&xid| report(xid, Say::Voted(Vote::Yes))));
@@ -136,45 +119,22 @@ impl Participant {
         true
     }
 
-    /// Undoes what has not been heard of for too long.
-    pub(crate) fn tick(&mut self, hearing: Hearing, say: &mut Vec<Report>) {
-        while let Some(&(at, xid)) = self.watches.first().filter(|watch| watch.0 <= hearing.now) {
-            self.watches.remove(&(at, xid));
-            let branch = self
-                .branches
-                .get_mut(&xid)
-                .expect("what is watched is open");
-            let patience = hearing.patience_ms.unwrap_or_default();
-            let until = branch.heard.plus_ms(patience);
-            branch.watch = None;
-            if branch.prepared {
-                continue;
-            }
-            if until > hearing.now {
-                branch.watch = Some(until);
-                self.watches.insert((until, xid));
-            } else {
-                self.end(xid, false, say);
-            }
-        }
-        self.tell_waits(say);
+    /// When what is open is given up, if nothing is heard of the coordinator.
+    pub(crate) fn abandoned_at(&self, patience_ms: u64) -> Option<Timestamp> {
+        let mut branches = self.branches.values();
+        let open = branches.any(|branch| !branch.prepared);
+        open.then(|| self.heard.plus_ms(patience_ms))
     }
 
-    fn open(&mut self, hearing: Hearing, xid: Xid) {
-        let branch = self.branches.entry(xid).or_insert_with(|| Branch {
-            undo: Vec::new(),
-            waiting: None,
-            told: Vec::new(),
-            prepared: false,
-            heard: hearing.now,
-            watch: None,
-        });
-        branch.heard = hearing.now;
-        if let (None, Some(patience)) = (branch.watch, hearing.patience_ms) {
-            let until = hearing.now.plus_ms(patience);
-            branch.watch = Some(until);
-            self.watches.insert((until, xid));
+    /// Undoes everything that is open, except where it has voted yes.
+    pub(crate) fn abandon(&mut self) {
+        let open = self.branches.iter().filter(|(_, branch)| !branch.prepared);
+        // What those say who go on for a moment, until they are undone too, is not said.
+        let mut unsaid = Vec::new();
+        for xid in open.map(|(&xid, _)| xid).collect::<Vec<_>>() {
+            self.end(xid, false, &mut unsaid);
         }
+        self.locks.take_stirred();
     }
 
     /// Does an operation, or leaves it waiting for the first lock that is not free. It is tried
@@ -242,9 +202,6 @@ impl Participant {
         let Some(branch) = self.branches.remove(&xid) else {
             return;
         };
-        if let Some(watch) = branch.watch {
-            self.watches.remove(&(watch, xid));
-        }
         if !commit {
             self.shelves.revert(branch.undo);
         }

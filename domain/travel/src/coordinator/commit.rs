@@ -87,7 +87,10 @@ impl Coordinator {
                 }
                 self.forget_when_all_know(xid);
             }
-            // It was decided there by hand; the decision here will meet it.
+            // It was undone there by hand. What was committed by hand, the decision will meet.
+            Some(Phase::Preparing { .. }) if !committed => {
+                self.abort(moment, xid, AbortReason::DeskLost(desk));
+            }
             Some(_) => {}
             None => {
                 if committed && !matches!(self.ended.get(&xid), Some(End::Committed)) {

@@ -26,8 +26,9 @@ impl Travel {
     ///
     /// Contract: parcels of a line leave in this order, on one connection at a time. A firm one
     /// MUST NOT leave before the record that made it is durable, nor anything after it. All that is
-    /// not acknowledged MUST be sent again when a connection is new, and from time to time;
-    /// where there is nothing, the greeting, which also acknowledges what came.
+    /// not acknowledged MUST be sent again when a connection is new, and at least once in a
+    /// lifetime; where there is nothing, the greeting, which also acknowledges what came, and
+    /// without which a desk takes its coordinator for lost.
     #[must_use]
     pub fn parcels(&self, desk: Desk, after: u64) -> Vec<Parcel> {
         if self.settings.roles.coordinator {
@@ -70,16 +71,17 @@ impl Travel {
                 }
             }
             (Body::Request(request), false) => {
-                let hearing = self.hearing(now);
-                if self.to_coordinator.at_mut(desk).meets(parcel.life) {
+                let line = self.to_coordinator.at_mut(desk);
+                if line.meets(parcel.life) {
                     self.restate(desk);
                 }
                 let line = self.to_coordinator.at_mut(desk);
+                if line.peer_life == parcel.life {
+                    self.desks.at_mut(desk).heard = now;
+                }
                 if let (Arrival::Take, Some(request)) = (line.arrives(parcel), request) {
                     let mut say = Vec::new();
-                    self.desks
-                        .at_mut(desk)
-                        .hear(hearing, request.clone(), &mut say);
+                    self.desks.at_mut(desk).hear(request.clone(), &mut say);
                     self.reports
                         .extend(say.into_iter().map(|report| (desk, report)));
                 }

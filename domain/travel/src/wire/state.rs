@@ -60,30 +60,6 @@ impl Wire for Locks<Resource> {
     }
 }
 
-impl Wire for Participant {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.shelves.put(out);
-        self.locks.put(out);
-        self.branches.put(out);
-        self.settled.put(out);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let mut desk = Self {
-            shelves: Wire::read(reader)?,
-            locks: Wire::read(reader)?,
-            branches: Wire::read(reader)?,
-            settled: Wire::read(reader)?,
-            ..Self::new()
-        };
-        let watches = desk.branches.iter();
-        desk.watches = watches
-            .filter_map(|(&xid, branch)| Some((branch.watch?, xid)))
-            .collect();
-        Ok(desk)
-    }
-}
-
 impl Wire for Coordinator {
     fn put(&self, out: &mut Vec<u8>) {
         self.last.put(out);
@@ -125,6 +101,13 @@ fields!(Waiter {
 });
 fields!(Queue { holders, waiters });
 
+fields!(Participant {
+    shelves,
+    locks,
+    branches,
+    settled,
+    heard
+});
 fields!(Shelves {
     items,
     customers,
@@ -141,9 +124,7 @@ fields!(Branch {
     undo,
     waiting,
     told,
-    prepared,
-    heard,
-    watch
+    prepared
 });
 
 fields!(Transaction {

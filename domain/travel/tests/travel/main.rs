@@ -12,4 +12,6 @@ mod scenarios;
 #[cfg(test)]
 mod scenery;
 #[cfg(test)]
+mod undo;
+#[cfg(test)]
 mod weight;

@@ -2,6 +2,7 @@
 //! what was not synced: whatever happens, all agree, and what was committed could have been done
 //! one after the other.
 
+mod absence;
 mod clients;
 mod node;
 mod serial;

@@ -78,6 +78,72 @@ impl World {
         self.settle();
     }
 
+    /// Lets everything arrive that is sent, but for one process that nobody reaches.
+    pub(super) fn calm(&mut self, away: usize) {
+        loop {
+            for node in (0..self.nodes.len()).filter(|node| *node != away) {
+                self.nodes[node].sync();
+                self.flush(node);
+            }
+            if self.network.is_empty() {
+                return;
+            }
+            for parcel in std::mem::take(&mut self.network) {
+                let to = receiver(&parcel);
+                if to != away {
+                    self.nodes[to].apply(self.now, &Command::Deliver(parcel));
+                }
+            }
+        }
+    }
+
+    /// A client asks for a step while one process is away.
+    pub(super) fn try_step(&mut self, step: Step, away: usize) {
+        let position = self.nodes[0].position() + 1;
+        self.ask_for(0, step, position);
+        self.calm(away);
+    }
+
+    /// Time passes while one process is away.
+    pub(super) fn wait(&mut self, ms: u64, away: usize) {
+        self.now += ms;
+        for node in (0..self.nodes.len()).filter(|node| *node != away) {
+            self.resend(node);
+        }
+        self.calm(away);
+        for node in (0..self.nodes.len()).filter(|node| *node != away) {
+            self.nodes[node].tick(self.now);
+        }
+        self.calm(away);
+    }
+
+    pub(super) fn restart(&mut self, node: usize) {
+        self.nodes[node].crash(self.now, |unsynced| unsynced);
+    }
+
+    /// How the client's last transaction ended for it.
+    pub(super) fn last_told(&self) -> Option<&Outcome> {
+        self.stories.last()?.told.as_ref()
+    }
+
+    /// What waits for its decision at a desk.
+    pub(super) fn in_doubt(&self, desk: Desk) -> Vec<Xid> {
+        let (after, limit) = (Xid(0), 10);
+        let query = Query::InDoubt { desk, after, limit };
+        let node = &self.nodes[1 + desk as usize];
+        match node
+            .travel
+            .query(Timestamp(self.now), &Principal::local(), &query)
+        {
+            Answer::InDoubt(xids) => xids,
+            other => panic!("another answer: {other:?}"),
+        }
+    }
+
+    pub(super) fn node(&mut self, node: usize) -> (&mut Node, u64) {
+        (&mut self.nodes[node], self.now)
+    }
+
     /// Does a command on a network that works, and waits for its answer.
     fn command(&mut self, command: &Command) -> Outcome {
         let outcome = self.nodes[0].apply(self.now, command);
