@@ -1,4 +1,4 @@
-//! Five processes, a network that loses, doubles and reorders, crashes of any of them that take
+//! Five processes, or fewer, a network that loses, doubles and reorders, crashes of any of them that take
 //! what was not synced: whatever happens, all agree, and what was committed could have been done
 //! one after the other.
 
@@ -16,15 +16,14 @@ use world::World;
 /// Steps of one history.
 const STEPS: usize = 800;
 
-/// One history from one seed; how many transactions were committed in it.
-fn check(seed: u64, faults: bool) -> usize {
-    let world = play(seed, faults);
+/// One history; how many transactions were committed in it.
+fn check(world: World) -> usize {
+    let world = play(world);
     world.assert_agreement();
     world.assert_serializable()
 }
 
-fn play(seed: u64, faults: bool) -> World {
-    let mut world = World::new(seed, faults);
+fn play(mut world: World) -> World {
     world.set_out();
     for _ in 0..STEPS {
         world.step();
@@ -35,7 +34,29 @@ fn play(seed: u64, faults: bool) -> World {
 
 #[test]
 fn whatever_is_lost_doubled_or_crashed_all_agree_and_the_committed_could_have_been_serial() {
-    let committed: usize = (1..=300).map(|seed| check(seed, true)).sum();
+    let committed: usize = (1..=300).map(|seed| check(World::new(seed, true))).sum();
+    assert!(
+        committed > 500,
+        "only {committed} transactions were committed"
+    );
+}
+
+#[test]
+fn one_process_that_crashes_keeps_what_it_told_and_the_rest_could_have_been_serial() {
+    let committed: usize = (1..=100)
+        .map(|seed| check(World::one_process(seed, true)))
+        .sum();
+    assert!(
+        committed > 500,
+        "only {committed} transactions were committed"
+    );
+}
+
+#[test]
+fn three_processes_of_which_one_plays_several_roles_agree() {
+    let committed: usize = (1..=200)
+        .map(|seed| check(World::three_processes(seed, true)))
+        .sum();
     assert!(
         committed > 500,
         "only {committed} transactions were committed"
@@ -44,7 +65,7 @@ fn whatever_is_lost_doubled_or_crashed_all_agree_and_the_committed_could_have_be
 
 #[test]
 fn without_faults_more_transactions_commit() {
-    let committed: usize = (1..=30).map(|seed| check(seed, false)).sum();
+    let committed: usize = (1..=30).map(|seed| check(World::new(seed, false))).sum();
     assert!(
         committed > 200,
         "only {committed} transactions were committed"
@@ -86,7 +107,7 @@ fn whoever_crashes_at_whatever_point_of_a_commit_all_agree() {
 
 #[test]
 fn the_same_seed_is_the_same_history() {
-    let play = |seed| play(seed, true).hashes();
+    let play = |seed| play(World::new(seed, true)).hashes();
     assert_eq!(play(7), play(7));
     assert_ne!(play(7), play(8));
 }

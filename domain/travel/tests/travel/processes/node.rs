@@ -64,6 +64,10 @@ impl Node {
         node
     }
 
+    pub(super) const fn roles(&self) -> Roles {
+        self.settings.roles
+    }
+
     pub(super) fn lines(&self) -> Desks {
         self.travel.lines()
     }

@@ -27,38 +27,69 @@ pub(super) struct World {
     stories: Vec<Story>,
 }
 
-/// Where a parcel goes.
-fn receiver(parcel: &Parcel) -> usize {
-    match parcel.body {
-        Body::Report(_) => 0,
-        Body::Request(_) => 1 + parcel.desk as usize,
-    }
-}
-
 impl World {
+    /// Each role in a process of its own.
     pub(super) fn new(seed: u64, faults: bool) -> Self {
         let coordinator = Roles {
             coordinator: true,
             desks: Desks::NONE,
         };
-        let desks = Desk::ALL.map(|desk| Roles {
+        let roles = [coordinator].into_iter().chain(Desk::ALL.map(Self::alone));
+        Self::of(roles.collect(), seed, faults)
+    }
+
+    const fn alone(desk: Desk) -> Roles {
+        Roles {
             coordinator: false,
             desks: Desks::only(desk),
-        });
+        }
+    }
+
+    /// Everybody in one process.
+    pub(super) fn one_process(seed: u64, faults: bool) -> Self {
+        Self::of(vec![Roles::ALL], seed, faults)
+    }
+
+    /// The coordinator with two of the desks, and the others alone.
+    pub(super) fn three_processes(seed: u64, faults: bool) -> Self {
+        let mut desks = Desks::only(Desk::Flights);
+        desks.insert(Desk::Customers);
+        let first = Roles {
+            coordinator: true,
+            desks,
+        };
+        let roles = vec![first, Self::alone(Desk::Cars), Self::alone(Desk::Rooms)];
+        Self::of(roles, seed, faults)
+    }
+
+    fn of(roles: Vec<Roles>, seed: u64, faults: bool) -> Self {
         Self {
             seed,
             faults,
             dice: Dice::new(seed),
             now: 1_000,
             moment: 0,
-            nodes: [coordinator]
-                .into_iter()
-                .chain(desks)
-                .map(Node::new)
-                .collect(),
+            nodes: roles.into_iter().map(Node::new).collect(),
             network: Vec::new(),
             clients: (0..4).map(|_| Client::new()).collect(),
             stories: Vec::new(),
+        }
+    }
+
+    /// The process in which a desk is.
+    fn host(&self, desk: Desk) -> usize {
+        let at = self
+            .nodes
+            .iter()
+            .position(|node| node.roles().desks.contains(desk));
+        at.unwrap()
+    }
+
+    /// Where a parcel goes.
+    fn receiver(&self, parcel: &Parcel) -> usize {
+        match parcel.body {
+            Body::Report(_) => 0,
+            Body::Request(_) => self.host(parcel.desk),
         }
     }
 
@@ -89,7 +120,7 @@ impl World {
                 return;
             }
             for parcel in std::mem::take(&mut self.network) {
-                let to = receiver(&parcel);
+                let to = self.receiver(&parcel);
                 if to != away {
                     self.nodes[to].apply(self.now, &Command::Deliver(parcel));
                 }
@@ -130,7 +161,7 @@ impl World {
     pub(super) fn in_doubt(&self, desk: Desk) -> Vec<Xid> {
         let (after, limit) = (Xid(0), 10);
         let query = Query::InDoubt { desk, after, limit };
-        let node = &self.nodes[1 + desk as usize];
+        let node = &self.nodes[self.host(desk)];
         match node
             .travel
             .query(Timestamp(self.now), &Principal::local(), &query)
@@ -164,12 +195,13 @@ impl World {
         let mut quiet = 0;
         while quiet < 3 {
             for node in 0..self.nodes.len() {
+                self.nodes[node].sync();
                 self.resend(node);
             }
             let said = self.network.iter().any(|parcel| parcel.number > 0);
             quiet = if said { 0 } else { quiet + 1 };
             for parcel in std::mem::take(&mut self.network) {
-                let to = receiver(&parcel);
+                let to = self.receiver(&parcel);
                 self.nodes[to].apply(self.now, &Command::Deliver(parcel));
             }
         }
@@ -230,7 +262,7 @@ impl World {
             let position = self.nodes[0].position() + 1;
             if !self.network.is_empty() {
                 let parcel = self.network.remove(0);
-                let to = receiver(&parcel);
+                let to = self.receiver(&parcel);
                 self.nodes[to].apply(self.now, &Command::Deliver(parcel));
                 self.flush(to);
             } else if let Some(waiting) = self.nodes.iter().position(Node::must_sync) {
@@ -269,7 +301,7 @@ impl World {
         if self.faults && self.dice.one_in(15) {
             return;
         }
-        let to = receiver(&parcel);
+        let to = self.receiver(&parcel);
         self.nodes[to].apply(self.now, &Command::Deliver(parcel));
         self.flush(to);
     }
@@ -347,12 +379,17 @@ impl World {
             Answer::Transactions(Vec::new()),
             "seed {seed}"
         );
-        for (node, desk) in self.nodes[1..].iter().zip(Desk::ALL) {
+        for node in &self.nodes {
+            let roles = node.roles();
             assert!(
                 node.travel.is_at_rest(),
-                "seed {seed}: {desk} still works on something"
+                "seed {seed}: {roles:?} work on something"
             );
-            assert_eq!(Machine::check(&node.travel), Ok(()), "seed {seed}: {desk}");
+            assert_eq!(
+                Machine::check(&node.travel),
+                Ok(()),
+                "seed {seed}: {roles:?}"
+            );
         }
     }
 
@@ -389,7 +426,7 @@ impl World {
             }
         }
         committed.sort_by_key(|story| story.locked);
-        let desks: Vec<_> = self.nodes[1..].iter().map(|node| &node.travel).collect();
+        let desks = Desk::ALL.map(|desk| &self.nodes[self.host(desk)].travel);
         serial::assert_same(self.seed, &committed, &desks);
         committed.len()
     }
