@@ -110,7 +110,8 @@ pub enum AbortReason {
 
 impl Outcome {
     /// Whether it must be durable before it is told. What is not firm is about a transaction that
-    /// a crash would abort.
+    /// a crash would abort. The answer to a command with an idempotency key is always firm: it must
+    /// be the same when it is asked for again.
     #[must_use]
     pub const fn is_firm(&self) -> bool {
         match self {
@@ -125,7 +126,8 @@ impl Done {
     const fn is_firm(&self) -> bool {
         match self {
             Self::Started { xid } => xid.0 % limits::XIDS_PER_BLOCK == 1,
-            Self::Added
+            Self::Aborted
+            | Self::Added
             | Self::Deleted
             | Self::Stock(_)
             | Self::CustomerAdded(_)
@@ -135,7 +137,6 @@ impl Done {
             | Self::Summary(_)
             | Self::Delivered => false,
             Self::Committed
-            | Self::Aborted
             | Self::Booked { .. }
             | Self::Confirmed
             | Self::Cancelled
