@@ -1,0 +1,325 @@
+//! The coordinator: transactions, what they wait for, and how they end.
+
+mod commit;
+mod deadlock;
+mod itineraries;
+mod jobs;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use turnstile_types::{Position, Timestamp};
+
+use crate::{
+    AbortReason, Desk, Desks, Done, EventKind, Locator, Operation, Order, Outcome, Refusal, Report,
+    Request, Say, Settings, Xid, limits,
+};
+
+pub(crate) use itineraries::Itinerary;
+pub(crate) use jobs::{Goal, Job};
+
+/// Transactions, from their start to their end.
+///
+/// A transaction does one thing at a time, a job: operations at desks, one after the other, and
+/// then an answer, a commit or both. The coordinator is told for whom an operation waits, and it
+/// alone watches the time, so that it alone decides who is aborted, and why.
+///
+/// Presumed abort: a transaction that is not here, and of which a desk asks, was aborted. So an
+/// aborted one is forgotten at once, and a committed one is kept until every desk that voted yes
+/// has said that it knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Coordinator {
+    /// The last xid that was given.
+    pub(crate) last: Xid,
+    pub(crate) transactions: BTreeMap<Xid, Transaction>,
+    /// How the latest ended; decided ones whose desks do not know yet are among them.
+    pub(crate) ended: BTreeMap<Xid, End>,
+    pub(crate) itineraries: BTreeMap<Locator, Itinerary>,
+    /// How many itineraries there have been.
+    pub(crate) issued: u32,
+    pub(crate) deadlines: BTreeSet<(Timestamp, Xid)>,
+    /// When held itineraries are released.
+    pub(crate) holds: BTreeSet<(Timestamp, Locator)>,
+    /// What it wants of the desks, until it is taken away.
+    requests: VecDeque<(Desk, Request)>,
+    /// Answers to commands, until they are taken away.
+    pub(crate) answers: Vec<(Position, Outcome)>,
+    /// What happened, until it is taken away.
+    pub(crate) news: Vec<EventKind>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Transaction {
+    /// Desks that have been asked for something.
+    pub(crate) touched: Desks,
+    pub(crate) phase: Phase,
+    pub(crate) job: Option<Job>,
+    pub(crate) wait: Option<Wait>,
+    /// When it is given up.
+    pub(crate) deadline: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Open,
+    /// Its only desk decides.
+    Alone {
+        desk: Desk,
+    },
+    Preparing {
+        awaited: Desks,
+        yes: Desks,
+    },
+    /// Committed; these have not said that they know.
+    Committing {
+        awaited: Desks,
+    },
+}
+
+/// For whom the job's operation waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wait {
+    pub(crate) holder: Xid,
+    pub(crate) before: Vec<Xid>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Committed,
+    Aborted(AbortReason),
+}
+
+/// The instant of a decision, and what has been chosen for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) now: Timestamp,
+    pub(crate) settings: Settings,
+}
+
+/// The ticket of a job for whose answer nobody waits.
+pub(crate) const NOBODY: Position = Position(0);
+
+impl Coordinator {
+    pub(crate) const fn new() -> Self {
+        Self {
+            last: Xid(0),
+            transactions: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            itineraries: BTreeMap::new(),
+            issued: 0,
+            deadlines: BTreeSet::new(),
+            holds: BTreeSet::new(),
+            requests: VecDeque::new(),
+            answers: Vec::new(),
+            news: Vec::new(),
+        }
+    }
+
+    /// Derives what is kept twice to be found sooner.
+    pub(crate) fn arm(&mut self) {
+        let deadlines = self.transactions.iter();
+        let deadlines = deadlines.filter_map(|(&xid, one)| Some((one.deadline?, xid)));
+        self.deadlines = deadlines.collect();
+        let holds = self.itineraries.iter().filter(|(_, one)| !one.releasing);
+        let holds = holds.filter_map(|(&locator, one)| Some((one.until?, locator)));
+        self.holds = holds.collect();
+    }
+
+    // What clients want
+
+    pub(crate) fn start(&mut self, moment: Moment) -> Result<Xid, Refusal> {
+        if self.transactions.len() >= limits::TRANSACTIONS_MAX {
+            let limit = u32::try_from(limits::TRANSACTIONS_MAX).expect("limits are small");
+            return Err(Refusal::Full { limit });
+        }
+        self.last = Xid(self.last.0 + 1);
+        let transaction = Transaction {
+            touched: Desks::NONE,
+            phase: Phase::Open,
+            job: None,
+            wait: None,
+            deadline: None,
+        };
+        self.transactions.insert(self.last, transaction);
+        self.expire_at(self.last, moment.now.plus_ms(moment.settings.lifetime_ms));
+        Ok(self.last)
+    }
+
+    /// Begins a job of an open transaction that has none.
+    pub(crate) fn begin(&mut self, moment: Moment, xid: Xid, job: Job) -> Result<(), Refusal> {
+        let transaction = self.open(xid)?;
+        if transaction.phase != Phase::Open || transaction.job.is_some() {
+            return Err(Refusal::Busy);
+        }
+        transaction.job = Some(job);
+        self.proceed(moment, xid);
+        Ok(())
+    }
+
+    /// Aborts a transaction on request, also one that waits or gathers votes.
+    pub(crate) fn abort_on_request(&mut self, moment: Moment, xid: Xid) -> Result<Done, Refusal> {
+        match self.open(xid)?.phase {
+            Phase::Open | Phase::Preparing { .. } => {
+                self.abort(moment, xid, AbortReason::Asked);
+                Ok(Done::Aborted)
+            }
+            Phase::Alone { .. } | Phase::Committing { .. } => Err(Refusal::Busy),
+        }
+    }
+
+    /// A transaction that has not ended, for whoever asks.
+    fn open(&mut self, xid: Xid) -> Result<&mut Transaction, Refusal> {
+        match self.ended.get(&xid) {
+            Some(End::Committed) => Err(Refusal::AlreadyCommitted),
+            Some(End::Aborted(reason)) => Err(Refusal::Aborted(*reason)),
+            None => self
+                .transactions
+                .get_mut(&xid)
+                .ok_or(Refusal::UnknownTransaction),
+        }
+    }
+
+    // What desks say
+
+    pub(crate) fn hear(&mut self, moment: Moment, desk: Desk, report: Report) {
+        let xid = report.xid;
+        match report.say {
+            Say::Voted(vote) => self.voted(moment, desk, xid, vote),
+            Say::Ended { committed } => self.desk_ended(moment, desk, xid, committed),
+            Say::Found(_) | Say::Waits { .. } | Say::Gone if !self.is_asking(xid, desk) => {}
+            Say::Found(finding) => self.found(moment, xid, finding),
+            Say::Waits { holder, before } => self.waits(moment, xid, Wait { holder, before }),
+            Say::Gone => self.abort(moment, xid, AbortReason::DeskLost(desk)),
+        }
+    }
+
+    /// Whether an operation is under way there. What a desk says of others is of the past.
+    fn is_asking(&self, xid: Xid, desk: Desk) -> bool {
+        let transaction = self.transactions.get(&xid);
+        transaction.is_some_and(|transaction| {
+            transaction.phase == Phase::Open
+                && transaction.job.as_ref().is_some_and(|job| job.at == desk)
+        })
+    }
+
+    /// The desk, or the line to it, has begun a new life: it has forgotten what it had not voted
+    /// for, and must hear again what was decided.
+    pub(crate) fn desk_lost(&mut self, moment: Moment, desk: Desk) {
+        let touched = self.transactions.iter();
+        let touched = touched.filter(|(_, transaction)| transaction.touched.contains(desk));
+        let touched: Vec<(Xid, Phase)> = touched.map(|(&xid, one)| (xid, one.phase)).collect();
+        for (xid, phase) in touched {
+            match phase {
+                Phase::Preparing { awaited, .. } if !awaited.contains(desk) => {}
+                Phase::Open | Phase::Preparing { .. } => {
+                    self.abort(moment, xid, AbortReason::DeskLost(desk));
+                }
+                Phase::Alone { .. } => self.send(desk, xid, Order::CommitAlone),
+                Phase::Committing { awaited } if awaited.contains(desk) => {
+                    self.send(desk, xid, Order::Commit);
+                }
+                Phase::Committing { .. } => {}
+            }
+        }
+    }
+
+    /// The coordinator has begun a new life: what is not decided is aborted. Xids go on at the next
+    /// block, so that one that was told and lost is never given again.
+    pub(crate) fn recover(&mut self, moment: Moment) {
+        let undecided = self.transactions.iter().filter(|(_, transaction)| {
+            matches!(transaction.phase, Phase::Open | Phase::Preparing { .. })
+        });
+        for xid in undecided.map(|(&xid, _)| xid).collect::<Vec<_>>() {
+            self.abort(moment, xid, AbortReason::Restarted);
+        }
+        let blocks = self.last.0.div_ceil(limits::XIDS_PER_BLOCK);
+        self.last = Xid(blocks * limits::XIDS_PER_BLOCK);
+    }
+
+    // Time
+
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        let transactions = self.deadlines.first().map(|deadline| deadline.0);
+        let holds = self.holds.first().map(|hold| hold.0);
+        transactions.into_iter().chain(holds).min()
+    }
+
+    /// Gives one thing up whose time is over, if there is one.
+    pub(crate) fn give_up_one(&mut self, moment: Moment) -> bool {
+        let due = self.deadlines.first().filter(|due| due.0 <= moment.now);
+        if let Some(&(_, xid)) = due {
+            self.give_up(moment, xid);
+            return true;
+        }
+        let due = self.holds.first().filter(|due| due.0 <= moment.now);
+        let Some(&(_, locator)) = due else {
+            return false;
+        };
+        self.release_expired(moment, locator);
+        true
+    }
+
+    fn give_up(&mut self, moment: Moment, xid: Xid) {
+        self.set_deadline(xid, None);
+        let transaction = self
+            .transactions
+            .get_mut(&xid)
+            .expect("what has a deadline is here");
+        let away = |desks: Desks| desks.iter().next().map(AbortReason::DeskAway);
+        let reason = match (transaction.phase, &transaction.job, &transaction.wait) {
+            (Phase::Open, None, _) => AbortReason::Expired,
+            (Phase::Open, Some(_), Some(wait)) => AbortReason::LockTimeout {
+                holder: wait.holder,
+            },
+            (Phase::Open, Some(job), None) => AbortReason::DeskAway(job.at),
+            (Phase::Preparing { awaited, .. }, ..) => away(awaited).expect("a vote is missing"),
+            (Phase::Alone { desk }, ..) => {
+                if let Some(job) = transaction.job.as_mut() {
+                    let ticket = std::mem::replace(&mut job.ticket, NOBODY);
+                    self.answer(ticket, Outcome::Refused(Refusal::InDoubt(desk)));
+                }
+                return;
+            }
+            (Phase::Committing { .. }, ..) => unreachable!("a decision has no deadline"),
+        };
+        self.abort(moment, xid, reason);
+    }
+
+    fn expire_at(&mut self, xid: Xid, at: Timestamp) {
+        self.set_deadline(xid, Some(at));
+    }
+
+    fn set_deadline(&mut self, xid: Xid, deadline: Option<Timestamp>) {
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        let old = std::mem::replace(&mut transaction.deadline, deadline);
+        if let Some(old) = old {
+            self.deadlines.remove(&(old, xid));
+        }
+        if let Some(new) = deadline {
+            self.deadlines.insert((new, xid));
+        }
+    }
+
+    // What it says
+
+    fn ask(&mut self, moment: Moment, xid: Xid, desk: Desk, operation: Operation) {
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        let first = !transaction.touched.contains(desk);
+        transaction.touched.insert(desk);
+        self.expire_at(xid, moment.now.plus_ms(moment.settings.wait_ms));
+        self.send(desk, xid, Order::Operate { first, operation });
+    }
+
+    fn send(&mut self, desk: Desk, xid: Xid, order: Order) {
+        self.requests.push_back((desk, Request { xid, order }));
+    }
+
+    pub(crate) fn next_request(&mut self) -> Option<(Desk, Request)> {
+        self.requests.pop_front()
+    }
+
+    fn answer(&mut self, ticket: Position, outcome: Outcome) {
+        if ticket != NOBODY {
+            self.answers.push((ticket, outcome));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! How a transaction ends: in one phase, in two, or not at all.
+
+use crate::{
+    AbortReason, Desk, Desks, Done, EventKind, Order, Outcome, Refusal, Vote, Xid, limits,
+};
+
+use super::{Coordinator, End, Goal, Job, Moment, Phase};
+
+impl Coordinator {
+    /// Lets the desks that were touched decide: a single one by itself, several by their votes.
+    pub(super) fn commit(&mut self, moment: Moment, xid: Xid) {
+        self.expire_at(xid, moment.now.plus_ms(moment.settings.wait_ms));
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        let touched = transaction.touched;
+        if let Some(desk) = touched.sole() {
+            transaction.phase = Phase::Alone { desk };
+            return self.send(desk, xid, Order::CommitAlone);
+        }
+        transaction.phase = Phase::Preparing {
+            awaited: touched,
+            yes: Desks::NONE,
+        };
+        for desk in touched.iter() {
+            self.send(desk, xid, Order::Prepare);
+        }
+        self.decide_when_all_have_voted(moment, xid);
+    }
+
+    pub(super) fn voted(&mut self, moment: Moment, desk: Desk, xid: Xid, vote: Vote) {
+        let phase = self
+            .transactions
+            .get_mut(&xid)
+            .map(|transaction| &mut transaction.phase);
+        match phase {
+            Some(Phase::Preparing { awaited, yes }) if awaited.contains(desk) => {
+                awaited.remove(desk);
+                match vote {
+                    Vote::No => return self.abort(moment, xid, AbortReason::DeskLost(desk)),
+                    Vote::Yes => yes.insert(desk),
+                    Vote::ReadOnly => {}
+                }
+                self.decide_when_all_have_voted(moment, xid);
+            }
+            Some(_) => {}
+            // A desk asks what became of it: it was aborted, or it would be here.
+            None => self.send(desk, xid, Order::Abort),
+        }
+    }
+
+    /// The decision to commit. It is durable before it is sent, because a parcel with it is firm.
+    fn decide_when_all_have_voted(&mut self, moment: Moment, xid: Xid) {
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        let Phase::Preparing { awaited, yes } = transaction.phase else {
+            return;
+        };
+        if !awaited.is_empty() {
+            return;
+        }
+        transaction.phase = Phase::Committing { awaited: yes };
+        for desk in yes.iter() {
+            self.send(desk, xid, Order::Commit);
+        }
+        self.set_deadline(xid, None);
+        self.committed(moment, xid);
+        self.forget_when_all_know(xid);
+    }
+
+    /// A desk says how a transaction ended there.
+    pub(super) fn desk_ended(&mut self, moment: Moment, desk: Desk, xid: Xid, committed: bool) {
+        let transaction = self.transactions.get_mut(&xid);
+        match transaction.map(|transaction| &mut transaction.phase) {
+            Some(Phase::Alone { desk: sole }) if *sole == desk => {
+                self.send(desk, xid, Order::Forget);
+                if committed {
+                    self.set_deadline(xid, None);
+                    self.committed(moment, xid);
+                    self.transactions.remove(&xid);
+                } else {
+                    self.abort(moment, xid, AbortReason::DeskLost(desk));
+                }
+            }
+            Some(Phase::Committing { awaited }) => {
+                awaited.remove(desk);
+                if !committed {
+                    self.news.push(EventKind::Disagreed { desk, xid });
+                    self.send(desk, xid, Order::Forget);
+                }
+                self.forget_when_all_know(xid);
+            }
+            // It was undone there by hand. What was committed by hand, the decision will meet.
+            Some(Phase::Preparing { .. }) if !committed => {
+                self.abort(moment, xid, AbortReason::DeskLost(desk));
+            }
+            Some(_) => {}
+            None => {
+                if committed && !matches!(self.ended.get(&xid), Some(End::Committed)) {
+                    self.news.push(EventKind::Disagreed { desk, xid });
+                }
+                self.send(desk, xid, Order::Forget);
+            }
+        }
+    }
+
+    fn forget_when_all_know(&mut self, xid: Xid) {
+        let phase = self
+            .transactions
+            .get(&xid)
+            .map(|transaction| transaction.phase);
+        if matches!(phase, Some(Phase::Committing { awaited }) if awaited.is_empty()) {
+            self.transactions.remove(&xid);
+        }
+    }
+
+    /// It is decided: whoever waits for it is told.
+    fn committed(&mut self, moment: Moment, xid: Xid) {
+        self.remember(xid, End::Committed);
+        self.news.push(EventKind::Committed { xid });
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        let Some(job) = transaction.job.take() else {
+            return;
+        };
+        let Job {
+            ticket,
+            goal,
+            taken,
+            ..
+        } = job;
+        let done = match goal {
+            Goal::Book {
+                customer,
+                until,
+                since,
+            } => self.keep_itinerary(moment, (customer, since), taken, until),
+            Goal::Release { locator, expired } => self.strike_itinerary(locator, expired),
+            Goal::Operate
+            | Goal::RemoveCustomer
+            | Goal::Summarize { .. }
+            | Goal::Reserve { .. }
+            | Goal::Commit => Done::Committed,
+        };
+        self.answer(ticket, Outcome::Done(done));
+    }
+
+    /// Aborts a transaction that is not decided. Whatever it was doing is answered with that.
+    pub(super) fn abort(&mut self, moment: Moment, xid: Xid, reason: AbortReason) {
+        let refusal = Refusal::Aborted(reason);
+        if let Some(job) = self.undo(xid, reason) {
+            self.abandon(moment, &job);
+            self.answer(job.ticket, Outcome::Refused(refusal));
+        }
+    }
+
+    /// Aborts a transaction that was only there for a job that was refused.
+    pub(super) fn abort_refused(&mut self, moment: Moment, xid: Xid, refusal: Refusal) {
+        let job = self.undo(xid, AbortReason::Refused).expect("it has a job");
+        let refusal = self.give_up_itinerary(moment, &job, refusal);
+        self.answer(job.ticket, Outcome::Refused(refusal));
+    }
+
+    fn undo(&mut self, xid: Xid, reason: AbortReason) -> Option<Job> {
+        self.set_deadline(xid, None);
+        let transaction = self.transactions.remove(&xid).expect("it is here");
+        for desk in transaction.touched.iter() {
+            self.send(desk, xid, Order::Abort);
+        }
+        self.remember(xid, End::Aborted(reason));
+        self.news.push(EventKind::Aborted { xid, reason });
+        transaction.job
+    }
+
+    fn remember(&mut self, xid: Xid, end: End) {
+        self.ended.insert(xid, end);
+        if self.ended.len() > limits::ENDED_MAX {
+            self.ended.pop_first();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Those who wait for each other in a circle: found when the circle closes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{AbortReason, Xid};
+
+use super::{Coordinator, Moment, Wait};
+
+impl Coordinator {
+    /// A desk tells for whom an operation waits.
+    pub(super) fn waits(&mut self, moment: Moment, xid: Xid, wait: Wait) {
+        let transaction = self.transactions.get_mut(&xid).expect("it is asked of");
+        transaction.wait = Some(wait);
+        if !moment.settings.detect_deadlocks {
+            return;
+        }
+        while let Some(circle) = self.circle(xid) {
+            let victim = *circle.last().expect("a circle has members");
+            let wait = self.wait_of(victim).expect("who is in a circle waits");
+            let holder = wait.holder;
+            self.abort(moment, victim, AbortReason::Deadlock { holder });
+        }
+    }
+
+    fn wait_of(&self, xid: Xid) -> Option<&Wait> {
+        self.transactions.get(&xid)?.wait.as_ref()
+    }
+
+    /// Those who wait for each other with this one among them, the youngest last. Who has ended
+    /// waits for nobody, so that what a desk said before that does no harm.
+    fn circle(&self, start: Xid) -> Option<BTreeSet<Xid>> {
+        let mut reached_from = BTreeMap::new();
+        let mut open = vec![start];
+        while let Some(xid) = open.pop() {
+            for &next in self.wait_of(xid).into_iter().flat_map(|wait| &wait.before) {
+                if next == start {
+                    return Some(path(&reached_from, start, xid));
+                }
+                if let std::collections::btree_map::Entry::Vacant(place) = reached_from.entry(next)
+                {
+                    place.insert(xid);
+                    open.push(next);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Everybody on the way from `start` to `end`.
+fn path(reached_from: &BTreeMap<Xid, Xid>, start: Xid, end: Xid) -> BTreeSet<Xid> {
+    let mut path = BTreeSet::from([start, end]);
+    let mut at = end;
+    while at != start {
+        at = *reached_from
+            .get(&at)
+            .expect("it was reached from somewhere");
+        path.insert(at);
+    }
+    path
+}

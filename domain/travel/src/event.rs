@@ -1,0 +1,63 @@
+//! What happened, for those who follow the service and for those who wait for an answer.
+
+use turnstile_types::{Position, Timestamp};
+
+use crate::{AbortReason, Desk, Locator, Outcome, Xid};
+
+/// One thing that happened. `(position, ordinal)` is unique and grows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub position: Position,
+    /// Counts the events of one record, from 0.
+    pub ordinal: u32,
+    pub at: Timestamp,
+    pub kind: EventKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// The answer to the command at this position, which was told to wait.
+    Answered {
+        ticket: Position,
+        outcome: Outcome,
+    },
+    Committed {
+        xid: Xid,
+    },
+    Aborted {
+        xid: Xid,
+        reason: AbortReason,
+    },
+    Booked {
+        locator: Locator,
+    },
+    Held {
+        locator: Locator,
+        until: Timestamp,
+    },
+    Confirmed {
+        locator: Locator,
+    },
+    Cancelled {
+        locator: Locator,
+    },
+    Expired {
+        locator: Locator,
+    },
+    /// An operator decided at the desk.
+    Resolved {
+        desk: Desk,
+        xid: Xid,
+        commit: bool,
+    },
+    /// A desk ended a transaction otherwise than was decided, because an operator said so. It may
+    /// be told more than once.
+    Disagreed {
+        desk: Desk,
+        xid: Xid,
+    },
+    /// A desk started anew, or was met for the first time.
+    Met {
+        desk: Desk,
+    },
+}

@@ -1,0 +1,51 @@
+//! The machine that sells journeys: desks that lock what they sell, and a coordinator that sees to
+//! it that all of them agree.
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::float_arithmetic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm
+)]
+
+pub mod limits;
+
+mod command;
+mod event;
+mod outcome;
+mod query;
+mod settings;
+
+mod item;
+mod locator;
+mod xid;
+
+mod machine;
+
+mod coordinator;
+mod participant;
+
+mod message;
+mod operation;
+
+mod channel;
+mod locks;
+
+mod check;
+mod queries;
+mod wire;
+
+pub use channel::{Body, Parcel};
+pub use command::{Command, Step, Trip};
+pub use event::{Event, EventKind};
+pub use item::{CustomerId, Desk, Desks, InvalidLocation, Item, Location};
+pub use locator::{InvalidLocator, Locator};
+pub use machine::Travel;
+pub use message::{Order, Report, Request, Say, Vote};
+pub use operation::{Bill, BillLine, Finding, Operation, Stock};
+pub use outcome::{AbortReason, Done, Outcome, Refusal};
+pub use query::{
+    Answer, ItineraryState, ItineraryView, LateAnswer, Query, TransactionState, TransactionView,
+};
+pub use settings::{Roles, Settings};
+pub use xid::Xid;

@@ -1,0 +1,281 @@
+//! The lock table of a desk: who holds what, who waits, and for whom.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::{Xid, limits};
+
+/// How something is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Mode {
+    /// To read it.
+    Shared,
+    /// To change single members of a whole: several may, but nobody reads the whole meanwhile.
+    Intent,
+    /// To change it.
+    Exclusive,
+}
+
+impl Mode {
+    /// Whether two transactions may hold these at once.
+    pub(crate) fn admits(self, other: Self) -> bool {
+        self == other && self != Self::Exclusive
+    }
+
+    /// Whether who holds this needs no more for that.
+    pub(crate) fn covers(self, wanted: Self) -> bool {
+        self == wanted || self == Self::Exclusive
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) xid: Xid,
+    pub(crate) mode: Mode,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Waiter {
+    pub(crate) xid: Xid,
+    pub(crate) mode: Mode,
+    /// Whether it holds the resource already, in another mode.
+    pub(crate) converts: bool,
+}
+
+/// One locked resource. Those who convert stand before all others, because nobody else can be
+/// served before them; otherwise the queue is in order of arrival.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Queue {
+    pub(crate) holders: Vec<Holder>,
+    pub(crate) waiters: VecDeque<Waiter>,
+}
+
+/// Strict two-phase locking: locks are taken one by one and go all at once, by
+/// [`release`](Self::release).
+///
+/// A transaction waits for one resource at a time. Whoever waits is served when it is its turn,
+/// by the release that makes it so: readers together up to the first writer. What nobody has
+/// locked is not in the table, and whether the resource exists is not the table's business, so
+/// that what is not there can be locked against its appearance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Locks<R> {
+    pub(crate) queues: BTreeMap<R, Queue>,
+    /// What each transaction holds, in order of acquisition.
+    pub(crate) held: BTreeMap<Xid, Vec<R>>,
+    pub(crate) waiting: BTreeMap<Xid, R>,
+    /// Resources at which somebody may wait for others than before.
+    stirred: Vec<R>,
+}
+
+/// For whom somebody waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Blockers {
+    /// Somebody else who holds the resource: the one to blame.
+    pub(crate) holder: Xid,
+    /// Those who must end before it can be served. Who waits behind others names only the nearest
+    /// of them: it is on a cycle through any if it is on a cycle through that one.
+    pub(crate) before: Vec<Xid>,
+}
+
+impl<R: Copy + Ord> Locks<R> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            queues: BTreeMap::new(),
+            held: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            stirred: Vec::new(),
+        }
+    }
+
+    /// A table as it was written down.
+    pub(crate) fn of(queues: BTreeMap<R, Queue>, held: BTreeMap<Xid, Vec<R>>) -> Self {
+        let waiters = queues.iter().flat_map(|(&resource, queue)| {
+            queue
+                .waiters
+                .iter()
+                .map(move |waiter| (waiter.xid, resource))
+        });
+        let waiting = waiters.collect();
+        Self {
+            queues,
+            held,
+            waiting,
+            stirred: Vec::new(),
+        }
+    }
+
+    /// Takes a lock, or queues for it; says whether it is held now. What is held already is not
+    /// taken again.
+    pub(crate) fn acquire(&mut self, xid: Xid, resource: R, mode: Mode) -> bool {
+        let queue = self.queues.entry(resource).or_default();
+        match queue.ask(xid, mode) {
+            Verdict::Held => true,
+            Verdict::Granted => {
+                self.held.entry(xid).or_default().push(resource);
+                true
+            }
+            Verdict::Queued => {
+                let before = self.waiting.insert(xid, resource);
+                assert!(
+                    before.is_none(),
+                    "a transaction waits for one lock at a time"
+                );
+                self.stirred.push(resource);
+                false
+            }
+        }
+    }
+
+    /// Gives up everything that a transaction holds and waits for. Returns those that got what
+    /// they waited for, in the order in which they got it.
+    pub(crate) fn release(&mut self, xid: Xid) -> Vec<Xid> {
+        let mut woken = Vec::new();
+        let waited = self.waiting.remove(&xid);
+        let held = self.held.remove(&xid).unwrap_or_default();
+        for resource in held.into_iter().chain(waited) {
+            let Some(queue) = self.queues.get_mut(&resource) else {
+                continue;
+            };
+            queue.remove(xid);
+            while let Some(served) = queue.serve() {
+                self.waiting.remove(&served.xid);
+                if !served.converts {
+                    self.held.entry(served.xid).or_default().push(resource);
+                }
+                woken.push(served.xid);
+            }
+            if queue.holders.is_empty() {
+                self.queues.remove(&resource);
+            } else if !queue.waiters.is_empty() {
+                self.stirred.push(resource);
+            }
+        }
+        woken
+    }
+
+    /// Those who may wait for others than before, since the last call.
+    pub(crate) fn take_stirred(&mut self) -> Vec<(Xid, Blockers)> {
+        let mut waits = Vec::new();
+        for resource in self.stirred.drain(..) {
+            let queue = self.queues.get(&resource);
+            waits.extend(queue.into_iter().flat_map(Queue::waits));
+        }
+        waits
+    }
+
+    /// Whether anybody holds or wants it.
+    pub(crate) fn is_locked(&self, resource: &R) -> bool {
+        self.queues.contains_key(resource)
+    }
+
+    /// Who may change it, if anybody.
+    pub(crate) fn writer(&self, resource: &R) -> Option<Xid> {
+        let holder = self.queues.get(resource)?.holders.first()?;
+        (holder.mode == Mode::Exclusive).then_some(holder.xid)
+    }
+}
+
+enum Verdict {
+    Held,
+    Granted,
+    Queued,
+}
+
+impl Queue {
+    fn ask(&mut self, xid: Xid, mode: Mode) -> Verdict {
+        let alone = self.holders.len() == 1;
+        if let Some(mine) = self.holders.iter_mut().find(|holder| holder.xid == xid) {
+            if mine.mode.covers(mode) {
+                return Verdict::Held;
+            }
+            if alone {
+                mine.mode = Mode::Exclusive;
+                return Verdict::Held;
+            }
+            let place = self.waiters.partition_point(|waiter| waiter.converts);
+            let mode = Mode::Exclusive;
+            self.waiters.insert(
+                place,
+                Waiter {
+                    xid,
+                    mode,
+                    converts: true,
+                },
+            );
+            return Verdict::Queued;
+        }
+        if self.waiters.is_empty() && self.admits(mode) {
+            self.holders.push(Holder { xid, mode });
+            return Verdict::Granted;
+        }
+        self.waiters.push_back(Waiter {
+            xid,
+            mode,
+            converts: false,
+        });
+        Verdict::Queued
+    }
+
+    fn admits(&self, mode: Mode) -> bool {
+        self.holders.iter().all(|holder| holder.mode.admits(mode))
+    }
+
+    fn remove(&mut self, xid: Xid) {
+        self.holders.retain(|holder| holder.xid != xid);
+        self.waiters.retain(|waiter| waiter.xid != xid);
+    }
+
+    /// Gives the resource to the first who waits, if it is free for that one.
+    fn serve(&mut self) -> Option<Waiter> {
+        let first = *self.waiters.front()?;
+        if first.converts {
+            let [sole] = self.holders.as_mut_slice() else {
+                return None;
+            };
+            sole.mode = Mode::Exclusive;
+        } else if self.admits(first.mode) {
+            self.holders.push(Holder {
+                xid: first.xid,
+                mode: first.mode,
+            });
+        } else {
+            return None;
+        }
+        self.waiters.pop_front()
+    }
+
+    /// For whom everybody here waits, in one pass.
+    pub(crate) fn waits(&self) -> impl Iterator<Item = (Xid, Blockers)> {
+        // The last waiter so far, and the last of another mode than that one.
+        let mut last: Option<Waiter> = None;
+        let mut other: Option<Waiter> = None;
+        self.waiters.iter().map(move |&waiter| {
+            let ahead = last
+                .filter(|ahead| !ahead.mode.admits(waiter.mode))
+                .or(other);
+            if last.is_some_and(|ahead| ahead.mode != waiter.mode) {
+                other = last;
+            }
+            last = Some(waiter);
+            (waiter.xid, self.blockers(waiter, ahead))
+        })
+    }
+
+    fn blockers(&self, waiter: Waiter, ahead: Option<Waiter>) -> Blockers {
+        let others = self
+            .holders
+            .iter()
+            .filter(|holder| holder.xid != waiter.xid);
+        let mut others = others.map(|holder| holder.xid).peekable();
+        let &holder = others
+            .peek()
+            .expect("nobody waits for what nobody else holds");
+        let before = match ahead.filter(|_| !waiter.converts) {
+            Some(ahead) => vec![ahead.xid],
+            None => others.take(limits::BLOCKERS_MAX).collect(),
+        };
+        Blockers { holder, before }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,308 @@
+//! The machine: a coordinator, four desks, and what is between them.
+
+mod decide;
+mod lines;
+mod per_desk;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
+
+use crate::{
+    Answer, Command, Desk, Event, EventKind, Outcome, Query, Report, Request, Settings,
+    channel::Channel,
+    check,
+    coordinator::{Coordinator, Moment},
+    limits,
+    participant::Participant,
+    queries,
+    wire::Wire,
+};
+
+pub(crate) use per_desk::PerDesk;
+
+/// Journeys: what the desks sell, to whom, and in which transactions.
+///
+/// All roles are here, in every process; the settings say which of them are played. What the
+/// coordinator and a desk say to each other is carried until nothing moves: handed over at once
+/// where both are played here, put on a line otherwise. So in one process a whole commit is one
+/// record, and between processes the same words are parcels.
+///
+/// Time: before a command is decided, everything that is due at its instant is done, as by
+/// [`Machine::tick`]. A command that must wait is told so, and answered by an event when it is
+/// free. A refusal changes nothing that is committed.
+#[derive(Debug)]
+pub struct Travel {
+    pub(crate) settings: Settings,
+    pub(crate) coordinator: Coordinator,
+    pub(crate) desks: PerDesk<Participant>,
+    /// The coordinator's ends of the lines to desks that are played elsewhere.
+    pub(crate) to_desks: PerDesk<Channel<Request>>,
+    /// The desks' ends of the lines to a coordinator that is played elsewhere.
+    pub(crate) to_coordinator: PerDesk<Channel<Report>>,
+    /// The latest answers that were given late.
+    pub(crate) late: BTreeMap<Position, Outcome>,
+    /// What desks have said, until it is carried away.
+    reports: VecDeque<(Desk, Report)>,
+    events: Vec<Event>,
+    /// The record of the last event, and how many events it has had.
+    last_event: (Position, u32),
+}
+
+/// What a snapshot begins with: the machine and the version of the form.
+const MAGIC: &[u8; 8] = b"travel\0\x01";
+
+impl Machine for Travel {
+    type Command<'a> = Command;
+    type Outcome = Outcome;
+    type Query = Query;
+    type Answer = Answer;
+    type Event = Event;
+
+    const SERVICE: u8 = 3;
+
+    fn empty() -> Self {
+        Self {
+            settings: Settings::FIRST,
+            coordinator: Coordinator::new(),
+            desks: PerDesk::each(Participant::new),
+            to_desks: PerDesk::each(Channel::new),
+            to_coordinator: PerDesk::each(Channel::new),
+            late: BTreeMap::new(),
+            reports: VecDeque::new(),
+            events: Vec::new(),
+            last_event: (Position(0), 0),
+        }
+    }
+
+    fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
+        self.sweep(context);
+        let decided = self.decide(context, command);
+        self.carry(context.now);
+        let outcome = match decided {
+            Ok(Some(done)) => Outcome::Done(done),
+            Ok(None) => self.own_answer(context.position),
+            Err(refusal) => Outcome::Refused(refusal),
+        };
+        self.tell(context);
+        outcome
+    }
+
+    fn next_deadline(&self) -> Option<Timestamp> {
+        let desks = self
+            .distant_desks()
+            .filter_map(|desk| self.abandoned_at(desk));
+        desks.chain(self.coordinator.next_deadline()).min()
+    }
+
+    fn tick(&mut self, context: &Context<'_>) {
+        self.sweep(context);
+        self.tell(context);
+    }
+
+    fn query(&self, _now: Timestamp, _principal: &Principal, query: &Query) -> Answer {
+        queries::answer(self, query)
+    }
+
+    fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
+        self.events.drain(..).for_each(take);
+    }
+
+    fn encode_command(command: &Command, out: &mut Vec<u8>) {
+        command.put(out);
+    }
+
+    fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let command = Command::read(&mut reader)?;
+        reader.finish("end of the command")?;
+        Ok(command)
+    }
+
+    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
+        outcome.put(out);
+    }
+
+    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let outcome = Outcome::read(&mut reader)?;
+        reader.finish("end of the outcome")?;
+        Ok(outcome)
+    }
+
+    fn snapshot(&self, out: &mut dyn Sink) {
+        let mut bytes = MAGIC.to_vec();
+        self.settings.put(&mut bytes);
+        self.coordinator.put(&mut bytes);
+        self.desks.put(&mut bytes);
+        self.to_desks.put(&mut bytes);
+        self.to_coordinator.put(&mut bytes);
+        self.late.put(&mut bytes);
+        out.put(&bytes);
+    }
+
+    fn restore_from(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        if reader.take(MAGIC.len(), "magic")? != MAGIC {
+            return Err(Malformed { field: "magic" });
+        }
+        let travel = Self {
+            settings: Wire::read(reader)?,
+            coordinator: Wire::read(reader)?,
+            desks: Wire::read(reader)?,
+            to_desks: Wire::read(reader)?,
+            to_coordinator: Wire::read(reader)?,
+            late: Wire::read(reader)?,
+            ..Self::empty()
+        };
+        check::examine(&travel).map_err(|_violations| Malformed { field: "travel" })?;
+        Ok(travel)
+    }
+
+    fn place_of(event: &Event) -> (Position, u32) {
+        (event.position, event.ordinal)
+    }
+
+    fn check(&self) -> Result<(), Vec<String>> {
+        check::examine(self)
+    }
+}
+
+impl Travel {
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether nothing is open here, and nothing waits for a peer to know it.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        self.coordinator.transactions.is_empty()
+            && Desk::ALL.into_iter().all(|desk| self.is_idle(desk))
+            && self
+                .to_desks
+                .iter()
+                .all(|(_, line)| line.unacknowledged.is_empty())
+            && self
+                .to_coordinator
+                .iter()
+                .all(|(_, line)| line.unacknowledged.is_empty())
+    }
+
+    /// Whether nothing is open at the desk.
+    #[must_use]
+    pub fn is_idle(&self, desk: Desk) -> bool {
+        let desk = self.desks.at(desk);
+        desk.branches.is_empty() && desk.settled.is_empty()
+    }
+
+    pub(crate) const fn moment(&self, now: Timestamp) -> Moment {
+        Moment {
+            now,
+            settings: self.settings,
+        }
+    }
+
+    /// The desks here whose coordinator is elsewhere.
+    fn distant_desks(&self) -> impl Iterator<Item = Desk> + use<> {
+        let roles = self.settings.roles;
+        roles.desks.iter().filter(move |_| !roles.coordinator)
+    }
+
+    fn abandoned_at(&self, desk: Desk) -> Option<Timestamp> {
+        let patience_ms = self.settings.lifetime_ms * limits::LIFETIMES_OF_PATIENCE;
+        self.desks.at(desk).abandoned_at(patience_ms)
+    }
+
+    /// Does everything that is due.
+    fn sweep(&mut self, context: &Context<'_>) {
+        let moment = self.moment(context.now);
+        while self.coordinator.give_up_one(moment) {
+            self.carry(context.now);
+        }
+        for desk in self.distant_desks() {
+            if self.abandoned_at(desk).is_some_and(|at| at <= context.now) {
+                self.desks.at_mut(desk).abandon();
+            }
+        }
+    }
+
+    /// Carries what is said to whom it is said, until nobody says more. Reports go before
+    /// requests, so that the coordinator decides by the latest that it can know.
+    fn carry(&mut self, now: Timestamp) {
+        let mut say = Vec::new();
+        loop {
+            if let Some((desk, report)) = self.reports.pop_front() {
+                self.report(now, desk, report);
+            } else if let Some((desk, request)) = self.coordinator.next_request() {
+                self.request(now, desk, request, &mut say);
+                self.reports
+                    .extend(say.drain(..).map(|report| (desk, report)));
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn request(&mut self, now: Timestamp, desk: Desk, request: Request, say: &mut Vec<Report>) {
+        if self.settings.roles.desks.contains(desk) {
+            return self.desks.at_mut(desk).hear(request, say);
+        }
+        let line = self.to_desks.at_mut(desk);
+        if line.is_full() {
+            line.renew();
+            let moment = self.moment(now);
+            return self.coordinator.desk_lost(moment, desk);
+        }
+        line.send(request);
+    }
+
+    fn report(&mut self, now: Timestamp, desk: Desk, report: Report) {
+        if self.settings.roles.coordinator {
+            let moment = self.moment(now);
+            return self.coordinator.hear(moment, desk, report);
+        }
+        let line = self.to_coordinator.at_mut(desk);
+        if line.is_full() {
+            line.renew();
+            return self.restate(desk);
+        }
+        line.send(report);
+    }
+
+    /// The answer to the command that is being applied, if it has one already.
+    fn own_answer(&mut self, ticket: Position) -> Outcome {
+        let mut answers = self.coordinator.answers.iter();
+        match answers.position(|(position, _)| *position == ticket) {
+            Some(at) => self.coordinator.answers.swap_remove(at).1,
+            None => Outcome::Waiting { ticket },
+        }
+    }
+
+    /// Tells what happened: first what was decided, then the answers that somebody waits for.
+    fn tell(&mut self, context: &Context<'_>) {
+        for kind in std::mem::take(&mut self.coordinator.news) {
+            self.put_event(context, kind);
+        }
+        for (ticket, outcome) in std::mem::take(&mut self.coordinator.answers) {
+            self.late.insert(ticket, outcome.clone());
+            if self.late.len() > limits::LATE_ANSWERS_MAX {
+                self.late.pop_first();
+            }
+            self.put_event(context, EventKind::Answered { ticket, outcome });
+        }
+    }
+
+    fn put_event(&mut self, context: &Context<'_>, kind: EventKind) {
+        if self.last_event.0 != context.position {
+            self.last_event = (context.position, 0);
+        }
+        let ordinal = self.last_event.1;
+        self.last_event.1 += 1;
+        self.events.push(Event {
+            position: context.position,
+            ordinal,
+            at: context.now,
+            kind,
+        });
+    }
+}

@@ -1,0 +1,108 @@
+//! What becomes of each command.
+
+use std::collections::VecDeque;
+
+use turnstile_types::{Context, Position};
+
+use crate::{
+    Command, Desk, Done, EventKind, Item, Operation, Refusal, Settings, Step, Travel, Xid,
+    coordinator::{Goal, Job},
+};
+
+/// What a command comes to at once. None: its answer is among the coordinator's, or comes later.
+type Decided = Result<Option<Done>, Refusal>;
+
+impl Travel {
+    pub(super) fn decide(&mut self, context: &Context<'_>, command: &Command) -> Decided {
+        match command {
+            Command::Configure(settings) => self.configure(*settings).map(Some),
+            Command::Recover => Ok(Some(self.recover(context.now))),
+            Command::Resolve { desk, xid, commit } => self.resolve(*desk, *xid, *commit).map(Some),
+            Command::Deliver(parcel) => self.deliver(context.now, parcel).map(Some),
+            _ if !self.settings.roles.coordinator => Err(Refusal::NotHere),
+            Command::Start => self.start(context).map(Some),
+            Command::Within { xid, step } => {
+                let job = job(context.position, step);
+                let begun = self.coordinator.begin(self.moment(context.now), *xid, job);
+                begun.map(|()| None)
+            }
+            Command::Abort { xid } => {
+                let moment = self.moment(context.now);
+                self.coordinator.abort_on_request(moment, *xid).map(Some)
+            }
+            Command::Confirm { locator } => self.coordinator.confirm(*locator).map(Some),
+            Command::Cancel { locator } => {
+                let moment = self.moment(context.now);
+                let cancelled = self.coordinator.cancel(moment, context.position, *locator);
+                cancelled.map(|()| None)
+            }
+            Command::Book {
+                customer,
+                trip,
+                hold_ms,
+            } => {
+                let moment = self.moment(context.now);
+                let ticket = context.position;
+                let booked = self
+                    .coordinator
+                    .book(moment, ticket, (*customer, trip), *hold_ms);
+                booked.map(|()| None)
+            }
+        }
+    }
+
+    fn start(&mut self, context: &Context<'_>) -> Result<Done, Refusal> {
+        let moment = self.moment(context.now);
+        let xid = self.coordinator.start(moment)?;
+        Ok(Done::Started { xid })
+    }
+
+    fn configure(&mut self, settings: Settings) -> Result<Done, Refusal> {
+        let moves = settings.roles != self.settings.roles && !self.is_unused();
+        if moves || !settings.is_sound() {
+            return Err(Refusal::UnsoundSettings);
+        }
+        self.settings = settings;
+        Ok(Done::Configured)
+    }
+
+    fn resolve(&mut self, desk: Desk, xid: Xid, commit: bool) -> Result<Done, Refusal> {
+        if !self.settings.roles.desks.contains(desk) {
+            return Err(Refusal::NotHere);
+        }
+        let mut say = Vec::new();
+        if !self.desks.at_mut(desk).resolve(xid, commit, &mut say) {
+            return Err(Refusal::NotInDoubt);
+        }
+        self.reports
+            .extend(say.into_iter().map(|report| (desk, report)));
+        self.coordinator
+            .news
+            .push(EventKind::Resolved { desk, xid, commit });
+        Ok(Done::Resolved)
+    }
+}
+
+/// What is to be done for one step of an open transaction.
+fn job(ticket: Position, step: &Step) -> Job {
+    let single = |goal, desk, operation| Job::single(ticket, goal, desk, operation);
+    let at_item = |item: Item, operation| single(Goal::Operate, item.desk(), operation);
+    let at_customers = |operation| single(Goal::Operate, Desk::Customers, operation);
+    match *step {
+        Step::Add { item, count, price } => at_item(item, Operation::Add { item, count, price }),
+        Step::Delete { item } => at_item(item, Operation::Delete { item }),
+        Step::Query { item } => at_item(item, Operation::Look { item }),
+        Step::AddCustomer { customer } => at_customers(Operation::AddCustomer { customer }),
+        Step::QueryCustomer { customer } => at_customers(Operation::LookCustomer { customer }),
+        Step::DeleteCustomer { customer } => {
+            let remove = Operation::RemoveCustomer { customer };
+            single(Goal::RemoveCustomer, Desk::Customers, remove)
+        }
+        Step::Reserve { customer, ref trip } => Job::trip(ticket, Goal::Reserve { customer }, trip),
+        Step::Summary => {
+            let goal = Goal::Summarize { bills: Vec::new() };
+            single(goal, Desk::Customers, Operation::Summarize { after: None })
+        }
+        Step::Commit => Job::new(ticket, Goal::Commit, VecDeque::new()),
+    }
+}

@@ -1,0 +1,138 @@
+//! Roles that are played elsewhere: what is sent there, and what comes from there.
+
+use turnstile_types::Timestamp;
+
+use crate::{
+    Body, Desk, Desks, Done, EventKind, Parcel, Refusal, Travel,
+    channel::{Arrival, Channel},
+    coordinator::Coordinator,
+    participant::Participant,
+};
+
+impl Travel {
+    /// The desks whose line leads to another process.
+    #[must_use]
+    pub const fn lines(&self) -> Desks {
+        let roles = self.settings.roles;
+        if roles.coordinator {
+            roles.desks.others()
+        } else {
+            roles.desks
+        }
+    }
+
+    /// What is to be sent on a line after the parcel of this number, oldest first; after 0:
+    /// everything that the peer has not acknowledged.
+    ///
+    /// Contract: parcels of a line leave in this order, on one connection at a time. A firm one
+    /// MUST NOT leave before the record that made it is durable, nor anything after it. All that is
+    /// not acknowledged MUST be sent again when a connection is new, and at least once in a
+    /// lifetime; where there is nothing, the greeting, which also acknowledges what came, and
+    /// without which a desk takes its coordinator for lost.
+    #[must_use]
+    pub fn parcels(&self, desk: Desk, after: u64) -> Vec<Parcel> {
+        if self.settings.roles.coordinator {
+            let line = self.to_desks.at(desk);
+            line.parcels(desk, after, Body::Request).collect()
+        } else {
+            let line = self.to_coordinator.at(desk);
+            line.parcels(desk, after, Body::Report).collect()
+        }
+    }
+
+    /// A parcel that holds nothing, and tells this end's life and what it has taken. Firm.
+    #[must_use]
+    pub fn greeting(&self, desk: Desk) -> Parcel {
+        if self.settings.roles.coordinator {
+            self.to_desks.at(desk).parcel(desk, 0, Body::Request(None))
+        } else {
+            self.to_coordinator
+                .at(desk)
+                .parcel(desk, 0, Body::Report(None))
+        }
+    }
+
+    pub(super) fn deliver(&mut self, now: Timestamp, parcel: &Parcel) -> Result<Done, Refusal> {
+        let desk = parcel.desk;
+        if !self.lines().contains(desk) {
+            return Err(Refusal::NotHere);
+        }
+        match (&parcel.body, self.settings.roles.coordinator) {
+            (Body::Report(report), true) => {
+                let moment = self.moment(now);
+                let line = self.to_desks.at_mut(desk);
+                if line.meets(parcel.life) {
+                    self.coordinator.desk_lost(moment, desk);
+                    self.coordinator.news.push(EventKind::Met { desk });
+                }
+                let line = self.to_desks.at_mut(desk);
+                if let (Arrival::Take, Some(report)) = (line.arrives(parcel), report) {
+                    self.coordinator.hear(moment, desk, report.clone());
+                }
+            }
+            (Body::Request(request), false) => {
+                let line = self.to_coordinator.at_mut(desk);
+                if line.meets(parcel.life) {
+                    self.restate(desk);
+                }
+                let line = self.to_coordinator.at_mut(desk);
+                if line.peer_life == parcel.life {
+                    self.desks.at_mut(desk).heard = now;
+                }
+                if let (Arrival::Take, Some(request)) = (line.arrives(parcel), request) {
+                    let mut say = Vec::new();
+                    self.desks.at_mut(desk).hear(request.clone(), &mut say);
+                    self.reports
+                        .extend(say.into_iter().map(|report| (desk, report)));
+                }
+            }
+            (Body::Report(_), false) | (Body::Request(_), true) => return Err(Refusal::NotHere),
+        }
+        Ok(Done::Delivered)
+    }
+
+    /// The process has started anew. What was open here is aborted; what others must know is said
+    /// again, in the new life of each line.
+    pub(super) fn recover(&mut self, now: Timestamp) -> Done {
+        let moment = self.moment(now);
+        if self.settings.roles.coordinator {
+            self.coordinator.recover(moment);
+            self.carry(now);
+        }
+        for desk in self.lines().iter() {
+            if self.settings.roles.coordinator {
+                self.to_desks.at_mut(desk).renew();
+                self.coordinator.desk_lost(moment, desk);
+            } else {
+                self.to_coordinator.at_mut(desk).renew();
+                self.restate(desk);
+            }
+        }
+        Done::Recovered
+    }
+
+    /// A desk says again, on a line that has just begun a new life, what the coordinator must know.
+    pub(super) fn restate(&mut self, desk: Desk) {
+        let mut say = Vec::new();
+        self.desks.at_mut(desk).restate(&mut say);
+        self.reports.retain(|(other, _)| *other != desk);
+        let line = self.to_coordinator.at_mut(desk);
+        say.into_iter().for_each(|report| line.send(report));
+    }
+
+    /// Whether nothing has happened yet that a role would keep.
+    pub(super) fn is_unused(&self) -> bool {
+        self.coordinator == Coordinator::new()
+            && self
+                .desks
+                .iter()
+                .all(|(_, desk)| *desk == Participant::new())
+            && self.to_desks.iter().all(|(_, line)| is_silent(line))
+            && self.to_coordinator.iter().all(|(_, line)| is_silent(line))
+    }
+}
+
+/// Whether nothing has gone over the line.
+fn is_silent<M>(line: &Channel<M>) -> bool {
+    line.sent == 0 && line.received == 0
+}

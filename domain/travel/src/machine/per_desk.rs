@@ -1,0 +1,29 @@
+//! One of something for each desk.
+
+use crate::Desk;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PerDesk<T>([T; 4]);
+
+impl<T> PerDesk<T> {
+    pub(crate) fn each(one: impl Fn() -> T) -> Self {
+        Self([(); 4].map(|()| one()))
+    }
+
+    /// In the order of [`Desk::ALL`].
+    pub(crate) const fn new(all: [T; 4]) -> Self {
+        Self(all)
+    }
+
+    pub(crate) fn at(&self, desk: Desk) -> &T {
+        self.0.get(desk as usize).expect("there are four desks")
+    }
+
+    pub(crate) fn at_mut(&mut self, desk: Desk) -> &mut T {
+        self.0.get_mut(desk as usize).expect("there are four desks")
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Desk, &T)> {
+        Desk::ALL.into_iter().zip(&self.0)
+    }
+}

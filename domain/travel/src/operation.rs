@@ -1,0 +1,154 @@
+//! What a desk is asked to do in a transaction, and what it finds.
+
+use crate::{CustomerId, Item, Refusal, Xid, locks::Mode};
+
+/// One step of a transaction at one desk. A desk does it whole or refuses it whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Adds to what there is of an item; a price of zero leaves the price as it is.
+    Add {
+        item: Item,
+        count: u32,
+        price: u32,
+    },
+    /// Removes an item of which nothing is reserved.
+    Delete {
+        item: Item,
+    },
+    Look {
+        item: Item,
+    },
+    /// Reserves one of each; what stands twice is reserved twice.
+    Take {
+        items: Vec<Item>,
+    },
+    /// Frees so many of each.
+    GiveBack {
+        items: Vec<(Item, u32)>,
+    },
+    /// Adds a customer; None: with a number that the desk picks.
+    AddCustomer {
+        customer: Option<CustomerId>,
+    },
+    /// Removes a customer and tells what it had.
+    RemoveCustomer {
+        customer: CustomerId,
+    },
+    LookCustomer {
+        customer: CustomerId,
+    },
+    /// All customers after this one, in order of their numbers, as many as fit.
+    Summarize {
+        after: Option<CustomerId>,
+    },
+    /// Puts one more of each on the customer's bill, at this price for all of them.
+    Note {
+        customer: CustomerId,
+        items: Vec<(Item, u32)>,
+    },
+    /// Takes one of each off the bill of the customer that was added by `since`.
+    Strike {
+        customer: CustomerId,
+        since: Xid,
+        items: Vec<Item>,
+    },
+}
+
+/// What a desk found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    Added,
+    Deleted,
+    GivenBack,
+    Struck,
+    /// None: there is no such item.
+    Stock(Option<Stock>),
+    /// What was reserved, each with its price.
+    Taken(Vec<(Item, u32)>),
+    Customer(CustomerId),
+    /// What a removed customer had.
+    Had(Vec<(Item, u32)>),
+    /// None: there is no such customer.
+    Bill(Option<Bill>),
+    /// A part of the summary, and whether more follows.
+    Bills {
+        bills: Vec<Bill>,
+        more: bool,
+    },
+    /// The bill is that of the customer whom this transaction added.
+    Noted {
+        since: Xid,
+    },
+    Refused(Refusal),
+}
+
+/// What there is of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stock {
+    pub free: u32,
+    pub reserved: u32,
+    pub price: u32,
+}
+
+/// What a customer has, sorted by item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bill {
+    pub customer: CustomerId,
+    pub lines: Vec<BillLine>,
+}
+
+/// So many of one item, each at this price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BillLine {
+    pub item: Item,
+    pub count: u32,
+    pub price: u32,
+}
+
+impl Bill {
+    /// What the customer owes.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        let owed = |line: &BillLine| u64::from(line.count) * u64::from(line.price);
+        self.lines.iter().map(owed).sum()
+    }
+}
+
+/// What a desk locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Resource {
+    /// The customers as a whole: whoever reads all shares it, whoever changes one intends it.
+    Roster,
+    Customer(CustomerId),
+    Item(Item),
+}
+
+impl Operation {
+    /// Takes the locks that the operation needs, one after the other, until one is not granted.
+    pub(crate) fn lock(&self, mut take: impl FnMut(Resource, Mode) -> bool) -> bool {
+        match self {
+            Self::Look { item } => take(Resource::Item(*item), Mode::Shared),
+            Self::Add { item, .. } | Self::Delete { item } => {
+                take(Resource::Item(*item), Mode::Exclusive)
+            }
+            Self::Take { items } => items
+                .iter()
+                .all(|item| take(Resource::Item(*item), Mode::Exclusive)),
+            Self::GiveBack { items } => items
+                .iter()
+                .all(|(item, _)| take(Resource::Item(*item), Mode::Exclusive)),
+            Self::LookCustomer { customer } => take(Resource::Customer(*customer), Mode::Shared),
+            Self::Summarize { .. } => take(Resource::Roster, Mode::Shared),
+            Self::AddCustomer { customer: None } => take(Resource::Roster, Mode::Intent),
+            Self::AddCustomer {
+                customer: Some(customer),
+            }
+            | Self::RemoveCustomer { customer }
+            | Self::Note { customer, .. }
+            | Self::Strike { customer, .. } => {
+                take(Resource::Roster, Mode::Intent)
+                    && take(Resource::Customer(*customer), Mode::Exclusive)
+            }
+        }
+    }
+}

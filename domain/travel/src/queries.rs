@@ -1,0 +1,186 @@
+//! Answers to queries: from what is committed, and from what the coordinator knows.
+
+use std::ops::Bound;
+
+use turnstile_types::Position;
+
+use crate::{
+    Answer, Bill, CustomerId, Desk, Desks, Item, ItineraryState, ItineraryView, LateAnswer,
+    Locator, Query, Stock, TransactionState, TransactionView, Travel, Xid,
+    coordinator::{Coordinator, End, Itinerary, Phase, Transaction},
+    limits,
+    operation::Resource,
+    participant::{Participant, Undo},
+};
+
+pub(crate) fn answer(travel: &Travel, query: &Query) -> Answer {
+    let coordinator = &travel.coordinator;
+    match *query {
+        Query::Transaction { xid } => Answer::Transaction(coordinator.transaction_view(xid)),
+        Query::Transactions {
+            after,
+            state,
+            limit,
+        } => Answer::Transactions(coordinator.views(after, state, limit)),
+        Query::InDoubt { desk, after, limit } => {
+            let in_doubt = travel.desks.at(desk).in_doubt(after);
+            Answer::InDoubt(in_doubt.take(limit.min(limits::PAGE_MAX)).collect())
+        }
+        Query::Answered { ticket } => Answer::Answered(late_answer(travel, ticket)),
+        Query::Itinerary { locator } => Answer::Itinerary(coordinator.itinerary_view(locator)),
+        Query::Items { desk, after, limit } => {
+            let items = travel.desks.at(desk).items_after(after);
+            Answer::Items(items.take(limit.min(limits::PAGE_MAX)).collect())
+        }
+        Query::Customer { customer } => {
+            Answer::Customer(travel.desks.at(Desk::Customers).committed_bill(customer))
+        }
+    }
+}
+
+fn late_answer(travel: &Travel, ticket: Position) -> LateAnswer {
+    if let Some(outcome) = travel.late.get(&ticket) {
+        return LateAnswer::Given(outcome.clone());
+    }
+    let mut jobs = travel
+        .coordinator
+        .transactions
+        .values()
+        .filter_map(|one| one.job.as_ref());
+    if jobs.any(|job| job.ticket == ticket) {
+        LateAnswer::Pending
+    } else {
+        LateAnswer::Unknown
+    }
+}
+
+impl Coordinator {
+    fn transaction_view(&self, xid: Xid) -> Option<TransactionView> {
+        if let Some(transaction) = self.transactions.get(&xid) {
+            return Some(view(xid, transaction));
+        }
+        let state = match self.ended.get(&xid)? {
+            End::Committed => TransactionState::Committed,
+            End::Aborted(reason) => TransactionState::Aborted(*reason),
+        };
+        Some(TransactionView {
+            xid,
+            state,
+            touched: Desks::NONE,
+            awaited: Desks::NONE,
+            holder: None,
+            deadline: None,
+        })
+    }
+
+    fn views(
+        &self,
+        after: Xid,
+        state: Option<TransactionState>,
+        limit: usize,
+    ) -> Vec<TransactionView> {
+        let open = self
+            .transactions
+            .range((Bound::Excluded(after), Bound::Unbounded));
+        let views = open.map(|(&xid, transaction)| view(xid, transaction));
+        let wanted = views.filter(|view| state.is_none_or(|state| state == view.state));
+        wanted.take(limit.min(limits::PAGE_MAX)).collect()
+    }
+
+    fn itinerary_view(&self, locator: Locator) -> Option<ItineraryView> {
+        let Some(itinerary) = self.itineraries.get(&locator) else {
+            return (locator.number() <= self.issued).then_some(ItineraryView {
+                locator,
+                state: ItineraryState::Over,
+                customer: None,
+                items: Vec::new(),
+            });
+        };
+        Some(ItineraryView {
+            locator,
+            state: state_of(itinerary),
+            customer: Some(itinerary.customer),
+            items: itinerary.items.clone(),
+        })
+    }
+}
+
+const fn state_of(itinerary: &Itinerary) -> ItineraryState {
+    match itinerary.until {
+        _ if itinerary.releasing => ItineraryState::Releasing,
+        Some(until) => ItineraryState::Held { until },
+        None => ItineraryState::Booked,
+    }
+}
+
+fn view(xid: Xid, transaction: &Transaction) -> TransactionView {
+    let holder = transaction.wait.as_ref().map(|wait| wait.holder);
+    let asked = transaction.job.as_ref().map(|job| Desks::only(job.at));
+    let (state, awaited) = match transaction.phase {
+        Phase::Open if holder.is_some() => (TransactionState::Waiting, asked.unwrap_or_default()),
+        Phase::Open => (TransactionState::Active, asked.unwrap_or_default()),
+        Phase::Alone { desk } => (TransactionState::Delegated, Desks::only(desk)),
+        Phase::Preparing { awaited, .. } => (TransactionState::Preparing, awaited),
+        Phase::Committing { awaited } => (TransactionState::Committing, awaited),
+    };
+    TransactionView {
+        xid,
+        state,
+        touched: transaction.touched,
+        awaited,
+        holder,
+        deadline: transaction.deadline,
+    }
+}
+
+impl Participant {
+    fn in_doubt(&self, after: Xid) -> impl Iterator<Item = Xid> {
+        let branches = self
+            .branches
+            .range((Bound::Excluded(after), Bound::Unbounded));
+        branches
+            .filter(|(_, branch)| branch.prepared)
+            .map(|(&xid, _)| xid)
+    }
+
+    /// Items in order, as they are committed. One that an open transaction deletes is left out.
+    fn items_after(&self, after: Option<Item>) -> impl Iterator<Item = (Item, Stock)> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let items = self.shelves.items.range((from, Bound::Unbounded));
+        items.filter_map(|(&item, &stock)| Some((item, self.committed_stock(item, stock)?)))
+    }
+
+    fn committed_stock(&self, item: Item, stock: Stock) -> Option<Stock> {
+        let is_it = |change: &Undo| match change {
+            Undo::Item { item: it, before } if *it == item => Some(*before),
+            Undo::Item { .. } | Undo::Customer { .. } => None,
+        };
+        let changed = self.first_change(&Resource::Item(item), is_it);
+        changed.unwrap_or(Some(stock))
+    }
+
+    fn committed_bill(&self, customer: CustomerId) -> Option<Bill> {
+        let is_it = |change: &Undo| match change {
+            Undo::Customer {
+                customer: it,
+                before,
+            } if *it == customer => Some(before.clone()),
+            Undo::Item { .. } | Undo::Customer { .. } => None,
+        };
+        let Some(before) = self.first_change(&Resource::Customer(customer), is_it) else {
+            return self.shelves.bill(customer);
+        };
+        let lines = before?.lines;
+        Some(Bill { customer, lines })
+    }
+
+    /// What was there before whoever may change it did so.
+    fn first_change<T>(
+        &self,
+        resource: &Resource,
+        is_it: impl FnMut(&Undo) -> Option<T>,
+    ) -> Option<T> {
+        let writer = self.locks.writer(resource)?;
+        self.branches.get(&writer)?.undo.iter().find_map(is_it)
+    }
+}

@@ -1,0 +1,46 @@
+//! What an operator chooses for the machine.
+
+use crate::{Desks, limits};
+
+/// Who is played here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Roles {
+    pub coordinator: bool,
+    pub desks: Desks,
+}
+
+/// Settings are state: they change by a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Fixed by the first thing that happens.
+    pub roles: Roles,
+    /// How long a transaction lives after its last operation, in milliseconds.
+    pub lifetime_ms: u64,
+    /// How long a lock is waited for, and how long a desk may be silent, in milliseconds.
+    pub wait_ms: u64,
+    /// Whether a deadlock is looked for at each wait; otherwise it is left to `wait_ms`.
+    pub detect_deadlocks: bool,
+}
+
+impl Roles {
+    /// Everybody in one process.
+    pub const ALL: Self = Self {
+        coordinator: true,
+        desks: Desks::ALL,
+    };
+}
+
+impl Settings {
+    /// What holds until somebody says otherwise.
+    pub const FIRST: Self = Self {
+        roles: Roles::ALL,
+        lifetime_ms: limits::LIFETIME_MS,
+        wait_ms: limits::WAIT_MS,
+        detect_deadlocks: true,
+    };
+
+    pub(crate) fn is_sound(&self) -> bool {
+        let range = 1..=limits::SETTING_MS_MAX;
+        range.contains(&self.lifetime_ms) && range.contains(&self.wait_ms)
+    }
+}

@@ -1,0 +1,12 @@
+//! The number of a transaction.
+
+/// A transaction's number: from 1, consecutive, in the order of their starts; the younger has the
+/// higher.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Xid(pub u64);
+
+impl std::fmt::Display for Xid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
