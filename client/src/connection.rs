@@ -1,16 +1,11 @@
 //! One blocking connection to the RESP door.
 
-use std::{
-    fmt,
-    io::{self, Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
-    time::Duration,
+use std::{fmt, io, net::SocketAddr, time::Duration};
+
+use crate::{
+    resp::{self, Limits, Malformed, Value},
+    wire::{Lost, Wire},
 };
-
-use crate::resp::{self, Limits, Malformed, Value};
-
-/// How much is read at a time; grows with what has already come of a long reply.
-const READ_BYTES: usize = 16 * 1024;
 
 /// A blocking connection. Requests may be pipelined: each [`send`](Self::send) is answered by one
 /// [`receive`](Self::receive), in order. What is sent waits in memory until
@@ -20,15 +15,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// After an error the connection is of no further use: answers could be matched with the wrong
 /// requests.
 #[derive(Debug)]
-pub struct Connection {
-    stream: TcpStream,
-    outbox: Vec<u8>,
-    inbox: Vec<u8>,
-    /// How many bytes of `inbox` have been handed out.
-    used: usize,
-    /// How many bytes of `inbox` have been read.
-    filled: usize,
-}
+pub struct Connection(Wire);
 
 /// Why a connection gave no answer.
 #[derive(Debug)]
@@ -47,17 +34,7 @@ impl Connection {
     /// # Errors
     /// Nobody listens at the address, or not in time.
     pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, Error> {
-        let stream = TcpStream::connect_timeout(&address, timeout)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(timeout))?;
-        stream.set_write_timeout(Some(timeout))?;
-        Ok(Self {
-            stream,
-            outbox: Vec::new(),
-            inbox: Vec::new(),
-            used: 0,
-            filled: 0,
-        })
+        Ok(Self(Wire::connect(address, timeout)?))
     }
 
     /// Sends one request and waits for its answer. An error reply is a [`Value::Error`].
@@ -71,7 +48,7 @@ impl Connection {
 
     /// Queues one request.
     pub fn send(&mut self, arguments: &[&[u8]]) {
-        resp::put_command(&mut self.outbox, arguments);
+        resp::put_command(&mut self.0.outbox, arguments);
     }
 
     /// Writes what is queued.
@@ -79,9 +56,7 @@ impl Connection {
     /// # Errors
     /// The connection failed.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.stream.write_all(&self.outbox)?;
-        self.outbox.clear();
-        Ok(())
+        Ok(self.0.flush()?)
     }
 
     /// Waits for the next reply.
@@ -89,35 +64,14 @@ impl Connection {
     /// # Errors
     /// The connection failed.
     pub fn receive(&mut self) -> Result<Value, Error> {
-        if !self.outbox.is_empty() {
-            self.flush()?;
-        }
+        self.flush()?;
         loop {
-            let waiting = &self.inbox[self.used..self.filled];
-            if let Some((value, length)) = resp::decode(waiting, &Limits::REPLY)? {
-                self.used += length;
+            if let Some((value, length)) = resp::decode(self.0.waiting(), &Limits::REPLY)? {
+                self.0.take(length);
                 return Ok(value);
             }
-            self.read()?;
+            self.0.read()?;
         }
-    }
-
-    /// Reads at least one byte more. Room doubles with what waits, so that a reply of n bytes is
-    /// looked at log n times and not n times.
-    fn read(&mut self) -> Result<(), Error> {
-        self.inbox.copy_within(self.used..self.filled, 0);
-        self.filled -= self.used;
-        self.used = 0;
-        let room = self.filled + self.filled.max(READ_BYTES);
-        if self.inbox.len() < room {
-            self.inbox.resize(room, 0);
-        }
-        let read = self.stream.read(&mut self.inbox[self.filled..])?;
-        if read == 0 {
-            return Err(Error::Closed);
-        }
-        self.filled += read;
-        Ok(())
     }
 }
 
@@ -144,6 +98,15 @@ impl std::error::Error for Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+impl From<Lost> for Error {
+    fn from(lost: Lost) -> Self {
+        match lost {
+            Lost::Io(error) => Self::Io(error),
+            Lost::Closed => Self::Closed,
+        }
     }
 }
 

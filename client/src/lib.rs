@@ -6,5 +6,6 @@ pub mod resp;
 pub mod xml;
 
 mod connection;
+mod wire;
 
 pub use connection::{Connection, Error};

@@ -1,17 +1,10 @@
 //! One blocking connection to the XML door.
 
-use std::{
-    fmt,
-    io::{self, Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
-    ops::Range,
-    time::Duration,
-};
+use std::{fmt, io, net::SocketAddr, time::Duration};
 
 use turnstile_xml::{Framed, client::frame};
 
-/// How much is read at a time; grows with what has already come of a long answer.
-const READ_BYTES: usize = 16 * 1024;
+use crate::wire::{Lost, Wire};
 
 /// A blocking connection. Requests may be pipelined: each is answered by one
 /// [`receive`](Self::receive), in order. What is put into the [`outbox`](Self::outbox) waits in
@@ -19,15 +12,7 @@ const READ_BYTES: usize = 16 * 1024;
 ///
 /// After an error the connection is of no further use.
 #[derive(Debug)]
-pub struct Connection {
-    stream: TcpStream,
-    outbox: Vec<u8>,
-    inbox: Vec<u8>,
-    /// How many bytes of `inbox` have been handed out.
-    used: usize,
-    /// How many bytes of `inbox` have been read.
-    filled: usize,
-}
+pub struct Connection(Wire);
 
 /// Why a connection gave no answer.
 #[derive(Debug)]
@@ -46,22 +31,12 @@ impl Connection {
     /// # Errors
     /// Nobody listens at the address, or not in time.
     pub fn connect(address: SocketAddr, timeout: Duration) -> Result<Self, Error> {
-        let stream = TcpStream::connect_timeout(&address, timeout)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(timeout))?;
-        stream.set_write_timeout(Some(timeout))?;
-        Ok(Self {
-            stream,
-            outbox: Vec::new(),
-            inbox: Vec::new(),
-            used: 0,
-            filled: 0,
-        })
+        Ok(Self(Wire::connect(address, timeout)?))
     }
 
     /// Where requests are appended, whole ones, as by [`turnstile_xml::client::Outgoing`].
     pub const fn outbox(&mut self) -> &mut Vec<u8> {
-        &mut self.outbox
+        &mut self.0.outbox
     }
 
     /// Sends what is queued and waits for the XML of the next answer.
@@ -69,45 +44,17 @@ impl Connection {
     /// # Errors
     /// The connection failed.
     pub fn receive(&mut self) -> Result<&[u8], Error> {
-        if !self.outbox.is_empty() {
-            self.stream.write_all(&self.outbox)?;
-            self.outbox.clear();
-        }
-        let answer = self.wait()?;
-        Ok(&self.inbox[answer])
-    }
-
-    /// Where the next answer lies in the inbox, when it has come whole.
-    fn wait(&mut self) -> Result<Range<usize>, Error> {
+        self.0.flush()?;
         loop {
-            match frame(&self.inbox[self.used..self.filled]) {
+            match frame(self.0.waiting()) {
                 Framed::Frame { xml, consumed } => {
-                    let start = self.used;
-                    self.used += consumed;
-                    return Ok(start + xml.start..start + xml.end);
+                    let answer = self.0.take(consumed);
+                    return Ok(&answer[xml]);
                 }
-                Framed::Incomplete { .. } => self.read()?,
+                Framed::Incomplete { .. } => self.0.read()?,
                 Framed::Broken(_) => return Err(Error::Broken),
             }
         }
-    }
-
-    /// Reads at least one byte more. Room doubles with what waits, so that an answer of n bytes is
-    /// looked at log n times and not n times.
-    fn read(&mut self) -> Result<(), Error> {
-        self.inbox.copy_within(self.used..self.filled, 0);
-        self.filled -= self.used;
-        self.used = 0;
-        let room = self.filled + self.filled.max(READ_BYTES);
-        if self.inbox.len() < room {
-            self.inbox.resize(room, 0);
-        }
-        let read = self.stream.read(&mut self.inbox[self.filled..])?;
-        if read == 0 {
-            return Err(Error::Closed);
-        }
-        self.filled += read;
-        Ok(())
     }
 }
 
@@ -133,6 +80,15 @@ impl std::error::Error for Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+impl From<Lost> for Error {
+    fn from(lost: Lost) -> Self {
+        match lost {
+            Lost::Io(error) => Self::Io(error),
+            Lost::Closed => Self::Closed,
+        }
     }
 }
 
