@@ -35,6 +35,7 @@ impl Serving {
             xml: config.xml,
             xml_options: config.xml_options,
             verhoeff: config.verhoeff,
+            travel: None,
             limits: Limits::STANDARD,
         })
         .with_context(|| match data {

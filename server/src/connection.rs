@@ -3,6 +3,7 @@
 use std::{io, net::Shutdown};
 
 use mio::net::TcpStream;
+use turnstile_travel::Outcome;
 
 use crate::{
     buffer::{Filled, Input, Output},
@@ -109,7 +110,9 @@ impl Connection {
         let may_read = matches!(self.incoming, Incoming::Ready | Incoming::Ending);
         match self.phase {
             Phase::Serving | Phase::LastCall => {
-                self.output.owed() < limits.output_bytes && (self.unfinished || may_read)
+                let waits = self.conversation.awaits().is_some();
+                let takes = self.output.owed() < limits.output_bytes;
+                !waits && takes && (self.unfinished || may_read)
             }
             Phase::Parting(_) => may_read,
             Phase::Closing | Phase::Gone => false,
@@ -134,6 +137,9 @@ impl Connection {
     ) -> usize {
         if let Phase::Parting(_) = self.phase {
             self.discard(scratch);
+            return 0;
+        }
+        if self.conversation.awaits().is_some() {
             return 0;
         }
         let held = self.held();
@@ -228,6 +234,10 @@ impl Connection {
                 Next::Incomplete => break,
                 Next::Close => self.phase = Phase::Closing,
                 Next::Drop => self.phase = Phase::Gone,
+            }
+            if self.conversation.awaits().is_some() {
+                self.unfinished = true;
+                break;
             }
         }
         self.input.consume(at);
@@ -325,9 +335,18 @@ impl Connection {
             self.phase = Phase::Gone;
             return;
         }
+        self.put_durable(|conversation, out| conversation.put_message(message, out));
+    }
+
+    /// Appends the late answer that it waits for; then it goes on with what has come meanwhile.
+    pub(crate) fn put_late(&mut self, late: &Outcome) {
+        self.put_durable(|conversation, out| conversation.put_late(late, out));
+    }
+
+    /// Appends what is durable. It stays behind the answers that are not.
+    fn put_durable(&mut self, put: impl FnOnce(&mut Conversation, &mut Vec<u8>)) {
         let is_first = self.output.held() == 0;
-        self.conversation.put_message(message, self.output.tail());
-        // What it tells is durable; but it stays behind the answers that are not.
+        put(&mut self.conversation, self.output.tail());
         if is_first {
             self.output.release();
         }
@@ -340,7 +359,11 @@ impl Connection {
             Phase::Parting(since) => over(since, PARTING_SWEEPS.into()),
             _ => match self.stalled {
                 Some(since) => over(since, limits.stall.as_secs()),
-                None => !self.conversation.follows() && over(self.active, limits.idle.as_secs()),
+                None => {
+                    let listens =
+                        self.conversation.follows() || self.conversation.awaits().is_some();
+                    !listens && over(self.active, limits.idle.as_secs())
+                }
             },
         };
         if is_over {

@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 
 use turnstile_resp::{Decoder, Encoder, Fault};
+use turnstile_travel::Outcome;
+use turnstile_types::Position;
 
 use crate::{
     counters::ErrorCode,
@@ -85,6 +87,21 @@ impl Conversation {
     pub(crate) fn follows(&self) -> bool {
         self.session()
             .is_some_and(|session| !session.following().is_empty())
+    }
+
+    /// The ticket of the late answer that its client is owed. It is not [run](Self::run) before it
+    /// has it: answers keep the order of the requests.
+    pub(crate) const fn awaits(&self) -> Option<Position> {
+        match self {
+            Self::Resp { .. } | Self::Xml(_) => None,
+        }
+    }
+
+    /// Appends the late answer; it is awaited no more.
+    pub(crate) const fn put_late(&mut self, _late: &Outcome, _out: &mut Vec<u8>) {
+        match self {
+            Self::Resp { .. } | Self::Xml(_) => {}
+        }
     }
 
     /// Bytes that it keeps of requests that are not answered, beside the input.

@@ -3,12 +3,14 @@
 
 mod exchange;
 mod rooms;
+mod travel;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_embedded::Reply;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::Machine;
 
 use crate::conversation::FastDoor;
@@ -160,6 +162,9 @@ pub struct Counters {
     pub xml: DoorCounters,
     pub rooms: MachineCounters,
     pub exchange: MachineCounters,
+    pub travel: MachineCounters,
+    /// Connections and others that wait for a late answer.
+    pub late_waiters: Counter,
     /// Errors answered by the fast doors and the loop.
     pub errors: Tally,
     /// Requests of any kind over RESP.
@@ -192,6 +197,8 @@ impl Default for Counters {
             xml: DoorCounters::default(),
             rooms: MachineCounters::of::<Rooms>(),
             exchange: MachineCounters::of::<Exchange>(),
+            travel: MachineCounters::of::<Travel>(),
+            late_waiters: Counter::default(),
             errors: Tally::new(&ERRORS),
             requests: Counter::default(),
             replayed: Counter::default(),
@@ -223,7 +230,12 @@ impl Counters {
             self.replayed.add(1);
             return;
         }
-        service.outcomes.count(M::outcome_place(&reply.outcome));
+        self.outcome::<M>(&reply.outcome);
+    }
+
+    /// Counts an outcome that was told, be it late.
+    pub(crate) fn outcome<M: Counted>(&self, outcome: &M::Outcome) {
+        M::counters(self).outcomes.count(M::outcome_place(outcome));
     }
 
     pub(crate) fn query<M: Counted>(&self, query: &M::Query) {

@@ -98,8 +98,7 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
             doors.push((name, listener.local_addr().map_err(StartError::System)?));
         }
     }
-    let (backend, recovery) =
-        Embedded::open(settings.data.as_deref(), settings.storage).map_err(StartError::Open)?;
+    let (backend, recovery) = open(settings)?;
     let feeds = feeds(&recovery, settings);
     let counters = Arc::new(Counters::default());
     let resp_port = resp
@@ -146,6 +145,18 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
         http,
         fast_loop,
     })
+}
+
+/// Recovers the journal.
+fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
+    let opened = Embedded::open(settings.data.as_deref(), settings.storage);
+    let (mut backend, recovery) = opened.map_err(StartError::Open)?;
+    if let Some(travel) = settings.travel {
+        backend
+            .configure_travel(travel)
+            .map_err(StartError::Travel)?;
+    }
+    Ok((backend, recovery))
 }
 
 /// The feeds, each from where it can be told without a gap.

@@ -10,4 +10,5 @@ mod server {
     mod hostile;
     mod hostile_xml;
     mod overlap;
+    mod travel;
 }

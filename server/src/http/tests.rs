@@ -116,6 +116,7 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         xml: None,
         xml_options: turnstile_xml::Options::default(),
         verhoeff: false,
+        travel: None,
         limits: Limits::STANDARD,
     }
 }

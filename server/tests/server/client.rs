@@ -44,6 +44,7 @@ impl Server {
             xml: anywhere,
             xml_options: turnstile_xml::Options::default(),
             verhoeff: false,
+            travel: None,
             limits,
         };
         Self {

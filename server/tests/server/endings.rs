@@ -19,6 +19,7 @@ fn settings(resp: SocketAddr) -> Settings {
         xml: None,
         xml_options: turnstile_xml::Options::default(),
         verhoeff: false,
+        travel: None,
         limits: Limits::STANDARD,
     }
 }

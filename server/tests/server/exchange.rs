@@ -17,6 +17,7 @@ fn server() -> Running {
         xml: anywhere,
         xml_options: turnstile_xml::Options::default(),
         verhoeff: false,
+        travel: None,
         limits: Limits::STANDARD,
     };
     start(&settings).unwrap()
