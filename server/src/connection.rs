@@ -119,8 +119,13 @@ impl Connection {
         }
     }
 
-    /// The server stops: reads once more, then closes.
+    /// The server stops: reads once more, then closes. Whoever waits for an answer that may never
+    /// come is told so, and nothing of what it has sent since is done.
     pub(crate) fn last_call(&mut self) {
+        if self.phase == Phase::Serving && self.conversation.awaits().is_some() {
+            self.put_durable(Conversation::end);
+            self.phase = Phase::Closing;
+        }
         if self.phase == Phase::Serving {
             self.phase = Phase::LastCall;
             self.note_readable(false);
@@ -168,6 +173,10 @@ impl Connection {
         }
         let is_last = self.incoming == Incoming::Ended || self.phase == Phase::LastCall;
         if is_last && !self.unfinished && matches!(self.phase, Phase::Serving | Phase::LastCall) {
+            if self.incoming == Incoming::Ended {
+                let (left, out) = (self.input.pending(), self.output.tail());
+                self.conversation.end_of_input(around.engine, left, out);
+            }
             self.phase = Phase::Closing;
         }
         if !matches!(self.phase, Phase::Serving | Phase::LastCall) {

@@ -160,6 +160,8 @@ pub struct Counters {
     pub resp: DoorCounters,
     pub http: DoorCounters,
     pub xml: DoorCounters,
+    /// The door of travel.
+    pub lines: DoorCounters,
     pub rooms: MachineCounters,
     pub exchange: MachineCounters,
     pub travel: MachineCounters,
@@ -195,6 +197,7 @@ impl Default for Counters {
             resp: DoorCounters::default(),
             http: DoorCounters::default(),
             xml: DoorCounters::default(),
+            lines: DoorCounters::default(),
             rooms: MachineCounters::of::<Rooms>(),
             exchange: MachineCounters::of::<Exchange>(),
             travel: MachineCounters::of::<Travel>(),
@@ -220,6 +223,7 @@ impl Counters {
         match door {
             FastDoor::Resp => &self.resp,
             FastDoor::Xml => &self.xml,
+            FastDoor::Lines => &self.lines,
         }
     }
 

@@ -16,6 +16,7 @@ mod feed;
 mod gate;
 mod http;
 mod limits;
+mod lines;
 mod listener;
 mod owed;
 mod pace;
@@ -55,6 +56,9 @@ pub struct Settings {
     /// Where the XML door listens, if it is open.
     pub xml: Option<SocketAddr>,
     pub xml_options: turnstile_xml::Options,
+    /// Where the door of travel listens for command lines, if it is open.
+    pub lines: Option<SocketAddr>,
+    pub lines_options: turnstile_lines::Options,
     /// Whether the last digit of id numbers is checked.
     pub verhoeff: bool,
     /// How travel is played; without it, as its directory was last told.

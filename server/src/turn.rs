@@ -22,7 +22,7 @@ use crate::{
     buffer::Input,
     connection::Connection,
     connections::Connections,
-    conversation::{Conversation, FastDoor},
+    conversation::{Choices, Conversation, FastDoor},
     engine::Engine,
     feed::Feed,
     gate::Inbox,
@@ -83,7 +83,7 @@ pub(crate) struct FastLoop {
     exchange: Arc<Feed<Exchange>>,
     signals: Arc<Signals>,
     limits: Limits,
-    xml: turnstile_xml::Options,
+    choices: Choices,
     scratch: Input,
     /// Connections with something to do, in the order in which they got it.
     ready: VecDeque<usize>,
@@ -111,7 +111,7 @@ impl FastLoop {
         engine: Engine,
         inbox: Inbox,
         ((rooms, exchange), signals): (Feeds, Arc<Signals>),
-        (limits, xml): (Limits, turnstile_xml::Options),
+        (limits, choices): (Limits, Choices),
     ) -> Self {
         Self {
             poll,
@@ -127,7 +127,7 @@ impl FastLoop {
             exchange,
             signals,
             limits,
-            xml,
+            choices,
             scratch: Input::roomy(),
             ready: VecDeque::new(),
             open: Owed::default(),
@@ -294,7 +294,7 @@ impl FastLoop {
         self.connections_ever += 1;
         let since_ms = self.engine.now().0;
         let client = (self.connections_ever, peer);
-        let conversation = Conversation::new(door, client, since_ms, self.xml);
+        let conversation = Conversation::new(door, client, since_ms, self.choices);
         let connection = Connection::new(socket, conversation, self.sweep);
         self.connections.add(Box::new(connection));
     }
@@ -326,6 +326,7 @@ impl FastLoop {
             let mut around = Surroundings {
                 engine: &mut self.engine,
                 others: &self.connections,
+                signals: &self.signals,
             };
             self.open.requests +=
                 connection.serve(&mut around, &mut self.scratch, &self.limits, budget);

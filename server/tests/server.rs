@@ -11,4 +11,5 @@ mod server {
     mod hostile_xml;
     mod overlap;
     mod travel;
+    mod travel_lines;
 }

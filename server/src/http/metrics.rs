@@ -223,6 +223,7 @@ fn put_doors(text: &mut String, counters: &Counters) {
             ("resp", &counters.resp),
             ("http", &counters.http),
             ("xml", &counters.xml),
+            ("travel", &counters.lines),
         ] {
             let value = value(counted);
             put(

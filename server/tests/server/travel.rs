@@ -73,6 +73,8 @@ fn settings(data: &Path, travel: Option<turnstile_travel::Settings>) -> Settings
         http: None,
         xml: None,
         xml_options: turnstile_xml::Options::default(),
+        lines: None,
+        lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel,
         limits: Limits::STANDARD,
