@@ -2,7 +2,7 @@
 //! flow of orders.
 
 use std::{
-    env,
+    env, fmt,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -11,20 +11,57 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::ORDERS;
 use crate::{
-    contest::{self, RATE, Sample},
+    contest::{self, RATE, SERVER_CPU, Sample},
     driver,
     ground::{Ground, tell},
+    pin::{self, SERVER_CORE},
     process::Neighbours,
-    ratio::Bound::AtLeast,
+    ratio::Bound::{self, AtLeast},
     section::{Section, Subject},
 };
 
 /// Where the driver and its script are, from the root of the repository.
 const SCRIPT: &str = "bench/exchange-core/build.sh";
 
-/// How its threads wait for each other, and how many requests may be under way: as many as ours,
-/// and so many that its queue is never empty.
-const SETTINGS: [(&str, u32); 3] = [("YIELDING", 800), ("BLOCKING", 800), ("YIELDING", 32_768)];
+/// How exchange-core is run.
+#[derive(Clone, Copy)]
+struct Setting {
+    /// How its threads wait for each other.
+    strategy: &'static str,
+    /// How many requests may be under way: as many as ours, or so many that its queue is never
+    /// empty.
+    window: u32,
+    /// Whether it has the core of our server only, or both.
+    one_core: bool,
+}
+
+const SETTINGS: [Setting; 4] = [
+    Setting::new("YIELDING", 800, true),
+    Setting::new("YIELDING", 800, false),
+    Setting::new("BLOCKING", 800, false),
+    Setting::new("YIELDING", 32_768, false),
+];
+
+impl Setting {
+    const fn new(strategy: &'static str, window: u32, one_core: bool) -> Self {
+        Self {
+            strategy,
+            window,
+            one_core,
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cores = if self.one_core {
+            "one core"
+        } else {
+            "both cores"
+        };
+        write!(f, "{}, {} under way, {cores}", self.strategy, self.window)
+    }
+}
 
 /// Requests before it is measured: Java compiles what it runs often.
 const WARM_UP: u32 = 2_000_000;
@@ -49,9 +86,9 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         let sample = contest::sample(ground, ORDERS, load)?;
         tell(&format!("{ORDERS}: {sample}"))?;
         ours.push(sample);
-        for ((strategy, window), samples) in SETTINGS.iter().zip(&mut theirs) {
-            let sample = run(&built, (strategy, *window), load.requests)?;
-            tell(&format!("exchange-core, {strategy}, {window}: {sample}"))?;
+        for (setting, samples) in SETTINGS.iter().zip(&mut theirs) {
+            let sample = run(&built, *setting, load.requests)?;
+            tell(&format!("exchange-core, {setting}: {sample}"))?;
             samples.push(sample);
         }
     }
@@ -59,9 +96,9 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         name: ORDERS.to_string(),
         figures: contest::figures(&ours),
     }];
-    for ((strategy, window), samples) in SETTINGS.iter().zip(&theirs) {
+    for (setting, samples) in SETTINGS.iter().zip(&theirs) {
         subjects.push(Subject {
-            name: format!("exchange-core in process, {strategy}, {window} under way"),
+            name: format!("exchange-core in process, {setting}"),
             figures: contest::figures(samples),
         });
     }
@@ -70,9 +107,9 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         setting: format!(
             "{} requests, {} rounds; ours are durable and come over RESP from 50 connections x \
              16 under way. exchange-core has neither network nor journal nor client ids: one \
-             thread submits the same flow to it in the same process, after {WARM_UP} to warm up, \
-             on both cores; its CPU is that of the whole process. It was built for many cores of \
-             its own",
+             thread submits the same flow to it in the same process, after {WARM_UP} to warm up; \
+             its CPU is that of the whole process. It was built for many cores of its own; ours is \
+             one thread on one core",
             load.requests,
             ground.rounds(),
         ),
@@ -82,11 +119,11 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         subjects,
         claims: Vec::new(),
     };
-    for (peer, (strategy, window)) in (1..).zip(SETTINGS) {
-        let target = format!(
-            "rate of durable orders over RESP / exchange-core, {strategy}, {window} under way"
-        );
+    for (peer, setting) in (1..).zip(SETTINGS) {
+        let target = format!("rate of durable orders over RESP / exchange-core, {setting}");
         section.claim(&target, RATE, (0, peer), AtLeast(1.0));
+        let target = format!("server CPU of a durable order over RESP / exchange-core, {setting}");
+        section.claim(&target, SERVER_CPU, (0, peer), Bound::None);
     }
     Ok(section)
 }
@@ -100,15 +137,19 @@ fn build() -> Result<PathBuf> {
     Ok(out)
 }
 
-fn run(built: &Path, (strategy, window): (&str, u32), requests: u32) -> Result<Sample> {
-    let mut command = Command::new("java");
+fn run(built: &Path, setting: Setting, requests: u32) -> Result<Sample> {
+    let mut command = if setting.one_core {
+        pin::command(SERVER_CORE, "java")
+    } else {
+        Command::new("java")
+    };
     command.args(["-Xms1g", "-Xmx4g"]);
     for opened in OPENED {
         command.args(["--add-opens", opened]);
     }
     let paths = [built.join("driver.jar"), built.join("lib").join("*")];
     command.arg("-cp").arg(env::join_paths(paths)?);
-    command.args(["Driver", strategy, &window.to_string()]);
+    command.args(["Driver", setting.strategy, &setting.window.to_string()]);
     command.args([WARM_UP.to_string(), requests.to_string()]);
     let (output, _cpu) = driver::run(&mut command)?;
     parse(&output, requests).with_context(|| format!("no figures in {output:?}"))

@@ -275,9 +275,9 @@ fn a_disk_that_becomes_full_beside_a_group_under_way_leaves_nothing_owed() {
 fn what_is_due_on_a_full_disk_happens_when_there_is_space_and_is_waited_for() {
     let mut workbench = Workbench::new();
     workbench.ask(1);
-    // The end of one or two of them may still fit where a property does not.
-    for number in 1..8 {
-        workbench.hold(number * 50);
+    // The end of two or three of them may still fit where a property does not.
+    for doubled in 0..10 {
+        workbench.hold(50 << doubled);
     }
     workbench.ask(MANY);
     workbench.turn();
