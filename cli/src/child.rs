@@ -44,6 +44,7 @@ impl Server {
         command.args(["--resp", "127.0.0.1:0"]);
         command.args(["--xml", when(doors != Doors::Resp)]);
         command.args(["--http", when(doors == Doors::Every)]);
+        command.args(["--travel", "off"]);
         if let Some(data) = data {
             command.arg("--data").arg(data);
         }

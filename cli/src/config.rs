@@ -36,9 +36,13 @@ pub(crate) struct Config {
     pub(crate) http: Option<SocketAddr>,
     /// `doors.xml`: where the XML door listens; nowhere when it is off.
     pub(crate) xml: Option<SocketAddr>,
+    /// `doors.travel`: where the door of travel listens; nowhere when it is off.
+    pub(crate) travel: Option<SocketAddr>,
     /// The switches of the XML door: `xml.reply_length_line`, `xml.lenient_accounts`,
     /// `xml.self_match`.
     pub(crate) xml_options: turnstile_xml::Options,
+    /// `travel.bill_total`: whether a bill on the door of travel ends with its total.
+    pub(crate) bill_total: bool,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
     pub(crate) verhoeff: bool,
     /// `log.level`: what is logged.
@@ -71,6 +75,9 @@ pub(crate) struct Flags {
     /// Where the XML door of the exchange listens; port 0 picks a free one
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) xml: Option<String>,
+    /// Where the door of travel listens for command lines; port 0 picks a free one
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) travel: Option<String>,
     /// Whether a line with its length stands before each XML answer
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) xml_reply_length_line: Option<String>,
@@ -80,6 +87,9 @@ pub(crate) struct Flags {
     /// Whether XML orders of one account match each other
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) xml_self_match: Option<String>,
+    /// Whether a customer's bill on the door of travel ends with its total
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) travel_bill_total: Option<String>,
     /// Whether the last digit of an id number must be its Verhoeff check digit
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) verhoeff: Option<String>,
@@ -119,12 +129,14 @@ impl Config {
             resp: layers.required(Field::Resp, door)?,
             http: layers.required(Field::Http, door)?,
             xml: layers.required(Field::Xml, door)?,
+            travel: layers.required(Field::Travel, door)?,
             xml_options: turnstile_xml::Options {
                 reply_length_line: layers.required(Field::ReplyLengthLine, boolean)?,
                 lenient_accounts: layers.required(Field::LenientAccounts, boolean)?,
                 self_match: layers.required(Field::SelfMatch, boolean)?,
                 ..turnstile_xml::Options::default()
             },
+            bill_total: layers.required(Field::BillTotal, boolean)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
             log_level: layers.required(Field::LogLevel, logging::filter)?,
             log_format: layers.required(Field::LogFormat, |text| {

@@ -75,7 +75,8 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let resp = serving.door("resp");
     let rooms = lines_to_paste(resp, serving.door("http"));
     let exchange = market::lines_to_paste(resp, serving.door("xml"));
-    for line in rooms.into_iter().chain(exchange) {
+    let travel = serving.door("travel").map(travel_to_paste);
+    for line in rooms.into_iter().chain(exchange).chain(travel) {
         terminal::line(line)?;
     }
     serving.until_stopped()
@@ -157,6 +158,13 @@ fn make_samples(gate: &Gate) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// A line that sells a seat to the first customer, where nobody was there before.
+fn travel_to_paste(door: SocketAddr) -> String {
+    let (ip, port) = (door.ip(), door.port());
+    let lines = "Start\\nAddFlight,1,7,10,100\\nAddCustomer,1\\nReserveFlight,1,1,7\\nQueryFlight,1,7\\nCommit,1\\n";
+    format!("try   printf '{lines}' | nc -N {ip} {port}")
 }
 
 /// Three lines that a newcomer can paste, as far as their doors are open.

@@ -34,7 +34,12 @@ impl Serving {
             http: config.http,
             xml: config.xml,
             xml_options: config.xml_options,
+            lines: config.travel,
+            lines_options: turnstile_lines::Options {
+                bill_total: config.bill_total,
+            },
             verhoeff: config.verhoeff,
+            travel: None,
             limits: Limits::STANDARD,
         })
         .with_context(|| match data {
@@ -60,11 +65,11 @@ impl Serving {
     pub(crate) fn announce(&self, data: Option<&Path>) -> io::Result<()> {
         for (name, address) in self.running.doors() {
             let scheme = if *name == "http" { "http://" } else { "" };
-            terminal::line(format_args!("{name:<5} {scheme}{address}"))?;
+            terminal::line(format_args!("{name:<6} {scheme}{address}"))?;
         }
         match data {
-            Some(data) => terminal::line(format_args!("data  {}", data.display())),
-            None => terminal::line("data  in memory only: it ends with the server"),
+            Some(data) => terminal::line(format_args!("data   {}", data.display())),
+            None => terminal::line("data   in memory only: it ends with the server"),
         }
     }
 

@@ -4,12 +4,14 @@ use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply, Services};
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
+use turnstile_travel::{LateAnswer, Travel};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal};
 
 use crate::{
     counters::{Counted, ErrorCode},
     engine::Engine,
     gate::{Ask, ServerStatus},
+    tickets::{Tickets, Waiter},
 };
 
 /// What a command comes to.
@@ -52,6 +54,12 @@ impl Asked for Exchange {
     }
 }
 
+impl Asked for Travel {
+    fn ask(request: Request<Self>) -> Ask {
+        Ask::Travel(request)
+    }
+}
+
 /// An answer of one machine that waits for its group, and who waits for it.
 pub(crate) enum Decided<M: Machine> {
     Command(oneshot::Sender<Executed<M>>, Executed<M>),
@@ -62,6 +70,8 @@ pub(crate) enum Decided<M: Machine> {
 pub(crate) enum Waiting {
     Rooms(Decided<Rooms>),
     Exchange(Decided<Exchange>),
+    Travel(Decided<Travel>),
+    Late(oneshot::Sender<LateAnswer>, LateAnswer),
     Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
 }
 
@@ -113,11 +123,20 @@ impl<M: Machine> Decided<M> {
 }
 
 impl Waiting {
-    /// Has the request decided; see [`Decided::of`].
-    pub(crate) fn decide(ask: Ask, engine: &mut Engine) -> Option<Self> {
+    /// Has the request decided; see [`Decided::of`]. Nothing waits for the group either when it is a
+    /// late answer that was asked for and is not given yet.
+    pub(crate) fn decide(ask: Ask, engine: &mut Engine, tickets: &mut Tickets) -> Option<Self> {
         Some(match ask {
             Ask::Rooms(request) => Self::Rooms(Decided::of(request, engine)?),
             Ask::Exchange(request) => Self::Exchange(Decided::of(request, engine)?),
+            Ask::Travel(request) => Self::Travel(Decided::of(request, engine)?),
+            Ask::Late { ticket, reply } => match engine.late_answer(ticket) {
+                LateAnswer::Pending => {
+                    tickets.add(ticket, Waiter::Asked(reply));
+                    return None;
+                }
+                known => Self::Late(reply, known),
+            },
             Ask::Status { reply } => Self::Status(reply, Box::new(engine.status())),
         })
     }
@@ -127,6 +146,8 @@ impl Waiting {
         match self {
             Self::Rooms(decided) => decided.answer(),
             Self::Exchange(decided) => decided.answer(),
+            Self::Travel(decided) => decided.answer(),
+            Self::Late(sender, answer) => drop(sender.send(answer)),
             Self::Status(sender, status) => drop(sender.send(*status)),
         }
     }

@@ -3,6 +3,7 @@
 use std::{io, net::Shutdown};
 
 use mio::net::TcpStream;
+use turnstile_travel::Outcome;
 
 use crate::{
     buffer::{Filled, Input, Output},
@@ -109,15 +110,22 @@ impl Connection {
         let may_read = matches!(self.incoming, Incoming::Ready | Incoming::Ending);
         match self.phase {
             Phase::Serving | Phase::LastCall => {
-                self.output.owed() < limits.output_bytes && (self.unfinished || may_read)
+                let waits = self.conversation.awaits().is_some();
+                let takes = self.output.owed() < limits.output_bytes;
+                !waits && takes && (self.unfinished || may_read)
             }
             Phase::Parting(_) => may_read,
             Phase::Closing | Phase::Gone => false,
         }
     }
 
-    /// The server stops: reads once more, then closes.
+    /// The server stops: reads once more, then closes. Whoever waits for an answer that may never
+    /// come is told so, and nothing of what it has sent since is done.
     pub(crate) fn last_call(&mut self) {
+        if self.phase == Phase::Serving && self.conversation.awaits().is_some() {
+            self.put_durable(Conversation::end);
+            self.phase = Phase::Closing;
+        }
         if self.phase == Phase::Serving {
             self.phase = Phase::LastCall;
             self.note_readable(false);
@@ -134,6 +142,9 @@ impl Connection {
     ) -> usize {
         if let Phase::Parting(_) = self.phase {
             self.discard(scratch);
+            return 0;
+        }
+        if self.conversation.awaits().is_some() {
             return 0;
         }
         let held = self.held();
@@ -162,6 +173,10 @@ impl Connection {
         }
         let is_last = self.incoming == Incoming::Ended || self.phase == Phase::LastCall;
         if is_last && !self.unfinished && matches!(self.phase, Phase::Serving | Phase::LastCall) {
+            if self.incoming == Incoming::Ended {
+                let (left, out) = (self.input.pending(), self.output.tail());
+                self.conversation.end_of_input(around.engine, left, out);
+            }
             self.phase = Phase::Closing;
         }
         if !matches!(self.phase, Phase::Serving | Phase::LastCall) {
@@ -228,6 +243,10 @@ impl Connection {
                 Next::Incomplete => break,
                 Next::Close => self.phase = Phase::Closing,
                 Next::Drop => self.phase = Phase::Gone,
+            }
+            if self.conversation.awaits().is_some() {
+                self.unfinished = true;
+                break;
             }
         }
         self.input.consume(at);
@@ -325,9 +344,18 @@ impl Connection {
             self.phase = Phase::Gone;
             return;
         }
+        self.put_durable(|conversation, out| conversation.put_message(message, out));
+    }
+
+    /// Appends the late answer that it waits for; then it goes on with what has come meanwhile.
+    pub(crate) fn put_late(&mut self, late: &Outcome) {
+        self.put_durable(|conversation, out| conversation.put_late(late, out));
+    }
+
+    /// Appends what is durable. It stays behind the answers that are not.
+    fn put_durable(&mut self, put: impl FnOnce(&mut Conversation, &mut Vec<u8>)) {
         let is_first = self.output.held() == 0;
-        self.conversation.put_message(message, self.output.tail());
-        // What it tells is durable; but it stays behind the answers that are not.
+        put(&mut self.conversation, self.output.tail());
         if is_first {
             self.output.release();
         }
@@ -340,7 +368,11 @@ impl Connection {
             Phase::Parting(since) => over(since, PARTING_SWEEPS.into()),
             _ => match self.stalled {
                 Some(since) => over(since, limits.stall.as_secs()),
-                None => !self.conversation.follows() && over(self.active, limits.idle.as_secs()),
+                None => {
+                    let listens =
+                        self.conversation.follows() || self.conversation.awaits().is_some();
+                    !listens && over(self.active, limits.idle.as_secs())
+                }
             },
         };
         if is_over {

@@ -3,11 +3,14 @@
 use std::net::SocketAddr;
 
 use turnstile_resp::{Decoder, Encoder, Fault};
+use turnstile_travel::Outcome;
+use turnstile_types::Position;
 
 use crate::{
     counters::ErrorCode,
     engine::Engine,
     limits::AHEAD,
+    lines::{LinesSession, end_of_input},
     session::{Run, RunEnd, Session, Surroundings},
     xml::XmlSession,
 };
@@ -19,6 +22,14 @@ const INPUT_REFUSED: &str = "the server keeps too much unfinished input, try aga
 pub(crate) enum FastDoor {
     Resp,
     Xml,
+    Lines,
+}
+
+/// What the clients of each door are offered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Choices {
+    pub(crate) xml: turnstile_xml::Options,
+    pub(crate) lines: turnstile_lines::Options,
 }
 
 /// One side of a conversation; the other is the client.
@@ -26,6 +37,7 @@ pub(crate) enum FastDoor {
 pub(crate) enum Conversation {
     Resp { session: Session, decoder: Decoder },
     Xml(XmlSession),
+    Lines(LinesSession),
 }
 
 /// What became of a piece of input.
@@ -55,14 +67,15 @@ impl Conversation {
         door: FastDoor,
         (id, peer): (u64, SocketAddr),
         since_ms: u64,
-        xml: turnstile_xml::Options,
+        choices: Choices,
     ) -> Self {
         match door {
             FastDoor::Resp => Self::Resp {
                 session: Session::new(id, peer, since_ms),
                 decoder: Decoder::new(),
             },
-            FastDoor::Xml => Self::Xml(XmlSession::new(xml)),
+            FastDoor::Xml => Self::Xml(XmlSession::new(choices.xml)),
+            FastDoor::Lines => Self::Lines(LinesSession::new(choices.lines)),
         }
     }
 
@@ -70,6 +83,7 @@ impl Conversation {
         match self {
             Self::Resp { .. } => FastDoor::Resp,
             Self::Xml(_) => FastDoor::Xml,
+            Self::Lines(_) => FastDoor::Lines,
         }
     }
 
@@ -77,7 +91,7 @@ impl Conversation {
     pub(crate) const fn session(&self) -> Option<&Session> {
         match self {
             Self::Resp { session, .. } => Some(session),
-            Self::Xml(_) => None,
+            Self::Xml(_) | Self::Lines(_) => None,
         }
     }
 
@@ -87,11 +101,29 @@ impl Conversation {
             .is_some_and(|session| !session.following().is_empty())
     }
 
+    /// The ticket of the late answer that its client is owed. It is not [run](Self::run) before it
+    /// has it: answers keep the order of the requests.
+    pub(crate) fn awaits(&self) -> Option<Position> {
+        match self {
+            Self::Lines(session) => session.awaits(),
+            Self::Resp { .. } | Self::Xml(_) => None,
+        }
+    }
+
+    /// Appends the late answer; it is awaited no more.
+    pub(crate) fn put_late(&mut self, late: &Outcome, out: &mut Vec<u8>) {
+        match self {
+            Self::Lines(session) => session.put_late(late, out),
+            Self::Resp { .. } | Self::Xml(_) => {}
+        }
+    }
+
     /// Bytes that it keeps of requests that are not answered, beside the input.
     pub(crate) fn held(&self) -> usize {
         match self {
             Self::Resp { session, .. } => session.held(),
             Self::Xml(session) => session.held(),
+            Self::Lines(_) => 0,
         }
     }
 
@@ -102,6 +134,7 @@ impl Conversation {
         match self {
             Self::Resp { session, .. } => session.refuse_input(INPUT_REFUSED, out),
             Self::Xml(session) => session.refuse_input(INPUT_REFUSED, out),
+            Self::Lines(_) => turnstile_lines::put_exception(out, INPUT_REFUSED),
         }
     }
 
@@ -133,6 +166,23 @@ impl Conversation {
                 }
             }
             Self::Xml(session) => session.run(around.engine, bytes, budget, out),
+            Self::Lines(session) => session.run(around, bytes, out),
+        }
+    }
+
+    /// The client will send no more, and has left these bytes.
+    pub(crate) fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Self::Lines(_) => end_of_input(engine, left, out),
+            Self::Resp { .. } | Self::Xml(_) => {}
+        }
+    }
+
+    /// The server stops: a request that waits will not be answered by the machine any more.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
+        match self {
+            Self::Lines(session) => session.end(out),
+            Self::Resp { .. } | Self::Xml(_) => {}
         }
     }
 
@@ -144,7 +194,7 @@ impl Conversation {
                     .following()
                     .put_message(session.protocol(), message, out);
             }
-            Self::Xml(_) => {}
+            Self::Xml(_) | Self::Lines(_) => {}
         }
     }
 }

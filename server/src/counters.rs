@@ -3,12 +3,14 @@
 
 mod exchange;
 mod rooms;
+mod travel;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_embedded::Reply;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::Machine;
 
 use crate::conversation::FastDoor;
@@ -158,8 +160,13 @@ pub struct Counters {
     pub resp: DoorCounters,
     pub http: DoorCounters,
     pub xml: DoorCounters,
+    /// The door of travel.
+    pub lines: DoorCounters,
     pub rooms: MachineCounters,
     pub exchange: MachineCounters,
+    pub travel: MachineCounters,
+    /// Connections and others that wait for a late answer.
+    pub late_waiters: Counter,
     /// Errors answered by the fast doors and the loop.
     pub errors: Tally,
     /// Requests of any kind over RESP.
@@ -190,8 +197,11 @@ impl Default for Counters {
             resp: DoorCounters::default(),
             http: DoorCounters::default(),
             xml: DoorCounters::default(),
+            lines: DoorCounters::default(),
             rooms: MachineCounters::of::<Rooms>(),
             exchange: MachineCounters::of::<Exchange>(),
+            travel: MachineCounters::of::<Travel>(),
+            late_waiters: Counter::default(),
             errors: Tally::new(&ERRORS),
             requests: Counter::default(),
             replayed: Counter::default(),
@@ -213,6 +223,7 @@ impl Counters {
         match door {
             FastDoor::Resp => &self.resp,
             FastDoor::Xml => &self.xml,
+            FastDoor::Lines => &self.lines,
         }
     }
 
@@ -223,7 +234,12 @@ impl Counters {
             self.replayed.add(1);
             return;
         }
-        service.outcomes.count(M::outcome_place(&reply.outcome));
+        self.outcome::<M>(&reply.outcome);
+    }
+
+    /// Counts an outcome that was told, be it late.
+    pub(crate) fn outcome<M: Counted>(&self, outcome: &M::Outcome) {
+        M::counters(self).outcomes.count(M::outcome_place(outcome));
     }
 
     pub(crate) fn query<M: Counted>(&self, query: &M::Query) {

@@ -10,6 +10,7 @@ use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, 
 use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
+use turnstile_travel::{LateAnswer, Travel};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
@@ -314,6 +315,20 @@ impl Engine {
                 news.exchange_dropped = Some(event.position);
             }
         });
+        self.backend
+            .drain_travel_events(&mut |event| news.travel.push(event));
+    }
+
+    /// What has become of a command of travel that was told to wait, as the open group has it.
+    pub(crate) fn late_answer(&self, ticket: Position) -> LateAnswer {
+        let query = turnstile_travel::Query::Answered { ticket };
+        match self
+            .backend
+            .query::<Travel>(self.now, &self.principal, &query)
+        {
+            turnstile_travel::Answer::Answered(late) => late,
+            other => unreachable!("a late answer was asked for, not {other:?}"),
+        }
     }
 
     pub(crate) const fn position(&self) -> Position {
@@ -341,11 +356,23 @@ impl Engine {
         }
     }
 
+    pub(crate) fn travel_totals(&self) -> turnstile_travel::Totals {
+        let query = turnstile_travel::Query::Totals;
+        match self
+            .backend
+            .query::<Travel>(self.now, &self.principal, &query)
+        {
+            turnstile_travel::Answer::Totals(totals) => totals,
+            other => unreachable!("totals were asked for, not {other:?}"),
+        }
+    }
+
     pub(crate) fn status(&self) -> ServerStatus {
         ServerStatus {
             backend: self.backend.status(),
             totals: self.totals(),
             exchange: self.exchange_totals(),
+            travel: self.travel_totals(),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.read_only,
         }

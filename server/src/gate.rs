@@ -15,6 +15,8 @@ use tokio::sync::{Notify, oneshot};
 use turnstile_embedded::Status;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::{IdKey, Rooms, Totals};
+use turnstile_travel::{LateAnswer, Travel};
+use turnstile_types::Position;
 
 use crate::{asked::Request, limits::GATE_QUEUE};
 
@@ -24,6 +26,12 @@ use crate::{asked::Request, limits::GATE_QUEUE};
 pub enum Ask {
     Rooms(Request<Rooms>),
     Exchange(Request<Exchange>),
+    Travel(Request<Travel>),
+    /// Waits for the late answer under a ticket; it is never told to be pending.
+    Late {
+        ticket: Position,
+        reply: oneshot::Sender<LateAnswer>,
+    },
     Status {
         reply: oneshot::Sender<ServerStatus>,
     },
@@ -35,6 +43,7 @@ pub struct ServerStatus {
     pub backend: Status,
     pub totals: Totals,
     pub exchange: turnstile_exchange::Totals,
+    pub travel: turnstile_travel::Totals,
     /// Since the loop began, in whole seconds.
     pub uptime: Duration,
     pub read_only: bool,

@@ -16,18 +16,20 @@ mod feed;
 mod gate;
 mod http;
 mod limits;
+mod lines;
 mod listener;
 mod owed;
 mod pace;
 mod running;
 mod session;
 mod signals;
+mod tickets;
 mod turn;
 mod xml;
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
-use turnstile_embedded::OpenError;
+use turnstile_embedded::{OpenError, UnsoundSettings};
 
 pub use asked::{Answered, Executed, Request};
 pub use counters::{
@@ -54,8 +56,13 @@ pub struct Settings {
     /// Where the XML door listens, if it is open.
     pub xml: Option<SocketAddr>,
     pub xml_options: turnstile_xml::Options,
+    /// Where the door of travel listens for command lines, if it is open.
+    pub lines: Option<SocketAddr>,
+    pub lines_options: turnstile_lines::Options,
     /// Whether the last digit of id numbers is checked.
     pub verhoeff: bool,
+    /// How travel is played; without it, as its directory was last told.
+    pub travel: Option<turnstile_travel::Settings>,
     pub limits: Limits,
 }
 
@@ -75,6 +82,8 @@ pub enum StartError {
     },
     /// The journal could not be opened.
     Open(OpenError),
+    /// Travel cannot be played as it is configured.
+    Travel(UnsoundSettings),
     /// The system gave no poll or no thread.
     System(io::Error),
 }
@@ -95,6 +104,7 @@ impl fmt::Display for StartError {
                 write!(f, "the {door} door cannot listen on {address}: {cause}")
             }
             Self::Open(cause) => cause.fmt(f),
+            Self::Travel(cause) => cause.fmt(f),
             Self::System(cause) => write!(f, "the system refuses: {cause}"),
         }
     }
@@ -106,6 +116,7 @@ impl std::error::Error for StartError {
             Self::NotLoopback { .. } => None,
             Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
+            Self::Travel(cause) => Some(cause),
         }
     }
 }

@@ -96,6 +96,7 @@ pub(crate) fn refuse(socket: &mut TcpStream, door: FastDoor) {
     let sentence: &[u8] = match door {
         FastDoor::Resp => b"-ERR max number of clients reached\r\n",
         FastDoor::Xml => b"<results><error>too many connections are open</error></results>",
+        FastDoor::Lines => b"Command exception: too many connections are open\n",
     };
     if let Err(failure) = socket.write(sentence) {
         tracing::debug!(%failure, "a refused client was not told");

@@ -9,6 +9,7 @@ use crate::asked::Waiting;
 pub(crate) struct News {
     pub(crate) rooms: Vec<turnstile_rooms::Event>,
     pub(crate) exchange: Vec<turnstile_exchange::Event>,
+    pub(crate) travel: Vec<turnstile_travel::Event>,
     /// The last position of which nobody wanted to know what happened at the exchange.
     pub(crate) exchange_dropped: Option<Position>,
 }

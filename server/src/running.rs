@@ -12,12 +12,12 @@ use turnstile_embedded::{CommitError, Embedded, Recovery};
 
 use crate::{
     Settings, StartError,
-    conversation::FastDoor,
+    conversation::{Choices, FastDoor},
     counters::Counters,
     engine::Engine,
     feed::Feed,
     gate::Gate,
-    http::{Feeds, HttpDoor, HttpStopper},
+    http::{Feeds, HttpDoor},
     limits::BACKLOG,
     listener::Listener,
     signals::Signals,
@@ -40,7 +40,6 @@ pub struct Running {
 pub struct Stopper {
     signals: Arc<Signals>,
     gate: Gate,
-    http: Option<HttpStopper>,
 }
 
 /// Why a server did not end well.
@@ -80,41 +79,15 @@ impl std::error::Error for StopError {
 /// # Errors
 /// An address that is not loopback or taken, or a journal that cannot be opened. Nothing runs then.
 pub fn start(settings: &Settings) -> Result<Running, StartError> {
-    let resp = settings
-        .resp
-        .map(|address| bind("resp", address))
-        .transpose()?;
-    let xml = settings
-        .xml
-        .map(|address| bind("xml", address))
-        .transpose()?;
-    let http = settings
-        .http
-        .map(|address| bind("http", address))
-        .transpose()?;
-    let mut doors = Vec::new();
-    for (name, listener) in [("resp", &resp), ("http", &http), ("xml", &xml)] {
-        if let Some(listener) = listener {
-            doors.push((name, listener.local_addr().map_err(StartError::System)?));
-        }
-    }
-    let (backend, recovery) =
-        Embedded::open(settings.data.as_deref(), settings.storage).map_err(StartError::Open)?;
+    let Doors { named, fast, http } = listen(settings)?;
+    let (backend, recovery) = open(settings)?;
     let feeds = feeds(&recovery, settings);
     let counters = Arc::new(Counters::default());
-    let resp_port = resp
-        .as_ref()
-        .and_then(|_| doors.first())
-        .map_or(0, |door| door.1.port());
+    let resp = named.iter().find(|(name, _)| *name == "resp");
+    let resp_port = resp.map_or(0, |(_, address)| address.port());
     let signals = Arc::new(Signals::default());
     let shared = (feeds.clone(), Arc::clone(&signals));
-    let begun = begin(
-        settings,
-        backend,
-        ((resp, xml), resp_port),
-        shared,
-        &counters,
-    );
+    let begun = begin(settings, backend, (fast, resp_port), shared, &counters);
     let (gate, fast_loop) = begun.map_err(StartError::System)?;
     let http = match http {
         None => {
@@ -129,23 +102,33 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
             };
             let limits = settings.limits.http;
             let counters = Arc::clone(&counters);
-            let door = HttpDoor::start(listener, gate.clone(), feeds, counters, limits, ended);
-            Some(door.map_err(StartError::System)?)
+            let door = HttpDoor::start(listener, gate.clone(), feeds, counters, limits, ended)
+                .map_err(StartError::System)?;
+            signals.stop_with(door.stopper());
+            Some(door)
         }
     };
-    let stopper = Stopper {
-        signals,
-        gate,
-        http: http.as_ref().map(HttpDoor::stopper),
-    };
+    let stopper = Stopper { signals, gate };
     Ok(Running {
-        doors,
+        doors: named,
         recovery,
         counters,
         stopper,
         http,
         fast_loop,
     })
+}
+
+/// Recovers the journal.
+fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
+    let opened = Embedded::open(settings.data.as_deref(), settings.storage);
+    let (mut backend, recovery) = opened.map_err(StartError::Open)?;
+    if let Some(travel) = settings.travel {
+        backend
+            .configure_travel(travel)
+            .map_err(StartError::Travel)?;
+    }
+    Ok((backend, recovery))
 }
 
 /// The feeds, each from where it can be told without a gap.
@@ -162,7 +145,7 @@ type LoopThread = JoinHandle<Result<(), Broken>>;
 fn begin(
     settings: &Settings,
     backend: Embedded,
-    ((resp, xml), port): ((Option<TcpListener>, Option<TcpListener>), u16),
+    (fast, port): (Vec<(FastDoor, TcpListener)>, u16),
     shared: (Feeds, Arc<Signals>),
     counters: &Arc<Counters>,
 ) -> io::Result<(Gate, LoopThread)> {
@@ -170,18 +153,49 @@ fn begin(
     let waker = Waker::new(poll.registry(), GATE)?;
     let (gate, inbox) = Gate::new(waker, backend.id_key().clone(), settings.verhoeff);
     let mut listeners = Vec::new();
-    for (door, socket) in [(FastDoor::Resp, resp), (FastDoor::Xml, xml)] {
-        if let Some(socket) = socket {
-            listeners.push(Listener::new(door, socket, poll.registry(), LISTENERS)?);
-        }
+    for (door, socket) in fast {
+        listeners.push(Listener::new(door, socket, poll.registry(), LISTENERS)?);
     }
     let engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
-    let told = (settings.limits, settings.xml_options);
+    let choices = Choices {
+        xml: settings.xml_options,
+        lines: settings.lines_options,
+    };
+    let told = (settings.limits, choices);
     let fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
     let thread = Builder::new()
         .name("fast-loop".to_owned())
         .spawn(move || fast_loop.run())?;
     Ok((gate, thread))
+}
+
+/// What listens, and where.
+#[derive(Default)]
+struct Doors {
+    named: Vec<(&'static str, SocketAddr)>,
+    fast: Vec<(FastDoor, TcpListener)>,
+    http: Option<TcpListener>,
+}
+
+/// Binds every door that is to be open.
+fn listen(settings: &Settings) -> Result<Doors, StartError> {
+    let mut doors = Doors::default();
+    for (name, fast, address) in [
+        ("resp", Some(FastDoor::Resp), settings.resp),
+        ("http", None, settings.http),
+        ("xml", Some(FastDoor::Xml), settings.xml),
+        ("travel", Some(FastDoor::Lines), settings.lines),
+    ] {
+        let Some(address) = address else { continue };
+        let listener = bind(name, address)?;
+        let address = listener.local_addr().map_err(StartError::System)?;
+        doors.named.push((name, address));
+        match fast {
+            Some(door) => doors.fast.push((door, listener)),
+            None => doors.http = Some(listener),
+        }
+    }
+    Ok(doors)
 }
 
 fn bind(door: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
@@ -259,9 +273,6 @@ impl Stopper {
     /// Begins the end: nobody new is served, everything accepted is answered.
     pub fn stop(&self) {
         self.signals.end();
-        if let Some(http) = &self.http {
-            http.stop();
-        }
         self.gate.wake();
     }
 }

@@ -18,7 +18,7 @@ use turnstile_resp::{
 };
 use turnstile_rooms::Rooms;
 
-use crate::{connections::Connections, counters::ErrorCode, engine::Engine};
+use crate::{connections::Connections, counters::ErrorCode, engine::Engine, signals::Signals};
 
 use self::{batch::Batch, following::Following};
 
@@ -61,6 +61,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) engine: &'a mut Engine,
     /// Everybody else.
     pub(crate) others: &'a Connections,
+    pub(crate) signals: &'a Signals,
 }
 
 impl Session {

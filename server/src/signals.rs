@@ -1,18 +1,36 @@
 //! What the threads of a server tell each other about its end.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
+
+use crate::http::HttpStopper;
 
 /// The end begins when somebody asks for it; the loop ends last, when nobody else needs it.
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     ending: AtomicBool,
     others_ended: AtomicBool,
+    http: OnceLock<HttpStopper>,
 }
 
 impl Signals {
     /// Begins the end.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Release);
+        if let Some(http) = self.http.get() {
+            http.stop();
+        }
+    }
+
+    /// Has this door stopped when the end begins.
+    pub(crate) fn stop_with(&self, http: HttpStopper) {
+        let is_first = self.http.set(http).is_ok();
+        assert!(is_first, "a server has one HTTP door");
+        if self.is_ending() {
+            self.end();
+        }
     }
 
     pub(crate) fn is_ending(&self) -> bool {

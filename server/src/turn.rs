@@ -2,6 +2,7 @@
 
 mod ending;
 mod handing;
+mod telling;
 
 use std::{
     collections::VecDeque,
@@ -14,7 +15,6 @@ use std::{
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
-use turnstile_resp::{exchange, rooms};
 use turnstile_rooms::Rooms;
 
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
     buffer::Input,
     connection::Connection,
     connections::Connections,
-    conversation::{Conversation, FastDoor},
+    conversation::{Choices, Conversation, FastDoor},
     engine::Engine,
     feed::Feed,
     gate::Inbox,
@@ -32,6 +32,7 @@ use crate::{
     owed::{News, Owed},
     session::Surroundings,
     signals::Signals,
+    tickets::{Tickets, Waiter},
 };
 
 /// The poll's name for the gate; connections are named by their places, from 0.
@@ -82,7 +83,7 @@ pub(crate) struct FastLoop {
     exchange: Arc<Feed<Exchange>>,
     signals: Arc<Signals>,
     limits: Limits,
-    xml: turnstile_xml::Options,
+    choices: Choices,
     scratch: Input,
     /// Connections with something to do, in the order in which they got it.
     ready: VecDeque<usize>,
@@ -90,6 +91,8 @@ pub(crate) struct FastLoop {
     open: Owed,
     /// What the group under way owes; empty when there is none.
     under_way: Owed,
+    /// Who waits for a late answer.
+    tickets: Tickets,
     /// Connections that follow events.
     followers: Vec<usize>,
     connections_ever: u64,
@@ -108,7 +111,7 @@ impl FastLoop {
         engine: Engine,
         inbox: Inbox,
         ((rooms, exchange), signals): (Feeds, Arc<Signals>),
-        (limits, xml): (Limits, turnstile_xml::Options),
+        (limits, choices): (Limits, Choices),
     ) -> Self {
         Self {
             poll,
@@ -116,6 +119,7 @@ impl FastLoop {
             accepting: Accepting::WhenTold,
             connections: Connections::default(),
             swept_ms: engine.now().0,
+            tickets: Tickets::new(Arc::clone(&engine.counters)),
             engine,
             inbox,
             asks_wait: false,
@@ -123,7 +127,7 @@ impl FastLoop {
             exchange,
             signals,
             limits,
-            xml,
+            choices,
             scratch: Input::roomy(),
             ready: VecDeque::new(),
             open: Owed::default(),
@@ -290,7 +294,7 @@ impl FastLoop {
         self.connections_ever += 1;
         let since_ms = self.engine.now().0;
         let client = (self.connections_ever, peer);
-        let conversation = Conversation::new(door, client, since_ms, self.xml);
+        let conversation = Conversation::new(door, client, since_ms, self.choices);
         let connection = Connection::new(socket, conversation, self.sweep);
         self.connections.add(Box::new(connection));
     }
@@ -318,9 +322,11 @@ impl FastLoop {
                 continue;
             };
             let followed = connection.conversation().follows();
+            let awaited = connection.conversation().awaits();
             let mut around = Surroundings {
                 engine: &mut self.engine,
                 others: &self.connections,
+                signals: &self.signals,
             };
             self.open.requests +=
                 connection.serve(&mut around, &mut self.scratch, &self.limits, budget);
@@ -330,6 +336,9 @@ impl FastLoop {
                 if follows {
                     self.followers.push(place);
                 }
+            }
+            if let (None, Some(ticket)) = (awaited, connection.conversation().awaits()) {
+                self.tickets.add(ticket, Waiter::Connection(place));
             }
             connection.queued = connection.is_due(&self.limits);
             if connection.queued {
@@ -353,7 +362,7 @@ impl FastLoop {
             let Some(ask) = self.inbox.next() else { return };
             self.engine.counters.gate_taken.add(1);
             self.open.requests += 1;
-            match Waiting::decide(ask, &mut self.engine) {
+            match Waiting::decide(ask, &mut self.engine, &mut self.tickets) {
                 Some(waiting) => self.open.waiting.push(waiting),
                 None => self.inbox.note_answered(),
             }
@@ -382,58 +391,13 @@ impl FastLoop {
     fn close(&mut self, place: usize) {
         if let Some(connection) = self.connections.take(place) {
             let door = connection.conversation().door();
+            if let Some(ticket) = connection.conversation().awaits() {
+                self.tickets.forget(ticket, place);
+            }
             drop(connection);
             self.connections.forget(place);
             self.followers.retain(|&follower| follower != place);
             self.engine.counters.of(door).open.take(1);
-        }
-    }
-
-    /// Whether anybody wants to know what happens at the exchange.
-    fn is_exchange_followed(&self) -> bool {
-        self.exchange.is_kept() || !self.followers.is_empty()
-    }
-
-    /// Tells what durable groups have changed. `exchange_kept`: somebody may ask for what happened
-    /// at the exchange.
-    fn publish(&mut self, news: &mut News, exchange_kept: bool) {
-        let (feed, followers) = (&self.rooms, &self.followers);
-        let (connections, limits) = (&mut self.connections, &self.limits);
-        let mut tell = |channel: &str, message: &str| {
-            for &place in followers {
-                if let Some(connection) = connections.get_mut(place) {
-                    connection.tell((channel, message), limits);
-                }
-            }
-        };
-        for event in news.rooms.drain(..) {
-            if !followers.is_empty() {
-                tell(rooms::CHANNEL, &rooms::event_json(&event));
-            }
-            feed.publish(event);
-        }
-        for event in news.exchange.drain(..) {
-            if !followers.is_empty() {
-                let channel = exchange::channel(event.symbol);
-                tell(&channel, &exchange::event_json(&event));
-            }
-            if exchange_kept {
-                self.exchange.publish(event);
-            } else {
-                news.exchange_dropped = Some(event.position);
-            }
-        }
-        if let Some(position) = news.exchange_dropped.take() {
-            self.exchange.drop_up_to(position);
-        }
-        if !self.followers.is_empty() {
-            let mut told = self.followers.clone();
-            let connections = &mut self.connections;
-            let waits =
-                |&&place: &&usize| connections.get_mut(place).is_some_and(|one| one.waits());
-            // Those whose messages stand behind answers of the open group get them with these.
-            self.open.places.extend(told.iter().filter(waits));
-            self.send(&mut told);
         }
     }
 

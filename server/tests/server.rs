@@ -10,4 +10,6 @@ mod server {
     mod hostile;
     mod hostile_xml;
     mod overlap;
+    mod travel;
+    mod travel_lines;
 }

@@ -3,12 +3,14 @@
 use turnstile_embedded::Services;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
+use turnstile_travel::{Event, EventKind, Travel};
 use turnstile_types::{Hosts, Machine, Position};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Happenings {
     pub(crate) rooms: Vec<turnstile_rooms::Event>,
     pub(crate) exchange: Vec<turnstile_exchange::Event>,
+    pub(crate) travel: Vec<Event>,
 }
 
 impl Happenings {
@@ -19,27 +21,37 @@ impl Happenings {
         rooms.drain_events(&mut |event| events.rooms.push(event));
         let exchange: &mut Exchange = services.machine_mut();
         exchange.drain_events(&mut |event| events.exchange.push(event));
+        let travel: &mut Travel = services.machine_mut();
+        travel.drain_events(&mut |event| events.travel.push(event));
         events
     }
 
     /// Takes what has happened up to the last position.
     pub(crate) fn take_up_to(&mut self, last: Position) -> Self {
-        let is_later = |(position, _): (Position, u32)| position > last;
-        let mut rooms = self.rooms.iter();
-        let rooms = rooms.position(|event| is_later(Rooms::place_of(event)));
-        let mut exchange = self.exchange.iter();
-        let exchange = exchange.position(|event| is_later(Exchange::place_of(event)));
         let later = Self {
-            rooms: self.rooms.split_off(rooms.unwrap_or(self.rooms.len())),
-            exchange: self
-                .exchange
-                .split_off(exchange.unwrap_or(self.exchange.len())),
+            rooms: later::<Rooms>(&mut self.rooms, last),
+            exchange: later::<Exchange>(&mut self.exchange, last),
+            travel: later::<Travel>(&mut self.travel, last),
         };
         std::mem::replace(self, later)
+    }
+
+    /// How many answers were given late.
+    pub(crate) fn late_answers(&self) -> u64 {
+        let is_answer = |event: &&Event| matches!(event.kind, EventKind::Answered { .. });
+        let answers = self.travel.iter().filter(is_answer).count();
+        u64::try_from(answers).expect("a few answers")
     }
 
     pub(crate) fn extend(&mut self, later: Self) {
         self.rooms.extend(later.rooms);
         self.exchange.extend(later.exchange);
+        self.travel.extend(later.travel);
     }
+}
+
+/// Takes what happened after the last position.
+fn later<M: Machine>(events: &mut Vec<M::Event>, last: Position) -> Vec<M::Event> {
+    let at = events.partition_point(|event| M::place_of(event).0 <= last);
+    events.split_off(at)
 }

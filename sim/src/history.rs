@@ -256,6 +256,8 @@ impl History {
                     return Ok(End::PowerCut);
                 }
             }
+        } else if !self.ask(server, None, &Traffic::awakening())? {
+            return Ok(End::PowerCut);
         }
         // Most lives are short; some are long enough to fill segments and a small disk.
         let turns = if self.random.one_in(8) { 150 } else { 20 };
@@ -339,7 +341,9 @@ impl History {
                 self.summary.commits += 1;
                 let events = Happenings::of(server.state_mut().machines_mut());
                 self.news.extend(events);
-                self.judge.announced(self.news.take_up_to(*position))?;
+                let told = self.news.take_up_to(*position);
+                self.summary.late_answers += told.late_answers();
+                self.judge.announced(told)?;
             }
             Ok(None) => {}
             Err(_) => self.summary.failed_commits += 1,

@@ -7,6 +7,7 @@ use turnstile_exchange::Exchange;
 use turnstile_record::{Record, SERVICE_ENGINE};
 use turnstile_rooms::Rooms;
 use turnstile_sequencer::{ExecuteError, KEY_MS};
+use turnstile_travel::Travel;
 use turnstile_types::{Context, Machine, Machines, Position, Principal, Timestamp, hash_of};
 
 use crate::{
@@ -14,6 +15,7 @@ use crate::{
     happenings::Happenings,
     market::Market,
     occupancy::Occupancy,
+    patience::Patience,
     request::{Answer, Request},
 };
 
@@ -47,6 +49,7 @@ pub(crate) struct Judge {
     keys: BTreeMap<String, usize>,
     rooms: Follower<Rooms>,
     exchange: Follower<Exchange>,
+    travel: Follower<Travel>,
 }
 
 pub(crate) type Judged = Result<(), Violation>;
@@ -132,7 +135,9 @@ impl Judge {
         let mut rooms = events.rooms.into_iter();
         rooms.try_for_each(|event| self.rooms.hear(event))?;
         let mut exchange = events.exchange.into_iter();
-        exchange.try_for_each(|event| self.exchange.hear(event))
+        exchange.try_for_each(|event| self.exchange.hear(event))?;
+        let mut travel = events.travel.into_iter();
+        travel.try_for_each(|event| self.travel.hear(event))
     }
 
     /// Shows the followers what a recovery announces.
@@ -140,7 +145,9 @@ impl Judge {
         let mut rooms = events.rooms.into_iter();
         rooms.try_for_each(|event| self.rooms.hear_again(event))?;
         let mut exchange = events.exchange.into_iter();
-        exchange.try_for_each(|event| self.exchange.hear_again(event))
+        exchange.try_for_each(|event| self.exchange.hear_again(event))?;
+        let mut travel = events.travel.into_iter();
+        travel.try_for_each(|event| self.travel.hear_again(event))
     }
 
     /// Judges where a recovery ended. From then on, what was recovered is promised again.
@@ -148,6 +155,7 @@ impl Judge {
         if is_damaged {
             self.rooms.forget_after(last);
             self.exchange.forget_after(last);
+            self.travel.forget_after(last);
         }
         let last = usize::try_from(last.0).unwrap_or(usize::MAX);
         let least = if is_damaged {
@@ -233,12 +241,13 @@ impl Judge {
             }
             let events = Happenings::of(&mut again);
             models
-                .show(taken, &events)
+                .show(position, taken, &events)
                 .map_err(|what| Violation(format!("position {position}: {what}")))?;
             happened.extend(events);
         }
         self.rooms.compare(&happened.rooms)?;
         self.exchange.compare(&happened.exchange)?;
+        self.travel.compare(&happened.travel)?;
         if hash_of(&again) != hash_of(recovered) {
             return violation("the recovered state is another than that of its records");
         }
@@ -255,12 +264,19 @@ impl Judge {
 struct Models {
     occupancy: Occupancy,
     market: Market,
+    patience: Patience,
 }
 
 impl Models {
     /// Shows a record with everything that it caused.
-    fn show(&mut self, taken: &Taken, events: &Happenings) -> Result<(), String> {
+    fn show(
+        &mut self,
+        position: Position,
+        taken: &Taken,
+        events: &Happenings,
+    ) -> Result<(), String> {
         let now = taken.time;
+        self.patience.happen(&events.travel)?;
         if taken.service == SERVICE_ENGINE {
             self.occupancy.expire(now);
             return self.market.tick(now, &events.exchange);
@@ -276,6 +292,11 @@ impl Models {
                 let outcome = outcome.expect("the machine made it");
                 self.market.show(now, &command, &outcome, &events.exchange)
             }
+            Request::Travel(_) => {
+                let outcome = Travel::decode_outcome(&taken.outcome);
+                let outcome = outcome.expect("the machine made it");
+                self.patience.show(position, &outcome)
+            }
         }
     }
 
@@ -287,7 +308,8 @@ impl Models {
         if found != expected as u64 {
             return Err(format!("{found} bookings stand, not {expected}"));
         }
-        self.market.agrees(now, services.exchange())
+        self.market.agrees(now, services.exchange())?;
+        self.patience.agrees(now, services.travel())
     }
 }
 

@@ -13,6 +13,7 @@ mod history;
 mod judge;
 mod market;
 mod occupancy;
+mod patience;
 mod request;
 mod summary;
 mod traffic;

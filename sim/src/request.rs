@@ -5,6 +5,7 @@ use turnstile_exchange::Exchange;
 use turnstile_journal::Log;
 use turnstile_rooms::Rooms;
 use turnstile_sequencer::{ExecuteError, Reply, Sequencer};
+use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Key, Machine, Principal, Timestamp};
 
 /// A command of one of the services.
@@ -12,6 +13,7 @@ use turnstile_types::{Hosts, Key, Machine, Principal, Timestamp};
 pub(crate) enum Request<'a> {
     Rooms(turnstile_rooms::Command<'a>),
     Exchange(turnstile_exchange::Command),
+    Travel(turnstile_travel::Command),
 }
 
 /// What became of a request; the outcome in the bytes of its service.
@@ -20,12 +22,19 @@ pub(crate) type Answer = Result<Reply<Vec<u8>>, ExecuteError>;
 impl<'a> Request<'a> {
     /// Reads the bytes of a command that this traffic has made.
     pub(crate) fn decode(service: u8, payload: &'a [u8]) -> Self {
-        if service == Rooms::SERVICE {
-            let command = Rooms::decode_command(payload);
-            Self::Rooms(command.expect("it was encoded by the traffic"))
-        } else {
-            let command = Exchange::decode_command(payload);
-            Self::Exchange(command.expect("it was encoded by the traffic"))
+        match service {
+            Rooms::SERVICE => {
+                let command = Rooms::decode_command(payload);
+                Self::Rooms(command.expect("it was encoded by the traffic"))
+            }
+            Travel::SERVICE => {
+                let command = Travel::decode_command(payload);
+                Self::Travel(command.expect("it was encoded by the traffic"))
+            }
+            _ => {
+                let command = Exchange::decode_command(payload);
+                Self::Exchange(command.expect("it was encoded by the traffic"))
+            }
         }
     }
 
@@ -41,6 +50,10 @@ impl<'a> Request<'a> {
                 Exchange::encode_command(command, &mut payload);
                 (Exchange::SERVICE, payload)
             }
+            Self::Travel(command) => {
+                Travel::encode_command(command, &mut payload);
+                (Travel::SERVICE, payload)
+            }
         }
     }
 
@@ -53,6 +66,7 @@ impl<'a> Request<'a> {
         match self {
             Self::Rooms(command) => execute::<Rooms, L>(server, now, key, command),
             Self::Exchange(command) => execute::<Exchange, L>(server, now, key, command),
+            Self::Travel(command) => execute::<Travel, L>(server, now, key, command),
         }
     }
 }

@@ -16,6 +16,8 @@ pub struct Summary {
     pub snapshots: u64,
     /// Trades that a last recovery found at the exchange.
     pub trades: u64,
+    /// Answers of travel that were announced late.
+    pub late_answers: u64,
     /// Damage that a recovery refused to repair by forgetting.
     pub damage_refused: u64,
     /// The hash of everything that was answered: the same for the same seed.
@@ -43,6 +45,7 @@ impl Summary {
         self.refused_by_full_disk += other.refused_by_full_disk;
         self.snapshots += other.snapshots;
         self.trades += other.trades;
+        self.late_answers += other.late_answers;
         self.damage_refused += other.damage_refused;
         self.trace = self.trace.rotate_left(5) ^ other.trace;
     }

@@ -2,21 +2,24 @@
 
 mod exchange;
 mod rooms;
+mod travel;
 
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
 use turnstile_seed::Random;
+use turnstile_travel::Travel;
 use turnstile_types::{Machine, Timestamp};
 
 use crate::request::Request;
 
-use self::{exchange::Traders, rooms::Guests};
+use self::{exchange::Traders, rooms::Guests, travel::Travelers};
 
-/// Makes requests to both services, and remembers what was given out.
+/// Makes requests to every service, and remembers what was given out.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     guests: Guests,
     traders: Traders,
+    travelers: Travelers,
 }
 
 impl Traffic {
@@ -24,6 +27,7 @@ impl Traffic {
         Self {
             guests: Guests::new(),
             traders: Traders::default(),
+            travelers: Travelers::default(),
         }
     }
 
@@ -31,26 +35,39 @@ impl Traffic {
     pub(crate) fn opening() -> Vec<Request<'static>> {
         let rooms = Guests::opening().into_iter().map(Request::Rooms);
         let exchange = Traders::opening().into_iter().map(Request::Exchange);
-        rooms.chain(exchange).collect()
+        let travel = Travelers::opening().into_iter().map(Request::Travel);
+        rooms.chain(exchange).chain(travel).collect()
+    }
+
+    /// The request with which every later life begins.
+    pub(crate) const fn awakening() -> Request<'static> {
+        Request::Travel(turnstile_travel::Command::Recover)
     }
 
     /// One more request, made at `now`.
     pub(crate) fn next(&self, random: &mut Random, now: Timestamp) -> Request<'static> {
-        if random.one_in(2) {
-            Request::Rooms(self.guests.next(random))
-        } else {
-            Request::Exchange(self.traders.next(random, now))
+        match random.below(3) {
+            0 => Request::Rooms(self.guests.next(random)),
+            1 => Request::Exchange(self.traders.next(random, now)),
+            _ => Request::Travel(self.travelers.next(random)),
         }
     }
 
     /// Remembers what was given out with an outcome, in the bytes of its service.
     pub(crate) fn note(&mut self, service: u8, outcome: &[u8]) {
-        if service == Rooms::SERVICE {
-            let outcome = Rooms::decode_outcome(outcome);
-            self.guests.note(&outcome.expect("the machine made it"));
-        } else {
-            let outcome = Exchange::decode_outcome(outcome);
-            self.traders.note(&outcome.expect("the machine made it"));
+        match service {
+            Rooms::SERVICE => {
+                let outcome = Rooms::decode_outcome(outcome);
+                self.guests.note(&outcome.expect("the machine made it"));
+            }
+            Travel::SERVICE => {
+                let outcome = Travel::decode_outcome(outcome);
+                self.travelers.note(&outcome.expect("the machine made it"));
+            }
+            _ => {
+                let outcome = Exchange::decode_outcome(outcome);
+                self.traders.note(&outcome.expect("the machine made it"));
+            }
         }
     }
 }

@@ -37,6 +37,7 @@ fn no_promise_is_broken_and_every_kind_of_fault_is_reached() {
         total.refused_by_full_disk,
         total.snapshots,
         total.trades,
+        total.late_answers,
         total.damage_refused,
     ];
     assert!(reached.iter().all(|&count| count > 20), "{total:?}");

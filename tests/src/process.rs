@@ -47,6 +47,8 @@ impl Turnstile {
             "127.0.0.1:0",
             "--xml",
             "off",
+            "--travel",
+            "off",
             "--http",
             "127.0.0.1:0",
         ]);

@@ -13,6 +13,7 @@ use turnstile_journal::{
 };
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_sequencer::{ExecuteError, ReplayError, Sequencer, Settled, State};
+use turnstile_travel::{Settings, Travel};
 use turnstile_types::{Hosts, Key, Machine, Machines, Malformed, Position, Principal, Timestamp};
 
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
     kept::Kept,
     recent::Recents,
     snapshots::Snapshots,
+    start::{Start, UnsoundSettings},
 };
 
 /// How a back end is kept.
@@ -59,6 +61,8 @@ pub struct Recovery {
     pub rooms_events_after: Position,
     /// The same for that of the exchange.
     pub exchange_events_after: Position,
+    /// The same for that of travel.
+    pub travel_events_after: Position,
     /// What the journal's scan found; nothing for a back end without a directory.
     pub journal: Option<Report>,
     /// How long it took, wall clock.
@@ -110,6 +114,7 @@ pub struct Embedded {
     snapshots: Option<Snapshots>,
     id_key: IdKey,
     recents: Recents,
+    start: Start,
     /// Groups committed or settled; those sent ahead are not among them.
     groups: u64,
 }
@@ -147,15 +152,18 @@ impl Embedded {
             position: state.position(),
             rooms_events_after: recents.rooms.complete_after(),
             exchange_events_after: recents.exchange.complete_after(),
+            travel_events_after: recents.travel.complete_after(),
             journal: Some(report),
             took: begun.elapsed(),
         };
+        let start = Start::of(state.machines().travel());
         let snapshots = Snapshots::new(disk, journal.id(), options.snapshot_records, snapshot);
         let embedded = Self {
             sequencer: Sequencer::new(state, Kept::InDirectory(Box::new(journal))),
             snapshots: Some(snapshots),
             id_key,
             recents,
+            start,
             groups: 0,
         };
         Ok((embedded, recovery))
@@ -167,6 +175,7 @@ impl Embedded {
             snapshots: None,
             id_key: id_key::passing().map_err(OpenError::IdKey)?,
             recents: Recents::after(Position(0)),
+            start: Start::default(),
             groups: 0,
         };
         let recovery = Recovery {
@@ -175,14 +184,29 @@ impl Embedded {
             position: Position(0),
             rooms_events_after: Position(0),
             exchange_events_after: Position(0),
+            travel_events_after: Position(0),
             journal: None,
             took: Duration::ZERO,
         };
         Ok((embedded, recovery))
     }
 
+    /// Has travel played by these settings from the next [`tick`](Self::tick) on; what it was
+    /// configured to be before is over. To be called before that, or not at all.
+    ///
+    /// # Errors
+    /// Travel would refuse them; nothing has changed.
+    pub fn configure_travel(&mut self, settings: Settings) -> Result<(), UnsoundSettings> {
+        let travel = self.sequencer.state().machines().travel();
+        self.start = Start::with(travel, settings)?;
+        Ok(())
+    }
+
     /// Decides one command in the open group. Its answer MUST NOT leave before
     /// [`commit`](Self::commit) has returned `Ok`.
+    ///
+    /// A command for travel is not taken before travel knows that it has started anew, by a
+    /// [`tick`](Self::tick): until then the disk is full.
     ///
     /// # Errors
     /// The command was not taken; nothing of it happened.
@@ -196,6 +220,9 @@ impl Embedded {
     where
         Services: Hosts<M>,
     {
+        if M::SERVICE == Travel::SERVICE && !self.start.is_over() {
+            return Err(ExecuteError::ReadOnly);
+        }
         self.sequencer.execute::<M>(now, principal, key, command)
     }
 
@@ -233,18 +260,24 @@ impl Embedded {
         machine.prefetch(command);
     }
 
-    /// Lets what is due happen, in a logged tick. To be called at the start of every turn.
+    /// Lets what is due happen, in a logged tick; after a start, travel is first told of it. To be
+    /// called at the start of every turn.
     ///
     /// # Errors
     /// The tick was not taken: what is due stays due.
     pub fn tick(&mut self, now: Timestamp) -> Result<(), ExecuteError> {
+        self.start.tell(&mut self.sequencer, now)?;
         self.sequencer.tick(now)
     }
 
     /// When [`tick`](Self::tick) will have something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
-        self.sequencer.state().machines().next_deadline()
+        let state = self.sequencer.state();
+        if !self.start.is_over() {
+            return Some(state.time());
+        }
+        state.machines().next_deadline()
     }
 
     /// Makes the open group durable: one write and one sync, or nothing when it is empty.
@@ -325,6 +358,13 @@ impl Embedded {
         self.recents.exchange.drain(&mut *take);
         let services = self.sequencer.state_mut().machines_mut();
         Hosts::<Exchange>::machine_mut(services).drain_events(take);
+    }
+
+    /// The same for what happened in travel.
+    pub fn drain_travel_events(&mut self, take: &mut dyn FnMut(turnstile_travel::Event)) {
+        self.recents.travel.drain(&mut *take);
+        let services = self.sequencer.state_mut().machines_mut();
+        Hosts::<Travel>::machine_mut(services).drain_events(take);
     }
 
     /// The last position assigned.

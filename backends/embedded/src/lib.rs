@@ -8,11 +8,13 @@ mod kept;
 mod recent;
 mod services;
 mod snapshots;
+mod start;
 mod verify;
 
 pub use embedded::{Embedded, OpenError, Options, Recovery, Status};
 pub use id_key::IdKeyError;
 pub use services::Services;
+pub use start::UnsoundSettings;
 pub use turnstile_journal::{CommitError, Durability, LogThread};
 pub use turnstile_sequencer::{ExecuteError, Settled};
 pub use verify::{Verdict, VerifyError, verify};

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Machine, Position};
 
 use crate::Services;
@@ -57,6 +58,7 @@ impl<M: Machine> Recent<M> {
 pub(crate) struct Recents {
     pub(crate) rooms: Recent<Rooms>,
     pub(crate) exchange: Recent<Exchange>,
+    pub(crate) travel: Recent<Travel>,
 }
 
 impl Recents {
@@ -64,16 +66,19 @@ impl Recents {
         Self {
             rooms: Recent::after(position),
             exchange: Recent::after(position),
+            travel: Recent::after(position),
         }
     }
 
     pub(crate) fn take_from(&mut self, services: &mut Services) {
         self.rooms.take_from(services.machine_mut());
         self.exchange.take_from(services.machine_mut());
+        self.travel.take_from(services.machine_mut());
     }
 
     pub(crate) fn finish(&mut self) {
         self.rooms.finish();
         self.exchange.finish();
+        self.travel.finish();
     }
 }

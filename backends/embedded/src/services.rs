@@ -2,6 +2,7 @@
 
 use turnstile_exchange::{Exchange, Totals};
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::{
     Context, Hosts, Machine, Machines, Malformed, Reader, Sink, Timestamp, Unapplied, apply_payload,
 };
@@ -11,6 +12,7 @@ use turnstile_types::{
 pub struct Services {
     rooms: Rooms,
     exchange: Exchange,
+    travel: Travel,
 }
 
 impl Services {
@@ -23,6 +25,11 @@ impl Services {
     pub const fn exchange(&self) -> &Exchange {
         &self.exchange
     }
+
+    #[must_use]
+    pub const fn travel(&self) -> &Travel {
+        &self.travel
+    }
 }
 
 impl Machines for Services {
@@ -30,6 +37,7 @@ impl Machines for Services {
         Self {
             rooms: Machine::empty(),
             exchange: Machine::empty(),
+            travel: Machine::empty(),
         }
     }
 
@@ -43,6 +51,7 @@ impl Machines for Services {
         match service {
             Rooms::SERVICE => apply_payload(&mut self.rooms, context, payload, outcome),
             Exchange::SERVICE => apply_payload(&mut self.exchange, context, payload, outcome),
+            Travel::SERVICE => apply_payload(&mut self.travel, context, payload, outcome),
             _ => Err(Unapplied::UnknownService),
         }
     }
@@ -51,6 +60,7 @@ impl Machines for Services {
         let deadlines = [
             Machine::next_deadline(&self.rooms),
             Machine::next_deadline(&self.exchange),
+            Machine::next_deadline(&self.travel),
         ];
         deadlines.into_iter().flatten().min()
     }
@@ -58,36 +68,47 @@ impl Machines for Services {
     fn tick(&mut self, context: &Context<'_>) {
         Machine::tick(&mut self.rooms, context);
         Machine::tick(&mut self.exchange, context);
+        Machine::tick(&mut self.travel, context);
     }
 
     fn forget_events(&mut self) {
         self.rooms.drain_events(&mut drop);
         self.exchange.drain_events(&mut drop);
+        self.travel.drain_events(&mut drop);
     }
 
-    /// The services one after the other. Those after rooms write nothing when nothing has
-    /// happened to them, so that the states of a server that never used them stay as they were.
+    /// The services one after the other, up to the last to which something has happened, so that
+    /// the states of a server that never used the others stay as they were. Rooms are always there.
     fn snapshot(&self, out: &mut dyn Sink) {
+        let has_travel = !self.travel.is_new();
         Machine::snapshot(&self.rooms, out);
-        if self.exchange.totals() != Totals::default() {
+        if has_travel || self.exchange.totals() != Totals::default() {
             Machine::snapshot(&self.exchange, out);
+        }
+        if has_travel {
+            Machine::snapshot(&self.travel, out);
         }
     }
 
     fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         let rooms = Machine::restore_from(&mut reader)?;
-        let exchange = if reader.is_empty() {
-            Machine::empty()
-        } else {
-            Machine::restore_from(&mut reader)?
-        };
+        let exchange = restore_if_there(&mut reader)?;
+        let travel = restore_if_there(&mut reader)?;
         reader.finish("end of the snapshot")?;
-        Ok(Self { rooms, exchange })
+        Ok(Self {
+            rooms,
+            exchange,
+            travel,
+        })
     }
 
     fn check(&self) -> Result<(), Vec<String>> {
-        let checked = [Machine::check(&self.rooms), Machine::check(&self.exchange)];
+        let checked = [
+            Machine::check(&self.rooms),
+            Machine::check(&self.exchange),
+            Machine::check(&self.travel),
+        ];
         let violations: Vec<String> = checked
             .into_iter()
             .filter_map(Result::err)
@@ -99,6 +120,14 @@ impl Machines for Services {
             Err(violations)
         }
     }
+}
+
+/// The next machine, or an empty one where no more are kept.
+fn restore_if_there<M: Machine>(reader: &mut Reader<'_>) -> Result<M, Malformed> {
+    if reader.is_empty() {
+        return Ok(M::empty());
+    }
+    M::restore_from(reader)
 }
 
 impl Hosts<Rooms> for Services {
@@ -118,5 +147,15 @@ impl Hosts<Exchange> for Services {
 
     fn machine_mut(&mut self) -> &mut Exchange {
         &mut self.exchange
+    }
+}
+
+impl Hosts<Travel> for Services {
+    fn machine(&self) -> &Travel {
+        &self.travel
+    }
+
+    fn machine_mut(&mut self) -> &mut Travel {
+        &mut self.travel
     }
 }

@@ -32,6 +32,8 @@ pub struct Verdict {
     pub rooms: turnstile_rooms::Totals,
     /// What the exchange has done and holds.
     pub exchange: turnstile_exchange::Totals,
+    /// What travel holds.
+    pub travel: turnstile_travel::Totals,
     /// How long it took, wall clock.
     pub took: Duration,
 }
@@ -91,6 +93,7 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
         violations: first.machines().check().err().unwrap_or_default(),
         rooms: first.machines().rooms().totals(),
         exchange: first.machines().exchange().totals(),
+        travel: first.machines().travel().totals(),
         journal,
         took: begun.elapsed(),
     })

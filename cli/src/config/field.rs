@@ -10,10 +10,12 @@ pub(super) enum Field {
     Resp,
     Http,
     Xml,
+    Travel,
     Verhoeff,
     ReplyLengthLine,
     LenientAccounts,
     SelfMatch,
+    BillTotal,
     LogLevel,
     LogFormat,
 }
@@ -28,7 +30,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -36,10 +38,12 @@ impl Field {
         Self::Resp,
         Self::Http,
         Self::Xml,
+        Self::Travel,
         Self::Verhoeff,
         Self::ReplyLengthLine,
         Self::LenientAccounts,
         Self::SelfMatch,
+        Self::BillTotal,
         Self::LogLevel,
         Self::LogFormat,
     ];
@@ -47,9 +51,10 @@ impl Field {
     pub(super) const fn section(self) -> &'static str {
         match self {
             Self::Data | Self::Durability | Self::SegmentBytes | Self::SnapshotRecords => "storage",
-            Self::Resp | Self::Http | Self::Xml => "doors",
+            Self::Resp | Self::Http | Self::Xml | Self::Travel => "doors",
             Self::Verhoeff => "rooms",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
+            Self::BillTotal => "travel",
             Self::LogLevel | Self::LogFormat => "log",
         }
     }
@@ -63,10 +68,12 @@ impl Field {
             Self::Resp => "resp",
             Self::Http => "http",
             Self::Xml => "xml",
+            Self::Travel => "travel",
             Self::Verhoeff => "verhoeff",
             Self::ReplyLengthLine => "reply_length_line",
             Self::LenientAccounts => "lenient_accounts",
             Self::SelfMatch => "self_match",
+            Self::BillTotal => "bill_total",
             Self::LogLevel => "level",
             Self::LogFormat => "format",
         }
@@ -81,10 +88,12 @@ impl Field {
             Self::Resp => "--resp",
             Self::Http => "--http",
             Self::Xml => "--xml",
+            Self::Travel => "--travel",
             Self::Verhoeff => "--verhoeff",
             Self::ReplyLengthLine => "--xml-reply-length-line",
             Self::LenientAccounts => "--xml-lenient-accounts",
             Self::SelfMatch => "--xml-self-match",
+            Self::BillTotal => "--travel-bill-total",
             Self::LogLevel => "--log",
             Self::LogFormat => "--log-format",
         }
@@ -97,12 +106,14 @@ impl Field {
             Self::Durability => Some("sync"),
             Self::Resp => Some("127.0.0.1:8479"),
             Self::Http => Some("127.0.0.1:8470"),
-            Self::Xml => Some("off"),
+            Self::Xml | Self::Travel => Some("off"),
             Self::SegmentBytes => Some("67108864"),
             Self::SnapshotRecords => Some("4000000"),
-            Self::Verhoeff | Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => {
-                Some("false")
-            }
+            Self::Verhoeff
+            | Self::ReplyLengthLine
+            | Self::LenientAccounts
+            | Self::SelfMatch
+            | Self::BillTotal => Some("false"),
             Self::LogLevel => Some(crate::logging::LEVEL),
             Self::LogFormat => Some("text"),
         }
@@ -110,15 +121,18 @@ impl Field {
 
     pub(super) const fn kind(self) -> Kind {
         match self {
-            Self::Verhoeff | Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => {
-                Kind::Boolean
-            }
+            Self::Verhoeff
+            | Self::ReplyLengthLine
+            | Self::LenientAccounts
+            | Self::SelfMatch
+            | Self::BillTotal => Kind::Boolean,
             Self::SegmentBytes | Self::SnapshotRecords => Kind::Integer,
             Self::Data
             | Self::Durability
             | Self::Resp
             | Self::Http
             | Self::Xml
+            | Self::Travel
             | Self::LogLevel
             | Self::LogFormat => Kind::Text,
         }

@@ -19,6 +19,9 @@ const RUST_LOG: &str = "RUST_LOG";
 /// authentication, and anybody may create accounts with any balance.
 const XML: &str = "127.0.0.1:12345";
 
+/// The same for the door of travel, where anybody may stop the server.
+const TRAVEL: &str = "127.0.0.1:12346";
+
 /// For each field its topmost text so far.
 #[derive(Debug)]
 pub(crate) struct Layers {
@@ -69,8 +72,9 @@ impl Layers {
 
     /// For `dev`, which opens every door.
     pub(crate) fn with_every_door(mut self) -> Self {
-        let address = Some(XML.to_owned());
-        self.put(Field::Xml, address, Origin::Default);
+        for (field, address) in [(Field::Xml, XML), (Field::Travel, TRAVEL)] {
+            self.put(field, Some(address.to_owned()), Origin::Default);
+        }
         self
     }
 
@@ -126,10 +130,12 @@ impl Layers {
             (Field::Resp, flags.resp),
             (Field::Http, flags.http),
             (Field::Xml, flags.xml),
+            (Field::Travel, flags.travel),
             (Field::Verhoeff, flags.verhoeff),
             (Field::ReplyLengthLine, flags.xml_reply_length_line),
             (Field::LenientAccounts, flags.xml_lenient_accounts),
             (Field::SelfMatch, flags.xml_self_match),
+            (Field::BillTotal, flags.travel_bill_total),
         ];
         for (field, text) in values {
             self.put(field, text, Origin::Flag(field.flag()));

@@ -30,7 +30,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 13] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 15] = [
     (
         "storage",
         "durability",
@@ -104,6 +104,23 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 13] = [
         "xml",
         "self_match",
         "--xml-self-match",
+        ["false", "true", "false", "true"],
+    ),
+    (
+        "doors",
+        "travel",
+        "--travel",
+        [
+            "\"off\"",
+            "\"127.0.0.1:1\"",
+            "\"127.0.0.1:2\"",
+            "\"127.0.0.1:12346\"",
+        ],
+    ),
+    (
+        "travel",
+        "bill_total",
+        "--travel-bill-total",
         ["false", "true", "false", "true"],
     ),
     (

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{Read as _, Write as _},
-    net::{Shutdown, TcpStream},
+    net::{Shutdown, SocketAddr, TcpStream},
 };
 
 use turnstile_client::Error;
@@ -15,12 +15,12 @@ fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let (resp, http) = (server.door("resp").unwrap(), server.door("http").unwrap());
-    let data_line = format!("data  {}", data.path().display());
+    let data_line = format!("data   {}", data.path().display());
     assert_eq!(
-        server.printed[3..5],
+        server.printed[4..6],
         [data_line, "loopback only, no key needed".to_owned()]
     );
-    let paste: Vec<&str> = server.printed[5..].iter().map(String::as_str).collect();
+    let paste: Vec<&str> = server.printed[6..].iter().map(String::as_str).collect();
     let [curl, redis_cli, rush, ..] = paste.as_slice() else {
         panic!("{paste:?}")
     };
@@ -59,7 +59,7 @@ fn dev_has_open_books_and_prints_what_to_paste_at_either_door() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let (resp, xml) = (server.door("resp").unwrap(), server.door("xml").unwrap());
-    let [.., depth, order, printf] = server.printed.as_slice() else {
+    let [.., depth, order, printf, _travel] = server.printed.as_slice() else {
         panic!("{:?}", server.printed)
     };
     let mut door = server.connect();
@@ -73,16 +73,7 @@ fn dev_has_open_books_and_prints_what_to_paste_at_either_door() {
     assert!(open.contains(bids) && open.contains(asks), "{open}");
     let bought = paste(order);
     assert!(bought.contains(" filled 10 1001 0 "), "{bought}");
-    // As `nc -N` does: all is sent, and the end of it told, before the answer is read.
-    let (request, address) = printf.split_once(" | nc -N ").unwrap();
-    assert_eq!(address, format!("{} {}", xml.ip(), xml.port()));
-    let request = request.strip_prefix("try   printf '").unwrap();
-    let request = request.strip_suffix('\'').unwrap().replace("\\n", "\n");
-    let mut stream = TcpStream::connect(xml).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    stream.shutdown(Shutdown::Write).unwrap();
-    let mut sold = String::new();
-    stream.read_to_string(&mut sold).unwrap();
+    let sold = pipe(printf, xml);
     assert!(
         sold.starts_with("<results><opened sym=\"ACME\" amount=\"-10\" limit=\"99.9\" id="),
         "{sold}"
@@ -99,6 +90,35 @@ fn dev_has_open_books_and_prints_what_to_paste_at_either_door() {
     let server = Server::dev(data.path());
     let again = words(&ask(&mut server.connect(), "EXCHANGE.DEPTH ACME"));
     assert_eq!(again, rest);
+    server.stop();
+}
+
+/// Does what a line with `printf ... | nc -N` does: all is sent, and the end of it told, before the
+/// answer is read.
+fn pipe(line: &str, door: SocketAddr) -> String {
+    let (request, address) = line.split_once(" | nc -N ").unwrap();
+    assert_eq!(address, format!("{} {}", door.ip(), door.port()));
+    let request = request.strip_prefix("try   printf '").unwrap();
+    let request = request.strip_suffix('\'').unwrap().replace("\\n", "\n");
+    let mut stream = TcpStream::connect(door).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn dev_sells_seats_by_the_lines_that_it_prints() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let travel = server.door("travel").unwrap();
+    let answer = pipe(server.printed.last().unwrap(), travel);
+    assert_eq!(
+        answer,
+        "Transaction 1 started\nFlight added\nAdd customer ID: 1\nFlight Reserved\n\
+         Number of seats available: 9\nTransaction 1 committed\n"
+    );
     server.stop();
 }
 
@@ -163,6 +183,8 @@ fn a_temporary_directory_goes_with_the_server_and_a_named_one_stays() {
         "off",
         "--xml",
         "off",
+        "--travel",
+        "off",
     ]));
     let data = server
         .printed
@@ -188,6 +210,8 @@ fn an_attached_server_stops_when_its_input_ends() {
         "127.0.0.1:0",
         "--xml",
         "off",
+        "--travel",
+        "off",
         "--http",
         "off",
     ]);
@@ -210,6 +234,8 @@ fn the_second_server_of_a_directory_or_a_door_says_why_it_does_not_start() {
         "off",
         "--xml",
         "off",
+        "--travel",
+        "off",
         "--data",
     ]);
     let ended = run(command.arg(data.path()));
@@ -225,7 +251,8 @@ fn the_second_server_of_a_directory_or_a_door_says_why_it_does_not_start() {
         "{ended:?}"
     );
     let taken = server.door("resp").unwrap().to_string();
-    let ended = run(turnstile().args(["dev", "--http", "off", "--xml", "off", "--resp", &taken]));
+    let others = ["--http", "off", "--xml", "off", "--travel", "off"];
+    let ended = run(turnstile().arg("dev").args(others).args(["--resp", &taken]));
     assert_eq!((ended.code, &*ended.out), (Some(1), ""), "{ended:?}");
     assert!(ended.err.contains(&taken), "{ended:?}");
     server.stop();
@@ -242,6 +269,8 @@ fn an_id_number_is_in_no_log_line() {
         "--resp",
         "127.0.0.1:0",
         "--xml",
+        "off",
+        "--travel",
         "off",
         "--http",
         "off",

@@ -61,3 +61,23 @@ pub enum EventKind {
         desk: Desk,
     },
 }
+
+impl EventKind {
+    /// The stable word on every door.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Answered { .. } => "answered",
+            Self::Committed { .. } => "committed",
+            Self::Aborted { .. } => "aborted",
+            Self::Booked { .. } => "booked",
+            Self::Held { .. } => "held",
+            Self::Confirmed { .. } => "confirmed",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Expired { .. } => "expired",
+            Self::Resolved { .. } => "resolved",
+            Self::Disagreed { .. } => "disagreed",
+            Self::Met { .. } => "met",
+        }
+    }
+}

@@ -45,7 +45,8 @@ pub use message::{Order, Report, Request, Say, Vote};
 pub use operation::{Bill, BillLine, Finding, Operation, Stock};
 pub use outcome::{AbortReason, Done, Outcome, Refusal};
 pub use query::{
-    Answer, ItineraryState, ItineraryView, LateAnswer, Query, TransactionState, TransactionView,
+    Answer, ItineraryState, ItineraryView, LateAnswer, Query, Totals, TransactionState,
+    TransactionView,
 };
 pub use settings::{Roles, Settings};
 pub use xid::Xid;

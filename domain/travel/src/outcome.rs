@@ -120,6 +120,16 @@ impl Outcome {
             Self::Refused(refusal) => matches!(refusal, Refusal::InDoubt(_)),
         }
     }
+
+    /// The stable word on every door and in every metric.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Done(_) => "done",
+            Self::Refused(refusal) => refusal.code(),
+            Self::Waiting { .. } => "waiting",
+        }
+    }
 }
 
 impl Done {

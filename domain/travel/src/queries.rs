@@ -6,7 +6,7 @@ use turnstile_types::Position;
 
 use crate::{
     Answer, Bill, CustomerId, Desk, Desks, Item, ItineraryState, ItineraryView, LateAnswer,
-    Locator, Query, Stock, TransactionState, TransactionView, Travel, Xid,
+    Locator, Query, Stock, Totals, TransactionState, TransactionView, Travel, Xid,
     coordinator::{Coordinator, End, Itinerary, Phase, Transaction},
     limits,
     operation::Resource,
@@ -35,7 +35,31 @@ pub(crate) fn answer(travel: &Travel, query: &Query) -> Answer {
         Query::Customer { customer } => {
             Answer::Customer(travel.desks.at(Desk::Customers).committed_bill(customer))
         }
+        Query::Totals => Answer::Totals(travel.totals()),
     }
+}
+
+impl Travel {
+    /// How much there is.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        let coordinator = &self.coordinator;
+        let shelves = || self.desks.iter().map(|(_, desk)| &desk.shelves);
+        Totals {
+            xids: coordinator.last.0,
+            open: count(coordinator.transactions.len()),
+            itineraries: count(coordinator.itineraries.len()),
+            booked: coordinator.issued.into(),
+            items: shelves().map(|shelves| count(shelves.items.len())).sum(),
+            customers: shelves()
+                .map(|shelves| count(shelves.customers.len()))
+                .sum(),
+        }
+    }
+}
+
+fn count(length: usize) -> u64 {
+    u64::try_from(length).expect("a count fits 64 bits")
 }
 
 fn late_answer(travel: &Travel, ticket: Position) -> LateAnswer {

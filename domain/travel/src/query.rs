@@ -38,6 +38,7 @@ pub enum Query {
     Customer {
         customer: CustomerId,
     },
+    Totals,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,22 @@ pub enum Answer {
     Itinerary(Option<ItineraryView>),
     Items(Vec<(Item, Stock)>),
     Customer(Option<Bill>),
+    Totals(Totals),
+}
+
+/// How much there is, of the roles that are played here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Xids given, with those that a restart skipped.
+    pub xids: u64,
+    /// Transactions that are not over.
+    pub open: u64,
+    /// Itineraries that stand, held ones among them.
+    pub itineraries: u64,
+    /// Itineraries ever made.
+    pub booked: u64,
+    pub items: u64,
+    pub customers: u64,
 }
 
 /// Where a transaction stands.

@@ -11,6 +11,7 @@ pub mod exchange;
 mod reply;
 mod request;
 pub mod rooms;
+pub mod travel;
 
 pub use reply::{Encoder, Protocol};
 pub use request::{

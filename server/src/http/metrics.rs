@@ -40,7 +40,7 @@ const DOORS: [Row<DoorCounters>; 5] = [
     }),
 ];
 
-const WORK: [Row<Counters>; 6] = [
+const WORK: [Row<Counters>; 7] = [
     (
         "replayed_total",
         "counter",
@@ -74,9 +74,15 @@ const WORK: [Row<Counters>; 6] = [
         "Groups that were synced while the loop made the next.",
         |all| all.groups_overlapped.get(),
     ),
+    (
+        "late_waiters",
+        "gauge",
+        "Connections and others that wait for a late answer.",
+        |all| all.late_waiters.get(),
+    ),
 ];
 
-const STATUS: [Row<ServerStatus>; 14] = [
+const STATUS: [Row<ServerStatus>; 20] = [
     ("uptime_seconds", "gauge", "Since the loop began.", |all| {
         all.uptime.as_secs()
     }),
@@ -134,6 +140,39 @@ const STATUS: [Row<ServerStatus>; 14] = [
         "Holds that expired.",
         |all| all.totals.expired_total,
     ),
+    (
+        "travel_open_transactions",
+        "gauge",
+        "Transactions that are not over.",
+        |all| all.travel.open,
+    ),
+    (
+        "travel_itineraries",
+        "gauge",
+        "Itineraries that stand.",
+        |all| all.travel.itineraries,
+    ),
+    (
+        "travel_items",
+        "gauge",
+        "Flights, and towns with cars or rooms.",
+        |all| all.travel.items,
+    ),
+    ("travel_customers", "gauge", "Customers.", |all| {
+        all.travel.customers
+    }),
+    (
+        "travel_xids_total",
+        "counter",
+        "Numbers given to transactions, with those that restarts skipped.",
+        |all| all.travel.xids,
+    ),
+    (
+        "travel_booked_total",
+        "counter",
+        "Itineraries ever made.",
+        |all| all.travel.booked,
+    ),
 ];
 
 pub(super) async fn metrics(State(door): State<Arc<Door>>) -> Answered {
@@ -184,6 +223,7 @@ fn put_doors(text: &mut String, counters: &Counters) {
             ("resp", &counters.resp),
             ("http", &counters.http),
             ("xml", &counters.xml),
+            ("travel", &counters.lines),
         ] {
             let value = value(counted);
             put(
@@ -243,6 +283,22 @@ fn put_tallies(text: &mut String, counters: &Counters) {
         help,
         "code",
         counters.exchange.outcomes.iter(),
+    );
+    let help = "Requests to travel, by operation.";
+    put_tally(
+        text,
+        "travel_operations_total",
+        help,
+        "operation",
+        counters.travel.operations.iter(),
+    );
+    let help = "Outcomes of travel commands, by code; those that waited, twice.";
+    put_tally(
+        text,
+        "travel_outcomes_total",
+        help,
+        "code",
+        counters.travel.outcomes.iter(),
     );
     let help = "Requests answered by an error, by code.";
     put_tally(text, "errors_total", help, "code", counters.errors.iter());

@@ -115,7 +115,10 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         http,
         xml: None,
         xml_options: turnstile_xml::Options::default(),
+        lines: None,
+        lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
+        travel: None,
         limits: Limits::STANDARD,
     }
 }

@@ -60,13 +60,14 @@ type Section = fn(&Engine, &mut Facts);
 
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let sections: [(&str, Section); 6] = [
+    let sections: [(&str, Section); 7] = [
         ("Server", server),
         ("Clients", clients),
         ("Persistence", persistence),
         ("Stats", stats),
         ("Rooms", rooms),
         ("Exchange", exchange),
+        ("Travel", travel),
     ];
     let every = arguments.len() == 1
         || arguments.iter().skip(1).any(|word| {
@@ -122,7 +123,7 @@ fn clients(engine: &Engine, facts: &mut Facts) {
     let (resp, http) = (&engine.counters.resp, &engine.counters.http);
     facts.put("connected_clients", resp.open.get());
     facts.put("http_connections", http.open.get());
-    facts.put("blocked_clients", 0);
+    facts.put("blocked_clients", engine.counters.late_waiters.get());
 }
 
 fn persistence(engine: &Engine, facts: &mut Facts) {
@@ -166,6 +167,12 @@ fn rooms(engine: &Engine, facts: &mut Facts) {
 
 fn exchange(engine: &Engine, facts: &mut Facts) {
     for (name, value) in turnstile_resp::exchange::facts(&engine.exchange_totals()) {
+        facts.put(name, value);
+    }
+}
+
+fn travel(engine: &Engine, facts: &mut Facts) {
+    for (name, value) in turnstile_resp::travel::facts(&engine.travel_totals()) {
         facts.put(name, value);
     }
 }

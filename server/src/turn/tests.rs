@@ -1,5 +1,7 @@
 //! The loop turned by hand on a disk that becomes full: whatever is asked is answered.
 
+mod late;
+
 use std::{fs, io, path::PathBuf};
 
 use proptest::prelude::*;
@@ -62,7 +64,7 @@ impl Workbench {
         let signals = Arc::<Signals>::default();
         let feeds = (Arc::clone(&feed), Arc::new(Feed::new(Position(0))));
         let shared = (feeds, Arc::clone(&signals));
-        let told = (Limits::STANDARD, turnstile_xml::Options::default());
+        let told = (Limits::STANDARD, Choices::default());
         let workbench = Self {
             fast_loop: FastLoop::new(poll, Vec::new(), engine, inbox, shared, told),
             gate,

@@ -18,7 +18,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn with(limits: Limits) -> Self {
-        let server = Self::keeping(None, limits);
+        let server = Self::keeping(None, limits, None);
         server
             .client()
             .exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
@@ -27,10 +27,19 @@ impl Server {
 
     /// A server that keeps everything in `data`, durably, with all doors open.
     pub(crate) fn durable(data: &Path) -> Self {
-        Self::keeping(Some(data.to_owned()), Limits::STANDARD)
+        Self::keeping(Some(data.to_owned()), Limits::STANDARD, None)
     }
 
-    fn keeping(data: Option<PathBuf>, limits: Limits) -> Self {
+    /// A server that plays travel by these settings.
+    pub(crate) fn of_travel(travel: Option<turnstile_travel::Settings>) -> Self {
+        Self::keeping(None, Limits::STANDARD, travel)
+    }
+
+    pub(crate) fn keeping(
+        data: Option<PathBuf>,
+        limits: Limits,
+        travel: Option<turnstile_travel::Settings>,
+    ) -> Self {
         let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
         let (durability, http) = match data {
             None => (Durability::Memory, None),
@@ -43,7 +52,10 @@ impl Server {
             http,
             xml: anywhere,
             xml_options: turnstile_xml::Options::default(),
+            lines: anywhere,
+            lines_options: turnstile_lines::Options::default(),
             verhoeff: false,
+            travel,
             limits,
         };
         Self {
@@ -75,6 +87,11 @@ impl Server {
     /// Waits for its end by itself, which cannot be a good one.
     pub(crate) fn failure(self) -> StopError {
         self.running.join().unwrap_err()
+    }
+
+    /// Waits for its end by itself, which must be a good one.
+    pub(crate) fn ended(self) {
+        self.running.join().unwrap();
     }
 
     /// Stops it and waits for its end, which must be a good one.

@@ -18,7 +18,10 @@ fn settings(resp: SocketAddr) -> Settings {
         http: None,
         xml: None,
         xml_options: turnstile_xml::Options::default(),
+        lines: None,
+        lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
+        travel: None,
         limits: Limits::STANDARD,
     }
 }

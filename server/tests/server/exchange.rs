@@ -16,7 +16,10 @@ fn server() -> Running {
         http: None,
         xml: anywhere,
         xml_options: turnstile_xml::Options::default(),
+        lines: None,
+        lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
+        travel: None,
         limits: Limits::STANDARD,
     };
     start(&settings).unwrap()

@@ -58,12 +58,18 @@ impl Travel {
     }
 
     fn configure(&mut self, settings: Settings) -> Result<Done, Refusal> {
-        let moves = settings.roles != self.settings.roles && !self.is_unused();
-        if moves || !settings.is_sound() {
+        if !self.accepts(&settings) {
             return Err(Refusal::UnsoundSettings);
         }
         self.settings = settings;
         Ok(Done::Configured)
+    }
+
+    /// Whether it could be configured so.
+    #[must_use]
+    pub fn accepts(&self, settings: &Settings) -> bool {
+        let moves = settings.roles != self.settings.roles && !self.is_unused();
+        !moves && settings.is_sound()
     }
 
     fn resolve(&mut self, desk: Desk, xid: Xid, commit: bool) -> Result<Done, Refusal> {

@@ -3,7 +3,7 @@
 use turnstile_types::Timestamp;
 
 use crate::{
-    Body, Desk, Desks, Done, EventKind, Parcel, Refusal, Travel,
+    Body, Desk, Desks, Done, EventKind, Parcel, Refusal, Settings, Travel,
     channel::{Arrival, Channel},
     coordinator::Coordinator,
     participant::Participant,
@@ -118,6 +118,22 @@ impl Travel {
         self.reports.retain(|(other, _)| *other != desk);
         let line = self.to_coordinator.at_mut(desk);
         say.into_iter().for_each(|report| line.send(report));
+    }
+
+    /// Whether it is as it was at first: then it need not be kept anywhere.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.settings == Settings::FIRST
+            && self.late.is_empty()
+            && self.is_unused()
+            && self
+                .to_desks
+                .iter()
+                .all(|(_, line)| *line == Channel::new())
+            && self
+                .to_coordinator
+                .iter()
+                .all(|(_, line)| *line == Channel::new())
     }
 
     /// Whether nothing has happened yet that a role would keep.

@@ -161,6 +161,15 @@ pub(super) fn answer(answer: &Answer) -> String {
         }
         Answer::Customer(None) => vec!["nobody".to_owned()],
         Answer::Customer(Some(found)) => vec![bill(found)],
+        Answer::Totals(totals) => vec![format!(
+            "{} started, {} open; {} itineraries of {}; {} items, {} customers",
+            totals.xids,
+            totals.open,
+            totals.itineraries,
+            totals.booked,
+            totals.items,
+            totals.customers
+        )],
     };
     lines.iter().map(|line| format!("{line}\n")).collect()
 }

@@ -155,6 +155,7 @@ fn question(words: &[&str]) -> Query {
         ["answer", ticket] => Query::Answered {
             ticket: Position(ticket.parse().unwrap()),
         },
+        ["totals"] => Query::Totals,
         _ => panic!("no such words: {words:?}"),
     }
 }

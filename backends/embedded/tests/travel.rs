@@ -1,0 +1,207 @@
+//! Travel on the journal beside the others: what a start tells it, and what it leaves behind.
+
+use std::path::Path;
+
+use turnstile_embedded::{
+    Durability, Embedded, ExecuteError, Options, Recovery, UnsoundSettings, verify,
+};
+use turnstile_rooms::{Command as RoomsCommand, Rooms};
+use turnstile_travel::{
+    AbortReason, Answer, Command, Done, Event, EventKind, Item, LateAnswer, Outcome, Query,
+    Refusal, Roles, Settings, Step, Totals, Travel, Xid,
+};
+use turnstile_types::{Name, Position, Principal, Timestamp};
+
+const OPTIONS: Options = Options {
+    durability: Durability::Sync,
+    segment_bytes: 256 * 1024,
+    snapshot_records: 0,
+};
+
+const NOW: Timestamp = Timestamp(1_780_272_000_000);
+
+const FLIGHT: Item = Item::Flight(7);
+
+const SHORT: Settings = Settings {
+    lifetime_ms: 500,
+    ..Settings::FIRST
+};
+
+fn open(directory: &Path, options: Options) -> (Embedded, Recovery) {
+    Embedded::open(Some(directory), options).expect("a sound directory")
+}
+
+fn tell(backend: &mut Embedded, command: &Command) -> Outcome {
+    let executed = backend.execute::<Travel>(NOW, &Principal::local(), None, command);
+    executed.expect("a working disk").outcome
+}
+
+fn within(backend: &mut Embedded, xid: u64, step: Step) -> Outcome {
+    let xid = Xid(xid);
+    tell(backend, &Command::Within { xid, step })
+}
+
+fn start(backend: &mut Embedded) -> Outcome {
+    tell(backend, &Command::Start)
+}
+
+/// Transaction 1 has locked a flight; 2 waits for it under the ticket 4.
+fn block(backend: &mut Embedded) {
+    start(backend);
+    let add = Step::Add {
+        item: FLIGHT,
+        count: 5,
+        price: 100,
+    };
+    assert_eq!(within(backend, 1, add), Outcome::Done(Done::Added));
+    start(backend);
+    let waiting = within(backend, 2, Step::Query { item: FLIGHT });
+    let ticket = Position(4);
+    assert_eq!(waiting, Outcome::Waiting { ticket });
+    backend.commit().expect("a working disk");
+}
+
+fn events(backend: &mut Embedded) -> Vec<Event> {
+    let mut events = Vec::new();
+    backend.drain_travel_events(&mut |event| events.push(event));
+    events
+}
+
+fn ask(backend: &Embedded, query: &Query) -> Answer {
+    backend.query::<Travel>(NOW, &Principal::local(), query)
+}
+
+#[test]
+fn a_start_aborts_what_was_open_and_answers_who_waited() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut backend, _recovery) = open(directory.path(), OPTIONS);
+    block(&mut backend);
+    backend.close().unwrap();
+
+    let (mut backend, recovery) = open(directory.path(), OPTIONS);
+    assert_eq!(recovery.position, Position(4));
+    assert_eq!(recovery.travel_events_after, Position(0));
+    assert_eq!(backend.deadline(), Some(NOW), "it is told at once");
+    let early = backend.execute::<Travel>(NOW, &Principal::local(), None, &Command::Start);
+    assert_eq!(early, Err(ExecuteError::ReadOnly));
+    backend.tick(NOW).unwrap();
+    assert_eq!(backend.commit().unwrap(), Position(5));
+
+    let reason = AbortReason::Restarted;
+    let (ticket, outcome) = (Position(4), Outcome::Refused(Refusal::Aborted(reason)));
+    let told: Vec<_> = events(&mut backend)
+        .into_iter()
+        .map(|event| (event.position, event.kind))
+        .collect();
+    let expected = [
+        EventKind::Aborted {
+            xid: Xid(1),
+            reason,
+        },
+        EventKind::Aborted {
+            xid: Xid(2),
+            reason,
+        },
+        EventKind::Answered {
+            ticket,
+            outcome: outcome.clone(),
+        },
+    ];
+    assert_eq!(told, expected.map(|kind| (Position(5), kind)));
+    let late = Answer::Answered(LateAnswer::Given(outcome));
+    assert_eq!(ask(&backend, &Query::Answered { ticket }), late);
+    let xid = Xid(1_001);
+    assert_eq!(start(&mut backend), Outcome::Done(Done::Started { xid }));
+    backend.close().unwrap();
+    assert!(verify(directory.path()).unwrap().holds());
+}
+
+#[test]
+fn a_server_that_never_used_travel_writes_nothing_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let (mut backend, recovery) = open(directory.path(), OPTIONS);
+        backend.tick(NOW).unwrap();
+        assert_eq!(recovery.position, Position(0));
+        assert_eq!(backend.deadline(), None);
+        backend.close().unwrap();
+    }
+}
+
+#[test]
+fn settings_are_written_when_they_differ_and_every_start_is() {
+    let directory = tempfile::tempdir().unwrap();
+    for (settings, position) in [(SHORT, 2), (SHORT, 3), (Settings::FIRST, 5)] {
+        let (mut backend, _recovery) = open(directory.path(), OPTIONS);
+        backend.configure_travel(settings).unwrap();
+        backend.tick(NOW).unwrap();
+        assert_eq!(backend.position(), Position(position));
+        backend.close().unwrap();
+    }
+}
+
+#[test]
+fn roles_of_a_directory_that_was_used_stay_as_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut backend, _recovery) = open(directory.path(), OPTIONS);
+    start(&mut backend);
+    backend.close().unwrap();
+    let (mut backend, _recovery) = open(directory.path(), OPTIONS);
+    let alone = Settings {
+        roles: Roles {
+            coordinator: false,
+            ..Roles::ALL
+        },
+        ..Settings::FIRST
+    };
+    assert_eq!(backend.configure_travel(alone), Err(UnsoundSettings));
+    backend.tick(NOW).unwrap();
+    assert_eq!(backend.position(), Position(2), "only the start is written");
+}
+
+/// Rooms are told a thousand things, so that a snapshot is due.
+fn fill(backend: &mut Embedded, prefix: &str) {
+    for number in 0..1_000 {
+        let name = format!("{prefix}{number}");
+        let command = RoomsCommand::AddProperty {
+            property: Name::parse(name.as_bytes()).expect("a name of the test"),
+            open: true,
+        };
+        let executed = backend.execute::<Rooms>(NOW, &Principal::local(), None, &command);
+        executed.expect("a working disk");
+    }
+    backend.commit().expect("a working disk");
+}
+
+#[test]
+fn a_snapshot_keeps_travel_also_where_the_exchange_was_never_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        snapshot_records: 500,
+        ..OPTIONS
+    };
+    let (mut backend, _recovery) = open(directory.path(), options);
+    fill(&mut backend, "a");
+    backend.close().unwrap();
+    let (mut backend, recovery) = open(directory.path(), options);
+    assert!(recovery.snapshot > Position(0), "without travel");
+    start(&mut backend);
+    let add = Step::AddCustomer { customer: None };
+    within(&mut backend, 1, add);
+    within(&mut backend, 1, Step::Commit);
+    fill(&mut backend, "b");
+    backend.close().unwrap();
+
+    let (backend, recovery) = open(directory.path(), options);
+    assert!(recovery.snapshot > Position(1_003), "{recovery:?}");
+    let totals = Totals {
+        xids: 1,
+        customers: 1,
+        ..Totals::default()
+    };
+    assert_eq!(ask(&backend, &Query::Totals), Answer::Totals(totals));
+    backend.close().unwrap();
+    let verdict = verify(directory.path()).unwrap();
+    assert!(verdict.holds(), "{verdict:?}");
+    assert_eq!(verdict.travel, totals);
+}

@@ -1,0 +1,90 @@
+//! The socket beneath every blocking connection: what waits to be sent, and what has come.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    time::Duration,
+};
+
+/// How much is read at a time; grows with what has already come of a long answer.
+const READ_BYTES: usize = 16 * 1024;
+
+/// Bytes in both directions. What is put into the outbox waits until [`flush`](Self::flush).
+#[derive(Debug)]
+pub(crate) struct Wire {
+    stream: TcpStream,
+    pub(crate) outbox: Vec<u8>,
+    inbox: Vec<u8>,
+    /// How many bytes of `inbox` have been handed out.
+    used: usize,
+    /// How many bytes of `inbox` have been read.
+    filled: usize,
+}
+
+/// Why no more bytes come or go.
+#[derive(Debug)]
+pub(crate) enum Lost {
+    Io(io::Error),
+    Closed,
+}
+
+impl Wire {
+    pub(crate) fn connect(address: SocketAddr, timeout: Duration) -> io::Result<Self> {
+        let stream = TcpStream::connect_timeout(&address, timeout)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(timeout))?;
+        stream.set_write_timeout(Some(timeout))?;
+        Ok(Self {
+            stream,
+            outbox: Vec::new(),
+            inbox: Vec::new(),
+            used: 0,
+            filled: 0,
+        })
+    }
+
+    /// Writes what waits.
+    pub(crate) fn flush(&mut self) -> Result<(), Lost> {
+        if !self.outbox.is_empty() {
+            self.stream.write_all(&self.outbox)?;
+            self.outbox.clear();
+        }
+        Ok(())
+    }
+
+    /// What has come and was not handed out.
+    pub(crate) fn waiting(&self) -> &[u8] {
+        &self.inbox[self.used..self.filled]
+    }
+
+    /// Hands out the first bytes of what waits.
+    pub(crate) fn take(&mut self, length: usize) -> &[u8] {
+        let start = self.used;
+        self.used += length;
+        &self.inbox[start..self.used]
+    }
+
+    /// Reads at least one byte more. Room doubles with what waits, so that an answer of n bytes is
+    /// looked at log n times and not n times.
+    pub(crate) fn read(&mut self) -> Result<(), Lost> {
+        self.inbox.copy_within(self.used..self.filled, 0);
+        self.filled -= self.used;
+        self.used = 0;
+        let room = self.filled + self.filled.max(READ_BYTES);
+        if self.inbox.len() < room {
+            self.inbox.resize(room, 0);
+        }
+        let read = self.stream.read(&mut self.inbox[self.filled..])?;
+        if read == 0 {
+            return Err(Lost::Closed);
+        }
+        self.filled += read;
+        Ok(())
+    }
+}
+
+impl From<io::Error> for Lost {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}

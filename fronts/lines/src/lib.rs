@@ -1,0 +1,27 @@
+//! Travel in command lines, as they are typed by hand or piped from a file: a sans-I/O codec.
+//!
+//! [`Lines`] finds the lines in a connection's bytes, [`read`] says what one asks for, and
+//! [`put_outcome`], [`put_help`] and [`put_exception`] write the answer: one line, or a block that
+//! ends with an empty line. Nothing here knows a socket or a clock.
+
+#![forbid(unsafe_code)]
+
+mod answers;
+mod frame;
+mod invalid;
+pub mod limits;
+mod request;
+mod verb;
+
+pub use answers::{put_exception, put_help, put_outcome};
+pub use frame::{Framed, Lines};
+pub use invalid::{Excerpt, Invalid};
+pub use request::{Ask, Crash, Wording, read};
+pub use verb::Verb;
+
+/// Where a deployment may differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether a bill ends with a line that says what the customer owes.
+    pub bill_total: bool,
+}

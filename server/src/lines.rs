@@ -1,0 +1,146 @@
+//! One client of the door of travel: command lines in, an answer to each, in their order.
+
+use std::fmt;
+
+use turnstile_lines::{
+    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_outcome, read,
+};
+use turnstile_travel::{Command, Outcome, Travel};
+use turnstile_types::Position;
+
+use crate::{
+    conversation::{Next, Progress},
+    counters::ErrorCode,
+    engine::Engine,
+    session::Surroundings,
+};
+
+const NO_CRASHES: &str = "this server has no fault points";
+
+const UNFINISHED: &str = "the last line has no line end and was not done";
+
+const ENDING: &str = "the server is stopping, whatever is open will be aborted";
+
+/// The client's side of the conversation.
+///
+/// A command may have to wait for a lock, and the lines behind it wait with it, so that answers come
+/// in the order of their lines. They stay unread meanwhile: a client cannot make the server keep
+/// more than it has read already. A client that leaves aborts nothing; that is up to the time to
+/// live.
+#[derive(Debug)]
+pub(crate) struct LinesSession {
+    options: Options,
+    lines: Lines,
+    /// The command that waits, and how its answer is told.
+    waiting: Option<(Position, Wording)>,
+}
+
+impl LinesSession {
+    pub(crate) fn new(options: Options) -> Self {
+        Self {
+            options,
+            lines: Lines::default(),
+            waiting: None,
+        }
+    }
+
+    /// The ticket of the answer that a command waits for, and every line behind it.
+    pub(crate) fn awaits(&self) -> Option<Position> {
+        self.waiting.map(|(ticket, _)| ticket)
+    }
+
+    /// Answers the line at the start of `bytes`.
+    pub(crate) fn run(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        let (line, length) = match self.lines.next(bytes) {
+            Framed::Line { line, consumed } => (line, consumed),
+            Framed::Incomplete { skipped } => {
+                return Progress {
+                    length: skipped,
+                    requests: 0,
+                    next: Next::Incomplete,
+                };
+            }
+            Framed::TooLong { consumed } => {
+                refuse(around.engine, Invalid::TooLong, out);
+                return Progress {
+                    length: consumed,
+                    requests: 1,
+                    next: Next::More,
+                };
+            }
+        };
+        let line = bytes.get(line).unwrap_or_default();
+        Progress {
+            length,
+            requests: 1,
+            next: self.answer(around, line, out),
+        }
+    }
+
+    fn answer(&mut self, around: &mut Surroundings<'_>, line: &[u8], out: &mut Vec<u8>) -> Next {
+        match read(line) {
+            Ok(Ask::Nothing) => {}
+            Ok(Ask::Command { command, wording }) => {
+                self.execute(around.engine, &command, wording, out);
+            }
+            Ok(Ask::Help(verb)) => put_help(out, verb),
+            Ok(Ask::Crash(_)) => refuse(around.engine, NO_CRASHES, out),
+            Ok(Ask::Shutdown) => {
+                tracing::info!("a client has asked for the end of the server");
+                around.signals.end();
+                return Next::Close;
+            }
+            Ok(Ask::Quit) => return Next::Close,
+            Err(why) => refuse(around.engine, why, out),
+        }
+        Next::More
+    }
+
+    fn execute(
+        &mut self,
+        engine: &mut Engine,
+        command: &Command,
+        wording: Wording,
+        out: &mut Vec<u8>,
+    ) {
+        let principal = engine.principal;
+        match engine.execute::<Travel>(&principal, None, command) {
+            Ok(reply) => match reply.outcome {
+                Outcome::Waiting { ticket } => self.waiting = Some((ticket, wording)),
+                outcome => put_outcome(out, self.options, wording, &outcome),
+            },
+            Err(error) => put_exception(out, error),
+        }
+    }
+
+    /// Tells the answer that a command waits for.
+    pub(crate) fn put_late(&mut self, late: &Outcome, out: &mut Vec<u8>) {
+        if let Some((_, wording)) = self.waiting.take() {
+            put_outcome(out, self.options, wording, late);
+        }
+    }
+
+    /// The server stops, and whoever waits is told so.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
+        if self.waiting.take().is_some() {
+            put_exception(out, ENDING);
+        }
+    }
+}
+
+/// The client has ended its side, and left these bytes.
+pub(crate) fn end_of_input(engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
+    if !left.trim_ascii().is_empty() {
+        refuse(engine, UNFINISHED, out);
+    }
+}
+
+fn refuse(engine: &Engine, why: impl fmt::Display, out: &mut Vec<u8>) {
+    engine.counters.error(ErrorCode::Invalid);
+    put_exception(out, why);
+}

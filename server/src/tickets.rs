@@ -1,0 +1,119 @@
+//! Late answers: who waits for which.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tokio::sync::oneshot;
+use turnstile_travel::LateAnswer;
+use turnstile_types::Position;
+
+use crate::counters::Counters;
+
+/// One who waits for a late answer.
+#[derive(Debug)]
+pub(crate) enum Waiter {
+    /// The connection at this place, which is not served before it has its answer.
+    Connection(usize),
+    /// Somebody on another thread.
+    Asked(oneshot::Sender<LateAnswer>),
+}
+
+/// Who waits, by the tickets of their answers.
+///
+/// A ticket is the position of a record, and its answer is an event of that record's group or of a
+/// later one. So whoever asks in the open group, and is told that the answer is pending, has not
+/// missed it. A connection waits for one answer at a time; several may wait for the same.
+#[derive(Debug)]
+pub(crate) struct Tickets {
+    waiters: BTreeMap<Position, Vec<Waiter>>,
+    counters: Arc<Counters>,
+}
+
+impl Tickets {
+    pub(crate) const fn new(counters: Arc<Counters>) -> Self {
+        Self {
+            waiters: BTreeMap::new(),
+            counters,
+        }
+    }
+
+    pub(crate) fn add(&mut self, ticket: Position, waiter: Waiter) {
+        self.waiters.entry(ticket).or_default().push(waiter);
+        self.counters.late_waiters.add(1);
+    }
+
+    /// Those who wait for the answer that was given.
+    pub(crate) fn take(&mut self, ticket: Position) -> Vec<Waiter> {
+        let waiters = self.waiters.remove(&ticket).unwrap_or_default();
+        self.counters.late_waiters.take(count(waiters.len()));
+        waiters
+    }
+
+    /// The connection at this place has gone without its answer.
+    pub(crate) fn forget(&mut self, ticket: Position, place: usize) {
+        let Some(waiters) = self.waiters.get_mut(&ticket) else {
+            return;
+        };
+        let before = waiters.len();
+        waiters.retain(|waiter| !matches!(waiter, Waiter::Connection(at) if *at == place));
+        self.counters
+            .late_waiters
+            .take(count(before - waiters.len()));
+        if waiters.is_empty() {
+            self.waiters.remove(&ticket);
+        }
+    }
+}
+
+fn count(waiters: usize) -> u64 {
+    u64::try_from(waiters).expect("a count fits 64 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(waiters: &[Waiter]) -> Vec<usize> {
+        let place = |waiter: &Waiter| match waiter {
+            Waiter::Connection(place) => *place,
+            Waiter::Asked(_) => panic!("nobody asked"),
+        };
+        waiters.iter().map(place).collect()
+    }
+
+    #[test]
+    fn an_answer_is_taken_once_by_all_who_wait_for_it() {
+        let counters = Arc::<Counters>::default();
+        let mut tickets = Tickets::new(Arc::clone(&counters));
+        let (one, other) = (Position(4), Position(9));
+        for (ticket, place) in [(one, 1), (other, 2), (one, 3)] {
+            tickets.add(ticket, Waiter::Connection(place));
+        }
+        assert_eq!(counters.late_waiters.get(), 3);
+        assert_eq!(places(&tickets.take(one)), [1, 3]);
+        assert_eq!(places(&tickets.take(one)), [0; 0]);
+        assert_eq!(counters.late_waiters.get(), 1);
+        assert_eq!(places(&tickets.take(other)), [2]);
+        assert_eq!(counters.late_waiters.get(), 0);
+    }
+
+    #[test]
+    fn a_connection_that_has_gone_leaves_nothing_behind() {
+        let counters = Arc::<Counters>::default();
+        let mut tickets = Tickets::new(Arc::clone(&counters));
+        let ticket = Position(4);
+        let (reply, mut answer) = oneshot::channel();
+        tickets.add(ticket, Waiter::Connection(1));
+        tickets.add(ticket, Waiter::Asked(reply));
+        tickets.forget(ticket, 2);
+        tickets.forget(Position(5), 1);
+        assert_eq!(counters.late_waiters.get(), 2);
+        tickets.forget(ticket, 1);
+        assert_eq!(counters.late_waiters.get(), 1);
+        assert!(matches!(tickets.take(ticket)[..], [Waiter::Asked(_)]));
+        assert!(answer.try_recv().is_err(), "it was never answered");
+        tickets.add(ticket, Waiter::Connection(1));
+        tickets.forget(ticket, 1);
+        assert_eq!(tickets.waiters.len(), 0);
+        assert_eq!(counters.late_waiters.get(), 0);
+    }
+}

@@ -1,0 +1,88 @@
+//! What is told when it is durable: to those who follow, and to those who wait for a late answer.
+
+use turnstile_resp::{exchange, rooms, travel};
+use turnstile_travel::{EventKind, LateAnswer, Travel};
+
+use super::FastLoop;
+use crate::{owed::News, tickets::Waiter};
+
+impl FastLoop {
+    /// Whether anybody wants to know what happens at the exchange.
+    pub(super) fn is_exchange_followed(&self) -> bool {
+        self.exchange.is_kept() || !self.followers.is_empty()
+    }
+
+    /// Tells what durable groups have changed. `exchange_kept`: somebody may ask for what happened
+    /// at the exchange.
+    pub(super) fn publish(&mut self, news: &mut News, exchange_kept: bool) {
+        let (feed, followers) = (&self.rooms, &self.followers);
+        let (connections, limits) = (&mut self.connections, &self.limits);
+        let mut tell = |channel: &str, message: &str| {
+            for &place in followers {
+                if let Some(connection) = connections.get_mut(place) {
+                    connection.tell((channel, message), limits);
+                }
+            }
+        };
+        for event in news.rooms.drain(..) {
+            if !followers.is_empty() {
+                tell(rooms::CHANNEL, &rooms::event_json(&event));
+            }
+            feed.publish(event);
+        }
+        for event in news.exchange.drain(..) {
+            if !followers.is_empty() {
+                let channel = exchange::channel(event.symbol);
+                tell(&channel, &exchange::event_json(&event));
+            }
+            if exchange_kept {
+                self.exchange.publish(event);
+            } else {
+                news.exchange_dropped = Some(event.position);
+            }
+        }
+        if let Some(position) = news.exchange_dropped.take() {
+            self.exchange.drop_up_to(position);
+        }
+        for event in news.travel.drain(..) {
+            if !followers.is_empty() {
+                tell(travel::CHANNEL, &travel::event_json(&event));
+            }
+        }
+        if !self.followers.is_empty() {
+            self.send_told(self.followers.clone());
+        }
+    }
+
+    /// Gives what was answered late to those who wait for it.
+    pub(super) fn answer_late(&mut self, news: &News) {
+        let mut told = Vec::new();
+        for event in &news.travel {
+            let EventKind::Answered { ticket, outcome } = &event.kind else {
+                continue;
+            };
+            self.engine.counters.outcome::<Travel>(outcome);
+            for waiter in self.tickets.take(*ticket) {
+                match waiter {
+                    Waiter::Asked(reply) => drop(reply.send(LateAnswer::Given(outcome.clone()))),
+                    Waiter::Connection(place) => {
+                        if let Some(connection) = self.connections.get_mut(place) {
+                            connection.put_late(outcome);
+                            told.push(place);
+                        }
+                    }
+                }
+            }
+        }
+        self.send_told(told);
+    }
+
+    /// Sends each of these connections what it was told.
+    fn send_told(&mut self, mut told: Vec<usize>) {
+        let connections = &mut self.connections;
+        let waits = |&&place: &&usize| connections.get_mut(place).is_some_and(|one| one.waits());
+        // Those whose messages stand behind answers of the open group get them with these.
+        self.open.places.extend(told.iter().filter(waits));
+        self.send(&mut told);
+    }
+}
