@@ -62,7 +62,7 @@ pub(crate) fn summary(verdict: &Verdict) -> String {
         )
     };
     format!(
-        "{} records in {} groups replayed twice, hash {}, {} violations, {} bookings stand{tail}",
+        "{} records in {} groups replayed twice, hash {}, {} violations, {}{tail}",
         Count(journal.records),
         Count(journal.groups),
         if verdict.hash == verdict.hash_again {
@@ -71,8 +71,31 @@ pub(crate) fn summary(verdict: &Verdict) -> String {
             "DIFFERENT"
         },
         verdict.violations.len(),
-        Count(verdict.rooms.bookings)
+        standing(verdict)
     )
+}
+
+/// What stands; nothing of services that nobody has used.
+fn standing(verdict: &Verdict) -> String {
+    let mut standing = format!("{} bookings stand", Count(verdict.rooms.bookings));
+    let exchange = &verdict.exchange;
+    if exchange.accounts > 0 {
+        standing += &format!(
+            ", {} accounts have {} in cash, {} orders are open",
+            Count(exchange.accounts.into()),
+            exchange.cash,
+            Count(exchange.open_orders.into())
+        );
+    }
+    let travel = &verdict.travel;
+    if travel.xids > 0 {
+        standing += &format!(
+            ", {} itineraries stand, {} transactions are open",
+            Count(travel.itineraries),
+            Count(travel.open)
+        );
+    }
+    standing
 }
 
 /// # Errors

@@ -46,7 +46,8 @@ fn a_good_directory_is_proven_and_left_as_it_was() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     // Two properties, thirteen rooms, the 36 commands of the sample market, five bookings.
     assert!(ended.out.starts_with("56 records in "), "{ended:?}");
-    let rest = " groups replayed twice, hash equal, 0 violations, 5 bookings stand\n";
+    let rest = " groups replayed twice, hash equal, 0 violations, 5 bookings stand, \
+                3 accounts have 2100000 in cash, 18 orders are open\n";
     assert!(ended.out.ends_with(rest), "{ended:?}");
     assert_eq!(content(data.path()), before);
 }
