@@ -183,6 +183,8 @@ fn a_failure_beside_the_caller_is_final() {
     for chores in [Chores::Background, Chores::Inline] {
         for fault in [Fault::WriteError, Fault::SyncError] {
             let disk = FaultyDisk::new(9);
+            // The next segment is there already: the fault must not meet a thread that makes it.
+            open(&disk).unwrap().0.close().unwrap();
             let options = Options { chores, ..OPTIONS };
             let (mut journal, _) = Journal::open(disk.clone(), options).unwrap();
             commit(&mut journal, &group(1, 1, 10)).unwrap();
