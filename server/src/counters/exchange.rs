@@ -9,11 +9,35 @@ impl Counted for Exchange {
     const OUTCOMES: &'static [&'static str] = &OUTCOMES;
 
     fn command_place(command: &Command) -> usize {
-        command_place(command)
+        match command {
+            Command::CreateAccount { .. } => 0,
+            Command::CreateSymbol { .. } => 1,
+            Command::Grant { .. } => 2,
+            Command::Deposit { .. } => 3,
+            Command::Withdraw { .. } => 4,
+            Command::Order(_) => 5,
+            Command::Cancel { .. } => 6,
+            Command::Replace { .. } => 7,
+            Command::CancelAll { .. } => 8,
+            Command::SetBand { .. } => 9,
+            Command::Halt { .. } => 10,
+            Command::SetLimits { .. } => 11,
+        }
     }
 
     fn query_place(query: &Query) -> usize {
-        query_place(query)
+        match query {
+            Query::Account { .. } => 12,
+            Query::Accounts { .. } => 13,
+            Query::Symbols { .. } => 14,
+            Query::Symbol { .. } => 15,
+            Query::Order { .. } => 16,
+            Query::Orders { .. } => 17,
+            Query::Depth { .. } => 18,
+            Query::Queue { .. } => 19,
+            Query::Trades { .. } => 20,
+            Query::Totals => 21,
+        }
     }
 
     fn outcome_place(outcome: &Outcome) -> usize {
@@ -53,38 +77,6 @@ const OPERATIONS: [&str; 22] = [
     "trades",
     "totals",
 ];
-
-const fn command_place(command: &Command) -> usize {
-    match command {
-        Command::CreateAccount { .. } => 0,
-        Command::CreateSymbol { .. } => 1,
-        Command::Grant { .. } => 2,
-        Command::Deposit { .. } => 3,
-        Command::Withdraw { .. } => 4,
-        Command::Order(_) => 5,
-        Command::Cancel { .. } => 6,
-        Command::Replace { .. } => 7,
-        Command::CancelAll { .. } => 8,
-        Command::SetBand { .. } => 9,
-        Command::Halt { .. } => 10,
-        Command::SetLimits { .. } => 11,
-    }
-}
-
-const fn query_place(query: &Query) -> usize {
-    match query {
-        Query::Account { .. } => 12,
-        Query::Accounts { .. } => 13,
-        Query::Symbols { .. } => 14,
-        Query::Symbol { .. } => 15,
-        Query::Order { .. } => 16,
-        Query::Orders { .. } => 17,
-        Query::Depth { .. } => 18,
-        Query::Queue { .. } => 19,
-        Query::Trades { .. } => 20,
-        Query::Totals => 21,
-    }
-}
 
 /// The outcomes: done, and each refusal by its code, in order of their kinds.
 const OUTCOMES: [&str; 27] = [

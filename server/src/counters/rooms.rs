@@ -9,11 +9,31 @@ impl Counted for Rooms {
     const OUTCOMES: &'static [&'static str] = &OUTCOMES;
 
     fn command_place(command: &Command<'_>) -> usize {
-        command_place(command)
+        match command {
+            Command::AddProperty { .. } => 0,
+            Command::AddRoom { .. } => 1,
+            Command::WithdrawRoom { .. } => 2,
+            Command::StopSell { .. } => 3,
+            Command::Book { .. } => 4,
+            Command::Hold { .. } => 5,
+            Command::Extend { .. } => 6,
+            Command::Confirm { .. } => 7,
+            Command::Release { .. } => 8,
+            Command::Cancel { .. } => 9,
+        }
     }
 
     fn query_place(query: &Query) -> usize {
-        query_place(query)
+        match query {
+            Query::LookUp { .. } => 10,
+            Query::List { .. } => 11,
+            Query::Guest { .. } => 12,
+            Query::Holds { .. } => 13,
+            Query::Availability { .. } => 14,
+            Query::Explain { .. } => 15,
+            Query::Properties { .. } => 16,
+            Query::Totals => 17,
+        }
     }
 
     fn outcome_place(outcome: &Outcome) -> usize {
@@ -49,34 +69,6 @@ const OPERATIONS: [&str; 18] = [
     "properties",
     "totals",
 ];
-
-const fn command_place(command: &Command<'_>) -> usize {
-    match command {
-        Command::AddProperty { .. } => 0,
-        Command::AddRoom { .. } => 1,
-        Command::WithdrawRoom { .. } => 2,
-        Command::StopSell { .. } => 3,
-        Command::Book { .. } => 4,
-        Command::Hold { .. } => 5,
-        Command::Extend { .. } => 6,
-        Command::Confirm { .. } => 7,
-        Command::Release { .. } => 8,
-        Command::Cancel { .. } => 9,
-    }
-}
-
-const fn query_place(query: &Query) -> usize {
-    match query {
-        Query::LookUp { .. } => 10,
-        Query::List { .. } => 11,
-        Query::Guest { .. } => 12,
-        Query::Holds { .. } => 13,
-        Query::Availability { .. } => 14,
-        Query::Explain { .. } => 15,
-        Query::Properties { .. } => 16,
-        Query::Totals => 17,
-    }
-}
 
 /// The outcomes: done, and each refusal by its code, in order of their kinds.
 const OUTCOMES: [&str; 19] = [

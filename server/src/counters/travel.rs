@@ -9,11 +9,31 @@ impl Counted for Travel {
     const OUTCOMES: &'static [&'static str] = &OUTCOMES;
 
     fn command_place(command: &Command) -> usize {
-        command_place(command)
+        match command {
+            Command::Start => 0,
+            Command::Within { step, .. } => step_place(step),
+            Command::Abort { .. } => 10,
+            Command::Book { .. } => 11,
+            Command::Confirm { .. } => 12,
+            Command::Cancel { .. } => 13,
+            Command::Configure(_) => 14,
+            Command::Recover => 15,
+            Command::Resolve { .. } => 16,
+            Command::Deliver(_) => 17,
+        }
     }
 
     fn query_place(query: &Query) -> usize {
-        query_place(query)
+        match query {
+            Query::Transaction { .. } => 18,
+            Query::Transactions { .. } => 19,
+            Query::InDoubt { .. } => 20,
+            Query::Answered { .. } => 21,
+            Query::Itinerary { .. } => 22,
+            Query::Items { .. } => 23,
+            Query::Customer { .. } => 24,
+            Query::Totals => 25,
+        }
     }
 
     fn outcome_place(outcome: &Outcome) -> usize {
@@ -59,21 +79,6 @@ const OPERATIONS: [&str; 26] = [
     "totals",
 ];
 
-const fn command_place(command: &Command) -> usize {
-    match command {
-        Command::Start => 0,
-        Command::Within { step, .. } => step_place(step),
-        Command::Abort { .. } => 10,
-        Command::Book { .. } => 11,
-        Command::Confirm { .. } => 12,
-        Command::Cancel { .. } => 13,
-        Command::Configure(_) => 14,
-        Command::Recover => 15,
-        Command::Resolve { .. } => 16,
-        Command::Deliver(_) => 17,
-    }
-}
-
 const fn step_place(step: &Step) -> usize {
     match step {
         Step::Add { .. } => 1,
@@ -85,19 +90,6 @@ const fn step_place(step: &Step) -> usize {
         Step::Reserve { .. } => 7,
         Step::Summary => 8,
         Step::Commit => 9,
-    }
-}
-
-const fn query_place(query: &Query) -> usize {
-    match query {
-        Query::Transaction { .. } => 18,
-        Query::Transactions { .. } => 19,
-        Query::InDoubt { .. } => 20,
-        Query::Answered { .. } => 21,
-        Query::Itinerary { .. } => 22,
-        Query::Items { .. } => 23,
-        Query::Customer { .. } => 24,
-        Query::Totals => 25,
     }
 }
 

@@ -9,7 +9,7 @@ use axum::extract::State;
 
 use super::{Door, documents::content, operations::Answered};
 use crate::{
-    counters::{COMMIT_BOUNDS_NS, Counters, DoorCounters},
+    counters::{COMMIT_BOUNDS_NS, Counters, DoorCounters, Tally},
     gate::ServerStatus,
 };
 
@@ -235,15 +235,9 @@ fn put_doors(text: &mut String, counters: &Counters) {
 }
 
 /// A metric with a sample for each of some words, which are its label's values.
-fn put_tally(
-    text: &mut String,
-    name: &str,
-    help: &str,
-    label: &str,
-    counts: impl Iterator<Item = (&'static str, u64)>,
-) {
+fn put_tally(text: &mut String, name: &str, help: &str, label: &str, tally: &Tally) {
     head(text, name, "counter", help);
-    for (word, count) in counts {
+    for (word, count) in tally.iter() {
         put(
             text,
             format_args!("turnstile_{name}{{{label}=\"{word}\"}} {count}\n"),
@@ -252,56 +246,25 @@ fn put_tally(
 }
 
 fn put_tallies(text: &mut String, counters: &Counters) {
-    let help = "Requests to the rooms machine, by operation.";
-    put_tally(
-        text,
-        "rooms_operations_total",
-        help,
-        "operation",
-        counters.rooms.operations.iter(),
-    );
-    let help = "Outcomes of rooms commands, by code.";
-    put_tally(
-        text,
-        "rooms_outcomes_total",
-        help,
-        "code",
-        counters.rooms.outcomes.iter(),
-    );
-    let help = "Requests to the exchange, by operation.";
-    put_tally(
-        text,
-        "exchange_operations_total",
-        help,
-        "operation",
-        counters.exchange.operations.iter(),
-    );
-    let help = "Outcomes of exchange commands, by code.";
-    put_tally(
-        text,
-        "exchange_outcomes_total",
-        help,
-        "code",
-        counters.exchange.outcomes.iter(),
-    );
-    let help = "Requests to travel, by operation.";
-    put_tally(
-        text,
-        "travel_operations_total",
-        help,
-        "operation",
-        counters.travel.operations.iter(),
-    );
-    let help = "Outcomes of travel commands, by code; those that waited, twice.";
-    put_tally(
-        text,
-        "travel_outcomes_total",
-        help,
-        "code",
-        counters.travel.outcomes.iter(),
-    );
+    for (service, who, waited, counted) in [
+        ("rooms", "the rooms machine", "", &counters.rooms),
+        ("exchange", "the exchange", "", &counters.exchange),
+        (
+            "travel",
+            "travel",
+            "; those that waited, twice",
+            &counters.travel,
+        ),
+    ] {
+        let help = format!("Requests to {who}, by operation.");
+        let name = format!("{service}_operations_total");
+        put_tally(text, &name, &help, "operation", &counted.operations);
+        let help = format!("Outcomes of {service} commands, by code{waited}.");
+        let name = format!("{service}_outcomes_total");
+        put_tally(text, &name, &help, "code", &counted.outcomes);
+    }
     let help = "Requests answered by an error, by code.";
-    put_tally(text, "errors_total", help, "code", counters.errors.iter());
+    put_tally(text, "errors_total", help, "code", &counters.errors);
 }
 
 fn put_commits(text: &mut String, counters: &Counters) {
