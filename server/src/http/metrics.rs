@@ -82,7 +82,7 @@ const WORK: [Row<Counters>; 7] = [
     ),
 ];
 
-const STATUS: [Row<ServerStatus>; 20] = [
+const STATUS: [Row<ServerStatus>; 25] = [
     ("uptime_seconds", "gauge", "Since the loop began.", |all| {
         all.uptime.as_secs()
     }),
@@ -139,6 +139,30 @@ const STATUS: [Row<ServerStatus>; 20] = [
         "counter",
         "Holds that expired.",
         |all| all.totals.expired_total,
+    ),
+    ("exchange_accounts", "gauge", "Accounts.", |all| {
+        all.exchange.accounts.into()
+    }),
+    ("exchange_symbols", "gauge", "Symbols.", |all| {
+        all.exchange.symbols.into()
+    }),
+    (
+        "exchange_open_orders",
+        "gauge",
+        "Orders that are open.",
+        |all| all.exchange.open_orders.into(),
+    ),
+    (
+        "exchange_orders_total",
+        "counter",
+        "Orders ever accepted.",
+        |all| all.exchange.orders,
+    ),
+    (
+        "exchange_trades_total",
+        "counter",
+        "Trades ever made.",
+        |all| all.exchange.trades,
     ),
     (
         "travel_open_transactions",

@@ -195,10 +195,14 @@ fn the_doors_own_pages_are_whole_and_load_nothing() {
     assert_eq!(peer.get("/readyz", "").json()["status"], "ready");
     assert_eq!(peer.get("/livez", "").json()["status"], "live");
     let metrics = peer.get("/metrics", "").body;
-    assert!(
-        metrics.contains("\nturnstile_rooms_properties 1\n"),
-        "{metrics}"
-    );
+    for sample in [
+        "rooms_properties 1",
+        "exchange_open_orders 0",
+        "travel_customers 0",
+    ] {
+        let line = format!("\nturnstile_{sample}\n");
+        assert!(metrics.contains(&line), "{sample}: {metrics}");
+    }
     let lines = metrics.lines().filter(|line| !line.starts_with('#'));
     for line in lines {
         let (name, value) = line.rsplit_once(' ').unwrap();
