@@ -1,5 +1,5 @@
 //! What every machine is built on, and none decides with: memory that does not move, events with
-//! their numbers, commands that wait, faults found, and a snapshot on its way out.
+//! their numbers, early reads for commands on their way, faults found, and a snapshot on its way out.
 
 #![deny(
     clippy::float_arithmetic,
