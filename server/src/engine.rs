@@ -10,7 +10,7 @@ use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, 
 use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
-use turnstile_travel::{LateAnswer, Travel};
+use turnstile_travel::{Desk, Desks, LateAnswer, Travel};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
     limits::FULL_DISK_REST,
     owed::News,
     pace::Pace,
+    post::Switchboard,
 };
 
 /// What to do with the open group at the end of a turn.
@@ -49,6 +50,8 @@ pub(crate) struct Engine {
     /// Everybody, until callers have keys.
     pub(crate) principal: Principal,
     pub(crate) resp_port: u16,
+    /// Who is on the lines to other processes of travel.
+    pub(crate) switchboard: Switchboard,
     id_key: IdKey,
     verhoeff: bool,
     now: Timestamp,
@@ -91,6 +94,7 @@ impl Engine {
             catalogue: Catalogue::new(),
             principal: Principal::local(),
             resp_port,
+            switchboard: Switchboard::default(),
             verhoeff,
             now,
             began: now,
@@ -317,6 +321,26 @@ impl Engine {
         });
         self.backend
             .drain_travel_events(&mut |event| news.travel.push(event));
+    }
+
+    /// Travel as it is, the open group included.
+    pub(crate) const fn travel(&self) -> &Travel {
+        self.backend.travel()
+    }
+
+    /// The desks whose line leads to another process; none before travel knows of this start.
+    pub(crate) fn lines(&self) -> Desks {
+        if self.backend.has_started() {
+            self.travel().lines()
+        } else {
+            Desks::NONE
+        }
+    }
+
+    /// Whether this desk is played here, with its coordinator in another process.
+    pub(crate) fn is_desk_of_lines(&self, desk: Desk) -> bool {
+        let roles = self.travel().settings().roles;
+        !roles.coordinator && self.lines().contains(desk)
     }
 
     /// What has become of a command of travel that was told to wait, as the open group has it.

@@ -12,6 +12,7 @@ use crate::{
     conversation::{Next, Progress},
     counters::ErrorCode,
     engine::Engine,
+    post::Word,
     session::Surroundings,
 };
 
@@ -92,6 +93,9 @@ impl LinesSession {
             Ok(Ask::Crash(_)) => refuse(around.engine, NO_CRASHES, out),
             Ok(Ask::Shutdown) => {
                 tracing::info!("a client has asked for the end of the server");
+                if around.engine.travel().settings().roles.coordinator {
+                    around.engine.switchboard.say_to_all(Word::Shutdown);
+                }
                 around.signals.end();
                 return Next::Close;
             }

@@ -19,7 +19,7 @@ use crate::{
     wire::Wire,
 };
 
-pub(crate) use per_desk::PerDesk;
+pub use per_desk::PerDesk;
 
 /// Journeys: what the desks sell, to whom, and in which transactions.
 ///
