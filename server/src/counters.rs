@@ -124,6 +124,11 @@ pub(crate) trait Counted: Machine {
     fn outcome_place(outcome: &Self::Outcome) -> usize;
 
     fn counters(all: &Counters) -> &MachineCounters;
+
+    /// Whether it commits a transaction, for fault points.
+    fn commits(_outcome: &Self::Outcome) -> bool {
+        false
+    }
 }
 
 /// Which of the outcomes a refusal of this kind is.

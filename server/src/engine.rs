@@ -15,6 +15,7 @@ use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
     counters::{Counted, Counters, ErrorCode},
+    fault_points::FaultPoints,
     gate::ServerStatus,
     limits::FULL_DISK_REST,
     owed::News,
@@ -52,6 +53,7 @@ pub(crate) struct Engine {
     pub(crate) resp_port: u16,
     /// Who is on the lines to other processes of travel.
     pub(crate) switchboard: Switchboard,
+    pub(crate) fault_points: FaultPoints,
     id_key: IdKey,
     verhoeff: bool,
     now: Timestamp,
@@ -95,6 +97,7 @@ impl Engine {
             principal: Principal::local(),
             resp_port,
             switchboard: Switchboard::default(),
+            fault_points: FaultPoints::new(false, None),
             verhoeff,
             now,
             began: now,
@@ -149,6 +152,9 @@ impl Engine {
             Ok(reply) => {
                 self.counters.command::<M>(command, reply);
                 self.read_only = false;
+                if M::commits(&reply.outcome) && self.lines().is_empty() {
+                    self.fault_points.committed_here();
+                }
             }
             Err(refused) => self.note(Some(*refused)),
         }
@@ -257,7 +263,8 @@ impl Engine {
 
     /// What becomes of the open group; `is_calm` says that nobody is about to join it.
     pub(crate) fn step(&self, is_calm: bool) -> Step {
-        let overlaps = self.pace.as_ref().is_some_and(Pace::overlaps);
+        let overlaps =
+            self.pace.as_ref().is_some_and(Pace::overlaps) && !self.fault_points.is_armed();
         if !overlaps || !self.is_open() {
             Step::Commit
         } else if is_calm {
@@ -326,6 +333,11 @@ impl Engine {
     /// Travel as it is, the open group included.
     pub(crate) const fn travel(&self) -> &Travel {
         self.backend.travel()
+    }
+
+    /// The same, and the fault points that watch what it has for others.
+    pub(crate) const fn travel_watched(&mut self) -> (&Travel, &mut FaultPoints) {
+        (self.backend.travel(), &mut self.fault_points)
     }
 
     /// The desks whose line leads to another process; none before travel knows of this start.

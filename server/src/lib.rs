@@ -39,7 +39,7 @@ pub use counters::{
     COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, LineCounters, MachineCounters,
     Tally,
 };
-pub use fault_points::HAS_FAULT_POINTS;
+pub use fault_points::{FAULT_EXIT, HAS_FAULT_POINTS};
 pub use feed::Feed;
 pub use gate::{Ask, Gate, Overloaded, ServerStatus};
 pub use http::HttpLimits;

@@ -11,6 +11,7 @@ use std::{
 use turnstile_parcels::put_parcel;
 use turnstile_travel::{Desk, Travel};
 
+use crate::fault_points::FaultPoints;
 use crate::limits::{DIAL_REST_MAX, DIAL_REST_MIN, GREETINGS_PER_LIFETIME, POST_BATCH};
 
 pub(crate) use session::PeerSession;
@@ -117,8 +118,8 @@ impl Route {
     /// Appends what is to be sent, about as much as there is room for. Answers how many parcels.
     pub(crate) fn put(
         &mut self,
-        (travel, desk): (&Travel, Desk),
-        now: Instant,
+        (travel, fault_points): (&Travel, &mut FaultPoints),
+        (desk, now): (Desk, Instant),
         room: usize,
         out: &mut Vec<u8>,
     ) -> u64 {
@@ -132,6 +133,7 @@ impl Route {
             }
             for parcel in parcels {
                 self.sent = parcel.number;
+                fault_points.put(&parcel);
                 put_parcel(out, parcel);
                 count += 1;
             }

@@ -15,6 +15,7 @@ use crate::{
     conversation::{Choices, FastDoor},
     counters::Counters,
     engine::Engine,
+    fault_points::FaultPoints,
     feed::Feed,
     gate::Gate,
     http::{Feeds, HttpDoor},
@@ -160,7 +161,9 @@ fn begin(
     for (door, socket) in fast {
         listeners.push(Listener::new(door, socket, poll.registry(), LISTENERS)?);
     }
-    let engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
+    let mut engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
+    let directory = settings.data.as_deref();
+    engine.fault_points = FaultPoints::new(settings.peers.fault_points, directory);
     let choices = Choices {
         xml: settings.xml_options,
         lines: settings.lines_options,

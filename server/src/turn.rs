@@ -181,6 +181,7 @@ impl FastLoop {
     fn turn(&mut self) -> Result<(), Broken> {
         self.engine.counters.turns.add(1);
         self.engine.begin_turn();
+        self.engine.fault_points.recover();
         self.accept();
         self.serve()?;
         self.take_asks();
@@ -407,6 +408,11 @@ impl FastLoop {
             let sent = connection.send(self.sweep);
             let door = self.engine.counters.of(connection.conversation().door());
             door.bytes_out.add(sent);
+            if connection.owed() == 0
+                && let Some(desk) = connection.conversation().peer().and_then(PeerSession::met)
+            {
+                self.engine.fault_points.sent(desk);
+            }
             if connection.is_gone() {
                 self.close(place);
             } else if !connection.queued && connection.is_due(&self.limits) {

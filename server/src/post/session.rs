@@ -9,6 +9,7 @@ use crate::{
     conversation::{Next, Progress},
     counters::ErrorCode,
     engine::Engine,
+    fault_points::Who,
     session::Surroundings,
 };
 
@@ -38,6 +39,10 @@ enum Refused {
     SecondHello,
     /// A message that goes the other way only.
     OtherWay,
+    /// This process has no such fault point.
+    NoFaultPoint {
+        mode: u8,
+    },
 }
 
 impl PeerSession {
@@ -117,7 +122,7 @@ impl PeerSession {
             (Message::FaultPoint { .. } | Message::Shutdown, _) if self.dialed.is_some() => {
                 return Err(Refused::OtherWay);
             }
-            (Message::FaultPoint { .. }, Some(_)) => {}
+            (Message::FaultPoint { mode }, Some(desk)) => arm(around.engine, desk, mode)?,
             (Message::Shutdown, Some(_)) => {
                 tracing::info!("the middleware has asked for the end of the server");
                 around.signals.end();
@@ -170,8 +175,19 @@ fn hello(engine: &Engine, desk: Desk) -> Hello {
     Hello {
         desk,
         life: engine.travel().greeting(desk).life,
-        fault_points: false,
+        fault_points: engine.fault_points.is_allowed(),
     }
+}
+
+/// Has the desk end at a fault point.
+fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<(), Refused> {
+    if !engine.fault_points.is_allowed() || mode > turnstile_lines::limits::MANAGER_MODE_MAX {
+        return Err(Refused::NoFaultPoint { mode });
+    }
+    if let Err(failure) = engine.fault_points.arm(Who::Desk(desk), mode) {
+        tracing::error!(%failure, "a fault point is not kept");
+    }
+    Ok(())
 }
 
 /// Has a parcel taken. Where the disk is full it is not: the line is closed, and whoever sent the
@@ -179,9 +195,15 @@ fn hello(engine: &Engine, desk: Desk) -> Hello {
 fn deliver(engine: &mut Engine, parcel: Parcel) -> Result<Next, Refused> {
     let line = engine.counters.line(parcel.desk);
     line.parcels_in.add(1);
+    let is_vote = engine.fault_points.arriving(engine.travel(), &parcel);
     let principal = engine.principal;
     match engine.execute::<Travel>(&principal, None, &Command::Deliver(parcel)) {
-        Ok(reply) if matches!(reply.outcome, Outcome::Done(_)) => Ok(Next::More),
+        Ok(reply) if matches!(reply.outcome, Outcome::Done(_)) => {
+            if is_vote {
+                engine.fault_points.took_vote();
+            }
+            Ok(Next::More)
+        }
         Ok(_) => Err(Refused::OtherWay),
         Err(error) => {
             tracing::warn!(%error, "a parcel was not taken");
@@ -202,6 +224,7 @@ impl fmt::Display for Refused {
             ),
             Self::NoHello => write!(f, "a hello comes first"),
             Self::SecondHello => write!(f, "hello was said already"),
+            Self::NoFaultPoint { mode } => write!(f, "there is no fault point {mode} here"),
             Self::OtherWay => write!(f, "such a message goes the other way"),
         }
     }

@@ -64,6 +64,7 @@ impl FastLoop {
                 release(connection);
             }
         }
+        self.engine.fault_points.before_sending();
         self.send(&mut closed.places);
         if !closed.waiting.is_empty() {
             closed.waiting.drain(..).for_each(Waiting::answer);

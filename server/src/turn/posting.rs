@@ -34,8 +34,8 @@ impl FastLoop {
             return;
         };
         let room = LINE_OUTPUT_BYTES.saturating_sub(connection.owed());
-        let travel = self.engine.travel();
-        let put = connection.say(|out| route.put((travel, desk), now, room, out));
+        let watched = self.engine.travel_watched();
+        let put = connection.say(|out| route.put(watched, (desk, now), room, out));
         if put > 0 {
             self.engine.counters.line(desk).parcels_out.add(put);
             self.open.places.push(place);
@@ -103,6 +103,7 @@ impl FastLoop {
         }
         route.lose(Instant::now());
         self.engine.switchboard.disconnect(desk);
+        self.engine.fault_points.lost(desk);
         self.engine.counters.line(desk).connected.set(0);
     }
 
