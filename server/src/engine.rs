@@ -10,13 +10,13 @@ use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, 
 use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
-use turnstile_travel::{Desk, Desks, LateAnswer, Travel};
+use turnstile_travel::{Desk, Desks, LateAnswer, PerDesk, Travel, Xid};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
     counters::{Counted, Counters, ErrorCode},
     fault_points::FaultPoints,
-    gate::ServerStatus,
+    gate::{LineStatus, ServerStatus},
     limits::FULL_DISK_REST,
     owed::News,
     pace::Pace,
@@ -403,12 +403,38 @@ impl Engine {
         }
     }
 
+    fn line(&self, desk: Desk) -> Option<LineStatus> {
+        let travel = self.travel();
+        let greeting = travel.greeting(desk);
+        let has_line = self.lines().contains(desk);
+        has_line.then(|| LineStatus {
+            life: greeting.life,
+            peer_life: greeting.peer_life,
+            unacknowledged: travel.unacknowledged(desk),
+            in_doubt: self.in_doubt(desk),
+        })
+    }
+
+    /// How many transactions wait at the desk for their decision; at most a page.
+    fn in_doubt(&self, desk: Desk) -> usize {
+        let (after, limit) = (Xid(0), turnstile_travel::limits::PAGE_MAX);
+        let query = turnstile_travel::Query::InDoubt { desk, after, limit };
+        match self
+            .backend
+            .query::<Travel>(self.now, &self.principal, &query)
+        {
+            turnstile_travel::Answer::InDoubt(xids) => xids.len(),
+            other => unreachable!("those in doubt were asked for, not {other:?}"),
+        }
+    }
+
     pub(crate) fn status(&self) -> ServerStatus {
         ServerStatus {
             backend: self.backend.status(),
             totals: self.totals(),
             exchange: self.exchange_totals(),
             travel: self.travel_totals(),
+            lines: PerDesk::each(|desk| self.line(desk)),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.read_only,
         }

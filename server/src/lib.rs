@@ -41,7 +41,7 @@ pub use counters::{
 };
 pub use fault_points::{FAULT_EXIT, HAS_FAULT_POINTS};
 pub use feed::Feed;
-pub use gate::{Ask, Gate, Overloaded, ServerStatus};
+pub use gate::{Ask, Gate, LineStatus, Overloaded, ServerStatus};
 pub use http::HttpLimits;
 pub use limits::Limits;
 pub use post::Peers;

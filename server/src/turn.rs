@@ -137,7 +137,7 @@ impl FastLoop {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
-            routes: PerDesk::each(|| Route::new(None)),
+            routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
             connections_ever: 0,
             sweep: 0,

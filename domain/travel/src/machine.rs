@@ -65,9 +65,9 @@ impl Machine for Travel {
         Self {
             settings: Settings::FIRST,
             coordinator: Coordinator::new(),
-            desks: PerDesk::each(Participant::new),
-            to_desks: PerDesk::each(Channel::new),
-            to_coordinator: PerDesk::each(Channel::new),
+            desks: PerDesk::each(|_| Participant::new()),
+            to_desks: PerDesk::each(|_| Channel::new()),
+            to_coordinator: PerDesk::each(|_| Channel::new()),
             late: BTreeMap::new(),
             reports: VecDeque::new(),
             events: Vec::new(),

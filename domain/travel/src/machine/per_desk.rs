@@ -3,12 +3,12 @@
 use crate::Desk;
 
 /// One for each desk, in the order of [`Desk::ALL`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerDesk<T>([T; 4]);
 
 impl<T> PerDesk<T> {
-    pub fn each(one: impl Fn() -> T) -> Self {
-        Self([(); 4].map(|()| one()))
+    pub fn each(one: impl FnMut(Desk) -> T) -> Self {
+        Self(Desk::ALL.map(one))
     }
 
     /// In the order of [`Desk::ALL`].
