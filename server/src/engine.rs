@@ -1,6 +1,8 @@
 //! The back end as one turn of the loop uses it: one instant for all, and at the end the group is
 //! committed or sent on its way.
 
+mod lines;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime},
@@ -10,14 +12,14 @@ use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, 
 use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
-use turnstile_travel::{Desk, Desks, LateAnswer, PerDesk, Travel, Xid};
+use turnstile_travel::{LateAnswer, PerDesk, Travel};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
     counters::{Counted, Counters, ErrorCode},
     fault_points::FaultPoints,
-    gate::{LineStatus, ServerStatus},
-    limits::FULL_DISK_REST,
+    gate::ServerStatus,
+    limits::{FULL_DISK_REST, SOFT_AGE},
     owed::News,
     pace::Pace,
     post::Switchboard,
@@ -32,6 +34,8 @@ pub(crate) enum Step {
     Submit,
     /// Let more requests join it.
     Grow,
+    /// It promises nothing: send what it owes, and let more requests join it.
+    Release,
 }
 
 /// A group on its way to the disk.
@@ -65,6 +69,8 @@ pub(crate) struct Engine {
     journey: Journey,
     /// Nothing where no thread carries groups.
     pace: Option<Pace>,
+    /// When the open group's first answers left without it.
+    soft_since: Option<Instant>,
     /// When this turn began to work on the open group.
     since: Instant,
     /// How long earlier turns worked on it.
@@ -89,6 +95,7 @@ impl Engine {
             sent_ahead: 0,
             journey: Journey::default(),
             pace: (backend.status().log_thread != LogThread::None).then(Pace::default),
+            soft_since: None,
             since: Instant::now(),
             work: Duration::ZERO,
             backend,
@@ -205,7 +212,7 @@ impl Engine {
         self.work += self.since.elapsed();
     }
 
-    /// Makes the open group durable. Nothing of it may be sent before.
+    /// Makes the open group durable. Nothing of it may be sent before, but what was released.
     pub(crate) fn commit(&mut self) -> Result<(), CommitError> {
         let has_group = self.is_open();
         let records = self.close_group();
@@ -261,17 +268,43 @@ impl Engine {
         Ok(self.journey.has_landed)
     }
 
-    /// What becomes of the open group; `is_calm` says that nobody is about to join it.
-    pub(crate) fn step(&self, is_calm: bool) -> Step {
+    /// What becomes of the open group; `is_calm` says that nobody is about to join it, `is_crowded`
+    /// that nobody may.
+    pub(crate) fn step(&self, is_calm: bool, is_crowded: bool) -> Step {
         let overlaps =
             self.pace.as_ref().is_some_and(Pace::overlaps) && !self.fault_points.is_armed();
-        if !overlaps || !self.is_open() {
+        let is_aged = self.rest_of_group() == Some(Duration::ZERO);
+        if !self.is_open() {
             Step::Commit
-        } else if is_calm {
+        } else if !self.backend.has_promised() && !is_aged && !is_crowded {
+            Step::Release
+        } else if !overlaps {
+            Step::Commit
+        } else if is_calm || is_crowded {
             Step::Submit
         } else {
             Step::Grow
         }
+    }
+
+    /// What the open group owes is being sent without it: the loop's work on that is over.
+    pub(crate) fn release(&mut self) {
+        self.soft_since.get_or_insert(self.since);
+        self.work = Duration::ZERO;
+        self.since = Instant::now();
+    }
+
+    /// How long the open group may stay open; nothing when there is none.
+    pub(crate) fn until_commit(&self) -> Option<Duration> {
+        let rests = !self.backend.has_promised();
+        let rest = || self.rest_of_group().filter(|_| rests);
+        self.is_open().then(|| rest().unwrap_or_default())
+    }
+
+    /// How much is left of the time of a group whose first answers have left.
+    fn rest_of_group(&self) -> Option<Duration> {
+        let since = self.soft_since?;
+        Some(SOFT_AGE.saturating_sub(since.elapsed()))
     }
 
     /// Decides for a test whether groups are carried beside the loop.
@@ -293,6 +326,7 @@ impl Engine {
         let new = sent_ahead - std::mem::replace(&mut self.sent_ahead, sent_ahead);
         self.counters.groups.add(new);
         self.counters.groups_inline.add(new);
+        self.soft_since = None;
         let assigned = self.backend.position().0;
         assigned - std::mem::replace(&mut self.handed_over, assigned)
     }
@@ -330,31 +364,6 @@ impl Engine {
             .drain_travel_events(&mut |event| news.travel.push(event));
     }
 
-    /// Travel as it is, the open group included.
-    pub(crate) const fn travel(&self) -> &Travel {
-        self.backend.travel()
-    }
-
-    /// The same, and the fault points that watch what it has for others.
-    pub(crate) const fn travel_watched(&mut self) -> (&Travel, &mut FaultPoints) {
-        (self.backend.travel(), &mut self.fault_points)
-    }
-
-    /// The desks whose line leads to another process; none before travel knows of this start.
-    pub(crate) fn lines(&self) -> Desks {
-        if self.backend.has_started() {
-            self.travel().lines()
-        } else {
-            Desks::NONE
-        }
-    }
-
-    /// Whether this desk is played here, with its coordinator in another process.
-    pub(crate) fn is_desk_of_lines(&self, desk: Desk) -> bool {
-        let roles = self.travel().settings().roles;
-        !roles.coordinator && self.lines().contains(desk)
-    }
-
     /// What has become of a command of travel that was told to wait, as the open group has it.
     pub(crate) fn late_answer(&self, ticket: Position) -> LateAnswer {
         let query = turnstile_travel::Query::Answered { ticket };
@@ -367,8 +376,14 @@ impl Engine {
         }
     }
 
+    #[cfg(test)]
     pub(crate) const fn position(&self) -> Position {
         self.backend.position()
+    }
+
+    /// The last position that may be told with what is open.
+    pub(crate) const fn firm_position(&self) -> Position {
+        self.backend.firm_position()
     }
 
     pub(crate) fn totals(&self) -> Totals {
@@ -400,31 +415,6 @@ impl Engine {
         {
             turnstile_travel::Answer::Totals(totals) => totals,
             other => unreachable!("totals were asked for, not {other:?}"),
-        }
-    }
-
-    fn line(&self, desk: Desk) -> Option<LineStatus> {
-        let travel = self.travel();
-        let greeting = travel.greeting(desk);
-        let has_line = self.lines().contains(desk);
-        has_line.then(|| LineStatus {
-            life: greeting.life,
-            peer_life: greeting.peer_life,
-            unacknowledged: travel.unacknowledged(desk),
-            in_doubt: self.in_doubt(desk),
-        })
-    }
-
-    /// How many transactions wait at the desk for their decision; at most a page.
-    fn in_doubt(&self, desk: Desk) -> usize {
-        let (after, limit) = (Xid(0), turnstile_travel::limits::PAGE_MAX);
-        let query = turnstile_travel::Query::InDoubt { desk, after, limit };
-        match self
-            .backend
-            .query::<Travel>(self.now, &self.principal, &query)
-        {
-            turnstile_travel::Answer::InDoubt(xids) => xids.len(),
-            other => unreachable!("those in doubt were asked for, not {other:?}"),
         }
     }
 

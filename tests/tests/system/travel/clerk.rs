@@ -26,8 +26,8 @@ impl Clerk {
             }
             glance();
         };
-        socket.set_nodelay(true).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_nodelay(true).expect("a socket");
+        socket.set_read_timeout(Some(PATIENCE)).expect("a socket");
         Self {
             socket: BufReader::new(socket),
         }

@@ -61,10 +61,12 @@ impl Company {
     }
 
     fn of(count: usize) -> Self {
-        let [high, low] = u16::try_from(process::id() % 0x4000).unwrap().to_be_bytes();
+        let [high, low] = u16::try_from(process::id() % 0x4000)
+            .expect("14 bits")
+            .to_be_bytes();
         let own = COMPANIES.fetch_add(1, Ordering::Relaxed);
         let mut company = Self {
-            folder: tempfile::tempdir().unwrap(),
+            folder: tempfile::tempdir().expect("a temporary folder"),
             host: Ipv4Addr::new(127, 128 + high, low, own),
             processes: (0..count).map(|_| None).collect(),
         };
@@ -72,6 +74,7 @@ impl Company {
         for (process, starting) in company.processes.iter_mut().zip(starting) {
             *process = Some(starting.ready());
         }
+        company.until_all_have_met();
         company
     }
 
@@ -114,16 +117,16 @@ impl Company {
 
     /// Kills a role as `kill -9` does.
     pub(super) fn kill(&mut self, role: usize) {
-        self.processes[role].take().unwrap().kill();
+        self.processes[role].take().expect("it runs").kill();
     }
 
     /// Waits until a role ends by itself.
     pub(super) fn ended(&mut self, role: usize) -> ExitStatus {
-        self.processes[role].take().unwrap().ended()
+        self.processes[role].take().expect("it runs").ended()
     }
 
     pub(super) fn process(&self, role: usize) -> &Turnstile {
-        self.processes[role].as_ref().unwrap()
+        self.processes[role].as_ref().expect("it runs")
     }
 
     /// Somebody at the middleware's door, once it is open.
@@ -137,15 +140,15 @@ impl Company {
 
     /// What a process tells of the line of a desk, such as `in_doubt`.
     pub(super) fn line(&self, role: usize, desk: usize, name: &str) -> u64 {
-        let mut connection = connect(self.process(role).resp()).unwrap();
-        let info = ask(&mut connection, &["INFO", "travel"]).unwrap();
+        let mut connection = connect(self.process(role).resp()).expect("its door is open");
+        let info = ask(&mut connection, &["INFO", "travel"]).expect("it tells of itself");
         let info = info.as_str().unwrap_or_default();
         let start = format!("travel_line_{}:", ROLES[desk]);
         let line = info.lines().find_map(|line| line.strip_prefix(&start));
         let mut facts = line.into_iter().flat_map(|line| line.split(','));
         let fact = facts.find_map(|fact| fact.strip_prefix(&format!("{name}=")));
         let fact = fact.unwrap_or_else(|| panic!("no {name} of {} in {info}", ROLES[desk]));
-        fact.parse().unwrap()
+        fact.parse().expect("a number")
     }
 
     /// Waits until it is so.
@@ -170,7 +173,7 @@ impl Company {
     /// Stops everybody, and looks whether their directories are sound.
     pub(super) fn stop_and_verify(&mut self) {
         for (role, process) in self.processes.iter_mut().enumerate() {
-            let status = process.take().unwrap().stop();
+            let status = process.take().expect("it runs").stop();
             assert!(status.success(), "{}: {status}", ROLES[role]);
         }
         for role in 0..self.count() {

@@ -67,7 +67,7 @@ fn arm(company: &Company, command: &str) -> Clerk {
     company.until_all_have_met();
     let mut clerk = company.clerk();
     assert_eq!(clerk.says(command), "ok", "{command}");
-    let xid = clerk.starts().unwrap();
+    let xid = clerk.starts().expect("the server lives");
     assert!(
         clerk
             .says(&format!("QueryFlight,{xid},1"))
@@ -111,7 +111,7 @@ fn at_every_fault_point_of_a_commit_the_process_ends_and_when_it_is_back_all_agr
         assert_eq!(ledger.audit(&company).committed, sold, "{command}");
     }
     company.stop_and_verify();
-    ledger.compare_directories(&company, sold);
+    Ledger::compare_directories(&company, sold);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_fault_point_of_a_recovery_outlives_the_process_and_fires_once() {
         company.start(role);
         assert_eq!(
             ledger.audit(&company).committed,
-            usize::try_from(customer).unwrap()
+            usize::try_from(customer).expect("it is positive")
         );
         // What was armed and taken back does not fire.
         let mut clerk = arm(&company, command);
@@ -195,13 +195,12 @@ fn in_one_process_a_fault_point_is_before_the_commits_record_or_after_it() {
     }
     assert_eq!(ledger.audit(&company).committed, sold);
     company.stop_and_verify();
-    ledger.compare_directories(&company, sold);
+    Ledger::compare_directories(&company, sold);
 }
 
 #[test]
 fn a_desk_that_is_away_cannot_be_told_where_to_end() {
     let mut company = Company::separate();
-    company.until_all_have_met();
     company.kill(FLIGHTS);
     company.until("the line is down", |company| {
         company.line(MIDDLEWARE, FLIGHTS, "connected") == 0

@@ -118,7 +118,7 @@ fn check(mut company: Company, rounds: u32, kills: u32) {
         figures = ledger.audit(&company);
     }
     company.stop_and_verify();
-    ledger.compare_directories(&company, figures.committed);
+    Ledger::compare_directories(&company, figures.committed);
     let untold = figures.happened_untold + figures.forgotten_untold;
     assert!(untold > 0, "no kill fell into a commit: {figures:?}");
 }

@@ -64,7 +64,7 @@ pub(super) struct Figures {
 
 impl Trip {
     pub(super) fn of(number: usize) -> Self {
-        let flight = i32::try_from(number).unwrap() % FLIGHT_NUMBERS + 1;
+        let flight = i32::try_from(number).expect("few trips are sold") % FLIGHT_NUMBERS + 1;
         let place = PLACES[number % PLACES.len()];
         Self { flight, place }
     }
@@ -115,7 +115,7 @@ impl Ledger {
     /// Something to sell.
     pub(super) fn open(company: &Company) -> Self {
         let mut clerk = company.clerk();
-        let xid = clerk.starts().unwrap();
+        let xid = clerk.starts().expect("the server lives");
         let flights =
             (1..=FLIGHT_NUMBERS).map(|flight| format!("AddFlight,{xid},{flight},{STOCK},100"));
         let cars = PLACES.map(|place| format!("AddCars,{xid},{place},{STOCK},40"));
@@ -185,8 +185,8 @@ impl Ledger {
     }
 
     /// Compares what is reserved at the desks with what is on the bills, once everybody has stopped.
-    pub(super) fn compare_directories(&self, company: &Company, sold: usize) {
-        let trips = u32::try_from(sold).unwrap();
+    pub(super) fn compare_directories(company: &Company, sold: usize) {
+        let trips = u32::try_from(sold).expect("few trips are sold");
         for (desk, role) in [Desk::Flights, Desk::Cars, Desk::Rooms]
             .into_iter()
             .zip(FLIGHTS..)
@@ -215,11 +215,14 @@ fn look(clerk: &mut Clerk) -> Option<Seen> {
     let mut customer = 0;
     for line in hear(format!("Summary,{xid}"))?.lines() {
         if let Some(number) = line.strip_prefix("Bill for customer ") {
-            customer = number.parse().unwrap();
+            customer = number.parse().expect("a number");
             bills.insert(customer, BTreeSet::new());
         } else if let Some(entry) = line.strip_prefix("1 ") {
             let item = entry.split(' ').next().unwrap_or_default();
-            bills.get_mut(&customer).unwrap().insert(item.to_owned());
+            bills
+                .get_mut(&customer)
+                .expect("a bill has a head")
+                .insert(item.to_owned());
         }
     }
     let flights = (1..=FLIGHT_NUMBERS).map(|flight| {
@@ -252,7 +255,7 @@ fn stocks(data: &Path, desk: Desk) -> Vec<Stock> {
         segment_bytes: 4 << 20,
         ..Options::with(Durability::Sync)
     };
-    let (backend, _) = Embedded::open(Some(data), options).unwrap();
+    let (backend, _) = Embedded::open(Some(data), options).expect("nobody uses it");
     let (after, limit) = (None, 100);
     let query = Query::Items { desk, after, limit };
     match backend
