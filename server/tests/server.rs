@@ -13,4 +13,5 @@ mod server {
     mod overlap;
     mod travel;
     mod travel_lines;
+    mod travel_resp;
 }

@@ -110,8 +110,7 @@ fn a_transaction_lives_as_long_as_travel_lifetime_ms_says() {
     let directory = tempfile::tempdir().unwrap();
     let arguments = [&TRAVEL[..], &["--travel-lifetime-ms=1"]].concat();
     let server = Server::start(&mut serve(directory.path(), &arguments));
-    let expired =
-        "TransactionAborted: transaction 1: nothing was asked of it for its time to live";
+    let expired = "TransactionAborted: transaction 1: nothing was asked of it for its time to live";
     let mut told = say(&server, &["Start", "QueryFlight,1,1"]);
     // The clock may not have gone on between the two.
     while told.last().is_some_and(|last| last != expired) {
@@ -126,7 +125,10 @@ fn there_are_fault_points_where_they_are_allowed_only() {
     let directory = tempfile::tempdir().unwrap();
     let allowed = [&TRAVEL[..], &["--travel-fault-points"]].concat();
     let rows: [(&[&str], &str); 2] = [
-        (&TRAVEL, "Command exception: this server has no fault points"),
+        (
+            &TRAVEL,
+            "Command exception: this server has no fault points",
+        ),
         (&allowed, "ok"),
     ];
     for (arguments, expected) in rows {
