@@ -30,8 +30,8 @@ use crate::{
     server::Server,
 };
 
-use journeys::Tripper;
 pub(crate) use journeys::{Journey, Managers, Places, REQUESTS, done, put_line, travel};
+use journeys::{Traveler, Tripper};
 pub(crate) use orders::Order;
 use orders::Trader;
 pub(crate) use world::{LinesClient, World, started};
@@ -55,6 +55,8 @@ pub(crate) enum Speech {
     Bookings,
     /// Orders and cancels, as [`flow`] has them.
     Orders(Order),
+    /// Transactions of nine requests over the lines door, one request under way.
+    Journeys(Journey),
     /// Trips by flight and car to a room, each in one command over RESP.
     Itineraries(Places),
 }
@@ -86,7 +88,7 @@ pub(super) fn prepare(speech: Speech, server: &Server, load: Load) -> Result<()>
     match speech {
         Speech::Bookings => Ok(()),
         Speech::Orders(_) => orders::prepare(&mut server.connect()?, load.connections),
-        Speech::Itineraries(_) => World::make(server.lines()),
+        Speech::Journeys(_) | Speech::Itineraries(_) => World::make(server.lines()),
     }
 }
 
@@ -94,12 +96,16 @@ pub(super) fn drive(speech: Speech, server: &Server, load: Load) -> Result<Tally
     let address = match speech {
         Speech::Bookings | Speech::Itineraries(_) => server.resp(),
         Speech::Orders(order) => order.address(server),
+        Speech::Journeys(_) => server.lines(),
     };
     let callers = thread::spawn(move || {
         pin(CLIENT_CORE)?;
         match speech {
             Speech::Bookings => told(call(address, load, Booker::new)),
             Speech::Orders(order) => told(call(address, load, |number| Trader::new(order, number))),
+            Speech::Journeys(journey) => {
+                told(call(address, load, |number| Traveler::new(journey, number)))
+            }
             Speech::Itineraries(places) => {
                 told(call(address, load, |number| Tripper::new(places, number)))
             }
@@ -328,6 +334,7 @@ impl fmt::Display for Speech {
         match self {
             Self::Bookings => f.write_str("ROOMS.BOOK"),
             Self::Orders(order) => order.fmt(f),
+            Self::Journeys(journey) => write!(f, "nine requests, {journey}"),
             Self::Itineraries(places) => write!(f, "TRAVEL.BOOK, {places}"),
         }
     }

@@ -10,7 +10,7 @@ use anyhow::{Result, ensure};
 use crate::{
     driver::{LinesClient, Managers, REQUESTS, World, done, put_line, started},
     ground::{Ground, tell},
-    pin::{CLIENT_CORE, pin},
+    pin::{CLIENT_CORE, SERVER_CORE, pin},
     probe::{Probe, joined, median_us},
     process::Neighbours,
     ratio::{Bound, Ratio},
@@ -38,23 +38,38 @@ const FIGURES: [&str; 6] = [
 /// The figures of one run, in their order.
 type Run = [f64; FIGURES.len()];
 
+/// Where the client runs. Which it is decides more than everything else: waking another core that
+/// sleeps takes longer than most requests.
+const CORES: [(&str, usize); 2] = [
+    ("each end on a core of its own", CLIENT_CORE),
+    ("both ends on one core", SERVER_CORE),
+];
+
+/// Subjects of one placement: one manager, three managers, the floor.
+const EACH: usize = 3;
+
 pub(super) fn measure(ground: &Ground) -> Result<Section> {
-    let first = ground.probe()?;
+    let before = ground.probe()?;
     let neighbours = Neighbours::watch()?;
-    let mut before = first;
-    let mut runs: [Vec<Run>; 3] = Default::default();
+    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); EACH * CORES.len()];
     for _ in 0..ground.rounds() {
-        runs[0].push(run(ground, Managers::One)?);
-        let after = ground.probe()?;
-        runs[1].push(run(ground, Managers::Three)?);
-        runs[2].push(floor(&before, &after));
-        before = ground.probe()?;
+        for (place, &(_, core)) in CORES.iter().enumerate() {
+            let runs = &mut runs[EACH * place..];
+            let before = probe(ground, core)?;
+            runs[0].push(run(ground, Managers::One, core)?);
+            runs[1].push(run(ground, Managers::Three, core)?);
+            runs[2].push(floor(&before, &probe(ground, core)?));
+        }
     }
-    let names = [
-        "turnstile sync, one manager",
-        "turnstile sync, three managers in one process",
-        "raw sync + raw loopback round trips",
-    ];
+    let names = CORES.iter().flat_map(|(place, _)| {
+        [
+            "turnstile sync, one manager",
+            "turnstile sync, three managers in one process",
+            "raw sync + raw loopback round trips",
+        ]
+        .map(|name| format!("{name}, {place}"))
+    });
+    let names: Vec<String> = names.collect();
     let subjects = names.iter().zip(&runs);
     let mut section = Section {
         title: "One client, nine requests",
@@ -63,14 +78,28 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
              a request's time is the median, a transaction's the median of whole transactions",
             ground.rounds()
         ),
-        before: first,
-        after: before,
+        before,
+        after: ground.probe()?,
         neighbours_percent: neighbours.percent()?,
         subjects: subjects.map(|(name, runs)| subject(name, runs)).collect(),
         claims: Vec::new(),
     };
-    claim(&mut section, &runs);
+    for ((place, _), runs) in CORES.iter().zip(runs.chunks(EACH)) {
+        claim(&mut section, place, runs);
+    }
+    let ours = runs.chunks(EACH).flat_map(|runs| runs[..2].iter().flatten());
+    let syncs = ours.map(|run| run[5]);
+    let syncs = Ratio::spread(&syncs.collect::<Vec<f64>>());
+    section.claim_ratio("syncs for a transaction", syncs, Bound::AtMost(1.05));
     Ok(section)
+}
+
+fn probe(ground: &Ground, client_core: usize) -> Result<Probe> {
+    if client_core == SERVER_CORE {
+        Probe::take_on_one_core(&ground.scratch)
+    } else {
+        ground.probe()
+    }
 }
 
 fn subject(name: &str, runs: &[Run]) -> Subject {
@@ -86,22 +115,21 @@ fn subject(name: &str, runs: &[Run]) -> Subject {
     }
 }
 
-fn claim(section: &mut Section, runs: &[Vec<Run>; 3]) {
-    let [one, three, floor] = runs.each_ref().map(|runs| {
-        let values = runs.iter().map(|run| run[0]);
-        values.collect::<Vec<f64>>()
-    });
-    let ancestor = vec![ANCESTOR_US; one.len()];
-    for (who, times) in [("one manager", &one), ("three managers", &three)] {
-        let target = format!("{who} in one process: a transaction / the ancestor's 5.02 ms");
-        let ratio = Ratio::of(times, &ancestor);
+fn claim(section: &mut Section, place: &str, runs: &[Vec<Run>]) {
+    let times = |runs: &Vec<Run>| runs.iter().map(|run| run[0]).collect::<Vec<f64>>();
+    let floor = times(&runs[2]);
+    let ancestor = vec![ANCESTOR_US; floor.len()];
+    for (who, runs) in ["one manager", "three managers in one process"]
+        .iter()
+        .zip(runs)
+    {
+        let target = format!("{who}, {place}: a transaction / the ancestor's 5.02 ms");
+        let ratio = Ratio::of(&times(runs), &ancestor);
         section.claim_ratio(&target, ratio, Bound::AtMost(0.1));
-        let target = format!("{who} in one process: a transaction / (raw sync + 9 raw loopback)");
-        section.claim_ratio(&target, Ratio::of(times, &floor), Bound::None);
+        let target = format!("{who}, {place}: a transaction / (raw sync + 9 raw loopback)");
+        let ratio = Ratio::of(&times(runs), &floor);
+        section.claim_ratio(&target, ratio, Bound::None);
     }
-    let syncs = runs[..2].iter().flatten().map(|run| run[5]);
-    let syncs = Ratio::spread(&syncs.collect::<Vec<f64>>());
-    section.claim_ratio("syncs for a transaction", syncs, Bound::AtMost(1.05));
 }
 
 /// What a transaction costs that does nothing but travel and be made durable once.
@@ -119,7 +147,7 @@ fn floor(before: &Probe, after: &Probe) -> Run {
     ]
 }
 
-fn run(ground: &Ground, managers: Managers) -> Result<Run> {
+fn run(ground: &Ground, managers: Managers, client_core: usize) -> Result<Run> {
     let server = ground.start(Kind::Turnstile(Durability::Sync))?;
     World::make(server.lines())?;
     let lines = server.lines();
@@ -127,7 +155,7 @@ fn run(ground: &Ground, managers: Managers) -> Result<Run> {
     transactions(&mut client, managers, WARM_UP)?;
     let groups = server.groups()?;
     let client = thread::spawn(move || {
-        pin(CLIENT_CORE)?;
+        pin(client_core)?;
         transactions(&mut client, managers, TRANSACTIONS)
     });
     let times = joined(client)?;
@@ -147,7 +175,10 @@ fn run(ground: &Ground, managers: Managers) -> Result<Run> {
         steps(&[8]),
         syncs,
     ];
-    tell(&format!("One client, {managers}: {:.1} us", run[0]))?;
+    tell(&format!(
+        "One client on core {client_core}, {managers}: {:.1} us",
+        run[0]
+    ))?;
     Ok(run)
 }
 

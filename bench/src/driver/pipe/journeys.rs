@@ -161,7 +161,7 @@ pub(crate) const fn done(step: usize) -> &'static str {
 }
 
 /// One connection's side of its transactions.
-struct Traveler {
+pub(super) struct Traveler {
     managers: Managers,
     itinerary: Itinerary,
     step: usize,
@@ -172,7 +172,7 @@ struct Traveler {
 }
 
 impl Traveler {
-    fn new(journey: Journey, number: u32) -> Self {
+    pub(super) fn new(journey: Journey, number: u32) -> Self {
         Self {
             managers: journey.managers,
             itinerary: Itinerary::new(journey.places, number),
@@ -272,6 +272,12 @@ impl Talk for Tripper {
             bail!("refused: {}", bytes[..heard.length].escape_ascii());
         }
         Ok(Some(heard))
+    }
+}
+
+impl fmt::Display for Journey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.managers, self.places)
     }
 }
 
