@@ -44,10 +44,10 @@ fn spelt(text: &str) -> [String; 2] {
     })
 }
 
-fn outcomes(outcome: Outcome, replayed: bool, (two, three): (&str, &str)) {
+fn outcomes(outcome: &Outcome, replayed: bool, (two, three): (&str, &str)) {
     let found = [Protocol::Resp2, Protocol::Resp3].map(|protocol| {
         shown(protocol, |reply| {
-            put_outcome(reply, &outcome, Position(9), replayed);
+            put_outcome(reply, outcome, Position(9), replayed);
         })
     });
     let [two, _] = spelt(two);
@@ -60,7 +60,7 @@ fn done(done: Done, fields: usize, (values, named): (&str, &str)) {
     let two = format!("*{}|:1|{values}:9|", fields + 2);
     let head = format!("M{}|$7|outcome|$4|done|", fields + 2);
     let three = format!("{head}{named}$8|position|:9|");
-    outcomes(Outcome::Done(done), false, (&two, &three));
+    outcomes(&Outcome::Done(done), false, (&two, &three));
 }
 
 const EPOCH: &str = "$24|1970-01-01T00:00:00.000Z|";
@@ -138,7 +138,7 @@ fn what_was_done_reads_the_same_for_ever() {
 #[test]
 fn a_repeated_answer_says_so() {
     outcomes(
-        Outcome::Done(Done::Started { xid: Xid(7) }),
+        &Outcome::Done(Done::Started { xid: Xid(7) }),
         true,
         (
             "*4|:1|:7|:9|$8|replayed|",
@@ -146,7 +146,7 @@ fn a_repeated_answer_says_so() {
         ),
     );
     outcomes(
-        Outcome::Refused(Refusal::Busy),
+        &Outcome::Refused(Refusal::Busy),
         true,
         (
             "*3|:0|$4|busy|$8|replayed|",
@@ -221,7 +221,7 @@ fn a_refusal_comes_with_what_there_is_to_know() {
         let two = format!("*{}|:0|{code}{values}", fields + 2);
         let head = format!("M{}|$7|outcome|$7|refused|$6|reason|{code}", fields + 3);
         let three = format!("{head}{named}$8|position|:9|");
-        outcomes(Outcome::Refused(refusal), false, (&two, &three));
+        outcomes(&Outcome::Refused(refusal), false, (&two, &three));
     }
 }
 
