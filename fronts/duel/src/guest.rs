@@ -4,7 +4,7 @@ use crate::{Cell, Greeting, Move, Parcel, Refusal, Side, Triple, scan};
 
 /// One player on one connection. It knows what may come next, not the rules of the game: whoever
 /// drives it knows when a game is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guest {
     stage: Stage,
     moves_next: bool,
@@ -21,8 +21,10 @@ pub enum Told {
     Triple(Triple),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
+    #[default]
+    Silent,
     /// The start byte is to come.
     Greeted,
     /// This player is to move, or to say that the game is over.
@@ -33,14 +35,14 @@ enum Stage {
 }
 
 impl Guest {
-    /// A player, and what it is to send first.
-    #[must_use]
-    pub fn new(greeting: Greeting) -> (Self, Parcel) {
-        let guest = Self {
-            stage: Stage::Greeted,
-            moves_next: false,
-        };
-        (guest, Parcel::greeting(greeting))
+    /// What is to be sent first.
+    ///
+    /// # Panics
+    /// When it has greeted.
+    pub fn greet(&mut self, greeting: Greeting) -> Parcel {
+        assert!(self.stage == Stage::Silent, "it greets once");
+        self.stage = Stage::Greeted;
+        Parcel::greeting(greeting)
     }
 
     /// Reads the front of what came and is not consumed yet: what is told and its length, or
@@ -62,7 +64,7 @@ impl Guest {
                 self.begin(side == Side::First);
                 Ok(Some((Told::Start(side), 1)))
             }
-            Stage::Moves => Err(Refusal::OutOfTurn { byte }),
+            Stage::Silent | Stage::Moves => Err(Refusal::OutOfTurn { byte }),
             Stage::Watches => {
                 let cell = scan::cell(bytes)?;
                 self.stage = Stage::Moves;
@@ -96,7 +98,7 @@ impl Guest {
         self.moves_next = match self.stage {
             Stage::Moves => true,
             Stage::Watches => false,
-            Stage::Greeted | Stage::Done => panic!("a game is on"),
+            Stage::Silent | Stage::Greeted | Stage::Done => panic!("a game is on"),
         };
         self.stage = Stage::Done;
         Parcel::done()

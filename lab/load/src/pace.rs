@@ -30,15 +30,16 @@ pub use tally::{Operation, Split, Tally, Words};
 
 use crate::Error;
 use worker::Worker;
+pub(crate) use worker::thread_time;
 
 /// The most users of one run: each is a socket, and systems allow some ten thousand.
-const USERS_MAX: usize = 50_000;
+pub(crate) const USERS_MAX: usize = 50_000;
 
 /// The deepest pipeline: beyond this a server's own limit answers, not its speed.
 const PIPELINE_MAX: usize = 1_024;
 
 /// How often progress is told.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+pub(crate) const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How a run is paced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -170,7 +171,7 @@ pub fn run<U: User>(
     check(pace, users.len())?;
     let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
-        let stream = connect(pace.address).map_err(|error| Error::Connect {
+        let stream = connect(pace.address, true).map_err(|error| Error::Connect {
             user: number,
             error,
         })?;
@@ -270,9 +271,10 @@ fn check(pace: &Pace, users: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
+/// Connects before the start. `no_delay`: whether what is sent leaves at once.
+pub(crate) fn connect(address: SocketAddr, no_delay: bool) -> std::io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
-    stream.set_nodelay(true)?;
+    stream.set_nodelay(no_delay)?;
     stream.set_nonblocking(true)?;
     Ok(stream)
 }

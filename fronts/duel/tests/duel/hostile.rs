@@ -55,7 +55,9 @@ impl Default for ReporterReader {
 impl Default for GuestReader {
     fn default() -> Self {
         let (own, opponent) = (Player(1), Player(2));
-        Self(Guest::new(Greeting { own, opponent }).0)
+        let mut guest = Guest::default();
+        guest.greet(Greeting { own, opponent });
+        Self(guest)
     }
 }
 

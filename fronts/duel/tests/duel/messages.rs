@@ -52,7 +52,7 @@ fn a_greeting_is_a_byte_and_two_numbers() {
     for (bytes, expected) in rows {
         assert_eq!(Entry::default().hear(bytes), expected, "{bytes:?}");
     }
-    let (_, parcel) = Guest::new(greeting(12, 3));
+    let parcel = Guest::default().greet(greeting(12, 3));
     assert_eq!(parcel.bytes(), b"\x0112:3:");
 }
 
@@ -112,7 +112,9 @@ fn nobody_speaks_out_of_turn() {
 #[test]
 fn a_client_is_told_only_what_may_come() {
     let begin = |byte: u8| {
-        let (mut guest, _) = Guest::new(greeting(1, 2));
+        let mut guest = Guest::default();
+        assert_eq!(guest.hear(&[byte]), Err(Refusal::OutOfTurn { byte }));
+        guest.greet(greeting(1, 2));
         let told = guest.hear(&[byte]);
         (guest, told)
     };

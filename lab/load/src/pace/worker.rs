@@ -197,7 +197,7 @@ impl<'a, U: User> Worker<'a, U> {
 }
 
 /// User and system time of this thread so far.
-fn thread_time() -> Duration {
+pub(crate) fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let seconds = u64::try_from(time.tv_sec).expect("a thread's time is not negative");
     let nanos = u32::try_from(time.tv_nsec).expect("a second has 10^9 nanoseconds");
