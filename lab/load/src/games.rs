@@ -13,13 +13,8 @@ mod worker;
 
 use std::{
     net::{SocketAddr, TcpStream},
-    sync::{
-        Barrier,
-        atomic::{AtomicU64, Ordering},
-        mpsc::{self, RecvTimeoutError},
-    },
-    thread,
-    time::{Duration, Instant},
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
 };
 
 use serde::Serialize;
@@ -32,10 +27,10 @@ pub use report::{Level, Report};
 
 use crate::{
     Error, Machine,
-    pace::{PROGRESS_INTERVAL, USERS_MAX, connect},
+    crew::{self, USERS_MAX, connect},
 };
 use player::Player;
-use worker::{End, Worker};
+use worker::Worker;
 
 /// What to drive, and how hard.
 #[derive(Clone, Debug, Serialize)]
@@ -146,67 +141,29 @@ fn play(
     for (share, board) in shares.into_iter().zip(&boards) {
         workers.push(Worker::new(share, config.patience, board).map_err(Error::Poll)?);
     }
-    let barrier = Barrier::new(threads + 1);
-    let (alive, ended) = mpsc::sync_channel::<()>(0);
-    thread::scope(|scope| {
-        let mut handles = Vec::new();
-        for worker in workers {
-            let (barrier, alive) = (&barrier, alive.clone());
-            handles.push(scope.spawn(move || {
-                barrier.wait();
-                let end = worker.run();
-                drop(alive);
-                end
-            }));
-        }
-        drop(alive);
-        barrier.wait();
-        watch(config, players, &boards, &ended, progress);
-        let mut totals = Totals {
-            players: Vec::with_capacity(players),
-            times: Histogram::new(),
-            took: Duration::ZERO,
-            cpu: Duration::ZERO,
-        };
-        for handle in handles {
-            let ended = handle.join().expect("a worker does not panic");
-            totals.add(ended.map_err(Error::Poll)?);
-        }
-        Ok(totals)
-    })
-}
-
-impl Totals {
-    fn add(&mut self, end: End) {
-        self.players.extend(end.players);
-        self.times.merge(&end.times);
-        self.took = self.took.max(end.took);
-        self.cpu += end.cpu;
-    }
-}
-
-/// Tells the progress until every worker has dropped its end of the channel.
-fn watch(
-    config: &Config,
-    players: usize,
-    boards: &[AtomicU64],
-    ended: &mpsc::Receiver<()>,
-    progress: &mut dyn FnMut(&Progress),
-) {
-    let start = Instant::now();
     let both = u64::try_from(players).expect("players are at most 50,000");
-    while ended.recv_timeout(PROGRESS_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        let told: u64 = boards
-            .iter()
-            .map(|board| board.load(Ordering::Relaxed))
-            .sum();
+    let ends = crew::run(workers, Worker::run, |elapsed| {
+        let told = boards.iter().map(|board| board.load(Ordering::Relaxed));
         progress(&Progress {
             players,
-            elapsed: start.elapsed(),
-            played: told / 2,
+            elapsed,
+            played: told.sum::<u64>() / 2,
             planned: config.iterations.saturating_mul(both) / 2,
         });
+    })?;
+    let mut totals = Totals {
+        players: Vec::with_capacity(players),
+        times: Histogram::new(),
+        took: Duration::ZERO,
+        cpu: Duration::ZERO,
+    };
+    for end in ends {
+        totals.players.extend(end.players);
+        totals.times.merge(&end.times);
+        totals.took = totals.took.max(end.took);
+        totals.cpu += end.cpu;
     }
+    Ok(totals)
 }
 
 #[cfg(test)]

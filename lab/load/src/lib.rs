@@ -13,6 +13,7 @@ pub mod raw;
 pub mod rooms;
 pub mod rush;
 
+mod crew;
 mod door;
 mod error;
 mod machine;

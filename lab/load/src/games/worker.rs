@@ -12,7 +12,7 @@ use turnstile_duel::{Parcel, limits::MESSAGE_BYTES_MAX};
 use turnstile_stats::Histogram;
 
 use super::player::{Fault, Player, Step};
-use crate::pace::thread_time;
+use crate::crew::thread_time;
 
 /// How many ready sockets are taken in one turn.
 const EVENTS: usize = 1_024;
