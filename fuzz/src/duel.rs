@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use turnstile_duel::{
-    Asked, Boundary, Clerk, Duel, Entry, Heard, Kind, Next, Refusal, Side, Triple,
+    Asked, Boundary, Claim, Clerk, Duel, Entry, Heard, Next, Refusal, Seat, Triple,
     limits::MESSAGE_BYTES_MAX,
 };
 
@@ -69,10 +69,10 @@ fn counts(clerk: &mut Clerk, bytes: &[u8]) -> Result<Option<usize>, Refusal> {
     Ok(heard.map(|(_, length)| length))
 }
 
-/// A duel in which both sides say what the stream says, each in its turn.
+/// A duel in which both seats say what the stream says, each in its turn.
 struct Table {
     duel: Duel,
-    /// Whether the side may read what it was sent last together with what comes next.
+    /// Whether the seat may read what it was sent last together with what comes next.
     unread: [bool; 2],
 }
 
@@ -87,16 +87,16 @@ impl Table {
     }
 
     fn hear(&mut self, bytes: &[u8]) -> Result<Option<usize>, Refusal> {
-        let side = self.duel.turn();
-        let Some((heard, length)) = self.duel.hear(side, bytes)? else {
+        let seat = self.duel.turn();
+        let Some((heard, length)) = self.duel.hear(seat, bytes)? else {
             return Ok(None);
         };
-        self.unread[side.index()] = false;
+        self.unread[seat.index()] = false;
         match heard {
-            Heard::Move(play) if play.kind == Kind::Ordinary => self.duel.accept(),
+            Heard::Move(play) if play.claim == Claim::Ordinary => self.duel.accept(),
             Heard::Move(_) => self.duel.accept_last(),
             Heard::Done => {
-                let other = side.other();
+                let other = seat.other();
                 self.duel.hear(other, b"d")?;
                 self.unread[other.index()] = false;
                 self.duel.tell(triple(), triple());
@@ -111,7 +111,7 @@ impl Table {
             assert!(!self.unread[to.index()], "it could meet the one before");
             self.unread[to.index()] = !parcel.is_marked();
         }
-        assert!(Side::BOTH.iter().any(|side| self.unread[side.index()]));
+        assert!(Seat::BOTH.iter().any(|seat| self.unread[seat.index()]));
     }
 }
 
@@ -124,7 +124,7 @@ fn games_go_on_whatever_the_cut() {
         run(&[&[piece][..], b"1:2:3:\x012:3:2:1:7:8:\x01\x01"].concat());
     }
     let mut table = Table::new();
-    let refused = Err(Refusal::NoKind { byte: b'd' });
+    let refused = Err(Refusal::NoClaim { byte: b'd' });
     let lengths = vec![2, 2, 2, 1, 2, 1, 2];
     assert_eq!(
         read(stream, 3, |bytes| table.hear(bytes)),

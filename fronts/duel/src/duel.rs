@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Cell, Move, Parcel, Refusal, Side, Triple, scan};
+use crate::{Cell, Move, Parcel, Refusal, Seat, Triple, scan};
 
 /// One pair on its two connections, from the start byte of the first game to the end of either
 /// connection.
@@ -14,7 +14,7 @@ use crate::{Cell, Move, Parcel, Refusal, Side, Triple, scan};
 /// it sends what [`next`](Self::next) hands out until there is nothing. A move that does not stand
 /// ends both connections, for the wire has no word for it.
 ///
-/// Invariant: at most one message to each side is not known to be read, and no message is handed
+/// Invariant: at most one message to each seat is not known to be read, and no message is handed
 /// out while the one before it could still be read together with it. What a client says proves that
 /// it has read what was sent before; a byte that comes while nothing is due is refused, so that the
 /// proof holds.
@@ -22,11 +22,11 @@ use crate::{Cell, Move, Parcel, Refusal, Side, Triple, scan};
 pub struct Duel {
     boundary: Boundary,
     /// Who is to move, also while the move is decided; between two games, who begins the next.
-    turn: Side,
+    turn: Seat,
     stage: Stage,
     /// Whether this game has seen a move.
     moved: bool,
-    queue: [Option<(Side, Message)>; 2],
+    queue: [Option<(Seat, Message)>; 2],
     unread: [Unread; 2],
 }
 
@@ -42,12 +42,12 @@ pub enum Boundary {
     Patience { grace: Duration },
 }
 
-/// What one side said.
+/// What one seat said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// It is to be decided; nothing more is heard from this side before.
+    /// It is to be decided; nothing more is heard from this seat before.
     Move(Move),
-    /// This side waits for its statistics.
+    /// This seat waits for its statistics.
     Done,
 }
 
@@ -55,10 +55,10 @@ pub enum Heard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     Nothing,
-    /// It MUST meet the socket of this side at once and in one send, or that connection is broken:
+    /// It MUST meet the socket of this seat at once and in one send, or that connection is broken:
     /// no more than one parcel is ever under way to a client that follows.
     Send {
-        to: Side,
+        to: Seat,
         parcel: Parcel,
     },
     Wait(Wait),
@@ -67,9 +67,9 @@ pub enum Next {
 /// What must be waited for before the next message may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Until the peer's system has acknowledged all that was sent to this side (on Linux: `SIOCOUTQ`
+    /// Until the peer's system has acknowledged all that was sent to this seat (on Linux: `SIOCOUTQ`
     /// is 0), which is to be told with [`Duel::taken`].
-    UntilTaken(Side),
+    UntilTaken(Seat),
     /// Until this instant.
     Until(Instant),
 }
@@ -100,7 +100,7 @@ enum Message {
     Triple(Triple),
 }
 
-/// What is known of the last message to a side.
+/// What is known of the last message to a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unread {
     /// The client has spoken since, or nothing was sent.
@@ -113,29 +113,29 @@ enum Unread {
 }
 
 impl Duel {
-    /// Begins with the start bytes. The first side is who came first.
+    /// Begins with the start bytes. The first seat is who came first.
     #[must_use]
     pub const fn new(boundary: Boundary) -> Self {
         // The second first: the first answers at once, the second is to have read by then.
         Self {
             boundary,
-            turn: Side::First,
+            turn: Seat::First,
             stage: Stage::Playing,
             moved: false,
             queue: [
-                Some((Side::Second, Message::Start)),
-                Some((Side::First, Message::Start)),
+                Some((Seat::Second, Message::Start)),
+                Some((Seat::First, Message::Start)),
             ],
             unread: [Unread::Nothing; 2],
         }
     }
 
-    /// Reads the front of what came from a side and is not consumed yet: what it says and its
+    /// Reads the front of what came from a seat and is not consumed yet: what it says and its
     /// length, or nothing while that is not whole or what was said before is not decided.
     ///
     /// # Errors
     /// It cannot be said, or not now, and nobody knows where this client stands.
-    pub fn hear(&mut self, from: Side, bytes: &[u8]) -> Result<Option<(Heard, usize)>, Refusal> {
+    pub fn hear(&mut self, from: Seat, bytes: &[u8]) -> Result<Option<(Heard, usize)>, Refusal> {
         let Some(&byte) = bytes.first() else {
             return Ok(None);
         };
@@ -182,7 +182,7 @@ impl Duel {
         self.stage = Stage::Over([false; 2]);
     }
 
-    /// Whether both sides wait for their statistics.
+    /// Whether both wait for their statistics.
     #[must_use]
     pub fn awaits_triples(&self) -> bool {
         self.stage == Stage::Over([true; 2])
@@ -194,18 +194,18 @@ impl Duel {
     /// # Panics
     /// When it is not [awaited](Self::awaits_triples).
     pub fn tell(&mut self, first: Triple, second: Triple) {
-        assert!(self.awaits_triples(), "both sides are done");
+        assert!(self.awaits_triples(), "both are done");
         // As with the start: who moves next is told last.
-        for side in [self.turn.other(), self.turn] {
-            self.enqueue(side, Message::Triple([first, second][side.index()]));
+        for seat in [self.turn.other(), self.turn] {
+            self.enqueue(seat, Message::Triple([first, second][seat.index()]));
         }
         self.stage = Stage::Playing;
         self.moved = false;
     }
 
-    /// The system of this side's peer has acknowledged all that was sent to it.
-    pub fn taken(&mut self, side: Side, now: Instant) {
-        let unread = &mut self.unread[side.index()];
+    /// The system of this seat's peer has acknowledged all that was sent to it.
+    pub fn taken(&mut self, seat: Seat, now: Instant) {
+        let unread = &mut self.unread[seat.index()];
         if *unread == Unread::Sent {
             *unread = Unread::Taken(now);
         }
@@ -233,7 +233,7 @@ impl Duel {
 
     /// Who is to move; between two games, who begins the next.
     #[must_use]
-    pub const fn turn(&self) -> Side {
+    pub const fn turn(&self) -> Seat {
         self.turn
     }
 
@@ -256,13 +256,13 @@ impl Duel {
         self.enqueue(self.turn, Message::Cell(cell));
     }
 
-    fn enqueue(&mut self, side: Side, message: Message) {
+    fn enqueue(&mut self, seat: Seat, message: Message) {
         let free = self.queue.iter_mut().find(|place| place.is_none());
         let place = free.expect("nobody is owed anything when a move or statistics are due");
-        *place = Some((side, message));
+        *place = Some((seat, message));
     }
 
-    fn wait(&self, to: Side, now: Instant) -> Option<Wait> {
+    fn wait(&self, to: Seat, now: Instant) -> Option<Wait> {
         let Boundary::Patience { grace } = self.boundary else {
             return None;
         };
@@ -277,7 +277,7 @@ impl Duel {
 
     /// Whether the client says nothing between this message and the next to it. That is so where it
     /// is told that a game begins or has ended and the other moves; after a cell it answers.
-    fn precedes_another(&self, to: Side, message: Message) -> bool {
+    fn precedes_another(&self, to: Seat, message: Message) -> bool {
         match message {
             Message::Start | Message::Triple(_) => to != self.turn,
             Message::Cell(_) => false,

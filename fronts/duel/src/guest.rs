@@ -1,6 +1,6 @@
 //! The client's end of the wire to an arena.
 
-use crate::{Cell, Greeting, Move, Parcel, Refusal, Side, Triple, scan};
+use crate::{Cell, Greeting, Move, Parcel, Refusal, Seat, Triple, scan};
 
 /// One player on one connection. It knows what may come next, not the rules of the game: whoever
 /// drives it knows when a game is over.
@@ -14,7 +14,7 @@ pub struct Guest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
     /// The opponent is there.
-    Start(Side),
+    Start(Seat),
     /// The opponent's move.
     Cell(Cell),
     /// How this player stands after the game.
@@ -56,13 +56,13 @@ impl Guest {
         };
         match self.stage {
             Stage::Greeted => {
-                let side = match byte {
-                    1 => Side::First,
-                    2 => Side::Second,
+                let seat = match byte {
+                    1 => Seat::First,
+                    2 => Seat::Second,
                     byte => return Err(Refusal::NoStart { byte }),
                 };
-                self.begin(side == Side::First);
-                Ok(Some((Told::Start(side), 1)))
+                self.begin(seat == Seat::First);
+                Ok(Some((Told::Start(seat), 1)))
             }
             Stage::Silent | Stage::Moves => Err(Refusal::OutOfTurn { byte }),
             Stage::Watches => {

@@ -1,7 +1,7 @@
 //! Two-player games on the ancestor's wire, byte for byte: codecs without sockets and clocks.
 //!
 //! The wire has no frames: each message is one send, read by one `recv`. Two messages that a client
-//! could read at once would put it out of step for good. So the arena's side is a state machine
+//! could read at once would put it out of step for good. So the arena's end is a state machine
 //! that knows what its clients have read, and says what may be sent now and what must wait.
 //!
 //! [`Entry`] greets a client of the arena, [`Duel`] is the arena between the two of a pair, and
@@ -29,4 +29,4 @@ pub use guest::{Guest, Told};
 pub use parcel::Parcel;
 pub use refusal::Refusal;
 pub use reporter::{Reported, Reporter};
-pub use words::{Cell, Greeting, Kind, Move, Player, Report, Side, Triple, Verdict};
+pub use words::{Cell, Claim, Greeting, Move, Player, Report, Seat, Triple, Verdict};

@@ -1,7 +1,7 @@
 //! What goes into one send.
 
 use crate::{
-    Cell, Greeting, Move, Player, Report, Side, Triple,
+    Cell, Greeting, Move, Player, Report, Seat, Triple,
     limits::PARCEL_BYTES_MAX,
     scan::{DONE, ONE},
 };
@@ -33,12 +33,12 @@ impl Parcel {
         Self::byte(ONE).player(own).player(opponent)
     }
 
-    pub(crate) fn start(side: Side) -> Self {
-        Self::byte(side.byte())
+    pub(crate) fn start(seat: Seat) -> Self {
+        Self::byte(seat.byte())
     }
 
     pub(crate) fn play(play: Move) -> Self {
-        Self::byte(play.kind.byte()).and(play.cell.number())
+        Self::byte(play.claim.byte()).and(play.cell.number())
     }
 
     pub(crate) fn cell(cell: Cell) -> Self {

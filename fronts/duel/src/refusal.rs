@@ -12,14 +12,14 @@ pub enum Refusal {
     NoDigit { byte: u8 },
     /// A number other than 0 begins with another digit.
     LeadingZero,
-    /// The number is larger than its kind may be.
+    /// The number is larger than it may be.
     TooLarge,
     /// Nobody plays against himself.
     OwnOpponent,
     /// Nothing was to come from this peer now.
     OutOfTurn { byte: u8 },
-    /// Moves are of the kinds 4, 8 and 16.
-    NoKind { byte: u8 },
+    /// A move begins with what it is said to do: 4, 8 or 16.
+    NoClaim { byte: u8 },
     /// Cells are 1 to 9.
     NoCell { byte: u8 },
     /// The game is over: `d` was to come.
@@ -43,7 +43,7 @@ impl fmt::Display for Refusal {
             Self::TooLarge => f.write_str("the number is too large"),
             Self::OwnOpponent => f.write_str("nobody plays against himself"),
             Self::OutOfTurn { byte } => write!(f, "{byte:#04x} came out of turn"),
-            Self::NoKind { byte } => write!(f, "a move is of kind 4, 8 or 16, not {byte}"),
+            Self::NoClaim { byte } => write!(f, "a move begins with 4, 8 or 16, not {byte}"),
             Self::NoCell { byte } => write!(f, "a cell is 1 to 9, not {byte}"),
             Self::NotDone { byte } => write!(f, "the game is over: d was due, not {byte:#04x}"),
             Self::NoStart { byte } => write!(f, "the start byte is 1 or 2, not {byte:#04x}"),

@@ -2,7 +2,7 @@
 //! is not whole, and refuses it at its first wrong byte, so that no peer can make us keep more.
 
 use crate::{
-    Cell, Greeting, Kind, Move, Player, Refusal, Report, Triple, Verdict,
+    Cell, Claim, Greeting, Move, Player, Refusal, Report, Triple, Verdict,
     limits::{COUNT_DIGITS_MAX, PLAYER_DIGITS_MAX},
 };
 
@@ -80,11 +80,11 @@ pub(crate) fn play(bytes: &[u8]) -> Read<Move> {
     let Some(&byte) = bytes.first() else {
         return Ok(None);
     };
-    let kind = Kind::of(byte).ok_or(Refusal::NoKind { byte })?;
+    let claim = Claim::of(byte).ok_or(Refusal::NoClaim { byte })?;
     let Some((cell, _)) = cell(bytes.get(1..).unwrap_or_default())? else {
         return Ok(None);
     };
-    Ok(Some((Move { kind, cell }, 2)))
+    Ok(Some((Move { claim, cell }, 2)))
 }
 
 pub(crate) fn cell(bytes: &[u8]) -> Read<Cell> {

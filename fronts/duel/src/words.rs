@@ -13,7 +13,7 @@ pub struct Greeting {
 
 /// Which of a pair: the first moves first in their first game. Its number is the start byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum Seat {
     First,
     Second,
 }
@@ -24,16 +24,16 @@ pub struct Cell(u8);
 
 /// What a mover says of its move. The arena decides whether it is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Claim {
     Ordinary,
-    Winning,
+    Wins,
     /// The move that fills the board, and nobody has won.
-    Filling,
+    Fills,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    pub kind: Kind,
+    pub claim: Claim,
     pub cell: Cell,
 }
 
@@ -42,7 +42,7 @@ pub struct Move {
 pub enum Verdict {
     FirstWon,
     SecondWon,
-    Draw,
+    Drawn,
 }
 
 /// The result of one game, as an arena tells it to the scores.
@@ -61,7 +61,7 @@ pub struct Triple {
     lost: u64,
 }
 
-impl Side {
+impl Seat {
     /// Both, in order.
     pub const BOTH: [Self; 2] = [Self::First, Self::Second];
 
@@ -73,7 +73,7 @@ impl Side {
         }
     }
 
-    /// 0 or 1, to keep something for each side.
+    /// 0 or 1, to keep something for each seat.
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
@@ -106,12 +106,12 @@ impl Cell {
     }
 }
 
-impl Kind {
+impl Claim {
     pub(crate) const fn of(byte: u8) -> Option<Self> {
         match byte {
             4 => Some(Self::Ordinary),
-            8 => Some(Self::Winning),
-            16 => Some(Self::Filling),
+            8 => Some(Self::Wins),
+            16 => Some(Self::Fills),
             _ => None,
         }
     }
@@ -119,8 +119,8 @@ impl Kind {
     pub(crate) const fn byte(self) -> u8 {
         match self {
             Self::Ordinary => 4,
-            Self::Winning => 8,
-            Self::Filling => 16,
+            Self::Wins => 8,
+            Self::Fills => 16,
         }
     }
 }
@@ -130,7 +130,7 @@ impl Verdict {
         match byte {
             b'1' => Some(Self::FirstWon),
             b'2' => Some(Self::SecondWon),
-            b'3' => Some(Self::Draw),
+            b'3' => Some(Self::Drawn),
             _ => None,
         }
     }
@@ -139,7 +139,7 @@ impl Verdict {
         match self {
             Self::FirstWon => b'1',
             Self::SecondWon => b'2',
-            Self::Draw => b'3',
+            Self::Drawn => b'3',
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use turnstile_duel::Side;
+use turnstile_duel::Seat;
 
-/// The kind byte of the last move, and the cells of all moves.
+/// The claim byte of the last move, and the cells of all moves.
 pub(crate) type Game = (u8, &'static [u8]);
 
 /// A first game that its starter wins at move 7, as the ancestor's load generator plays; a draw;
@@ -23,36 +23,36 @@ pub(crate) enum Step {
     Recv(Vec<u8>),
 }
 
-/// What the client of one side still does.
+/// What the client of one seat still does.
 #[derive(Clone, Debug)]
 pub(crate) struct Ancestor {
     pub(crate) plan: VecDeque<Step>,
 }
 
-/// Played, won and lost of both sides.
+/// Played, won and lost of both seats.
 pub(crate) type Statistics = [[u64; 3]; 2];
 
 /// How both stand after a game in which `winner` won.
-pub(crate) fn count(statistics: &mut Statistics, winner: Option<Side>) {
-    for side in Side::BOTH {
-        let own = &mut statistics[side.index()];
+pub(crate) fn count(statistics: &mut Statistics, winner: Option<Seat>) {
+    for seat in Seat::BOTH {
+        let own = &mut statistics[seat.index()];
         own[0] += 1;
-        own[1] += u64::from(winner == Some(side));
-        own[2] += u64::from(winner == Some(side.other()));
+        own[1] += u64::from(winner == Some(seat));
+        own[2] += u64::from(winner == Some(seat.other()));
     }
 }
 
 impl Ancestor {
-    /// The client of a side that has greeted.
-    pub(crate) fn new(side: Side) -> Self {
-        let start = if side == Side::First { 1 } else { 2 };
+    /// The client of a seat that has greeted.
+    pub(crate) fn new(seat: Seat) -> Self {
+        let start = if seat == Seat::First { 1 } else { 2 };
         let mut plan = VecDeque::from([Step::Recv(vec![start])]);
-        let (mut mover, mut statistics) = (Side::First, Statistics::default());
+        let (mut mover, mut statistics) = (Seat::First, Statistics::default());
         for (last, cells) in GAMES {
             for (number, &cell) in cells.iter().enumerate() {
-                let kind = if number + 1 == cells.len() { last } else { 4 };
-                plan.push_back(if mover == side {
-                    Step::Send(vec![kind, cell])
+                let claim = if number + 1 == cells.len() { last } else { 4 };
+                plan.push_back(if mover == seat {
+                    Step::Send(vec![claim, cell])
                 } else {
                     Step::Recv(vec![cell])
                 });
@@ -60,7 +60,7 @@ impl Ancestor {
             }
             count(&mut statistics, (last == 8).then_some(mover.other()));
             plan.push_back(Step::Send(b"d".to_vec()));
-            let [played, won, lost] = statistics[side.index()];
+            let [played, won, lost] = statistics[seat.index()];
             plan.push_back(Step::Recv(format!("{played}:{won}:{lost}:").into_bytes()));
         }
         Self { plan }

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 use turnstile_duel::{
-    Asked, Boundary, Clerk, Duel, Entry, Greeting, Guest, Heard, Kind, Next, Player, Refusal,
-    Report, Reporter, Side, Told, Triple, Verdict, limits::MESSAGE_BYTES_MAX,
+    Asked, Boundary, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Next, Player, Refusal,
+    Report, Reporter, Seat, Told, Triple, Verdict, limits::MESSAGE_BYTES_MAX,
 };
 
 /// Who reads a stream: it answers what it took of the front, or nothing, or why it goes on no more.
@@ -16,7 +16,7 @@ trait Reader: Default {
 #[derive(Default)]
 struct EntryReader(Entry);
 
-/// The first side of a duel whose second plays along.
+/// The first seat of a duel whose second plays along.
 struct DuelReader(Duel);
 
 #[derive(Default)]
@@ -31,7 +31,7 @@ fn triple() -> Triple {
 }
 
 const REPORT: Report = Report {
-    verdict: Verdict::Draw,
+    verdict: Verdict::Drawn,
     first: Player(1),
     second: Player(2),
 };
@@ -68,8 +68,8 @@ impl DuelReader {
         }
     }
 
-    fn stand(&mut self, kind: Kind) {
-        if kind == Kind::Ordinary {
+    fn stand(&mut self, claim: Claim) {
+        if claim == Claim::Ordinary {
             self.0.accept();
         } else {
             self.0.accept_last();
@@ -86,23 +86,23 @@ impl Reader for EntryReader {
 
 impl Reader for DuelReader {
     fn hear(&mut self, bytes: &[u8]) -> Result<Option<usize>, Refusal> {
-        let Some((heard, length)) = self.0.hear(Side::First, bytes)? else {
+        let Some((heard, length)) = self.0.hear(Seat::First, bytes)? else {
             return Ok(None);
         };
         match heard {
             Heard::Move(play) => {
-                self.stand(play.kind);
-                if play.kind == Kind::Ordinary {
-                    self.0.hear(Side::Second, &[4, 1]).expect("it is its turn");
-                    self.stand(Kind::Ordinary);
+                self.stand(play.claim);
+                if play.claim == Claim::Ordinary {
+                    self.0.hear(Seat::Second, &[4, 1]).expect("it is its turn");
+                    self.stand(Claim::Ordinary);
                 }
             }
             Heard::Done => {
-                self.0.hear(Side::Second, b"d").expect("it is over");
+                self.0.hear(Seat::Second, b"d").expect("it is over");
                 self.0.tell(triple(), triple());
                 self.push();
-                self.0.hear(Side::Second, &[4, 1]).expect("it begins");
-                self.stand(Kind::Ordinary);
+                self.0.hear(Seat::Second, &[4, 1]).expect("it begins");
+                self.stand(Claim::Ordinary);
             }
         }
         Ok(Some(length))
@@ -132,7 +132,7 @@ impl Reader for ReporterReader {
 impl Reader for GuestReader {
     fn hear(&mut self, bytes: &[u8]) -> Result<Option<usize>, Refusal> {
         let heard = self.0.hear(bytes)?;
-        if let Some((Told::Cell(_) | Told::Start(Side::First), _)) = heard {
+        if let Some((Told::Cell(_) | Told::Start(Seat::First), _)) = heard {
             self.0.finish();
         }
         Ok(heard.map(|(_, length)| length))
@@ -240,7 +240,7 @@ fn streams_get_far_enough_to_matter() {
     let greeting = read::<EntryReader>(b"\x0112:3:x", 2);
     assert_eq!(greeting, (vec![6], Err(Refusal::OutOfTurn { byte: b'x' })));
     let games = read::<DuelReader>(b"\x04\x01\x08\x02d\x04\x03\x10\x01dd", 1);
-    let refused = Err(Refusal::NoKind { byte: b'd' });
+    let refused = Err(Refusal::NoClaim { byte: b'd' });
     assert_eq!(games, (vec![2, 2, 1, 2, 2, 1], refused));
     let counts = read::<ClerkReader>(b"1:2:3:\x012:3:2:1:7:8:\x01", 4);
     assert_eq!(counts, (vec![6, 1, 6, 6, 1], Ok(())));

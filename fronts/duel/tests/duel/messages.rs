@@ -1,8 +1,8 @@
 //! Every message to the byte, and every refusal.
 
 use turnstile_duel::{
-    Asked, Boundary, Cell, Clerk, Duel, Entry, Greeting, Guest, Heard, Kind, Move, Next, Player,
-    Refusal, Reporter, Side, Told, Triple, Verdict,
+    Asked, Boundary, Cell, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Move, Next, Player,
+    Refusal, Reporter, Seat, Told, Triple, Verdict,
 };
 
 /// What is at the front, and what is heard of it.
@@ -15,7 +15,7 @@ fn greeting(own: u32, opponent: u32) -> Greeting {
     }
 }
 
-/// A duel whose first side has been told to move.
+/// A duel whose first seat has been told to move.
 fn begun() -> Duel {
     let mut duel = Duel::new(Boundary::Mark);
     let now = std::time::Instant::now();
@@ -25,7 +25,7 @@ fn begun() -> Duel {
 
 fn over() -> Duel {
     let mut duel = begun();
-    duel.hear(Side::First, &[8, 1]).unwrap();
+    duel.hear(Seat::First, &[8, 1]).unwrap();
     duel.accept_last();
     while let Next::Send { .. } = duel.next(std::time::Instant::now()) {}
     duel
@@ -66,46 +66,46 @@ fn who_has_greeted_waits() {
 
 #[test]
 fn a_move_is_a_kind_and_a_cell() {
-    let heard = |kind, cell| {
+    let heard = |claim, cell| {
         let cell = Cell::new(cell).unwrap();
-        Ok(Some((Heard::Move(Move { kind, cell }), 2)))
+        Ok(Some((Heard::Move(Move { claim, cell }), 2)))
     };
     let rows: [Row<(Heard, usize)>; 9] = [
         (b"", Ok(None)),
         (b"\x04", Ok(None)),
-        (b"\x04\x01", heard(Kind::Ordinary, 1)),
-        (b"\x08\x09d", heard(Kind::Winning, 9)),
-        (b"\x10\x05", heard(Kind::Filling, 5)),
-        (b"\x05", Err(Refusal::NoKind { byte: 5 })),
-        (b"d", Err(Refusal::NoKind { byte: b'd' })),
+        (b"\x04\x01", heard(Claim::Ordinary, 1)),
+        (b"\x08\x09d", heard(Claim::Wins, 9)),
+        (b"\x10\x05", heard(Claim::Fills, 5)),
+        (b"\x05", Err(Refusal::NoClaim { byte: 5 })),
+        (b"d", Err(Refusal::NoClaim { byte: b'd' })),
         (b"\x04\x00", Err(Refusal::NoCell { byte: 0 })),
         (b"\x04\x0a", Err(Refusal::NoCell { byte: 10 })),
     ];
     for (bytes, expected) in rows {
-        assert_eq!(begun().hear(Side::First, bytes), expected, "{bytes:?}");
+        assert_eq!(begun().hear(Seat::First, bytes), expected, "{bytes:?}");
     }
 }
 
 #[test]
 fn nobody_speaks_out_of_turn() {
     let refused = |byte| Err(Refusal::OutOfTurn { byte });
-    // The other side, and either side before it was told that the game begins.
-    assert_eq!(begun().hear(Side::Second, &[4, 1]), refused(4));
+    // The other seat, and either seat before it was told that the game begins.
+    assert_eq!(begun().hear(Seat::Second, &[4, 1]), refused(4));
     let mut untold = Duel::new(Boundary::Mark);
-    assert_eq!(untold.hear(Side::First, &[4, 1]), refused(4));
-    // The other side while a move is decided, and before the cell that it answers was sent to it.
+    assert_eq!(untold.hear(Seat::First, &[4, 1]), refused(4));
+    // The other seat while a move is decided, and before the cell that it answers was sent to it.
     let mut duel = begun();
-    duel.hear(Side::First, &[4, 1]).unwrap();
-    assert_eq!(duel.hear(Side::Second, &[4, 2]), refused(4));
+    duel.hear(Seat::First, &[4, 1]).unwrap();
+    assert_eq!(duel.hear(Seat::Second, &[4, 2]), refused(4));
     duel.accept();
-    assert_eq!(duel.hear(Side::Second, &[4, 2]), refused(4));
-    assert_eq!(duel.hear(Side::First, &[4, 2]), refused(4));
+    assert_eq!(duel.hear(Seat::Second, &[4, 2]), refused(4));
+    assert_eq!(duel.hear(Seat::First, &[4, 2]), refused(4));
     // Who is done waits for its statistics; who is not has nothing else to say.
     let mut duel = over();
-    let move_after_the_end = duel.hear(Side::Second, &[4, 2]);
+    let move_after_the_end = duel.hear(Seat::Second, &[4, 2]);
     assert_eq!(move_after_the_end, Err(Refusal::NotDone { byte: 4 }));
-    assert_eq!(duel.hear(Side::First, b"dd"), Ok(Some((Heard::Done, 1))));
-    assert_eq!(duel.hear(Side::First, b"d"), refused(b'd'));
+    assert_eq!(duel.hear(Seat::First, b"dd"), Ok(Some((Heard::Done, 1))));
+    assert_eq!(duel.hear(Seat::First, b"d"), refused(b'd'));
     assert!(!duel.awaits_triples());
 }
 
@@ -119,15 +119,15 @@ fn a_client_is_told_only_what_may_come() {
         (guest, told)
     };
     let (mut first, told) = begin(1);
-    assert_eq!(told, Ok(Some((Told::Start(Side::First), 1))));
+    assert_eq!(told, Ok(Some((Told::Start(Seat::First), 1))));
     assert_eq!(first.hear(&[2]), Err(Refusal::OutOfTurn { byte: 2 }));
     let (mut second, told) = begin(2);
-    assert_eq!(told, Ok(Some((Told::Start(Side::Second), 1))));
+    assert_eq!(told, Ok(Some((Told::Start(Seat::Second), 1))));
     assert_eq!(second.hear(b"1:"), Err(Refusal::NoCell { byte: b'1' }));
     assert_eq!(begin(3).1, Err(Refusal::NoStart { byte: 3 }));
     let cell = Cell::new(5).unwrap();
     let play = Move {
-        kind: Kind::Winning,
+        claim: Claim::Wins,
         cell,
     };
     assert_eq!(first.play(play).bytes(), [8, 5]);
@@ -166,7 +166,7 @@ fn results_and_triples_are_numbers_with_colons() {
     let Asked::Count(report) = drawn else {
         panic!("a result was sent");
     };
-    assert_eq!(report.verdict, Verdict::Draw);
+    assert_eq!(report.verdict, Verdict::Drawn);
     let rows: [Row<usize>; 6] = [
         (b"18446744073709551615:0:0:", Ok(Some(25))),
         (b"18446744073709551616:", Err(Refusal::TooLarge)),

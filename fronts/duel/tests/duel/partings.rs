@@ -1,20 +1,20 @@
 //! Clients that go, after each byte that they say.
 
-use turnstile_duel::{Boundary, Side, Standing};
+use turnstile_duel::{Boundary, Seat, Standing};
 
 use crate::table::{PATIENCE, Table};
 
-/// Both play on until this side has said so many bytes, and then nothing more comes from it.
-fn standing_after(boundary: Boundary, side: Side, bytes: usize) -> Standing {
+/// Both play on until this seat has said so many bytes, and then nothing more comes from it.
+fn standing_after(boundary: Boundary, seat: Seat, bytes: usize) -> Standing {
     let mut table = Table::new(boundary);
     let mut left = bytes;
     for _turn in 0..200 {
-        for reader in Side::BOTH {
+        for reader in Seat::BOTH {
             table.read(reader);
-            let most = if reader == side { left } else { usize::MAX };
+            let most = if reader == seat { left } else { usize::MAX };
             let read = most.min(table.sent[reader.index()].len());
             table.serve(reader, read);
-            if reader == side {
+            if reader == seat {
                 left -= read;
             }
             table.pass();
@@ -43,11 +43,11 @@ fn what_it_means_to_go_is_known_after_every_byte() {
         (17..18, Decided),
     ];
     for boundary in [Boundary::Mark, PATIENCE] {
-        for (side, rows) in [(Side::First, &first), (Side::Second, &second)] {
+        for (seat, rows) in [(Seat::First, &first), (Seat::Second, &second)] {
             for (range, standing) in rows {
                 for bytes in range.clone() {
-                    let found = standing_after(boundary, side, bytes);
-                    assert_eq!(found, *standing, "{side:?} after {bytes} bytes");
+                    let found = standing_after(boundary, seat, bytes);
+                    assert_eq!(found, *standing, "{seat:?} after {bytes} bytes");
                 }
             }
         }

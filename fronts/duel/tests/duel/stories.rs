@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use turnstile_duel::{Boundary, Duel, Next, Side, Triple, Wait};
+use turnstile_duel::{Boundary, Duel, Next, Seat, Triple, Wait};
 
 use crate::{
     ancestor::Ancestor,
@@ -31,13 +31,13 @@ fn the_second_player_is_told_first_and_the_next_starter_last() {
         }
         order
     };
-    let (first, second) = (Side::First, Side::Second);
+    let (first, second) = (Seat::First, Seat::Second);
     assert_eq!(order(&mut duel), [(second, true), (first, false)]);
     duel.hear(first, &[8, 1]).unwrap();
     duel.accept_last();
     assert_eq!(order(&mut duel), [(second, false)]);
-    for side in Side::BOTH {
-        duel.hear(side, b"d").unwrap();
+    for seat in Seat::BOTH {
+        duel.hear(seat, b"d").unwrap();
     }
     let triple = Triple::new(1, 0, 0).unwrap();
     duel.tell(triple, triple);
@@ -51,11 +51,11 @@ fn without_a_boundary_the_second_player_falls_out_of_step() {
         grace: Duration::ZERO,
     };
     let mut table = Table::new(none);
-    table.read(Side::First);
-    table.serve(Side::First, 2);
-    assert_eq!(table.wait, Some(Wait::UntilTaken(Side::Second)));
+    table.read(Seat::First);
+    table.serve(Seat::First, 2);
+    assert_eq!(table.wait, Some(Wait::UntilTaken(Seat::Second)));
     // Its system has acknowledged the start byte, but the client has not read it.
-    table.duel.taken(Side::Second, table.now);
+    table.duel.taken(Seat::Second, table.now);
     table.pass();
     assert_eq!(table.inboxes[1].recv(), [2, 1]);
 }
@@ -63,11 +63,11 @@ fn without_a_boundary_the_second_player_falls_out_of_step() {
 #[test]
 fn a_cell_waits_until_the_start_is_taken_and_its_grace_is_over() {
     let mut table = Table::new(PATIENCE);
-    table.read(Side::First);
-    table.serve(Side::First, 2);
+    table.read(Seat::First);
+    table.serve(Seat::First, 2);
     assert_eq!(table.inboxes[1].recv(), [2]);
-    table.serve(Side::First, 0);
-    assert_eq!(table.wait, Some(Wait::UntilTaken(Side::Second)));
+    table.serve(Seat::First, 0);
+    assert_eq!(table.wait, Some(Wait::UntilTaken(Seat::Second)));
     let taken = table.now;
     table.pass();
     assert_eq!(
@@ -76,28 +76,28 @@ fn a_cell_waits_until_the_start_is_taken_and_its_grace_is_over() {
     );
     table.now += Duration::from_millis(1);
     // That it is taken is news only once.
-    table.duel.taken(Side::Second, table.now);
-    table.serve(Side::First, 0);
+    table.duel.taken(Seat::Second, table.now);
+    table.serve(Seat::First, 0);
     assert!(!table.inboxes[1].is_readable());
     table.now += Duration::from_millis(1);
-    table.serve(Side::First, 0);
+    table.serve(Seat::First, 0);
     assert_eq!(table.inboxes[1].recv(), [1]);
     assert_eq!(table.wait, None);
 }
 
-/// What happens next, to either side.
+/// What happens next, to either seat.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Read(Side),
-    Serve(Side, usize),
+    Read(Seat),
+    Serve(Seat, usize),
     Pass,
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let side = || prop::sample::select(&Side::BOTH[..]);
+    let seat = || prop::sample::select(&Seat::BOTH[..]);
     prop_oneof![
-        4 => side().prop_map(Event::Read),
-        4 => (side(), 0..3_usize).prop_map(|(side, bytes)| Event::Serve(side, bytes)),
+        4 => seat().prop_map(Event::Read),
+        4 => (seat(), 0..3_usize).prop_map(|(seat, bytes)| Event::Serve(seat, bytes)),
         1 => Just(Event::Pass),
     ]
 }
@@ -118,8 +118,8 @@ proptest! {
         let mut table = Table::new(if marks { Boundary::Mark } else { PATIENCE });
         for event in events {
             match event {
-                Event::Read(side) => table.read(side),
-                Event::Serve(side, bytes) => table.serve(side, bytes),
+                Event::Read(seat) => table.read(seat),
+                Event::Serve(seat, bytes) => table.serve(seat, bytes),
                 Event::Pass => table.pass(),
             }
         }
@@ -132,11 +132,11 @@ proptest! {
 fn a_story_may_come_byte_by_byte() {
     let mut table = Table::new(Boundary::Mark);
     for _byte in 0..1_000 {
-        for side in Side::BOTH {
-            table.read(side);
-            table.serve(side, 1);
+        for seat in Seat::BOTH {
+            table.read(seat);
+            table.serve(seat, 1);
         }
     }
     assert!(table.is_through());
-    assert!(!Ancestor::new(Side::First).is_through());
+    assert!(!Ancestor::new(Seat::First).is_through());
 }

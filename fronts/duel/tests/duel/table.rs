@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use turnstile_duel::{Boundary, Duel, Heard, Kind, Next, Side, Triple, Wait};
+use turnstile_duel::{Boundary, Claim, Duel, Heard, Next, Seat, Triple, Wait};
 
 use crate::{
     ancestor::{Ancestor, Statistics, count},
@@ -25,7 +25,7 @@ pub(crate) struct Table {
     /// What the arena waits for.
     pub(crate) wait: Option<Wait>,
     pub(crate) waits: usize,
-    last: Kind,
+    last: Claim,
     statistics: Statistics,
 }
 
@@ -33,14 +33,14 @@ impl Table {
     pub(crate) fn new(boundary: Boundary) -> Self {
         let mut table = Self {
             duel: Duel::new(boundary),
-            clients: Side::BOTH.map(Ancestor::new),
+            clients: Seat::BOTH.map(Ancestor::new),
             inboxes: Default::default(),
             sent: Default::default(),
             unread: Default::default(),
             now: Instant::now(),
             wait: None,
             waits: 0,
-            last: Kind::Ordinary,
+            last: Claim::Ordinary,
             statistics: Statistics::default(),
         };
         table.push();
@@ -48,24 +48,24 @@ impl Table {
     }
 
     /// The client reads, if there is something to be read, and goes on until it must read again.
-    pub(crate) fn read(&mut self, side: Side) {
+    pub(crate) fn read(&mut self, seat: Seat) {
         let (client, inbox) = (
-            &mut self.clients[side.index()],
-            &mut self.inboxes[side.index()],
+            &mut self.clients[seat.index()],
+            &mut self.inboxes[seat.index()],
         );
         if inbox.is_readable() {
             client.read(&inbox.recv());
-            client.send(&mut self.sent[side.index()]);
+            client.send(&mut self.sent[seat.index()]);
         }
     }
 
-    /// The arena reads so many bytes of a side and does what there is to do.
-    pub(crate) fn serve(&mut self, side: Side, bytes: usize) {
-        let sent = &mut self.sent[side.index()];
+    /// The arena reads so many bytes of a seat and does what there is to do.
+    pub(crate) fn serve(&mut self, seat: Seat, bytes: usize) {
+        let sent = &mut self.sent[seat.index()];
         let bytes = bytes.min(sent.len());
-        self.unread[side.index()].extend(sent.drain(..bytes));
-        for side in Side::BOTH {
-            self.hear(side);
+        self.unread[seat.index()].extend(sent.drain(..bytes));
+        for seat in Seat::BOTH {
+            self.hear(seat);
         }
         self.push();
     }
@@ -75,10 +75,10 @@ impl Table {
     pub(crate) fn pass(&mut self) {
         match self.wait {
             None => return,
-            Some(Wait::UntilTaken(side)) => self.duel.taken(side, self.now),
+            Some(Wait::UntilTaken(seat)) => self.duel.taken(seat, self.now),
             Some(Wait::Until(instant)) => {
-                for side in Side::BOTH {
-                    self.read(side);
+                for seat in Seat::BOTH {
+                    self.read(seat);
                 }
                 self.now = instant;
             }
@@ -89,9 +89,9 @@ impl Table {
     /// Everybody goes on, until nobody can.
     pub(crate) fn settle(&mut self) {
         for _turn in 0..500 {
-            for side in Side::BOTH {
-                self.read(side);
-                self.serve(side, usize::MAX);
+            for seat in Seat::BOTH {
+                self.read(seat);
+                self.serve(seat, usize::MAX);
                 self.pass();
             }
         }
@@ -102,23 +102,23 @@ impl Table {
             && self.inboxes.iter().all(|inbox| !inbox.is_readable())
     }
 
-    fn hear(&mut self, side: Side) {
+    fn hear(&mut self, seat: Seat) {
         loop {
-            let unread = &self.unread[side.index()];
-            let Some((heard, length)) = self.duel.hear(side, unread).unwrap() else {
+            let unread = &self.unread[seat.index()];
+            let Some((heard, length)) = self.duel.hear(seat, unread).unwrap() else {
                 return;
             };
-            self.unread[side.index()].drain(..length);
+            self.unread[seat.index()].drain(..length);
             match heard {
-                Heard::Move(play) if play.kind == Kind::Ordinary => {
+                Heard::Move(play) if play.claim == Claim::Ordinary => {
                     // The client may be ahead with what the decision lets it say.
-                    let ahead = self.duel.hear(side, b"d");
+                    let ahead = self.duel.hear(seat, b"d");
                     assert_eq!(ahead, Ok(None));
                     self.duel.accept();
                 }
                 Heard::Move(play) => {
                     self.duel.accept_last();
-                    self.last = play.kind;
+                    self.last = play.claim;
                 }
                 Heard::Done if self.duel.awaits_triples() => self.tell(),
                 Heard::Done => {}
@@ -127,7 +127,7 @@ impl Table {
     }
 
     fn tell(&mut self) {
-        let winner = (self.last == Kind::Winning).then_some(self.duel.turn().other());
+        let winner = (self.last == Claim::Wins).then_some(self.duel.turn().other());
         count(&mut self.statistics, winner);
         let [first, second] = self
             .statistics

@@ -1,6 +1,6 @@
 //! One scripted player: what it says, what it has heard, and whether that adds up.
 
-use turnstile_duel::{Cell, Greeting, Guest, Kind, Move, Parcel, Refusal, Told, Triple};
+use turnstile_duel::{Cell, Claim, Greeting, Guest, Move, Parcel, Refusal, Told, Triple};
 
 /// Each move is the cell behind the opponent's: who begins takes 1, 3, 5 and 7, and wins with the
 /// diagonal 3, 5, 7.
@@ -131,14 +131,14 @@ impl Player {
     }
 
     fn play(&mut self, cell: u8) -> Parcel {
-        let kind = if cell == LAST_CELL {
-            Kind::Winning
+        let claim = if cell == LAST_CELL {
+            Claim::Wins
         } else {
-            Kind::Ordinary
+            Claim::Ordinary
         };
         self.due = cell + 1;
         let cell = Cell::new(cell).expect("the script has the cells 1 to 7");
-        self.guest.play(Move { kind, cell })
+        self.guest.play(Move { claim, cell })
     }
 
     fn answer(&mut self, told: Cell) -> Result<Step, Fault> {

@@ -27,7 +27,7 @@ const READ_BYTES: usize = 1_024;
 pub(super) struct Worker<'a> {
     poll: Poll,
     events: Events,
-    seats: Vec<Seat>,
+    clients: Vec<Client>,
     desk: Desk,
     patience: Duration,
     board: &'a AtomicU64,
@@ -46,7 +46,7 @@ pub(super) struct End {
 
 /// A player on its connection.
 #[derive(Debug)]
-struct Seat {
+struct Client {
     player: Player,
     stream: TcpStream,
     /// The beginning of a message whose end has not come.
@@ -55,7 +55,7 @@ struct Seat {
     began: Duration,
 }
 
-/// What all seats of a thread share.
+/// What all clients of a thread share.
 #[derive(Debug)]
 struct Desk {
     start: Instant,
@@ -75,12 +75,12 @@ impl<'a> Worker<'a> {
         board: &'a AtomicU64,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
-        let mut seats = Vec::with_capacity(share.len());
+        let mut clients = Vec::with_capacity(share.len());
         for (number, (player, stream)) in share.into_iter().enumerate() {
             let mut stream = TcpStream::from_std(stream);
             poll.registry()
                 .register(&mut stream, Token(number), Interest::READABLE)?;
-            seats.push(Seat {
+            clients.push(Client {
                 player,
                 stream,
                 rest: Vec::with_capacity(MESSAGE_BYTES_MAX),
@@ -92,13 +92,13 @@ impl<'a> Worker<'a> {
             times: Histogram::new(),
             heard: Duration::ZERO,
             counted: Duration::ZERO,
-            playing: seats.len(),
+            playing: clients.len(),
             games: 0,
         };
         Ok(Self {
             poll,
             events: Events::with_capacity(EVENTS),
-            seats,
+            clients,
             desk,
             patience,
             board,
@@ -109,9 +109,9 @@ impl<'a> Worker<'a> {
     pub(super) fn run(mut self) -> io::Result<End> {
         let cpu = thread_time();
         self.desk.start = Instant::now();
-        for seat in &mut self.seats {
-            let greeting = seat.player.greet();
-            seat.said(greeting, &mut self.desk);
+        for client in &mut self.clients {
+            let greeting = client.player.greet();
+            client.said(greeting, &mut self.desk);
         }
         while self.desk.playing > 0 {
             match self.poll.poll(&mut self.events, Some(SHOW_INTERVAL)) {
@@ -121,17 +121,21 @@ impl<'a> Worker<'a> {
             }
             for event in &self.events {
                 let Token(number) = event.token();
-                self.seats[number].on_ready(event, &mut self.desk);
+                self.clients[number].on_ready(event, &mut self.desk);
             }
             self.board.store(self.desk.games, Ordering::Relaxed);
             if self.desk.start.elapsed() > self.desk.heard + self.patience {
-                for seat in &mut self.seats {
-                    seat.end(Fault::Lost, &mut self.desk);
+                for client in &mut self.clients {
+                    client.end(Fault::Lost, &mut self.desk);
                 }
             }
         }
         Ok(End {
-            players: self.seats.into_iter().map(|seat| seat.player).collect(),
+            players: self
+                .clients
+                .into_iter()
+                .map(|client| client.player)
+                .collect(),
             times: self.desk.times,
             took: self.desk.counted,
             cpu: thread_time().saturating_sub(cpu),
@@ -139,7 +143,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-impl Seat {
+impl Client {
     /// Reads until nothing more can be there: what comes after this player has spoken makes the
     /// socket ready anew. What a mark holds back does not, and an end that came with the last
     /// bytes does not either.

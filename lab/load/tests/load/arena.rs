@@ -10,7 +10,7 @@ use std::{
 };
 
 use rustix::net::{SendFlags, send};
-use turnstile_duel::{Boundary, Duel, Entry, Heard, Kind, Next, Parcel, Side, Triple};
+use turnstile_duel::{Boundary, Claim, Duel, Entry, Heard, Next, Parcel, Seat, Triple};
 
 /// What is wrong with an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,20 +134,20 @@ impl Pair<'_> {
             }
             match self.hear(self.duel.turn())? {
                 Heard::Done => self.hear(self.duel.turn().other()).map(|_| self.tell())?,
-                Heard::Move(play) if play.kind == Kind::Ordinary => self.duel.accept(),
+                Heard::Move(play) if play.claim == Claim::Ordinary => self.duel.accept(),
                 Heard::Move(_) => self.duel.accept_last(),
             }
         }
     }
 
-    fn hear(&mut self, side: Side) -> Option<Heard> {
-        let unread = &mut self.unread[side.index()];
+    fn hear(&mut self, seat: Seat) -> Option<Heard> {
+        let unread = &mut self.unread[seat.index()];
         loop {
-            if let Some((heard, length)) = self.duel.hear(side, unread).unwrap() {
+            if let Some((heard, length)) = self.duel.hear(seat, unread).unwrap() {
                 unread.drain(..length);
                 return Some(heard);
             }
-            fill(&mut self.streams[side.index()], unread)?;
+            fill(&mut self.streams[seat.index()], unread)?;
         }
     }
 
@@ -160,9 +160,9 @@ impl Pair<'_> {
             _ => 1,
         };
         let swaps = is_third && self.hall.fault == Fault::CountsOther;
-        for side in Side::BOTH {
-            let won = (side != self.duel.turn()) != swaps;
-            self.hall.count(self.names[side.index()], won, times);
+        for seat in Seat::BOTH {
+            let won = (seat != self.duel.turn()) != swaps;
+            self.hall.count(self.names[seat.index()], won, times);
         }
         let [first, second] = self.names.map(|name| self.hall.triple(name));
         self.duel.tell(first, second);
@@ -171,7 +171,7 @@ impl Pair<'_> {
     fn push(&mut self) -> Option<()> {
         while let Next::Send { to, parcel } = self.duel.next(Instant::now()) {
             let mut bytes = parcel.bytes().to_vec();
-            if self.hall.fault == Fault::Meets && self.games == 0 && to == Side::Second {
+            if self.hall.fault == Fault::Meets && self.games == 0 && to == Seat::Second {
                 match self.held.take() {
                     None if parcel.is_marked() => {
                         self.held = Some(parcel);
