@@ -1,6 +1,7 @@
 //! `turnstile lab`: load, and the proof that the server stayed correct under it.
 
 mod exchange;
+mod games;
 
 use std::{
     fmt::Display,
@@ -48,6 +49,12 @@ pub(crate) enum Run {
     /// in, and every order what was acknowledged. docs/exchange-load.md describes the order flow
     /// and the proof.
     Exchange(exchange::Arguments),
+    /// Pairs of players over the unframed wire of games
+    ///
+    /// Each plays scripted tic-tac-toe with its neighbour, as the published load generator does. At
+    /// the end every game must have been counted once. docs/games-load.md describes the script, the
+    /// figures and the proof.
+    Games(games::Arguments),
 }
 
 /// Which server, and where the result goes.
@@ -104,6 +111,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(Run::Rooms(arguments)) => run_rooms(&arguments),
         Command::Run(Run::Exchange(arguments)) => exchange::run(&arguments),
+        Command::Run(Run::Games(arguments)) => games::run(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
     }
 }
@@ -221,7 +229,7 @@ impl ProgressLine {
     }
 
     fn show(&self, progress: &Progress) {
-        self.0.set_message(format!(
+        self.say(format!(
             "{:.0?} of {:.0?}  {} answered  {} refused  {} failed  {}/s",
             progress.elapsed,
             progress.planned,
@@ -230,6 +238,10 @@ impl ProgressLine {
             Count(progress.failed),
             PerSecond(progress.rate)
         ));
+    }
+
+    fn say(&self, text: String) {
+        self.0.set_message(text);
     }
 
     fn finish(self) {

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 mod allocation;
+mod arena;
 mod exchange;
 mod floor;
+mod games;
 mod pacing;
 mod rooms;
 mod rush;
