@@ -4,11 +4,12 @@ use std::{io, net::Shutdown};
 
 use mio::net::TcpStream;
 use turnstile_travel::Outcome;
+use turnstile_types::Position;
 
 use crate::{
     buffer::{Filled, Input, Output},
     conversation::{Conversation, Next},
-    limits::{INPUT_SPARED_BYTES, Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
+    limits::{HELLO_SWEEPS, INPUT_SPARED_BYTES, Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
     session::Surroundings,
 };
 
@@ -110,8 +111,8 @@ impl Connection {
         let may_read = matches!(self.incoming, Incoming::Ready | Incoming::Ending);
         match self.phase {
             Phase::Serving | Phase::LastCall => {
-                let waits = self.conversation.awaits().is_some();
-                let takes = self.output.owed() < limits.output_bytes;
+                let waits = self.conversation.waits();
+                let takes = self.takes(limits);
                 !waits && takes && (self.unfinished || may_read)
             }
             Phase::Parting(_) => may_read,
@@ -119,10 +120,30 @@ impl Connection {
         }
     }
 
+    /// Whether it may be read from, for what it is owed. A peer always is: two that wait for each
+    /// other to take something would wait for ever, and the post sees to what it is owed.
+    fn takes(&self, limits: &Limits) -> bool {
+        self.conversation.peer().is_some() || self.output.owed() < limits.output_bytes
+    }
+
+    /// What it is owed, in bytes.
+    pub(crate) fn owed(&self) -> usize {
+        self.output.owed()
+    }
+
+    /// Appends to what it is owed something that it did not ask for, unless it is about to end.
+    pub(crate) fn say<T: Default>(&mut self, put: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        if self.phase == Phase::Serving {
+            put(self.output.tail())
+        } else {
+            T::default()
+        }
+    }
+
     /// The server stops: reads once more, then closes. Whoever waits for an answer that may never
     /// come is told so, and nothing of what it has sent since is done.
     pub(crate) fn last_call(&mut self) {
-        if self.phase == Phase::Serving && self.conversation.awaits().is_some() {
+        if self.phase == Phase::Serving && self.conversation.waits() {
             self.put_durable(Conversation::end);
             self.phase = Phase::Closing;
         }
@@ -144,7 +165,7 @@ impl Connection {
             self.discard(scratch);
             return 0;
         }
-        if self.conversation.awaits().is_some() {
+        if self.conversation.waits() {
             return 0;
         }
         let held = self.held();
@@ -228,7 +249,7 @@ impl Connection {
         let mut at = 0;
         self.unfinished = false;
         while matches!(self.phase, Phase::Serving | Phase::LastCall) {
-            if served == budget || self.output.owed() >= limits.output_bytes {
+            if served == budget || !self.takes(limits) {
                 self.unfinished = true;
                 break;
             }
@@ -244,7 +265,7 @@ impl Connection {
                 Next::Close => self.phase = Phase::Closing,
                 Next::Drop => self.phase = Phase::Gone,
             }
-            if self.conversation.awaits().is_some() {
+            if self.conversation.waits() {
                 self.unfinished = true;
                 break;
             }
@@ -347,8 +368,9 @@ impl Connection {
         self.put_durable(|conversation, out| conversation.put_message(message, out));
     }
 
-    /// Appends the late answer that it waits for; then it goes on with what has come meanwhile.
-    pub(crate) fn put_late(&mut self, late: &Outcome) {
+    /// Appends a late answer; after the last that it waits for it goes on with what has come
+    /// meanwhile.
+    pub(crate) fn put_late(&mut self, late: (Position, &Outcome)) {
         self.put_durable(|conversation, out| conversation.put_late(late, out));
     }
 
@@ -368,11 +390,13 @@ impl Connection {
             Phase::Parting(since) => over(since, PARTING_SWEEPS.into()),
             _ => match self.stalled {
                 Some(since) => over(since, limits.stall.as_secs()),
-                None => {
-                    let listens =
-                        self.conversation.follows() || self.conversation.awaits().is_some();
-                    !listens && over(self.active, limits.idle.as_secs())
-                }
+                None => match self.conversation.peer() {
+                    Some(peer) => peer.met().is_none() && over(self.active, HELLO_SWEEPS.into()),
+                    None => {
+                        let listens = self.conversation.follows() || self.conversation.waits();
+                        !listens && over(self.active, limits.idle.as_secs())
+                    }
+                },
             },
         };
         if is_over {

@@ -1,6 +1,8 @@
 //! The back end as one turn of the loop uses it: one instant for all, and at the end the group is
 //! committed or sent on its way.
 
+mod lines;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime},
@@ -10,15 +12,17 @@ use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, 
 use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
-use turnstile_travel::{LateAnswer, Travel};
+use turnstile_travel::{LateAnswer, PerDesk, Travel};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
     counters::{Counted, Counters, ErrorCode},
+    fault_points::FaultPoints,
     gate::ServerStatus,
-    limits::FULL_DISK_REST,
+    limits::{FULL_DISK_REST, SOFT_AGE},
     owed::News,
     pace::Pace,
+    post::Switchboard,
 };
 
 /// What to do with the open group at the end of a turn.
@@ -30,6 +34,8 @@ pub(crate) enum Step {
     Submit,
     /// Let more requests join it.
     Grow,
+    /// It promises nothing: send what it owes, and let more requests join it.
+    Release,
 }
 
 /// A group on its way to the disk.
@@ -49,6 +55,9 @@ pub(crate) struct Engine {
     /// Everybody, until callers have keys.
     pub(crate) principal: Principal,
     pub(crate) resp_port: u16,
+    /// Who is on the lines to other processes of travel.
+    pub(crate) switchboard: Switchboard,
+    pub(crate) fault_points: FaultPoints,
     id_key: IdKey,
     verhoeff: bool,
     now: Timestamp,
@@ -60,6 +69,8 @@ pub(crate) struct Engine {
     journey: Journey,
     /// Nothing where no thread carries groups.
     pace: Option<Pace>,
+    /// When the open group's first answers left without it.
+    soft_since: Option<Instant>,
     /// When this turn began to work on the open group.
     since: Instant,
     /// How long earlier turns worked on it.
@@ -84,6 +95,7 @@ impl Engine {
             sent_ahead: 0,
             journey: Journey::default(),
             pace: (backend.status().log_thread != LogThread::None).then(Pace::default),
+            soft_since: None,
             since: Instant::now(),
             work: Duration::ZERO,
             backend,
@@ -91,6 +103,8 @@ impl Engine {
             catalogue: Catalogue::new(),
             principal: Principal::local(),
             resp_port,
+            switchboard: Switchboard::default(),
+            fault_points: FaultPoints::new(false, None),
             verhoeff,
             now,
             began: now,
@@ -145,6 +159,9 @@ impl Engine {
             Ok(reply) => {
                 self.counters.command::<M>(command, reply);
                 self.read_only = false;
+                if M::commits(&reply.outcome) && self.lines().is_empty() {
+                    self.fault_points.committed_here();
+                }
             }
             Err(refused) => self.note(Some(*refused)),
         }
@@ -195,7 +212,7 @@ impl Engine {
         self.work += self.since.elapsed();
     }
 
-    /// Makes the open group durable. Nothing of it may be sent before.
+    /// Makes the open group durable. Nothing of it may be sent before, but what was released.
     pub(crate) fn commit(&mut self) -> Result<(), CommitError> {
         let has_group = self.is_open();
         let records = self.close_group();
@@ -251,16 +268,43 @@ impl Engine {
         Ok(self.journey.has_landed)
     }
 
-    /// What becomes of the open group; `is_calm` says that nobody is about to join it.
-    pub(crate) fn step(&self, is_calm: bool) -> Step {
-        let overlaps = self.pace.as_ref().is_some_and(Pace::overlaps);
-        if !overlaps || !self.is_open() {
+    /// What becomes of the open group; `is_calm` says that nobody is about to join it, `is_crowded`
+    /// that nobody may.
+    pub(crate) fn step(&self, is_calm: bool, is_crowded: bool) -> Step {
+        let overlaps =
+            self.pace.as_ref().is_some_and(Pace::overlaps) && !self.fault_points.is_armed();
+        let is_aged = self.rest_of_group() == Some(Duration::ZERO);
+        if !self.is_open() {
             Step::Commit
-        } else if is_calm {
+        } else if !self.backend.has_promised() && !is_aged && !is_crowded {
+            Step::Release
+        } else if !overlaps {
+            Step::Commit
+        } else if is_calm || is_crowded {
             Step::Submit
         } else {
             Step::Grow
         }
+    }
+
+    /// What the open group owes is being sent without it: the loop's work on that is over.
+    pub(crate) fn release(&mut self) {
+        self.soft_since.get_or_insert(self.since);
+        self.work = Duration::ZERO;
+        self.since = Instant::now();
+    }
+
+    /// How long the open group may stay open; nothing when there is none.
+    pub(crate) fn until_commit(&self) -> Option<Duration> {
+        let rests = !self.backend.has_promised();
+        let rest = || self.rest_of_group().filter(|_| rests);
+        self.is_open().then(|| rest().unwrap_or_default())
+    }
+
+    /// How much is left of the time of a group whose first answers have left.
+    fn rest_of_group(&self) -> Option<Duration> {
+        let since = self.soft_since?;
+        Some(SOFT_AGE.saturating_sub(since.elapsed()))
     }
 
     /// Decides for a test whether groups are carried beside the loop.
@@ -282,6 +326,7 @@ impl Engine {
         let new = sent_ahead - std::mem::replace(&mut self.sent_ahead, sent_ahead);
         self.counters.groups.add(new);
         self.counters.groups_inline.add(new);
+        self.soft_since = None;
         let assigned = self.backend.position().0;
         assigned - std::mem::replace(&mut self.handed_over, assigned)
     }
@@ -331,8 +376,14 @@ impl Engine {
         }
     }
 
+    #[cfg(test)]
     pub(crate) const fn position(&self) -> Position {
         self.backend.position()
+    }
+
+    /// The last position that may be told with what is open.
+    pub(crate) const fn firm_position(&self) -> Position {
+        self.backend.firm_position()
     }
 
     pub(crate) fn totals(&self) -> Totals {
@@ -373,6 +424,7 @@ impl Engine {
             totals: self.totals(),
             exchange: self.exchange_totals(),
             travel: self.travel_totals(),
+            lines: PerDesk::each(|desk| self.line(desk)),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.read_only,
         }

@@ -1,21 +1,23 @@
 //! One client of the door of travel: command lines in, an answer to each, in their order.
 
+mod crashing;
+
 use std::fmt;
 
 use turnstile_lines::{
-    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_outcome, read,
+    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_ok,
+    put_outcome, read,
 };
-use turnstile_travel::{Command, Outcome, Travel};
+use turnstile_travel::{Answer, Command, Locator, Outcome, Query, Travel};
 use turnstile_types::Position;
 
 use crate::{
     conversation::{Next, Progress},
     counters::ErrorCode,
     engine::Engine,
+    post::Word,
     session::Surroundings,
 };
-
-const NO_CRASHES: &str = "this server has no fault points";
 
 const UNFINISHED: &str = "the last line has no line end and was not done";
 
@@ -45,8 +47,11 @@ impl LinesSession {
     }
 
     /// The ticket of the answer that a command waits for, and every line behind it.
-    pub(crate) fn awaits(&self) -> Option<Position> {
-        self.waiting.map(|(ticket, _)| ticket)
+    pub(crate) const fn awaits(&self) -> Option<Position> {
+        match self.waiting {
+            Some((ticket, _)) => Some(ticket),
+            None => None,
+        }
     }
 
     /// Answers the line at the start of `bytes`.
@@ -89,9 +94,16 @@ impl LinesSession {
                 self.execute(around.engine, &command, wording, out);
             }
             Ok(Ask::Help(verb)) => put_help(out, verb),
-            Ok(Ask::Crash(_)) => refuse(around.engine, NO_CRASHES, out),
+            Ok(Ask::Crash(crash)) => match crashing::arm(around.engine, crash) {
+                Ok(()) => put_ok(out),
+                Err(why) => refuse(around.engine, why, out),
+            },
+            Ok(Ask::Itinerary(locator)) => show(around.engine, locator, out),
             Ok(Ask::Shutdown) => {
                 tracing::info!("a client has asked for the end of the server");
+                if around.engine.travel().settings().roles.coordinator {
+                    around.engine.switchboard.say_to_all(Word::Shutdown);
+                }
                 around.signals.end();
                 return Next::Close;
             }
@@ -137,6 +149,14 @@ impl LinesSession {
 pub(crate) fn end_of_input(engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
     if !left.trim_ascii().is_empty() {
         refuse(engine, UNFINISHED, out);
+    }
+}
+
+fn show(engine: &Engine, locator: Locator, out: &mut Vec<u8>) {
+    let query = Query::Itinerary { locator };
+    match engine.query::<Travel>(&engine.principal, &query) {
+        Answer::Itinerary(view) => put_itinerary(out, view.as_ref()),
+        other => unreachable!("an itinerary was asked for, not {other:?}"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod ending;
 mod handing;
+mod posting;
 mod telling;
 
 use std::{
@@ -16,6 +17,7 @@ use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
+use turnstile_travel::{Desk, PerDesk};
 
 use crate::{
     asked::Waiting,
@@ -27,9 +29,10 @@ use crate::{
     feed::Feed,
     gate::Inbox,
     http::Feeds,
-    limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, SWEEP, TURN_REQUESTS},
+    limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, PEERS, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
     owed::{News, Owed},
+    post::{PeerSession, Route},
     session::Surroundings,
     signals::Signals,
     tickets::{Tickets, Waiter},
@@ -93,6 +96,8 @@ pub(crate) struct FastLoop {
     under_way: Owed,
     /// Who waits for a late answer.
     tickets: Tickets,
+    /// Lines to the other processes of travel.
+    routes: PerDesk<Route>,
     /// Connections that follow events.
     followers: Vec<usize>,
     connections_ever: u64,
@@ -132,11 +137,19 @@ impl FastLoop {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
+            routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
             connections_ever: 0,
             sweep: 0,
             looks: 0,
             farewell: None,
+        }
+    }
+
+    /// Says where the desks listen that are played by other processes.
+    pub(crate) fn dial_at(&mut self, desks: &[(Desk, SocketAddr)]) {
+        for &(desk, address) in desks {
+            *self.routes.at_mut(desk) = Route::new(Some(address));
         }
     }
 
@@ -168,12 +181,14 @@ impl FastLoop {
     fn turn(&mut self) -> Result<(), Broken> {
         self.engine.counters.turns.add(1);
         self.engine.begin_turn();
+        self.engine.fault_points.recover();
         self.accept();
         self.serve()?;
         self.take_asks();
         if self.engine.has_stopped() {
             return Err(Broken::Stopped);
         }
+        self.post();
         self.hand_over()?;
         self.sweep();
         self.engine.end_turn();
@@ -222,17 +237,19 @@ impl FastLoop {
 
     fn patience(&self) -> Option<Duration> {
         let is_busy = !self.ready.is_empty() || self.asks_wait;
-        let is_open = self.engine.is_open() || !self.open.is_empty();
-        let can_go = is_open && !self.engine.is_under_way();
-        if is_busy && self.room() > 0 || can_go || self.accepting == Accepting::NextTurn {
+        let can_go = !self.engine.is_under_way();
+        let is_owed = can_go && !self.open.is_empty();
+        if is_busy && self.room() > 0 || is_owed || self.accepting == Accepting::NextTurn {
             return Some(Duration::ZERO);
         }
+        let group = self.engine.until_commit().filter(|_| can_go);
         let needs_sweeps = self.connections.open() > 0 || self.accepting == Accepting::NextSweep;
         let sweep = (needs_sweeps || self.farewell.is_some()).then_some(SWEEP);
         let farewell = self
             .farewell
             .map(|end| end.saturating_duration_since(Instant::now()));
-        [sweep, farewell, self.engine.until_due()]
+        let until_post = self.until_post();
+        [sweep, farewell, self.engine.until_due(), group, until_post]
             .into_iter()
             .flatten()
             .min()
@@ -271,11 +288,25 @@ impl FastLoop {
 
     fn welcome(&mut self, door: FastDoor, mut socket: TcpStream, peer: SocketAddr) {
         let counted = self.engine.counters.of(door);
-        if self.connections.open() >= self.limits.connections {
+        let is_full = match door {
+            FastDoor::Desk => counted.open.get() >= PEERS,
+            _ => self.connections.open() >= self.limits.connections,
+        };
+        if is_full {
             counted.refused.add(1);
             refuse(&mut socket, door);
             return;
         }
+        counted.accepted.add(1);
+        self.connections_ever += 1;
+        let since_ms = self.engine.now().0;
+        let client = (self.connections_ever, peer);
+        let conversation = Conversation::new(door, client, since_ms, self.choices);
+        self.admit(socket, conversation);
+    }
+
+    /// Takes a connection among those that are served, and says at which place.
+    fn admit(&mut self, mut socket: TcpStream, conversation: Conversation) -> Option<usize> {
         let place = self.connections.next_place();
         // Both interests at once and for ever: edges that nobody waits for cost nothing, and no
         // request ever pays for a change of interest.
@@ -287,16 +318,12 @@ impl FastLoop {
         });
         if let Err(failure) = prepared {
             tracing::debug!(%failure, "a connection broke before it was served");
-            return;
+            return None;
         }
-        counted.accepted.add(1);
-        counted.open.add(1);
-        self.connections_ever += 1;
-        let since_ms = self.engine.now().0;
-        let client = (self.connections_ever, peer);
-        let conversation = Conversation::new(door, client, since_ms, self.choices);
+        self.engine.counters.of(conversation.door()).open.add(1);
         let connection = Connection::new(socket, conversation, self.sweep);
         self.connections.add(Box::new(connection));
+        Some(place)
     }
 
     /// How many requests more the open group takes.
@@ -322,7 +349,7 @@ impl FastLoop {
                 continue;
             };
             let followed = connection.conversation().follows();
-            let awaited = connection.conversation().awaits();
+            let waited = connection.conversation().waits();
             let mut around = Surroundings {
                 engine: &mut self.engine,
                 others: &self.connections,
@@ -337,8 +364,10 @@ impl FastLoop {
                     self.followers.push(place);
                 }
             }
-            if let (None, Some(ticket)) = (awaited, connection.conversation().awaits()) {
-                self.tickets.add(ticket, Waiter::Connection(place));
+            if !waited {
+                for ticket in connection.conversation().awaited() {
+                    self.tickets.add(ticket, Waiter::Connection(place));
+                }
             }
             connection.queued = connection.is_due(&self.limits);
             if connection.queued {
@@ -347,7 +376,11 @@ impl FastLoop {
             if connection.is_owed() || connection.is_gone() {
                 self.open.places.push(place);
             }
+            let met = connection.conversation().peer().and_then(PeerSession::met);
             self.connections.put_back(place, connection);
+            if let Some(desk) = met {
+                self.meet(desk, place);
+            }
         }
         Ok(())
     }
@@ -379,6 +412,11 @@ impl FastLoop {
             let sent = connection.send(self.sweep);
             let door = self.engine.counters.of(connection.conversation().door());
             door.bytes_out.add(sent);
+            if connection.owed() == 0
+                && let Some(desk) = connection.conversation().peer().and_then(PeerSession::met)
+            {
+                self.engine.fault_points.sent(desk);
+            }
             if connection.is_gone() {
                 self.close(place);
             } else if !connection.queued && connection.is_due(&self.limits) {
@@ -391,13 +429,17 @@ impl FastLoop {
     fn close(&mut self, place: usize) {
         if let Some(connection) = self.connections.take(place) {
             let door = connection.conversation().door();
-            if let Some(ticket) = connection.conversation().awaits() {
+            for ticket in connection.conversation().awaited() {
                 self.tickets.forget(ticket, place);
             }
+            let line = connection.conversation().peer().and_then(PeerSession::desk);
             drop(connection);
             self.connections.forget(place);
             self.followers.retain(|&follower| follower != place);
             self.engine.counters.of(door).open.take(1);
+            if let Some(desk) = line {
+                self.lose(desk, place);
+            }
         }
     }
 

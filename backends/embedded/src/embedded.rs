@@ -109,7 +109,8 @@ pub enum OpenError {
 ///
 /// It belongs to one thread, the loop, and is used in turns: `tick`, any number of `execute` and
 /// `query`, one `commit`. No answer may leave before the commit that follows it; or, after `submit`
-/// instead of `commit`, before `settle` has said that its group is durable.
+/// instead of `commit`, before `settle` has said that its group is durable; or, with neither, while
+/// something `has_promised`.
 #[derive(Debug)]
 pub struct Embedded {
     sequencer: Sequencer<Services, Kept>,
@@ -207,7 +208,8 @@ impl Embedded {
     }
 
     /// Decides one command in the open group. Its answer MUST NOT leave before
-    /// [`commit`](Self::commit) has returned `Ok`.
+    /// [`commit`](Self::commit) has returned `Ok`, or while something
+    /// [is promised](Self::has_promised).
     ///
     /// A command for travel is not taken before travel knows that it has started anew, by a
     /// [`tick`](Self::tick): until then the disk is full.
@@ -239,7 +241,8 @@ impl Embedded {
     }
 
     /// Answers from the state as it is, the open group included: this answer, too, MUST NOT leave
-    /// before [`commit`](Self::commit) has returned `Ok`.
+    /// before [`commit`](Self::commit) has returned `Ok`, or while something
+    /// [is promised](Self::has_promised).
     #[must_use]
     pub fn query<M: Machine>(
         &self,
@@ -253,6 +256,19 @@ impl Embedded {
         let state = self.sequencer.state();
         let machine: &M = state.machines().machine();
         machine.query(now.max(state.time()), principal, query)
+    }
+
+    /// Travel as it is, the open group included.
+    #[must_use]
+    pub const fn travel(&self) -> &Travel {
+        self.sequencer.state().machines().travel()
+    }
+
+    /// Whether travel has been told of this start, by a [`tick`](Self::tick): before, what it has for
+    /// other processes is of the past.
+    #[must_use]
+    pub fn has_started(&self) -> bool {
+        self.start.is_over()
     }
 
     /// Starts to load what a command that waits will touch.
@@ -311,6 +327,19 @@ impl Embedded {
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.sequencer.is_open()
+    }
+
+    /// Whether what is not durable holds a promise: then nothing may leave, neither an answer nor a
+    /// parcel for a peer. Otherwise all may, but for events and for what is told of the durable.
+    #[must_use]
+    pub const fn has_promised(&self) -> bool {
+        self.sequencer.has_promised()
+    }
+
+    /// The last position that may be told with what is open; see [`Sequencer::firm_position`].
+    #[must_use]
+    pub const fn firm_position(&self) -> Position {
+        self.sequencer.firm_position()
     }
 
     /// How many groups were committed because they were full, without being asked for.

@@ -1,6 +1,6 @@
 //! What happened, for those who follow the service and for those who wait for an answer.
 
-use turnstile_types::{Position, Timestamp};
+use turnstile_types::{Position, Principal, Timestamp};
 
 use crate::{AbortReason, Desk, Locator, Outcome, Xid};
 
@@ -49,6 +49,7 @@ pub enum EventKind {
         desk: Desk,
         xid: Xid,
         commit: bool,
+        by: Principal,
     },
     /// A desk ended a transaction otherwise than was decided, because an operator said so. It may
     /// be told more than once.
@@ -63,6 +64,23 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Whether the record that caused it must be durable before anything is told of it.
+    pub(crate) const fn is_firm(&self) -> bool {
+        match self {
+            Self::Answered { outcome, .. } => outcome.is_firm(),
+            Self::Aborted { .. } => false,
+            Self::Committed { .. }
+            | Self::Booked { .. }
+            | Self::Held { .. }
+            | Self::Confirmed { .. }
+            | Self::Cancelled { .. }
+            | Self::Expired { .. }
+            | Self::Resolved { .. }
+            | Self::Disagreed { .. }
+            | Self::Met { .. } => true,
+        }
+    }
+
     /// The stable word on every door.
     #[must_use]
     pub const fn code(&self) -> &'static str {

@@ -19,7 +19,7 @@ use crate::{
     wire::Wire,
 };
 
-pub(crate) use per_desk::PerDesk;
+pub use per_desk::PerDesk;
 
 /// Journeys: what the desks sell, to whom, and in which transactions.
 ///
@@ -31,6 +31,9 @@ pub(crate) use per_desk::PerDesk;
 /// Time: before a command is decided, everything that is due at its instant is done, as by
 /// [`Machine::tick`]. A command that must wait is told so, and answered by an event when it is
 /// free. A refusal changes nothing that is committed.
+///
+/// A record has promised something when its outcome is firm, or one that it tells late, a parcel that
+/// it makes or an event; or when it has taken the first xid of a block, for whatever.
 #[derive(Debug)]
 pub struct Travel {
     pub(crate) settings: Settings,
@@ -44,7 +47,11 @@ pub struct Travel {
     pub(crate) late: BTreeMap<Position, Outcome>,
     /// What desks have said, until it is carried away.
     reports: VecDeque<(Desk, Report)>,
+    /// Room for what a desk says at one request.
+    say: Vec<Report>,
     events: Vec<Event>,
+    /// Whether something firm was done or said by the record that was applied last.
+    promised: bool,
     /// The record of the last event, and how many events it has had.
     last_event: (Position, u32),
 }
@@ -65,17 +72,21 @@ impl Machine for Travel {
         Self {
             settings: Settings::FIRST,
             coordinator: Coordinator::new(),
-            desks: PerDesk::each(Participant::new),
-            to_desks: PerDesk::each(Channel::new),
-            to_coordinator: PerDesk::each(Channel::new),
+            desks: PerDesk::each(|_| Participant::new()),
+            to_desks: PerDesk::each(|_| Channel::new()),
+            to_coordinator: PerDesk::each(|_| Channel::new()),
             late: BTreeMap::new(),
             reports: VecDeque::new(),
+            say: Vec::new(),
             events: Vec::new(),
+            promised: false,
             last_event: (Position(0), 0),
         }
     }
 
     fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
+        self.promised = false;
+        let blocks = self.coordinator.xid_blocks();
         self.sweep(context);
         let decided = self.decide(context, command);
         self.carry(context.now);
@@ -85,7 +96,13 @@ impl Machine for Travel {
             Err(refusal) => Outcome::Refused(refusal),
         };
         self.tell(context);
+        // Whoever takes the first xid of a block makes all others of it safe to tell.
+        self.promised |= outcome.is_firm() || self.coordinator.xid_blocks() != blocks;
         outcome
+    }
+
+    fn has_promised(&self) -> bool {
+        self.promised
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {
@@ -208,7 +225,7 @@ impl Travel {
         roles.desks.iter().filter(move |_| !roles.coordinator)
     }
 
-    fn abandoned_at(&self, desk: Desk) -> Option<Timestamp> {
+    pub(crate) fn abandoned_at(&self, desk: Desk) -> Option<Timestamp> {
         let patience_ms = self.settings.lifetime_ms * limits::LIFETIMES_OF_PATIENCE;
         self.desks.at(desk).abandoned_at(patience_ms)
     }
@@ -229,7 +246,7 @@ impl Travel {
     /// Carries what is said to whom it is said, until nobody says more. Reports go before
     /// requests, so that the coordinator decides by the latest that it can know.
     fn carry(&mut self, now: Timestamp) {
-        let mut say = Vec::new();
+        let mut say = std::mem::take(&mut self.say);
         loop {
             if let Some((desk, report)) = self.reports.pop_front() {
                 self.report(now, desk, report);
@@ -238,9 +255,10 @@ impl Travel {
                 self.reports
                     .extend(say.drain(..).map(|report| (desk, report)));
             } else {
-                return;
+                break;
             }
         }
+        self.say = say;
     }
 
     fn request(&mut self, now: Timestamp, desk: Desk, request: Request, say: &mut Vec<Report>) {
@@ -253,7 +271,7 @@ impl Travel {
             let moment = self.moment(now);
             return self.coordinator.desk_lost(moment, desk);
         }
-        line.send(request);
+        self.promised |= line.send(request);
     }
 
     fn report(&mut self, now: Timestamp, desk: Desk, report: Report) {
@@ -266,7 +284,7 @@ impl Travel {
             line.renew();
             return self.restate(desk);
         }
-        line.send(report);
+        self.promised |= line.send(report);
     }
 
     /// The answer to the command that is being applied, if it has one already.
@@ -280,19 +298,25 @@ impl Travel {
 
     /// Tells what happened: first what was decided, then the answers that somebody waits for.
     fn tell(&mut self, context: &Context<'_>) {
-        for kind in std::mem::take(&mut self.coordinator.news) {
+        // Both lists are given back, so that their memory is used again.
+        let mut news = std::mem::take(&mut self.coordinator.news);
+        for kind in news.drain(..) {
             self.put_event(context, kind);
         }
-        for (ticket, outcome) in std::mem::take(&mut self.coordinator.answers) {
+        self.coordinator.news = news;
+        let mut answers = std::mem::take(&mut self.coordinator.answers);
+        for (ticket, outcome) in answers.drain(..) {
             self.late.insert(ticket, outcome.clone());
             if self.late.len() > limits::LATE_ANSWERS_MAX {
                 self.late.pop_first();
             }
             self.put_event(context, EventKind::Answered { ticket, outcome });
         }
+        self.coordinator.answers = answers;
     }
 
     fn put_event(&mut self, context: &Context<'_>, kind: EventKind) {
+        self.promised |= kind.is_firm();
         if self.last_event.0 != context.position {
             self.last_event = (context.position, 0);
         }

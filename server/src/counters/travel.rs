@@ -1,6 +1,6 @@
 //! How requests to travel are counted.
 
-use turnstile_travel::{Command, Outcome, Query, Refusal, Step, Travel};
+use turnstile_travel::{Command, Done, Outcome, Query, Refusal, Step, Travel};
 
 use super::{Counted, Counters, MachineCounters};
 
@@ -27,12 +27,11 @@ impl Counted for Travel {
         match query {
             Query::Transaction { .. } => 18,
             Query::Transactions { .. } => 19,
-            Query::InDoubt { .. } => 20,
-            Query::Answered { .. } => 21,
-            Query::Itinerary { .. } => 22,
-            Query::Items { .. } => 23,
-            Query::Customer { .. } => 24,
-            Query::Totals => 25,
+            Query::Answered { .. } => 20,
+            Query::Itinerary { .. } => 21,
+            Query::Items { .. } => 22,
+            Query::Customer { .. } => 23,
+            Query::Totals => 24,
         }
     }
 
@@ -47,10 +46,14 @@ impl Counted for Travel {
     fn counters(all: &Counters) -> &MachineCounters {
         &all.travel
     }
+
+    fn commits(outcome: &Outcome) -> bool {
+        matches!(outcome, Outcome::Done(Done::Committed))
+    }
 }
 
 /// What can be asked of travel.
-const OPERATIONS: [&str; 26] = [
+const OPERATIONS: [&str; 25] = [
     "start",
     "add",
     "delete",
@@ -71,7 +74,6 @@ const OPERATIONS: [&str; 26] = [
     "deliver",
     "transaction",
     "transactions",
-    "in_doubt",
     "answered",
     "itinerary",
     "items",

@@ -1,7 +1,7 @@
 //! What is told when it is durable: to those who follow, and to those who wait for a late answer.
 
 use turnstile_resp::{exchange, rooms, travel};
-use turnstile_travel::{EventKind, LateAnswer, Travel};
+use turnstile_travel::{Event, EventKind, LateAnswer, Travel};
 
 use super::FastLoop;
 use crate::{owed::News, tickets::Waiter};
@@ -54,10 +54,26 @@ impl FastLoop {
         }
     }
 
-    /// Gives what was answered late to those who wait for it.
-    pub(super) fn answer_late(&mut self, news: &News) {
-        let mut told = Vec::new();
+    /// Notes in the log of the server what operators have decided by hand.
+    pub(super) fn note_resolved(news: &News) {
         for event in &news.travel {
+            if let EventKind::Resolved {
+                desk,
+                xid,
+                commit,
+                by,
+            } = &event.kind
+            {
+                let (position, by) = (event.position, &*by.0);
+                tracing::info!(%position, %desk, %xid, commit, by, "resolved by hand");
+            }
+        }
+    }
+
+    /// Gives what was answered late to those who wait for it.
+    pub(super) fn answer_late(&mut self, news: &[Event]) {
+        let mut told = Vec::new();
+        for event in news {
             let EventKind::Answered { ticket, outcome } = &event.kind else {
                 continue;
             };
@@ -67,7 +83,7 @@ impl FastLoop {
                     Waiter::Asked(reply) => drop(reply.send(LateAnswer::Given(outcome.clone()))),
                     Waiter::Connection(place) => {
                         if let Some(connection) = self.connections.get_mut(place) {
-                            connection.put_late(outcome);
+                            connection.put_late((*ticket, outcome));
                             told.push(place);
                         }
                     }

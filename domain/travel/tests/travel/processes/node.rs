@@ -94,7 +94,8 @@ impl Node {
         let outcome = self.run(now, &Record::Apply(command.clone()));
         self.unsynced.push((now, Record::Apply(command.clone())));
         let outcome = outcome.expect("a command is answered");
-        self.firm |= outcome.is_firm();
+        self.firm |= self.travel.has_promised();
+        assert!(self.firm || !outcome.is_firm(), "{outcome:?} is a promise");
         if !matches!(outcome, Outcome::Waiting { .. }) {
             self.owed
                 .push(Owed::Answer(Position(self.position), outcome.clone()));
@@ -109,6 +110,7 @@ impl Node {
         if due.is_some_and(|due| due.0 <= now) {
             self.run(now, &Record::Tick);
             self.unsynced.push((now, Record::Tick));
+            self.firm = true;
             self.gather();
         }
     }
@@ -135,7 +137,7 @@ impl Node {
         self.travel.drain_events(&mut |event| events.push(event));
         for event in &events {
             if let EventKind::Answered { ticket, outcome } = &event.kind {
-                self.firm |= outcome.is_firm();
+                assert!(self.firm || !outcome.is_firm(), "{event:?} is a promise");
                 self.owed.push(Owed::Answer(*ticket, outcome.clone()));
             }
         }
@@ -147,9 +149,9 @@ impl Node {
             if (sent.0, sent.1) != lives {
                 *sent = (lives.0, lives.1, 0);
             }
-            for parcel in self.travel.parcels(desk, sent.2) {
+            for parcel in self.travel.parcels(desk, sent.2, usize::MAX) {
                 sent.2 = parcel.number;
-                self.firm |= parcel.is_firm();
+                assert!(self.firm || !parcel.is_firm(), "{parcel:?} is a promise");
                 self.owed.push(Owed::Parcel(parcel));
             }
         }
@@ -177,7 +179,7 @@ impl Node {
     /// Everything that was not acknowledged, or else a greeting, once it is on the disk.
     pub(super) fn resend(&mut self, desk: Desk) -> Vec<Parcel> {
         self.sync();
-        let parcels = self.travel.parcels(desk, 0);
+        let parcels = self.travel.parcels(desk, 0, usize::MAX);
         if parcels.is_empty() {
             vec![self.travel.greeting(desk)]
         } else {
