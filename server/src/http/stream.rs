@@ -23,9 +23,10 @@ use turnstile_exchange::Exchange;
 use turnstile_http::{
     Code, EventId, FieldError, Place as FieldPlace, Problem,
     exchange::{self, Interest},
-    put_event, put_lagged, put_reset,
+    put_event, put_lagged, put_reset, travel,
 };
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::Machine;
 
 use super::{Door, call::Call, documents::content, operations::Answered, reply::Trouble};
@@ -140,6 +141,22 @@ impl Streamed for Exchange {
     }
 }
 
+impl Streamed for Travel {
+    type Filter = ();
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.travel
+    }
+
+    fn is_wanted((): &(), _event: &Self::Event) -> bool {
+        true
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        travel::put_event(event, out);
+    }
+}
+
 /// One follower of a feed.
 ///
 /// It keeps nothing but its place: frames are made when the connection can take one, so a slow
@@ -175,6 +192,17 @@ pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answe
     door.courier.status().await?;
     let both = (seat, follower);
     Ok(Stream::<Exchange>::open(door, last, filter, both))
+}
+
+pub(super) async fn travel(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    let (last, both) = {
+        let since = call.parameters(&["since"]).one("since")?;
+        let last = last_event(&call, since)?;
+        (last, (Seat::take(&door)?, door.travel.follow()))
+    };
+    // As above.
+    door.courier.status().await?;
+    Ok(Stream::<Travel>::open(door, last, (), both))
 }
 
 /// The event that the client saw last: a browser that comes back says it in a header.

@@ -70,7 +70,7 @@ impl FastLoop {
             self.inbox.note_answered();
         }
         self.answer_late(&closed.news);
-        self.publish(&mut closed.news, self.exchange.is_kept());
+        self.publish(&mut closed.news, false);
         closed.requests = 0;
         self.under_way = closed;
     }
