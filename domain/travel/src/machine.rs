@@ -208,7 +208,7 @@ impl Travel {
         roles.desks.iter().filter(move |_| !roles.coordinator)
     }
 
-    fn abandoned_at(&self, desk: Desk) -> Option<Timestamp> {
+    pub(crate) fn abandoned_at(&self, desk: Desk) -> Option<Timestamp> {
         let patience_ms = self.settings.lifetime_ms * limits::LIFETIMES_OF_PATIENCE;
         self.desks.at(desk).abandoned_at(patience_ms)
     }

@@ -260,8 +260,5 @@ fn mode(given: &str, most: u8) -> Result<u8, Invalid<'_>> {
 }
 
 fn desk(given: &str) -> Result<Desk, Invalid<'_>> {
-    let mut desks = Desk::ALL.into_iter();
-    desks
-        .find(|desk| desk.code().eq_ignore_ascii_case(given))
-        .ok_or(Invalid::UnknownManager(Excerpt(given)))
+    Desk::named(given.as_bytes()).ok_or(Invalid::UnknownManager(Excerpt(given)))
 }

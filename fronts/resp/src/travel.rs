@@ -50,10 +50,15 @@ pub fn event_json(event: &Event) -> String {
         | EventKind::Confirmed { locator }
         | EventKind::Cancelled { locator }
         | EventKind::Expired { locator } => put(format_args!(r#","locator":"{locator}""#)),
-        EventKind::Resolved { desk, xid, commit } => {
-            let desk = desk.code();
+        EventKind::Resolved {
+            desk,
+            xid,
+            commit,
+            by,
+        } => {
+            let (desk, by) = (desk.code(), &*by.0);
             put(format_args!(
-                r#","desk":"{desk}","xid":{xid},"commit":{commit}"#
+                r#","desk":"{desk}","xid":{xid},"commit":{commit},"by":"{by}""#
             ));
         }
         EventKind::Disagreed { desk, xid } => {
@@ -81,7 +86,7 @@ pub const fn facts(totals: &Totals) -> [(&'static str, u64); 6] {
 #[cfg(test)]
 mod tests {
     use turnstile_travel::{Desk, Locator, Outcome, Refusal, Xid};
-    use turnstile_types::{Position, Timestamp};
+    use turnstile_types::{Position, Principal, Timestamp};
 
     use super::*;
 
@@ -124,8 +129,9 @@ mod tests {
                     desk,
                     xid,
                     commit: true,
+                    by: Principal::local(),
                 },
-                r#""resolved","desk":"cars","xid":5,"commit":true"#,
+                r#""resolved","desk":"cars","xid":5,"commit":true,"by":"local""#,
             ),
             (
                 EventKind::Disagreed { desk, xid },
