@@ -135,6 +135,7 @@ fn travel_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<travel::NewCustomer>()
         .schema_from::<travel::NewReservation<'_>>()
         .schema_from::<travel::NewItinerary<'_>>()
+        .schema_from::<travel::Resolution<'_>>()
         .schema_from::<travel::TransactionStarted>()
         .schema_from::<travel::CustomerMade>()
         .schema_from::<travel::ItineraryMade>()
@@ -145,6 +146,10 @@ fn travel_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<travel::SummaryView>()
         .schema_from::<travel::ItineraryItemView>()
         .schema_from::<travel::ItineraryView>()
+        .schema_from::<travel::LockView>()
+        .schema_from::<travel::BranchView>()
+        .schema_from::<travel::TransactionView>()
+        .schema_from::<travel::TransactionPage>()
         .schema_from::<travel::TravelTotals>()
         .schema_from::<travel::TravelEventView>()
 }

@@ -7,6 +7,7 @@ mod exchange;
 mod feed;
 mod framing;
 mod limits;
+mod operators;
 mod rooms;
 mod socket;
 mod travel;

@@ -41,6 +41,31 @@ pub(super) const OPERATIONS: &[Operation] = &[
         None,
         Success::Made("TransactionStarted"),
     ),
+    read(
+        "/v1/travel/transactions",
+        "listTransactions",
+        "What is open, the oldest first; of one `state`, or all: `active`, `waiting` (for a lock), \
+         `prepared` (its end has begun) or `in-doubt`",
+        &["state", "limit", "cursor"],
+        "TransactionPage",
+    ),
+    read(
+        "/v1/travel/transactions/{xid}",
+        "getTransaction",
+        "What a transaction has, what it waits for, and for whom; also of one that ended not long \
+         ago",
+        &[],
+        "TransactionView",
+    ),
+    step(
+        Method::Post,
+        "/v1/travel/transactions/{xid}/resolve",
+        "resolveTransaction",
+        "Decide by hand, at one desk, a transaction that waits there for its decision; the feed \
+         tells who did",
+        Some("Resolution"),
+        RECEIPT,
+    ),
     step(
         Method::Post,
         "/v1/travel/transactions/{xid}/items",

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use turnstile_travel::{
-    self as travel, Answer, Bill, BillLine, Item, ItineraryState, Locator, Query, Refusal, Stock,
-    Totals,
+    self as travel, AbortReason, Answer, Bill, BillLine, Desk, Desks, Item, ItineraryState,
+    Locator, LockMode, Query, Refusal, Resource, Stage, Stock, Totals, TransactionState,
 };
 use turnstile_types::Timestamp;
 use utoipa::ToSchema;
@@ -12,6 +12,7 @@ use super::{outcome::tell_bill, query::item_cursor};
 use crate::{
     answer::{Text, Told},
     conditional::etag_of_bytes,
+    cursor::cursor_text,
     problem::{Code, Problem},
 };
 
@@ -80,6 +81,79 @@ pub(crate) struct ItineraryView {
     price: u64,
 }
 
+/// Something that is locked.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LockView {
+    /// An item, `customer-<number>`, or `customers`: all of them.
+    #[schema(value_type = String, example = "flight-12")]
+    what: Text<Resource>,
+    /// `shared`, `intent` (to change single ones of all) or `exclusive`.
+    #[schema(value_type = String, example = "exclusive")]
+    mode: &'static str,
+}
+
+/// A transaction at one desk.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BranchView {
+    #[schema(value_type = String, example = "flights")]
+    desk: &'static str,
+    /// Whether the desk has voted yes, so that an operator may resolve the transaction there.
+    prepared: bool,
+    /// How many locks it holds.
+    held: u64,
+    /// What it holds, in the order in which it got it: at most 1,000, and none of it in a listing.
+    locks: Vec<LockView>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wants: Option<LockView>,
+}
+
+/// Where a transaction stands: who has what, and why something waits.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TransactionView {
+    xid: u64,
+    /// `active`, `waiting` (for a lock), `prepared` (its end has begun), `in-doubt` (how it ends is
+    /// known elsewhere), `committed` or `aborted`.
+    #[schema(value_type = String, example = "prepared")]
+    state: &'static str,
+    /// The same, but of one that is prepared `preparing`, `delegated` (its only desk decides) or
+    /// `committing`.
+    #[schema(value_type = String, example = "preparing")]
+    phase: &'static str,
+    /// Why it was aborted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    reason: Option<&'static str>,
+    /// Who had what it wanted, where that is why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holder: Option<u64>,
+    /// Who has what it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits_for: Option<u64>,
+    /// Those who must end before it gets that; not in a listing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    before: Vec<u64>,
+    /// When it is given up, as things are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    until: Option<Text<Timestamp>>,
+    /// The desks that have been asked for something.
+    #[schema(value_type = Vec<String>)]
+    touched: Vec<&'static str>,
+    /// The desks whose word is missing.
+    #[schema(value_type = Vec<String>)]
+    awaited: Vec<&'static str>,
+    /// What it has at the desks that this server plays.
+    branches: Vec<BranchView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TransactionPage {
+    transactions: Vec<TransactionView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
 /// How much there is, of the parts of travel that this server plays.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TravelTotals {
@@ -114,6 +188,15 @@ pub fn tell_answer(query: &Query, answer: &Answer) -> Result<Told, Problem> {
         (_, Answer::Itinerary(None)) => {
             return Err(Problem::from(Code::from(Refusal::NoSuchItinerary)));
         }
+        (_, Answer::Transaction(Some(transaction))) => {
+            Told::of(200, &TransactionView::of(transaction))
+        }
+        (_, Answer::Transaction(None)) => {
+            return Err(Problem::from(Code::from(Refusal::UnknownTransaction)));
+        }
+        (Query::Transactions { limit, .. }, Answer::Transactions(transactions)) => {
+            tell_transactions(transactions, *limit)
+        }
         (_, Answer::Totals(totals)) => Told::of(200, &TravelTotals::of(totals)),
         (other, _) => unreachable!("no operation asks {other:?}"),
     })
@@ -126,6 +209,20 @@ fn tell_items(items: &[(Item, Stock)], limit: usize) -> Told {
     let view = |(item, stock): &(Item, Stock)| StockView::of(*item, *stock);
     let page = StockPage {
         items: items.iter().map(view).collect(),
+        next_cursor: next.clone(),
+    };
+    Told {
+        next,
+        ..Told::of(200, &page)
+    }
+}
+
+fn tell_transactions(transactions: &[travel::TransactionView], limit: usize) -> Told {
+    let last = transactions.last();
+    let last = last.filter(|_| transactions.len() == limit);
+    let next = last.map(|transaction| cursor_text(transaction.xid.0));
+    let page = TransactionPage {
+        transactions: transactions.iter().map(TransactionView::of).collect(),
         next_cursor: next.clone(),
     };
     Told {
@@ -170,11 +267,9 @@ impl BillView {
 
 impl ItineraryView {
     fn of(itinerary: &travel::ItineraryView) -> Self {
-        let (state, until) = match itinerary.state {
-            ItineraryState::Booked => ("booked", None),
-            ItineraryState::Held { until } => ("held", Some(until)),
-            ItineraryState::Releasing => ("releasing", None),
-            ItineraryState::Over => ("over", None),
+        let until = match itinerary.state {
+            ItineraryState::Held { until } => Some(until),
+            ItineraryState::Booked | ItineraryState::Releasing | ItineraryState::Over => None,
         };
         let item = |&(item, price): &(Item, u32)| ItineraryItemView {
             item: Text(item),
@@ -183,11 +278,62 @@ impl ItineraryView {
         let prices = itinerary.items.iter().map(|(_, price)| u64::from(*price));
         Self {
             locator: Text(itinerary.locator),
-            state,
+            state: itinerary.state.code(),
             until: until.map(Text),
             customer: itinerary.customer.map(|customer| customer.0),
             price: prices.sum(),
             items: itinerary.items.iter().map(item).collect(),
+        }
+    }
+}
+
+impl LockView {
+    const fn of((what, mode): (Resource, LockMode)) -> Self {
+        Self {
+            what: Text(what),
+            mode: mode.code(),
+        }
+    }
+}
+
+impl BranchView {
+    fn of(branch: &travel::BranchView) -> Self {
+        Self {
+            desk: branch.desk.code(),
+            prepared: branch.prepared,
+            held: branch.held,
+            locks: branch.locks.iter().copied().map(LockView::of).collect(),
+            wants: branch.wanted.map(LockView::of),
+        }
+    }
+}
+
+impl TransactionView {
+    fn of(transaction: &travel::TransactionView) -> Self {
+        let reason = match &transaction.state {
+            TransactionState::Aborted(reason) => Some(reason),
+            _ => None,
+        };
+        let blamed = match reason {
+            Some(AbortReason::Deadlock { holder } | AbortReason::LockTimeout { holder }) => {
+                Some(*holder)
+            }
+            _ => None,
+        };
+        let phase = transaction.state.code();
+        let words = |desks: Desks| desks.iter().map(Desk::code).collect();
+        Self {
+            xid: transaction.xid.0,
+            state: transaction.state.stage().map_or(phase, Stage::code),
+            phase,
+            reason: reason.map(AbortReason::code),
+            holder: blamed.map(|xid| xid.0),
+            waits_for: transaction.holder.map(|xid| xid.0),
+            before: transaction.before.iter().map(|xid| xid.0).collect(),
+            until: transaction.deadline.map(Text),
+            touched: words(transaction.touched),
+            awaited: words(transaction.awaited),
+            branches: transaction.branches.iter().map(BranchView::of).collect(),
         }
     }
 }

@@ -40,6 +40,9 @@ pub(crate) struct TravelEventView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     decision: Option<&'static str>,
+    /// Who the operator was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     locator: Option<Text<Locator>>,
@@ -81,7 +84,13 @@ impl TravelEventView {
                 locator: Some(Text(locator)),
                 ..view
             },
-            EventKind::Resolved { desk, xid, commit } => Self {
+            EventKind::Resolved {
+                desk,
+                xid,
+                commit,
+                by,
+            } => Self {
+                by: Some(by.to_string()),
                 desk: Some(desk.code()),
                 xid: Some(xid.0),
                 decision: Some(if commit { "commit" } else { "abort" }),
@@ -126,7 +135,7 @@ pub fn put_event(event: &Event, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use turnstile_travel::{Desk, Xid};
-    use turnstile_types::Position;
+    use turnstile_types::{Position, Principal};
 
     use super::*;
 
@@ -157,8 +166,9 @@ mod tests {
                     desk,
                     xid,
                     commit: true,
+                    by: Principal::local(),
                 },
-                r#","xid":7,"desk":"cars","decision":"commit""#,
+                r#","xid":7,"desk":"cars","decision":"commit","by":"local""#,
             ),
             (
                 EventKind::Disagreed { desk, xid },

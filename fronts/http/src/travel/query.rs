@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use turnstile_travel::{CustomerId, Desk, Item, Locator, Query, Xid};
+use turnstile_travel::{CustomerId, Desk, Item, Locator, Query, Stage, Xid};
 
 use crate::{
     cursor::InvalidCursor,
@@ -45,7 +45,7 @@ pub fn item_in(path: &str) -> Result<Item, Problem> {
 /// # Errors
 /// Text that is none.
 pub fn customer_in(path: &str) -> Result<CustomerId, Problem> {
-    part(|faults| faults.number("customer", "customer", path)).map(CustomerId)
+    part(|faults| faults.number("customer", path)).map(CustomerId)
 }
 
 /// Reads a record locator out of a path.
@@ -85,6 +85,25 @@ pub fn items(mut parameters: Parameters<'_>) -> Result<Query, Problem> {
     parameters.finish(whole)
 }
 
+/// # Errors
+/// Wrong parameters.
+pub fn transactions(mut parameters: Parameters<'_>) -> Result<Query, Problem> {
+    let stages = Stage::ALL.map(|stage| (stage.code(), stage));
+    let stage = match parameters.text("state") {
+        None => Some(None),
+        Some(word) => parameters
+            .faults()
+            .choice("state", &word, &stages)
+            .map(Some),
+    };
+    let whole = stage.zip(parameters.page());
+    parameters.finish(whole.map(|(stage, (cursor, limit))| Query::Transactions {
+        after: Xid(cursor.unwrap_or_default()),
+        stage,
+        limit: usize::from(limit),
+    }))
+}
+
 /// The text of a cursor behind an item: its word, each byte in two digits.
 pub(super) fn item_cursor(item: Item) -> String {
     let mut text = String::from("i");
@@ -100,7 +119,7 @@ fn parse_item_cursor(text: &str) -> Result<Item, InvalidCursor> {
     let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
     let word = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    let item = word.and_then(|word| item_in(&word).ok());
+    let item = word.and_then(|word| Item::parse(word.as_bytes()).ok());
     item.filter(|item| item_cursor(*item) == text)
         .ok_or(InvalidCursor)
 }

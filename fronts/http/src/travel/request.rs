@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use turnstile_travel::{Command, CustomerId, Item, Location, Step, Trip, limits};
+use turnstile_travel::{Command, CustomerId, Desk, Item, Step, Trip, Xid, limits};
 use utoipa::ToSchema;
 
 use crate::{
@@ -63,32 +63,32 @@ pub struct NewItinerary<'a> {
     ttl_seconds: Option<u32>,
 }
 
+/// Decides, at one desk, a transaction that waits there for its decision.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resolution<'a> {
+    /// `flights`, `cars`, `rooms` or `customers`.
+    #[serde(borrow)]
+    #[schema(value_type = String, example = "flights")]
+    desk: Cow<'a, str>,
+    /// `commit` or `abort`. Where the others decide otherwise, they disagree from then on.
+    #[serde(borrow)]
+    #[schema(value_type = String, example = "abort")]
+    decision: Cow<'a, str>,
+}
+
 impl Faults {
     /// An item, in one word.
     pub(super) fn item(&mut self, field: &str, text: &str) -> Option<Item> {
-        let (kind, rest) = text.split_once('-').unwrap_or_default();
-        let item: fn(Location) -> Item = match kind {
-            "flight" => {
-                let number = self.number("flight", field, rest)?;
-                return Some(Item::Flight(number));
-            }
-            "car" => Item::Car,
-            "room" => Item::Room,
-            _ => {
-                let forms = "flight-<number>, car-<location> or room-<location>";
-                self.add(field, forms);
-                return None;
-            }
-        };
-        self.take(field, Location::parse(rest.as_bytes())).map(item)
+        self.take(field, Item::parse(text.as_bytes()))
     }
 
     /// A number of 32 bits, without the plus that `parse` would take.
-    pub(super) fn number(&mut self, of: &str, field: &str, text: &str) -> Option<i32> {
+    pub(super) fn number(&mut self, field: &str, text: &str) -> Option<i32> {
         let number = text.parse().ok().filter(|_| !text.starts_with('+'));
         if number.is_none() {
             let (low, high) = (i32::MIN, i32::MAX);
-            self.add(field, format_args!("a {of} is a number, {low} to {high}"));
+            self.add(field, format_args!("a number, {low} to {high}"));
         }
         number
     }
@@ -162,8 +162,24 @@ impl NewItinerary<'_> {
     }
 }
 
+impl Resolution<'_> {
+    /// # Errors
+    /// Wrong fields.
+    pub fn command(&self, xid: Xid) -> Result<Command, Problem> {
+        let mut faults = Faults::in_place(Place::Body);
+        let desks = Desk::ALL.map(|desk| (desk.code(), desk));
+        let desk = faults.choice("desk", &self.desk, &desks);
+        let decisions = [("commit", true), ("abort", false)];
+        let commit = faults.choice("decision", &self.decision, &decisions);
+        let whole = desk.zip(commit);
+        faults.finish(whole.map(|(desk, commit)| Command::Resolve { desk, xid, commit }))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use turnstile_travel::Location;
+
     use super::*;
     use crate::parse_body;
 
@@ -190,13 +206,32 @@ mod tests {
     }
 
     #[test]
+    fn a_resolution_names_its_desk_and_its_decision() {
+        let resolve = |desk: &str, decision: &str| {
+            let body = format!(r#"{{"desk":"{desk}","decision":"{decision}"}}"#);
+            let resolution: Resolution<'_> = parse_body(body.as_bytes()).unwrap();
+            resolution.command(Xid(9))
+        };
+        let expected = Command::Resolve {
+            desk: Desk::Rooms,
+            xid: Xid(9),
+            commit: false,
+        };
+        assert_eq!(resolve("rooms", "abort"), Ok(expected));
+        let wrong = resolve("lobby", "maybe").unwrap_err();
+        let wrong: Vec<&str> = wrong.errors.iter().map(|error| &*error.message).collect();
+        let desks = "one of flights, cars, rooms, customers";
+        assert_eq!(wrong, [desks, "one of commit, abort"]);
+    }
+
+    #[test]
     fn every_wrong_item_is_named_by_its_place() {
-        let forms = "flight-<number>, car-<location> or room-<location>";
-        let number = "a flight is a number, -2147483648 to 2147483647";
+        let forms = "an item is flight-NUMBER, car-LOCATION or room-LOCATION";
+        let number = "a flight's number is a whole number from -2147483648 to 2147483647";
         let rows = [
             ("[]", vec![("items", "1 to 64 items")]),
             (
-                r#"["flight-1","boat-x","flight-+1","flight-99999999999"]"#,
+                r#"["flight-1","boat-x","flight-1x","flight-99999999999"]"#,
                 vec![
                     ("items[1]", forms),
                     ("items[2]", number),

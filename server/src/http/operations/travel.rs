@@ -9,8 +9,8 @@ use axum::{
 use turnstile_http::{
     Problem,
     travel::{
-        self, About, NewCustomer, NewItinerary, NewReservation, NewStock, customer_in, item_in,
-        locator_in, tell_answer, tell_outcome, xid_in,
+        self, About, NewCustomer, NewItinerary, NewReservation, NewStock, Resolution, customer_in,
+        item_in, locator_in, tell_answer, tell_outcome, xid_in,
     },
 };
 use turnstile_travel::{Command, Query, Step, Travel, Xid};
@@ -26,6 +26,9 @@ use crate::http::{
 pub(super) fn function(filter: MethodFilter, id: &str) -> Option<MethodRouter<Arc<Door>>> {
     Some(match id {
         "startTransaction" => on(filter, start),
+        "listTransactions" => on(filter, list),
+        "getTransaction" => on(filter, get),
+        "resolveTransaction" => on(filter, resolve),
         "addStock" => on(filter, add_stock),
         "readStock" => on(filter, read_stock),
         "deleteItem" => on(filter, delete_item),
@@ -88,6 +91,23 @@ async fn read(door: &Door, call: &Call, query: Query) -> Answered {
 async fn start(State(door): TheDoor, call: Call) -> Answered {
     bare(&call)?;
     let (order, about) = command(&call, &Command::Start)?;
+    execute(&door, order, about).await
+}
+
+async fn list(State(door): TheDoor, call: Call) -> Answered {
+    let query = travel::transactions(call.parameters(&["state", "limit", "cursor"]))?;
+    read(&door, &call, query).await
+}
+
+async fn get(State(door): TheDoor, path: OnePath, call: Call) -> Answered {
+    let xid = part(path, xid_in)?;
+    call.parameters(&[]).one("")?;
+    read(&door, &call, Query::Transaction { xid }).await
+}
+
+async fn resolve(State(door): TheDoor, path: OnePath, call: Call) -> Answered {
+    let xid = part(path, xid_in)?;
+    let (order, about) = command(&call, &call.json::<Resolution<'_>>()?.command(xid)?)?;
     execute(&door, order, about).await
 }
 

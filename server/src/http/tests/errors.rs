@@ -65,11 +65,19 @@ POST TX/9/abort -> 404 unknown_transaction
 POST TX/9/items application/json {"item":"flight-1","count":1} -> 404 unknown_transaction
 POST TX/9/items application/json {"item":"flight-1"} -> 400 malformed_json missing field `count`
 POST TX/9/items application/json {"item":"flight-1","count":-1} -> 400 malformed_json invalid value: integer `-1`
-POST TX/9/items application/json {"item":"boat-1","count":1} -> 400 invalid_request car-<location>
+POST TX/9/items application/json {"item":"boat-1","count":1} -> 400 invalid_request car-LOCATION
 POST TX/9/customers application/json {"customer":"x"} -> 400 malformed_json expected i32
 POST TX/9/customers -> 415 unsupported_media_type
 POST TX/9/reservations application/json {"customer":1,"items":[]} -> 400 invalid_request 1 to 64 items
 POST TX/9/reservations application/json {"customer":1,"items":["room-"]} -> 400 invalid_request "field":"items[0]"
+GET TX/9 -> 404 unknown_transaction
+GET TX/x -> 400 invalid_request "in":"path","field":"xid"
+GET TX?state=over -> 400 invalid_request one of active, waiting, prepared, in-doubt
+GET TX?cursor=5 -> 400 invalid_request next_cursor
+DELETE TX/9 -> 405 method_not_allowed DELETE
+POST TX/9/resolve application/json {"desk":"x","decision":"abort"} -> 400 invalid_request one of flights, cars
+POST TX/9/resolve application/json {"desk":"cars","decision":"x"} -> 400 invalid_request one of commit, abort
+POST TX/9/resolve application/json {"desk":"cars","decision":"commit"} -> 409 not_in_doubt
 GET TX/9/items/flight-x -> 400 invalid_request "in":"path","field":"item"
 GET TX/9/items/flight-1?x=1 -> 400 invalid_request "x"
 GET TX/9/customers/x -> 400 invalid_request "in":"path","field":"customer"

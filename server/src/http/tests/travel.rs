@@ -5,14 +5,14 @@ use turnstile_travel::{Settings as TravelSettings, limits};
 
 use super::*;
 
-const TRANSACTIONS: &str = "/v1/travel/transactions";
+pub(super) const TRANSACTIONS: &str = "/v1/travel/transactions";
 
 /// How long a lock is waited for where a test wants to see the end of the wait.
-const SHORT_MS: u64 = 100;
+pub(super) const SHORT_MS: u64 = 100;
 
 /// A door behind which there are two seats on flight 1, one car and five rooms in Montreal, and
 /// customer 7.
-fn agency(wait_ms: u64) -> Site {
+pub(super) fn agency(wait_ms: u64) -> Site {
     let chosen = Settings {
         travel: Some(TravelSettings {
             wait_ms,
@@ -38,7 +38,7 @@ fn agency(wait_ms: u64) -> Site {
 }
 
 /// A client of the door that the server opened itself, which has the feed of the loop.
-fn own_door(site: &Site) -> Peer {
+pub(super) fn own_door(site: &Site) -> Peer {
     let running = site.running.as_ref().unwrap();
     let [("http", address)] = *running.doors() else {
         panic!("one door: {:?}", running.doors());
@@ -47,7 +47,7 @@ fn own_door(site: &Site) -> Peer {
 }
 
 /// Starts a transaction; its path.
-fn begin(peer: &mut Peer) -> String {
+pub(super) fn begin(peer: &mut Peer) -> String {
     let started = peer.request("POST", TRANSACTIONS, "", "");
     assert_eq!(started.status, 201, "{started:?}");
     let path = started.header("location").unwrap();
@@ -55,18 +55,18 @@ fn begin(peer: &mut Peer) -> String {
     path
 }
 
-fn commit(peer: &mut Peer, tx: &str) {
+pub(super) fn commit(peer: &mut Peer, tx: &str) {
     let committed = peer.request("POST", &format!("{tx}/commit"), "", "");
     assert_eq!(committed.status, 200, "{committed:?}");
 }
 
-fn reserve(peer: &mut Peer, tx: &str, items: &str) -> Reply {
+pub(super) fn reserve(peer: &mut Peer, tx: &str, items: &str) -> Reply {
     let body = format!(r#"{{"customer":7,"items":{items}}}"#);
     peer.post(&format!("{tx}/reservations"), "", &body)
 }
 
 /// Sends a request without waiting for its answer.
-fn send(peer: &mut Peer, method: &str, target: &str, headers: &str, body: &str) {
+pub(super) fn send(peer: &mut Peer, method: &str, target: &str, headers: &str, body: &str) {
     let request = format!(
         "{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          {headers}Content-Length: {}\r\n\r\n{body}",
@@ -76,7 +76,7 @@ fn send(peer: &mut Peer, method: &str, target: &str, headers: &str, body: &str) 
 }
 
 /// Waits until so many wait for a late answer.
-fn await_waiters(site: &Site, waiters: u64) {
+pub(super) fn await_waiters(site: &Site, waiters: u64) {
     let counters = site.running.as_ref().unwrap().counters();
     let end = std::time::Instant::now() + PATIENCE;
     while counters.late_waiters.get() != waiters {
@@ -85,7 +85,7 @@ fn await_waiters(site: &Site, waiters: u64) {
     }
 }
 
-fn xid_of(tx: &str) -> u64 {
+pub(super) fn xid_of(tx: &str) -> u64 {
     tx.rsplit('/').next().unwrap().parse().unwrap()
 }
 
