@@ -45,8 +45,11 @@ impl LinesSession {
     }
 
     /// The ticket of the answer that a command waits for, and every line behind it.
-    pub(crate) fn awaits(&self) -> Option<Position> {
-        self.waiting.map(|(ticket, _)| ticket)
+    pub(crate) const fn awaits(&self) -> Option<Position> {
+        match self.waiting {
+            Some((ticket, _)) => Some(ticket),
+            None => None,
+        }
     }
 
     /// Answers the line at the start of `bytes`.

@@ -69,6 +69,7 @@ impl FastLoop {
             closed.waiting.drain(..).for_each(Waiting::answer);
             self.inbox.note_answered();
         }
+        Self::note_resolved(&closed.news);
         self.answer_late(&closed.news);
         self.publish(&mut closed.news, false);
         closed.requests = 0;

@@ -1,6 +1,7 @@
 //! The commands themselves.
 
 mod exchange;
+mod travel;
 
 use super::{Action, Argument, Kind, Syntax, Verb};
 use crate::rooms;
@@ -126,13 +127,16 @@ const fn container(
 }
 
 /// Every command, the services first.
-pub static COMMANDS: &[Syntax] = &joined::<{ exchange::COMMANDS.len() + OTHERS.len() }>();
+pub static COMMANDS: &[Syntax] =
+    &joined::<{ exchange::COMMANDS.len() + travel::COMMANDS.len() + OTHERS.len() }>();
 
-/// The exchange's commands before the others.
+/// The commands of the exchange and of travel before the others.
 const fn joined<const N: usize>() -> [Syntax; N] {
     let mut all = [OTHERS[0]; N];
-    let (services, others) = all.split_at_mut(exchange::COMMANDS.len());
-    services.copy_from_slice(&exchange::COMMANDS);
+    let (exchange, rest) = all.split_at_mut(exchange::COMMANDS.len());
+    let (travel, others) = rest.split_at_mut(travel::COMMANDS.len());
+    exchange.copy_from_slice(&exchange::COMMANDS);
+    travel.copy_from_slice(&travel::COMMANDS);
     others.copy_from_slice(OTHERS);
     all
 }
@@ -441,7 +445,7 @@ const OTHERS: &[Syntax] = &[
         Verb::Subscribe,
         "subscribe",
         &[multiple(text("channel"))],
-        "Follows a channel: rooms.events, or exchange.events.SYMBOL",
+        "Follows a channel: rooms.events, exchange.events.SYMBOL, travel.events",
     ),
     session(
         Verb::Unsubscribe,

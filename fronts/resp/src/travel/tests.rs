@@ -1,0 +1,1 @@
+//! Requests as clients write them, and replies as clients read them, byte by byte.
