@@ -93,7 +93,7 @@ enum Desk {
 }
 
 /// The word of a choice, on the command line as in the protocol.
-fn word(choice: impl ValueEnum) -> String {
+fn word(choice: &impl ValueEnum) -> String {
     let value = choice.to_possible_value().expect("no choice is hidden");
     value.get_name().to_owned()
 }
@@ -108,7 +108,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
 
 fn list(arguments: &ListArguments) -> anyhow::Result<()> {
     let mut door = connect(&arguments.asking)?;
-    let state = arguments.state.map(word);
+    let state = arguments.state.as_ref().map(word);
     let mut all = Vec::new();
     loop {
         let after = all.last().map_or(0, xid_of);
@@ -154,7 +154,7 @@ fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
 
 fn resolve(arguments: &ResolveArguments) -> anyhow::Result<()> {
     let mut door = connect(&arguments.asking)?;
-    let (xid, desk) = (arguments.xid.to_string(), word(arguments.desk));
+    let (xid, desk) = (arguments.xid.to_string(), word(&arguments.desk));
     let (decision, done) = if arguments.commit {
         ("COMMIT", "committed")
     } else {

@@ -1,9 +1,13 @@
 //! Travel through the door.
 
 use serde_json::json;
-use turnstile_travel::{Settings as TravelSettings, limits};
+use turnstile_embedded::Reply as Executed;
+use turnstile_travel::{
+    AbortReason, LateAnswer, Outcome, Refusal, Settings as TravelSettings, Travel, limits,
+};
 
-use super::*;
+use super::{limits::next_ask, *};
+use crate::{asked::Request, gate::Ask};
 
 pub(super) const TRANSACTIONS: &str = "/v1/travel/transactions";
 
@@ -376,6 +380,50 @@ fn a_command_whose_client_goes_away_is_answered_to_its_key() {
     assert_eq!(again.json(), booked.json());
     let totals = first.get("/v1/travel/totals", "").json();
     assert_eq!((&totals["booked"], &totals["open"]), (&1.into(), &0.into()));
+    site.close();
+}
+
+#[test]
+fn a_late_answer_may_be_forgotten_or_never_come() {
+    let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
+    let mut peer = site.peer();
+    let ticket = Position(9);
+    let restarted = Outcome::Refused(Refusal::Aborted(AbortReason::Restarted));
+    for (late, expected) in [
+        (Some(LateAnswer::Given(restarted)), (409, "aborted")),
+        (Some(LateAnswer::Unknown), (410, "answer_forgotten")),
+        (None, (503, "unavailable")),
+    ] {
+        send(
+            &mut peer,
+            "POST",
+            &format!("{TRANSACTIONS}/7/commit"),
+            "",
+            "",
+        );
+        let Ask::Travel(Request::Command { reply, .. }) = next_ask(&inbox, &mut poll) else {
+            panic!("a commit is a command");
+        };
+        let waiting = Executed::<Travel> {
+            position: ticket,
+            outcome: Outcome::Waiting { ticket },
+            replayed: true,
+        };
+        reply.send(Ok(waiting)).unwrap();
+        inbox.note_answered();
+        let Ask::Late { ticket: of, reply } = next_ask(&inbox, &mut poll) else {
+            panic!("its late answer is asked for");
+        };
+        assert_eq!(of, ticket);
+        if let Some(late) = late {
+            reply.send(late).unwrap();
+        }
+        let answer = peer.reply();
+        let (status, code) = expected;
+        assert_eq!(answer.problem(), (status, code.to_owned()));
+        let place = (&answer.json()["position"], &answer.json()["replayed"]);
+        assert_eq!(place, (&9.into(), &true.into()));
+    }
     site.close();
 }
 
