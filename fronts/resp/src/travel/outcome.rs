@@ -12,7 +12,8 @@ use crate::{
 /// Appends what was answered to the command at this position, at once or late. `replayed`: it is
 /// the answer to an earlier request with the same key.
 ///
-/// Both protocols have the same fields in the same order; only RESP3 names them.
+/// Both protocols have the same fields in the same order; only RESP3 names them. The position of what
+/// promises nothing may be given again after a crash, which aborts the transaction that it is about.
 ///
 /// # Panics
 /// When the command still waits: its answer comes later.
