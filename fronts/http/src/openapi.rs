@@ -1,5 +1,6 @@
 //! The OpenAPI 3.1 document, made of the table of operations and the shapes.
 
+use turnstile_travel::Stage;
 use utoipa::openapi::{
     Components, ComponentsBuilder, Content, HttpMethod, Info, ObjectBuilder, OpenApi,
     OpenApiBuilder, Paths, Ref, RefOr, Required, Response, ResponseBuilder, Type,
@@ -325,6 +326,10 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
             .schema_type(Type::Integer)
             .minimum(Some(1))
             .maximum(Some(crate::request::LIMIT_MAX)),
+        "xid" | "customer" => object.schema_type(Type::Integer),
+        "state" => object
+            .schema_type(Type::String)
+            .enum_values(Some(Stage::ALL.map(Stage::code))),
         _ => object.schema_type(Type::String),
     };
     ParameterBuilder::new()

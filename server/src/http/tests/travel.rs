@@ -1,9 +1,10 @@
 //! Travel through the door.
 
 use serde_json::json;
+use tokio::sync::oneshot;
 use turnstile_embedded::Reply as Executed;
 use turnstile_travel::{
-    AbortReason, LateAnswer, Outcome, Refusal, Settings as TravelSettings, Travel, limits,
+    AbortReason, Done, LateAnswer, Outcome, Refusal, Settings as TravelSettings, Travel, limits,
 };
 
 use super::{limits::next_ask, *};
@@ -425,6 +426,46 @@ fn a_late_answer_may_be_forgotten_or_never_come() {
         let place = (&answer.json()["position"], &answer.json()["replayed"]);
         assert_eq!(place, (&9.into(), &true.into()));
     }
+    site.close();
+}
+
+#[test]
+fn a_late_answer_is_asked_for_until_the_loop_has_room() {
+    let (site, inbox, mut poll) = Site::with_inbox(HttpLimits::STANDARD);
+    let gate = site.door.stopper().0.gate.clone();
+    let mut peer = site.peer();
+    send(
+        &mut peer,
+        "POST",
+        &format!("{TRANSACTIONS}/7/commit"),
+        "",
+        "",
+    );
+    let Ask::Travel(Request::Command { reply, .. }) = next_ask(&inbox, &mut poll) else {
+        panic!("a commit is a command");
+    };
+    let status = || Ask::Status {
+        reply: oneshot::channel().0,
+    };
+    while gate.ask(status()).is_ok() {}
+    let ticket = Position(9);
+    let waiting = Executed::<Travel> {
+        position: ticket,
+        outcome: Outcome::Waiting { ticket },
+        replayed: false,
+    };
+    reply.send(Ok(waiting)).unwrap();
+    inbox.note_answered();
+    // The door has one thread: when this is answered, it has asked in vain.
+    assert_eq!(site.peer().get("/livez", "").status, 200);
+    let reply = loop {
+        if let Ask::Late { reply, .. } = next_ask(&inbox, &mut poll) {
+            break reply;
+        }
+    };
+    let committed = Outcome::Done(Done::Committed);
+    reply.send(LateAnswer::Given(committed)).unwrap();
+    assert_eq!(peer.reply().json(), json!({"position": 9}));
     site.close();
 }
 
