@@ -3,9 +3,10 @@
 use std::fmt;
 
 use turnstile_lines::{
-    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_outcome, read,
+    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_itinerary,
+    put_outcome, read,
 };
-use turnstile_travel::{Command, Outcome, Travel};
+use turnstile_travel::{Answer, Command, Locator, Outcome, Query, Travel};
 use turnstile_types::Position;
 
 use crate::{
@@ -92,6 +93,7 @@ impl LinesSession {
                 self.execute(around.engine, &command, wording, out);
             }
             Ok(Ask::Help(verb)) => put_help(out, verb),
+            Ok(Ask::Itinerary(locator)) => show(around.engine, locator, out),
             Ok(Ask::Crash(_)) => refuse(around.engine, NO_CRASHES, out),
             Ok(Ask::Shutdown) => {
                 tracing::info!("a client has asked for the end of the server");
@@ -140,6 +142,14 @@ impl LinesSession {
 pub(crate) fn end_of_input(engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
     if !left.trim_ascii().is_empty() {
         refuse(engine, UNFINISHED, out);
+    }
+}
+
+fn show(engine: &Engine, locator: Locator, out: &mut Vec<u8>) {
+    let query = Query::Itinerary { locator };
+    match engine.query::<Travel>(&engine.principal, &query) {
+        Answer::Itinerary(view) => put_itinerary(out, view.as_ref()),
+        other => unreachable!("an itinerary was asked for, not {other:?}"),
     }
 }
 

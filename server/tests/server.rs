@@ -12,4 +12,5 @@ mod server {
     mod overlap;
     mod travel;
     mod travel_lines;
+    mod travel_resp;
 }

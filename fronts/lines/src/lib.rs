@@ -1,7 +1,7 @@
 //! Travel in command lines, as they are typed by hand or piped from a file: a sans-I/O codec.
 //!
 //! [`Lines`] finds the lines in a connection's bytes, [`read`] says what one asks for, and
-//! [`put_outcome`], [`put_help`] and [`put_exception`] write the answer: one line, or a block that
+//! [`put_outcome`], [`put_itinerary`], [`put_help`] and [`put_exception`] write the answer: one line, or a block that
 //! ends with an empty line. Nothing here knows a socket or a clock.
 
 #![forbid(unsafe_code)]
@@ -9,6 +9,7 @@
 mod answers;
 mod frame;
 mod invalid;
+mod itineraries;
 pub mod limits;
 mod request;
 mod verb;
@@ -16,6 +17,7 @@ mod verb;
 pub use answers::{put_exception, put_help, put_outcome};
 pub use frame::{Framed, Lines};
 pub use invalid::{Excerpt, Invalid};
+pub use itineraries::put_itinerary;
 pub use request::{Ask, Crash, Wording, read};
 pub use verb::Verb;
 
