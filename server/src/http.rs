@@ -249,7 +249,6 @@ async fn sweep(door: Arc<Door>) {
         ticks.tick().await;
         door.lines().judge_overdue(&door.limits);
         door.exchange.feed.rest();
-        door.travel.feed.rest();
     }
 }
 

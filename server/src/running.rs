@@ -135,11 +135,10 @@ fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
 fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
     let events = settings.limits.http.events;
     let exchange = Feed::while_followed(recovery.exchange_events_after, events);
-    let travel = Feed::while_followed(recovery.travel_events_after, events);
     Feeds {
         rooms: Arc::new(Feed::new(recovery.rooms_events_after)),
         exchange: Arc::new(exchange),
-        travel: Arc::new(travel),
+        travel: Arc::new(Feed::new(recovery.travel_events_after)),
     }
 }
 

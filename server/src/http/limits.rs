@@ -47,7 +47,7 @@ pub struct HttpLimits {
     pub streams: u64,
     pub heartbeat: Duration,
     pub stall: Duration,
-    /// Events of the exchange, and of travel, that are kept for those who follow.
+    /// Events of the exchange that are kept for those who follow.
     pub events: usize,
     /// Open orders that one socket can cancel at its end.
     pub session_orders: usize,

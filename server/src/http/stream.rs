@@ -174,11 +174,23 @@ struct Stream<M: Streamed> {
 }
 
 pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    whole::<Rooms>(door, &call)
+}
+
+pub(super) async fn travel(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    whole::<Travel>(door, &call)
+}
+
+/// A stream of everything that happens, of a service whose feed is always kept.
+fn whole<M: Streamed<Filter = ()>>(door: Arc<Door>, call: &Call) -> Answered
+where
+    Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
     let since = call.parameters(&["since"]).one("since")?;
-    let last = last_event(&call, since)?;
+    let last = last_event(call, since)?;
     let seat = Seat::take(&door)?;
-    let follower = door.rooms.follow();
-    Ok(Stream::<Rooms>::open(door, last, (), (seat, follower)))
+    let follower = M::source(&door).follow();
+    Ok(Stream::open(door, last, (), (seat, follower)))
 }
 
 pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answered {
@@ -192,17 +204,6 @@ pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answe
     door.courier.status().await?;
     let both = (seat, follower);
     Ok(Stream::<Exchange>::open(door, last, filter, both))
-}
-
-pub(super) async fn travel(State(door): State<Arc<Door>>, call: Call) -> Answered {
-    let (last, both) = {
-        let since = call.parameters(&["since"]).one("since")?;
-        let last = last_event(&call, since)?;
-        (last, (Seat::take(&door)?, door.travel.follow()))
-    };
-    // As above.
-    door.courier.status().await?;
-    Ok(Stream::<Travel>::open(door, last, (), both))
 }
 
 /// The event that the client saw last: a browser that comes back says it in a header.

@@ -82,7 +82,7 @@ impl Site {
         let feed = Arc::new(Feed::new(Position(0)));
         let (ending, ended) = mpsc::sync_channel(1);
         let exchange = Arc::new(Feed::while_followed(Position(0), limits.events));
-        let travel = Arc::new(Feed::while_followed(Position(0), limits.events));
+        let travel = Arc::new(Feed::new(Position(0)));
         let rooms = Arc::clone(&feed);
         let feeds = Feeds {
             rooms,

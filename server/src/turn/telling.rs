@@ -12,11 +12,9 @@ impl FastLoop {
         self.exchange.is_kept() || !self.followers.is_empty()
     }
 
-    /// Tells what durable groups have changed. `is_replay`: it was told in an earlier life, and those
-    /// who come back may ask for it.
-    pub(super) fn publish(&mut self, news: &mut News, is_replay: bool) {
-        let exchange_kept = is_replay || self.exchange.is_kept();
-        let travel_kept = is_replay || self.travel.is_kept();
+    /// Tells what durable groups have changed. `exchange_kept`: somebody may ask for what happened
+    /// at the exchange.
+    pub(super) fn publish(&mut self, news: &mut News, exchange_kept: bool) {
         let (feed, followers) = (&self.rooms, &self.followers);
         let (connections, limits) = (&mut self.connections, &self.limits);
         let mut tell = |channel: &str, message: &str| {
@@ -50,10 +48,8 @@ impl FastLoop {
             if !followers.is_empty() {
                 tell(travel::CHANNEL, &travel::event_json(&event));
             }
-            if !travel_kept {
-                self.travel.drop_up_to(event.position);
-            } else if !matches!(event.kind, EventKind::Answered { .. }) {
-                // An answer may be long, and is for the one who asked.
+            // A late answer may be long, and is for the one who asked.
+            if !matches!(event.kind, EventKind::Answered { .. }) {
                 self.travel.publish(event);
             }
         }

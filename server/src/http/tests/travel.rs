@@ -519,3 +519,38 @@ fn events_are_told_and_resumed() {
     assert_eq!(events::block(&mut resumed), committed);
     site.close();
 }
+
+#[test]
+fn events_are_told_again_after_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let chosen = Settings {
+        data: Some(directory.path().to_owned()),
+        storage: Options::with(Durability::Sync),
+        ..settings(Some("127.0.0.1:0".parse().unwrap()))
+    };
+    let all = "/v1/travel/events?since=0";
+    let site = Site::of(start(&chosen).unwrap(), HttpLimits::STANDARD);
+    let mut peer = site.peer();
+    let tx = begin(&mut peer);
+    commit(&mut peer, &tx);
+    let left_open = begin(&mut peer);
+    let mut follower = events::open_stream(own_door(&site), all, "");
+    let committed = events::block(&mut follower);
+    assert!(
+        committed.contains(r#""kind":"committed","xid":1}"#),
+        "{committed}"
+    );
+    site.close();
+
+    let site = Site::of(start(&chosen).unwrap(), HttpLimits::STANDARD);
+    let mut follower = events::open_stream(own_door(&site), all, "");
+    assert_eq!(events::block(&mut follower), committed);
+    let aborted = events::block(&mut follower);
+    assert!(aborted.contains(r#""reason":"restarted"}"#), "{aborted}");
+    let over = site.peer().get(&left_open, "").json();
+    assert_eq!(
+        json!([over["state"], over["reason"]]),
+        json!(["aborted", "restarted"])
+    );
+    site.close();
+}
