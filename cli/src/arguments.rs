@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    completions, config::LogFlags, config_print, demo, dev, exchange, lab, rooms, serve, verify,
+    completions, config::LogFlags, config_print, demo, dev, exchange, lab, rooms, serve, tx, verify,
 };
 
 const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong; \
@@ -37,6 +37,9 @@ pub(crate) enum Command {
     /// Works with order books
     #[command(subcommand)]
     Exchange(exchange::Command),
+    /// Works with the transactions of travel
+    #[command(subcommand)]
+    Tx(tx::Command),
     /// Measures a server, and proves that it stayed correct
     #[command(subcommand)]
     Lab(lab::Command),

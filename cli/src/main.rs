@@ -17,6 +17,7 @@ mod season;
 mod serve;
 mod serving;
 mod terminal;
+mod tx;
 mod verify;
 
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Rooms(command) => rooms::run(command),
         Command::Exchange(command) => exchange::run(&command),
+        Command::Tx(command) => tx::run(&command),
         Command::Lab(command) => lab::run(command),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -10,4 +10,5 @@ mod import;
 mod lab;
 mod process;
 mod roles;
+mod tx;
 mod verify;
