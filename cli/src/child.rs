@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 pub(crate) enum Doors {
     Resp,
     RespAndXml,
+    RespAndTravel,
     Every,
 }
 
@@ -29,6 +30,7 @@ pub(crate) struct Server {
     _output: BufReader<ChildStdout>,
     resp: SocketAddr,
     xml: Option<SocketAddr>,
+    travel: Option<SocketAddr>,
     /// What it printed before `ready`.
     printed: Vec<String>,
 }
@@ -42,9 +44,10 @@ impl Server {
         command.args(["dev", "--attached", "--log", "warn", "--durability", "sync"]);
         let when = |open| if open { "127.0.0.1:0" } else { "off" };
         command.args(["--resp", "127.0.0.1:0"]);
-        command.args(["--xml", when(doors != Doors::Resp)]);
+        let opens = |door| doors == door || doors == Doors::Every;
+        command.args(["--xml", when(opens(Doors::RespAndXml))]);
         command.args(["--http", when(doors == Doors::Every)]);
-        command.args(["--travel", "off"]);
+        command.args(["--travel", when(opens(Doors::RespAndTravel))]);
         if let Some(data) = data {
             command.arg("--data").arg(data);
         }
@@ -65,13 +68,14 @@ impl Server {
             lines.find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
         };
         let resp = door("resp").context("the server named no RESP door")?;
-        let xml = door("xml");
+        let (xml, travel) = (door("xml"), door("travel"));
         Ok(Self {
             child,
             _input: input,
             _output: output,
             resp,
             xml,
+            travel,
             printed,
         })
     }
@@ -84,6 +88,11 @@ impl Server {
     /// Where its XML door is, if it was started with one.
     pub(crate) const fn xml(&self) -> Option<SocketAddr> {
         self.xml
+    }
+
+    /// Where its door of travel is, if it was started with one.
+    pub(crate) const fn travel(&self) -> Option<SocketAddr> {
+        self.travel
     }
 
     /// What it printed when it started.

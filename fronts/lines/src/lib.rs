@@ -2,11 +2,12 @@
 //!
 //! [`Lines`] finds the lines in a connection's bytes, [`read`] says what one asks for, and
 //! [`put_outcome`], [`put_help`] and [`put_exception`] write the answer: one line, or a block that
-//! ends with an empty line. Nothing here knows a socket or a clock.
+//! ends with an empty line. [`client`] is the other side. Nothing here knows a socket or a clock.
 
 #![forbid(unsafe_code)]
 
 mod answers;
+pub mod client;
 mod frame;
 mod invalid;
 pub mod limits;

@@ -1,7 +1,7 @@
 //! The load generator and its proofs.
 //!
 //! [`pace`] is the one loop: it drives any [`pace::User`] over non-blocking sockets. [`rooms`],
-//! [`exchange`], [`rush`] and [`raw`] are what users do; all but the last end with a proof against
+//! [`exchange`], [`travel`], [`rush`] and [`raw`] are what users do; all but the last end with a proof against
 //! the server.
 
 #![forbid(unsafe_code)]
@@ -11,7 +11,9 @@ pub mod pace;
 pub mod raw;
 pub mod rooms;
 pub mod rush;
+pub mod travel;
 
+mod charge;
 mod door;
 mod error;
 mod machine;

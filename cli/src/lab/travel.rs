@@ -1,0 +1,156 @@
+//! `turnstile lab run travel`.
+
+use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use clap::{Args, ValueEnum};
+use turnstile_load::travel::{self, Contention, Experiment, Managers, Rate};
+
+use super::{ProgressLine, conclude, default_threads, duration, own_server};
+use crate::{
+    child::{Doors, Server},
+    exit::Coded,
+};
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Door of travel, where command lines are taken; without it, the lab starts a server of its
+    /// own
+    #[arg(long, value_name = "ADDR")]
+    travel: Option<SocketAddr>,
+    /// RESP door of the same server, which tells the report what server it is
+    #[arg(long, value_name = "ADDR", requires = "travel")]
+    resp: Option<SocketAddr>,
+    /// Also write the result as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Generator threads
+    #[arg(short = 't', long, default_value_t = default_threads())]
+    threads: NonZeroUsize,
+    /// What is measured
+    #[arg(long, value_enum, default_value = "ops")]
+    experiment: Measured,
+    /// Over which resource managers a journey goes: three flights, or a flight, a car and a room.
+    /// Without it, `ops` measures one after the other, and `rate` measures several
+    #[arg(long, value_enum)]
+    managers: Option<Over>,
+    /// `ops`: transactions, of which the first fifth is not measured
+    #[arg(short = 'n', long, value_name = "COUNT", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    transactions: u64,
+    /// `rate`: clients, each with a connection; one number after the other
+    #[arg(
+        short,
+        long,
+        value_name = "CLIENTS,...",
+        value_delimiter = ',',
+        default_value = "2,4,6,8"
+    )]
+    connections: Vec<NonZeroUsize>,
+    /// `rate`: transactions a second of all clients together, or `max`: each when the last has
+    /// ended; one after the other
+    #[arg(
+        short,
+        long,
+        value_name = "RATE,...",
+        value_delimiter = ',',
+        default_value = "50,100,200,500,1000,2000,max"
+    )]
+    rate: Vec<Rate>,
+    /// `rate`: how long to measure each point, such as 10s or 500ms
+    #[arg(short, long, default_value = "2s", value_parser = duration)]
+    duration: Duration,
+    /// `rate`: how long to warm up before that
+    #[arg(long, default_value = "500ms", value_parser = duration)]
+    warm_up: Duration,
+    /// `rate`: let clients get into each other's way: journeys are chosen by Zipf's law with this
+    /// exponent, from 0 to 10, instead of the rule that keeps clients apart
+    #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
+    zipf: Option<f64>,
+    /// The same seed chooses the same journeys at the same instants
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Measured {
+    /// What each of the nine requests of a transaction takes, with one client
+    Ops,
+    /// What a transaction takes with several clients who begin them at a rate
+    Rate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Over {
+    One,
+    Several,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let experiment = arguments.experiment()?;
+    let (address, witness, own) = match arguments.travel {
+        Some(address) => (address, arguments.resp, None),
+        None => {
+            let own = own_server(Doors::RespAndTravel)?;
+            let address = own.travel().expect("it was started with a door of travel");
+            (address, Some(own.resp()), Some(own))
+        }
+    };
+    let config = travel::Config {
+        address,
+        witness,
+        threads: arguments.threads.get(),
+        experiment,
+        seed: arguments.seed,
+    };
+    let line = ProgressLine::new();
+    let report = travel::run(&config, &mut |progress| line.show(progress))?;
+    line.finish();
+    own.map_or(Ok(()), Server::stop)?;
+    conclude(&report, report.verdict(), arguments.json.as_deref())
+}
+
+impl Arguments {
+    fn experiment(&self) -> Result<Experiment, Coded> {
+        match self.experiment {
+            Measured::Ops if self.zipf.is_some() => Err(Coded::usage(
+                "one client is in nobody's way: --zipf needs --experiment rate".to_owned(),
+            )),
+            Measured::Ops => Ok(Experiment::Requests {
+                transactions: self.transactions,
+                managers: match self.managers {
+                    None => vec![Managers::One, Managers::Several],
+                    Some(over) => vec![over.managers()],
+                },
+            }),
+            Measured::Rate => Ok(Experiment::Rates {
+                clients: self
+                    .connections
+                    .iter()
+                    .map(|clients| clients.get())
+                    .collect(),
+                rates: self.rate.clone(),
+                managers: self.managers.map_or(Managers::Several, Over::managers),
+                contention: self.zipf.map_or(Contention::Apart, Contention::Zipf),
+                warm_up: self.warm_up,
+                duration: self.duration,
+            }),
+        }
+    }
+}
+
+impl Over {
+    const fn managers(self) -> Managers {
+        match self {
+            Self::One => Managers::One,
+            Self::Several => Managers::Several,
+        }
+    }
+}
+
+fn exponent(text: &str) -> Result<f64, String> {
+    let exponent = text
+        .parse()
+        .ok()
+        .filter(|number| (0.0..=10.0).contains(number));
+    exponent.ok_or_else(|| format!("`{text}` is no exponent from 0 to 10"))
+}
