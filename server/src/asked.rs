@@ -17,7 +17,8 @@ use crate::{
 /// What a command comes to.
 pub type Executed<M> = Result<Reply<M>, ExecuteError>;
 
-/// What a query comes to, and the position of the last record that its answer may have seen.
+/// What a query comes to, and the position of the last record that its answer has surely seen: what
+/// happened after it is told to those who follow the machine.
 pub type Answered<M> = (Position, <M as Machine>::Answer);
 
 /// One request to a machine, and where its answer goes.
@@ -107,7 +108,7 @@ where
                 reply,
             } => {
                 let answer = engine.query::<M>(&principal, &query);
-                Some(Self::Query(reply, (engine.position(), answer)))
+                Some(Self::Query(reply, (engine.firm_position(), answer)))
             }
         }
     }

@@ -16,7 +16,7 @@ use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 use crate::{
     counters::{Counted, Counters, ErrorCode},
     gate::ServerStatus,
-    limits::FULL_DISK_REST,
+    limits::{FULL_DISK_REST, SOFT_AGE},
     owed::News,
     pace::Pace,
 };
@@ -30,6 +30,8 @@ pub(crate) enum Step {
     Submit,
     /// Let more requests join it.
     Grow,
+    /// It promises nothing: send what it owes, and let more requests join it.
+    Release,
 }
 
 /// A group on its way to the disk.
@@ -60,6 +62,8 @@ pub(crate) struct Engine {
     journey: Journey,
     /// Nothing where no thread carries groups.
     pace: Option<Pace>,
+    /// When the open group's first answers left without it.
+    soft_since: Option<Instant>,
     /// When this turn began to work on the open group.
     since: Instant,
     /// How long earlier turns worked on it.
@@ -84,6 +88,7 @@ impl Engine {
             sent_ahead: 0,
             journey: Journey::default(),
             pace: (backend.status().log_thread != LogThread::None).then(Pace::default),
+            soft_since: None,
             since: Instant::now(),
             work: Duration::ZERO,
             backend,
@@ -195,7 +200,7 @@ impl Engine {
         self.work += self.since.elapsed();
     }
 
-    /// Makes the open group durable. Nothing of it may be sent before.
+    /// Makes the open group durable. Nothing of it may be sent before, but what was released.
     pub(crate) fn commit(&mut self) -> Result<(), CommitError> {
         let has_group = self.is_open();
         let records = self.close_group();
@@ -251,16 +256,42 @@ impl Engine {
         Ok(self.journey.has_landed)
     }
 
-    /// What becomes of the open group; `is_calm` says that nobody is about to join it.
-    pub(crate) fn step(&self, is_calm: bool) -> Step {
+    /// What becomes of the open group; `is_calm` says that nobody is about to join it, `is_crowded`
+    /// that nobody may.
+    pub(crate) fn step(&self, is_calm: bool, is_crowded: bool) -> Step {
         let overlaps = self.pace.as_ref().is_some_and(Pace::overlaps);
-        if !overlaps || !self.is_open() {
+        let is_aged = self.rest_of_group() == Some(Duration::ZERO);
+        if !self.is_open() {
             Step::Commit
-        } else if is_calm {
+        } else if !self.backend.has_promised() && !is_aged && !is_crowded {
+            Step::Release
+        } else if !overlaps {
+            Step::Commit
+        } else if is_calm || is_crowded {
             Step::Submit
         } else {
             Step::Grow
         }
+    }
+
+    /// What the open group owes is being sent without it: the loop's work on that is over.
+    pub(crate) fn release(&mut self) {
+        self.soft_since.get_or_insert(self.since);
+        self.work = Duration::ZERO;
+        self.since = Instant::now();
+    }
+
+    /// How long the open group may stay open; nothing when there is none.
+    pub(crate) fn until_commit(&self) -> Option<Duration> {
+        let rests = !self.backend.has_promised();
+        let rest = || self.rest_of_group().filter(|_| rests);
+        self.is_open().then(|| rest().unwrap_or_default())
+    }
+
+    /// How much is left of the time of a group whose first answers have left.
+    fn rest_of_group(&self) -> Option<Duration> {
+        let since = self.soft_since?;
+        Some(SOFT_AGE.saturating_sub(since.elapsed()))
     }
 
     /// Decides for a test whether groups are carried beside the loop.
@@ -282,6 +313,7 @@ impl Engine {
         let new = sent_ahead - std::mem::replace(&mut self.sent_ahead, sent_ahead);
         self.counters.groups.add(new);
         self.counters.groups_inline.add(new);
+        self.soft_since = None;
         let assigned = self.backend.position().0;
         assigned - std::mem::replace(&mut self.handed_over, assigned)
     }
@@ -331,8 +363,14 @@ impl Engine {
         }
     }
 
+    #[cfg(test)]
     pub(crate) const fn position(&self) -> Position {
         self.backend.position()
+    }
+
+    /// The last position that may be told with what is open.
+    pub(crate) const fn firm_position(&self) -> Position {
+        self.backend.firm_position()
     }
 
     pub(crate) fn totals(&self) -> Totals {

@@ -65,6 +65,11 @@ pub(crate) const PIPELINE_DEPTH: usize = 1_024;
 /// Requests of all connections in one turn, so that no group takes longer than some milliseconds.
 pub(crate) const TURN_REQUESTS: usize = 16_384;
 
+/// For so long a group that promises nothing stays open after its first answers have left. Longer than
+/// an interactive transaction takes, so that its commit is its only sync; short, because events wait
+/// for the group, and a crash takes it back.
+pub(crate) const SOFT_AGE: Duration = Duration::from_millis(10);
+
 /// How often the loop looks for further requests while a group is carried to the disk and nothing
 /// else is to do. Then it waits for the disk: taking every request by itself costs more.
 pub(crate) const LOOKS: u32 = 2;

@@ -14,7 +14,8 @@ pub(crate) struct News {
     pub(crate) exchange_dropped: Option<Position>,
 }
 
-/// What one group owes: nothing of it leaves before the group is durable.
+/// What one group owes. Nothing of it leaves before the group is durable; or, while the group promises
+/// nothing, before the turn is over, but for the news.
 #[derive(Default)]
 pub(crate) struct Owed {
     /// Connections; their outputs hold the answers.
@@ -23,8 +24,10 @@ pub(crate) struct Owed {
     pub(crate) waiting: Vec<Waiting>,
     /// How many requests it answers.
     pub(crate) requests: usize,
-    /// What it has changed; the back end keeps that of the open group.
+    /// What it has changed; the back end keeps that of the open group until answers leave.
     pub(crate) news: News,
+    /// How many of travel's news have been looked through for late answers.
+    pub(crate) looked_through: usize,
 }
 
 impl Owed {

@@ -222,17 +222,18 @@ impl FastLoop {
 
     fn patience(&self) -> Option<Duration> {
         let is_busy = !self.ready.is_empty() || self.asks_wait;
-        let is_open = self.engine.is_open() || !self.open.is_empty();
-        let can_go = is_open && !self.engine.is_under_way();
-        if is_busy && self.room() > 0 || can_go || self.accepting == Accepting::NextTurn {
+        let can_go = !self.engine.is_under_way();
+        let is_owed = can_go && !self.open.is_empty();
+        if is_busy && self.room() > 0 || is_owed || self.accepting == Accepting::NextTurn {
             return Some(Duration::ZERO);
         }
+        let group = self.engine.until_commit().filter(|_| can_go);
         let needs_sweeps = self.connections.open() > 0 || self.accepting == Accepting::NextSweep;
         let sweep = (needs_sweeps || self.farewell.is_some()).then_some(SWEEP);
         let farewell = self
             .farewell
             .map(|end| end.saturating_duration_since(Instant::now()));
-        [sweep, farewell, self.engine.until_due()]
+        [sweep, farewell, self.engine.until_due(), group]
             .into_iter()
             .flatten()
             .min()

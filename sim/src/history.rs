@@ -9,7 +9,8 @@ use turnstile_journal::{
 use turnstile_record::{Group, SERVICE_ENGINE};
 use turnstile_seed::Random;
 use turnstile_sequencer::{ExecuteError, Sequencer, State};
-use turnstile_types::{Key, Position, Timestamp, hash_of};
+use turnstile_travel::Travel;
+use turnstile_types::{Key, Machine, Position, Timestamp, hash_of};
 
 use crate::{
     happenings::Happenings,
@@ -40,6 +41,8 @@ pub enum Bug {
     Journal(Sabotage),
     /// The sequencer does not look idempotency keys up.
     IgnoreKeys,
+    /// The sequencer takes nothing for a promise.
+    IgnorePromises,
     /// A recovery announces nothing of what it replays.
     ForgetEvents,
 }
@@ -183,7 +186,7 @@ impl History {
     fn open(&self) -> Result<(Server, Happenings), Failed> {
         let sabotage = match self.bug {
             Bug::Journal(sabotage) => sabotage,
-            Bug::None | Bug::IgnoreKeys | Bug::ForgetEvents => Sabotage::None,
+            Bug::None | Bug::IgnoreKeys | Bug::IgnorePromises | Bug::ForgetEvents => Sabotage::None,
         };
         let (journal, _report) = Journal::open_sabotaged(self.disk.clone(), OPTIONS, sabotage)
             .map_err(|error| match error {
@@ -212,15 +215,17 @@ impl History {
             other => Failed::Refused(other.to_string()),
         })?;
         let mut server = Sequencer::new(state, journal);
-        if self.bug == Bug::IgnoreKeys {
-            server.ignore_keys();
+        match self.bug {
+            Bug::IgnoreKeys => server.ignore_keys(),
+            Bug::IgnorePromises => server.ignore_promises(),
+            Bug::None | Bug::Journal(_) | Bug::ForgetEvents => {}
         }
         Ok((server, events))
     }
 
     fn judge_recovery(&mut self, server: &Server, events: Happenings) -> Result<(), Violation> {
         let last = server.state().position();
-        self.judge.recovered(last, self.is_damaged)?;
+        self.summary.taken_back += self.judge.recovered(last, self.is_damaged)?;
         let base = self.oldest_position(server);
         let each = |group: &Group<'_>| {
             group
@@ -292,8 +297,10 @@ impl History {
         let room = RECORD_BYTES_MAX * usize::try_from(commands).expect("a few commands");
         let is_batch = self.random.one_in(3) && server.reserve(room).is_ok();
         let from = self.judge.len();
+        // Turns of nothing but travel often promise nothing.
+        let service = self.random.one_in(3).then_some(Travel::SERVICE);
         for _ in 0..commands {
-            if !self.client(server)? {
+            if !self.client(server, service)? {
                 return Ok(false);
             }
         }
@@ -304,11 +311,22 @@ impl History {
             // The power goes before the group is written.
             return Ok(false);
         }
+        if server.is_open() && !server.has_promised() && !self.random.one_in(4) {
+            return self.tell(server).map(|()| true);
+        }
         if self.random.one_in(3) {
             return self.overlap(server);
         }
         let committed = server.commit();
         self.acknowledge(server, &committed.map(Some))
+    }
+
+    /// Ends a turn that promises nothing: its answers leave, and the group stays open.
+    fn tell(&mut self, server: &mut Server) -> Result<(), Violation> {
+        self.summary.soft_turns += 1;
+        let events = Happenings::of(server.state_mut().machines_mut());
+        self.news.extend(events);
+        self.judge.tell(server.state().position(), &self.news)
     }
 
     /// Ends a turn as the loop does under much load: answers the group under way when it has
@@ -337,11 +355,11 @@ impl History {
     ) -> Result<bool, Violation> {
         match durable {
             Ok(Some(position)) => {
-                self.judge.acknowledge(*position);
                 self.summary.commits += 1;
                 let events = Happenings::of(server.state_mut().machines_mut());
                 self.news.extend(events);
                 let told = self.news.take_up_to(*position);
+                self.judge.acknowledge(*position, &told)?;
                 self.summary.late_answers += told.late_answers();
                 self.judge.announced(told)?;
             }
@@ -373,18 +391,18 @@ impl History {
     }
 
     /// One client asks: something new, or something again under its key.
-    fn client(&mut self, server: &mut Server) -> Result<bool, Violation> {
+    fn client(&mut self, server: &mut Server, service: Option<u8>) -> Result<bool, Violation> {
         let choice = self.random.draw();
         if self.random.one_in(4)
             && let Some((key, first)) = self.judge.keyed(choice)
         {
             let (key, first) = (key.to_owned(), first.clone());
             let again = Request::decode(first.service, &first.payload);
-            let other = self.traffic.next(&mut self.random, self.clock);
+            let other = self.traffic.next(&mut self.random, self.clock, service);
             let request = if self.random.one_in(5) { other } else { again };
             return self.ask(server, Some(key), &request);
         }
-        let request = self.traffic.next(&mut self.random, self.clock);
+        let request = self.traffic.next(&mut self.random, self.clock, service);
         let key = self.random.one_in(3).then(|| {
             self.next_key += 1;
             format!("key-{}", self.next_key)

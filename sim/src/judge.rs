@@ -1,13 +1,16 @@
 //! The judge: what was promised, and whether the server keeps it after each recovery.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use turnstile_embedded::Services;
 use turnstile_exchange::Exchange;
 use turnstile_record::{Record, SERVICE_ENGINE};
 use turnstile_rooms::Rooms;
 use turnstile_sequencer::{ExecuteError, KEY_MS};
-use turnstile_travel::Travel;
+use turnstile_travel::{Done, EventKind, Outcome, Travel, Xid};
 use turnstile_types::{Context, Machine, Machines, Position, Principal, Timestamp, hash_of};
 
 use crate::{
@@ -35,12 +38,53 @@ pub(crate) struct Taken {
     pub(crate) outcome: Vec<u8>,
 }
 
+impl Taken {
+    /// What travel has answered.
+    fn of_travel(&self) -> Option<Outcome> {
+        let outcome = || Travel::decode_outcome(&self.outcome).expect("the machine made it");
+        (self.service == Travel::SERVICE).then(outcome)
+    }
+
+    /// Whether the answer must never be taken back.
+    fn is_promise(&self) -> bool {
+        let of_travel = self.of_travel();
+        self.service != SERVICE_ENGINE
+            && (self.key.is_some() || of_travel.is_none_or(|outcome| is_promise(&outcome)))
+    }
+}
+
+/// Whether travel has promised something by this answer, as a client sees it.
+const fn is_promise(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Done(
+            Done::Committed
+                | Done::Booked { .. }
+                | Done::Confirmed
+                | Done::Cancelled
+                | Done::Configured
+                | Done::Recovered
+        )
+    )
+}
+
+/// How many records there are up to this position.
+fn index(last: Position) -> usize {
+    usize::try_from(last.0).expect("as many as were taken")
+}
+
 /// Keeps everything that was taken, in order of position, and how much of it was acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     taken: Vec<Taken>,
     /// How many of them were acknowledged.
     acknowledged: usize,
+    /// How many of them were told of; the last ones perhaps not acknowledged.
+    told: usize,
+    /// So many must stay, for something that was told of them is a promise.
+    promised: usize,
+    /// Xids that were told.
+    xids: BTreeSet<Xid>,
     /// How many were acknowledged before the last group: what even damage to the disk must leave.
     undamaged: usize,
     /// Ranges of positions, from exclusive to inclusive, that are atomic.
@@ -84,13 +128,38 @@ impl Judge {
         self.batches.push((from, self.taken.len()));
     }
 
-    /// Notes that everything up to this position was acknowledged.
-    pub(crate) fn acknowledge(&mut self, last: Position) {
-        let last = usize::try_from(last.0).expect("as many as were taken");
+    /// Notes that everything up to this position was acknowledged, with its late answers.
+    pub(crate) fn acknowledge(&mut self, last: Position, happened: &Happenings) -> Judged {
+        self.tell(last, happened)?;
+        let last = index(last);
         if last > self.acknowledged {
             self.undamaged = self.acknowledged;
             self.acknowledged = last;
         }
+        Ok(())
+    }
+
+    /// Notes that everything up to this position was answered, also what is not durable, and that
+    /// these late answers were given.
+    pub(crate) fn tell(&mut self, last: Position, happened: &Happenings) -> Judged {
+        for event in &happened.travel {
+            if matches!(&event.kind, EventKind::Answered { outcome, .. } if is_promise(outcome)) {
+                self.promised = self.promised.max(index(event.position));
+            }
+        }
+        for at in self.told..index(last) {
+            let taken = &self.taken[at];
+            if taken.is_promise() {
+                self.promised = self.promised.max(at + 1);
+            }
+            if let Some(Outcome::Done(Done::Started { xid })) = taken.of_travel()
+                && !self.xids.insert(xid)
+            {
+                return violation(format!("{xid} was told once more"));
+            }
+        }
+        self.told = self.told.max(index(last));
+        Ok(())
     }
 
     /// Judges the answer to a command under a key that may have been used before, by whichever
@@ -150,38 +219,18 @@ impl Judge {
         travel.try_for_each(|event| self.travel.hear_again(event))
     }
 
-    /// Judges where a recovery ended. From then on, what was recovered is promised again.
-    pub(crate) fn recovered(&mut self, last: Position, is_damaged: bool) -> Judged {
+    /// Judges where a recovery ended. From then on, what was recovered is promised again. Answers how
+    /// much was told and taken back.
+    pub(crate) fn recovered(&mut self, last: Position, is_damaged: bool) -> Result<u64, Violation> {
         if is_damaged {
             self.rooms.forget_after(last);
             self.exchange.forget_after(last);
             self.travel.forget_after(last);
         }
-        let last = usize::try_from(last.0).unwrap_or(usize::MAX);
-        let least = if is_damaged {
-            self.undamaged
-        } else {
-            self.acknowledged
-        };
-        if last < least {
-            let acknowledged = self.acknowledged;
-            return violation(format!(
-                "position {acknowledged} was acknowledged, {last} is the last"
-            ));
-        }
-        if last > self.taken.len() {
-            let taken = self.taken.len();
-            return violation(format!("{taken} records were taken, {last} are there"));
-        }
-        if let Some(batch) = self
-            .batches
-            .iter()
-            .find(|(from, to)| *from < last && last < *to)
-        {
-            return violation(format!(
-                "{last} records are there: the middle of batch {batch:?}"
-            ));
-        }
+        let last = index(last);
+        self.examine_last(last, is_damaged)?;
+        let taken_back = self.told.saturating_sub(last);
+        (self.told, self.promised) = (last, self.promised.min(last));
         self.taken.truncate(last);
         self.keys.clear();
         for (at, taken) in self.taken.iter().enumerate() {
@@ -192,7 +241,39 @@ impl Judge {
         self.batches.retain(|(_from, to)| *to <= last);
         self.acknowledged = last;
         self.undamaged = self.undamaged.min(last);
-        Ok(())
+        Ok(taken_back as u64)
+    }
+
+    /// Whether a recovery may end there.
+    fn examine_last(&self, last: usize, is_damaged: bool) -> Judged {
+        let (acknowledged, promised) = (self.acknowledged, self.promised);
+        let least = if is_damaged {
+            self.undamaged
+        } else {
+            acknowledged
+        };
+        if last < least {
+            return violation(format!(
+                "position {acknowledged} was acknowledged, {last} is the last"
+            ));
+        }
+        if last < promised && !is_damaged {
+            let answer = self.taken[promised - 1].of_travel();
+            return violation(format!(
+                "position {promised} was told, {last} is the last: {answer:?}"
+            ));
+        }
+        if last > self.taken.len() {
+            let taken = self.taken.len();
+            return violation(format!("{taken} records were taken, {last} are there"));
+        }
+        let mut batches = self.batches.iter();
+        match batches.find(|(from, to)| *from < last && last < *to) {
+            Some(batch) => violation(format!(
+                "{last} records are there: the middle of batch {batch:?}"
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Judges a record that the journal hands over.

@@ -10,6 +10,10 @@ pub struct Summary {
     pub failed_commits: u64,
     /// Groups that were on their way while the next was decided.
     pub overlaps: u64,
+    /// Turns whose answers left before they were durable.
+    pub soft_turns: u64,
+    /// Records that were told of and that a crash took back.
+    pub taken_back: u64,
     pub records: u64,
     pub replayed_keys: u64,
     pub refused_by_full_disk: u64,
@@ -40,6 +44,8 @@ impl Summary {
         self.commits += other.commits;
         self.failed_commits += other.failed_commits;
         self.overlaps += other.overlaps;
+        self.soft_turns += other.soft_turns;
+        self.taken_back += other.taken_back;
         self.records += other.records;
         self.replayed_keys += other.replayed_keys;
         self.refused_by_full_disk += other.refused_by_full_disk;

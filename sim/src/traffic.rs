@@ -44,11 +44,17 @@ impl Traffic {
         Request::Travel(turnstile_travel::Command::Recover)
     }
 
-    /// One more request, made at `now`.
-    pub(crate) fn next(&self, random: &mut Random, now: Timestamp) -> Request<'static> {
-        match random.below(3) {
-            0 => Request::Rooms(self.guests.next(random)),
-            1 => Request::Exchange(self.traders.next(random, now)),
+    /// One more request, made at `now`, of this service or of any.
+    pub(crate) fn next(
+        &self,
+        random: &mut Random,
+        now: Timestamp,
+        service: Option<u8>,
+    ) -> Request<'static> {
+        let any = [Rooms::SERVICE, Exchange::SERVICE, Travel::SERVICE];
+        match service.unwrap_or_else(|| random.pick(&any)) {
+            Rooms::SERVICE => Request::Rooms(self.guests.next(random)),
+            Exchange::SERVICE => Request::Exchange(self.traders.next(random, now)),
             _ => Request::Travel(self.travelers.next(random)),
         }
     }

@@ -33,6 +33,8 @@ fn no_promise_is_broken_and_every_kind_of_fault_is_reached() {
         total.commits,
         total.failed_commits,
         total.overlaps,
+        total.soft_turns,
+        total.taken_back,
         total.replayed_keys,
         total.refused_by_full_disk,
         total.snapshots,
@@ -45,10 +47,11 @@ fn no_promise_is_broken_and_every_kind_of_fault_is_reached() {
 
 #[test]
 fn every_planted_bug_is_found() {
-    let bugs = Sabotage::ALL
-        .map(Bug::Journal)
-        .into_iter()
-        .chain([Bug::IgnoreKeys, Bug::ForgetEvents]);
+    let bugs = Sabotage::ALL.map(Bug::Journal).into_iter().chain([
+        Bug::IgnoreKeys,
+        Bug::ForgetEvents,
+        Bug::IgnorePromises,
+    ]);
     for bug in bugs {
         let found = (0..PATIENCE).find(|&seed| History::run(seed, bug).is_err());
         assert!(found.is_some(), "{bug:?} survived {PATIENCE} histories");

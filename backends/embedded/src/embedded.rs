@@ -107,7 +107,8 @@ pub enum OpenError {
 ///
 /// It belongs to one thread, the loop, and is used in turns: `tick`, any number of `execute` and
 /// `query`, one `commit`. No answer may leave before the commit that follows it; or, after `submit`
-/// instead of `commit`, before `settle` has said that its group is durable.
+/// instead of `commit`, before `settle` has said that its group is durable; or, with neither, while
+/// something `has_promised`.
 #[derive(Debug)]
 pub struct Embedded {
     sequencer: Sequencer<Services, Kept>,
@@ -203,7 +204,8 @@ impl Embedded {
     }
 
     /// Decides one command in the open group. Its answer MUST NOT leave before
-    /// [`commit`](Self::commit) has returned `Ok`.
+    /// [`commit`](Self::commit) has returned `Ok`, or while something
+    /// [is promised](Self::has_promised).
     ///
     /// A command for travel is not taken before travel knows that it has started anew, by a
     /// [`tick`](Self::tick): until then the disk is full.
@@ -235,7 +237,8 @@ impl Embedded {
     }
 
     /// Answers from the state as it is, the open group included: this answer, too, MUST NOT leave
-    /// before [`commit`](Self::commit) has returned `Ok`.
+    /// before [`commit`](Self::commit) has returned `Ok`, or while something
+    /// [is promised](Self::has_promised).
     #[must_use]
     pub fn query<M: Machine>(
         &self,
@@ -307,6 +310,19 @@ impl Embedded {
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.sequencer.is_open()
+    }
+
+    /// Whether what is not durable holds a promise: then nothing may leave, neither an answer nor a
+    /// parcel for a peer. Otherwise all may, but for events and for what is told of the durable.
+    #[must_use]
+    pub const fn has_promised(&self) -> bool {
+        self.sequencer.has_promised()
+    }
+
+    /// The last position that may be told with what is open; see [`Sequencer::firm_position`].
+    #[must_use]
+    pub const fn firm_position(&self) -> Position {
+        self.sequencer.firm_position()
     }
 
     /// How many groups were committed because they were full, without being asked for.

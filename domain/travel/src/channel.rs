@@ -30,14 +30,23 @@ pub enum Body {
 impl Parcel {
     /// Whether it must be durable before it is sent: the first of a life always is.
     #[must_use]
-    pub const fn is_firm(&self) -> bool {
-        let firm = match &self.body {
-            Body::Request(Some(request)) => request.is_firm(),
-            Body::Report(Some(report)) => report.is_firm(),
+    pub fn is_firm(&self) -> bool {
+        match &self.body {
+            Body::Request(Some(request)) => is_firm(self.number, request),
+            Body::Report(Some(report)) => is_firm(self.number, report),
             Body::Request(None) | Body::Report(None) => true,
-        };
-        firm || self.number == 1
+        }
     }
+}
+
+/// What a coordinator or a desk says.
+pub(crate) trait Message: Clone {
+    /// Whether it must be durable before it is sent.
+    fn is_firm(&self) -> bool;
+}
+
+fn is_firm(number: u64, message: &impl Message) -> bool {
+    number == 1 || message.is_firm()
 }
 
 /// One end of the line. What is sent is kept until the peer has taken it; what comes is taken
@@ -64,7 +73,7 @@ pub(crate) enum Arrival {
     Take,
 }
 
-impl<M: Clone> Channel<M> {
+impl<M: Message> Channel<M> {
     pub(crate) const fn new() -> Self {
         Self {
             life: 0,
@@ -98,9 +107,12 @@ impl<M: Clone> Channel<M> {
         true
     }
 
-    pub(crate) fn send(&mut self, message: M) {
+    /// Puts a message on the line. Says whether its parcel will be firm.
+    pub(crate) fn send(&mut self, message: M) -> bool {
         self.sent += 1;
+        let firm = is_firm(self.sent, &message);
         self.unacknowledged.push_back(message);
+        firm
     }
 
     pub(crate) fn is_full(&self) -> bool {

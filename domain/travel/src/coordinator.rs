@@ -124,6 +124,11 @@ impl Coordinator {
         self.holds = holds.collect();
     }
 
+    /// How many blocks of xids have been begun.
+    pub(crate) const fn xid_blocks(&self) -> u64 {
+        self.last.0.div_ceil(limits::XIDS_PER_BLOCK)
+    }
+
     // What clients want
 
     pub(crate) fn start(&mut self, moment: Moment) -> Result<Xid, Refusal> {
@@ -231,8 +236,7 @@ impl Coordinator {
         for xid in undecided.map(|(&xid, _)| xid).collect::<Vec<_>>() {
             self.abort(moment, xid, AbortReason::Restarted);
         }
-        let blocks = self.last.0.div_ceil(limits::XIDS_PER_BLOCK);
-        self.last = Xid(blocks * limits::XIDS_PER_BLOCK);
+        self.last = Xid(self.xid_blocks() * limits::XIDS_PER_BLOCK);
     }
 
     // Time

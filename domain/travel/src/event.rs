@@ -63,6 +63,23 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Whether the record that caused it must be durable before anything is told of it.
+    pub(crate) const fn is_firm(&self) -> bool {
+        match self {
+            Self::Answered { outcome, .. } => outcome.is_firm(),
+            Self::Aborted { .. } => false,
+            Self::Committed { .. }
+            | Self::Booked { .. }
+            | Self::Held { .. }
+            | Self::Confirmed { .. }
+            | Self::Cancelled { .. }
+            | Self::Expired { .. }
+            | Self::Resolved { .. }
+            | Self::Disagreed { .. }
+            | Self::Met { .. } => true,
+        }
+    }
+
     /// The stable word on every door.
     #[must_use]
     pub const fn code(&self) -> &'static str {

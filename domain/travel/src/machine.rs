@@ -31,6 +31,9 @@ pub(crate) use per_desk::PerDesk;
 /// Time: before a command is decided, everything that is due at its instant is done, as by
 /// [`Machine::tick`]. A command that must wait is told so, and answered by an event when it is
 /// free. A refusal changes nothing that is committed.
+///
+/// A record has promised something when its outcome is firm, or one that it tells late, a parcel that
+/// it makes or an event; or when it has taken the first xid of a block, for whatever.
 #[derive(Debug)]
 pub struct Travel {
     pub(crate) settings: Settings,
@@ -45,6 +48,8 @@ pub struct Travel {
     /// What desks have said, until it is carried away.
     reports: VecDeque<(Desk, Report)>,
     events: Vec<Event>,
+    /// Whether something firm was done or said by the record that was applied last.
+    promised: bool,
     /// The record of the last event, and how many events it has had.
     last_event: (Position, u32),
 }
@@ -71,11 +76,14 @@ impl Machine for Travel {
             late: BTreeMap::new(),
             reports: VecDeque::new(),
             events: Vec::new(),
+            promised: false,
             last_event: (Position(0), 0),
         }
     }
 
     fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
+        self.promised = false;
+        let blocks = self.coordinator.xid_blocks();
         self.sweep(context);
         let decided = self.decide(context, command);
         self.carry(context.now);
@@ -85,7 +93,13 @@ impl Machine for Travel {
             Err(refusal) => Outcome::Refused(refusal),
         };
         self.tell(context);
+        // Whoever takes the first xid of a block makes all others of it safe to tell.
+        self.promised |= outcome.is_firm() || self.coordinator.xid_blocks() != blocks;
         outcome
+    }
+
+    fn has_promised(&self) -> bool {
+        self.promised
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {
@@ -253,7 +267,7 @@ impl Travel {
             let moment = self.moment(now);
             return self.coordinator.desk_lost(moment, desk);
         }
-        line.send(request);
+        self.promised |= line.send(request);
     }
 
     fn report(&mut self, now: Timestamp, desk: Desk, report: Report) {
@@ -266,7 +280,7 @@ impl Travel {
             line.renew();
             return self.restate(desk);
         }
-        line.send(report);
+        self.promised |= line.send(report);
     }
 
     /// The answer to the command that is being applied, if it has one already.
@@ -293,6 +307,7 @@ impl Travel {
     }
 
     fn put_event(&mut self, context: &Context<'_>, kind: EventKind) {
+        self.promised |= kind.is_firm();
         if self.last_event.0 != context.position {
             self.last_event = (context.position, 0);
         }

@@ -1,6 +1,6 @@
 //! What the coordinator and a desk say to each other.
 
-use crate::{Finding, Operation, Xid};
+use crate::{Finding, Operation, Xid, channel::Message};
 
 /// From the coordinator to a desk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,9 +58,8 @@ pub enum Vote {
     No,
 }
 
-impl Request {
-    /// Whether it must be durable before it is sent.
-    pub(crate) const fn is_firm(&self) -> bool {
+impl Message for Request {
+    fn is_firm(&self) -> bool {
         matches!(
             self.order,
             Order::Commit | Order::CommitAlone | Order::Forget
@@ -68,9 +67,8 @@ impl Request {
     }
 }
 
-impl Report {
-    /// Whether it must be durable before it is sent.
-    pub(crate) const fn is_firm(&self) -> bool {
+impl Message for Report {
+    fn is_firm(&self) -> bool {
         matches!(
             self.say,
             Say::Voted(Vote::Yes) | Say::Ended { committed: true }

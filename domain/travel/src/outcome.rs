@@ -111,7 +111,8 @@ pub enum AbortReason {
 impl Outcome {
     /// Whether it must be durable before it is told. What is not firm is about a transaction that
     /// a crash would abort. The answer to a command with an idempotency key is always firm: it must
-    /// be the same when it is asked for again.
+    /// be the same when it is asked for again. A record may be firm though its outcome is not, for
+    /// what else it has done: see [`Travel`](crate::Travel).
     #[must_use]
     pub const fn is_firm(&self) -> bool {
         match self {

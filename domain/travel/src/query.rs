@@ -5,6 +5,12 @@ use turnstile_types::{Position, Timestamp};
 use crate::{AbortReason, Bill, CustomerId, Desk, Desks, Item, Locator, Outcome, Stock, Xid};
 
 /// One whole request that only reads. It reads what is committed, and needs no lock.
+///
+/// Of what is not durable it tells what a crash would abort, not what it would break: which transactions
+/// are open, waiting or aborted, their late answers, and totals. A transaction is shown as committed, an
+/// itinerary as booked or over, and an item with what a commit left of it, by records that promise
+/// something, and such an answer waits for them. After a crash, a transaction that was shown may be
+/// unknown, but its xid is not given again; a ticket may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
     Transaction {

@@ -44,6 +44,14 @@ pub trait Machine: Sized + fmt::Debug {
     /// Decides one command.
     fn apply(&mut self, context: &Context<'_>, command: &Self::Command<'_>) -> Self::Outcome;
 
+    /// Whether the last [`apply`](Self::apply) must be durable before anything is told of it, or of
+    /// what came after it: it has promised something, or its effects may be seen by whoever asks.
+    /// What has promised nothing is about work that a crash would undo anyway; it may be told at once,
+    /// and a crash may take it back.
+    fn has_promised(&self) -> bool {
+        true
+    }
+
     /// Starts to load what [`apply`](Self::apply) will touch, when many commands wait. A hint: it
     /// changes nothing that can be observed.
     fn prefetch(&self, command: &Self::Command<'_>) {

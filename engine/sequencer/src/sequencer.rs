@@ -1,5 +1,5 @@
-//! The sequencer: one order for all commands, one group at a time, no answer before its group is
-//! durable.
+//! The sequencer: one order for all commands, one group at a time, and nothing that is promised is
+//! told before it is durable.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use crate::state::{State, content_of, engine};
 /// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<O> {
-    /// The position of the record that decided it.
+    /// The position of the record that decided it. A crash may take back a record that has promised
+    /// nothing, and its position is given again then.
     pub position: Position,
     /// Whether this is the first answer to the same idempotency key once more.
     pub replayed: bool,
@@ -41,6 +42,15 @@ pub struct Settled {
     pub took: Duration,
 }
 
+/// What the sequencer knows of the group that takes records.
+#[derive(Clone, Copy, Debug)]
+struct OpenGroup {
+    /// The last position before it.
+    after: Position,
+    /// Whether a record of it has promised something.
+    promised: bool,
+}
+
 /// Orders commands, journals them in groups and applies them.
 ///
 /// It owns the state and the log. A turn of its caller is: [`tick`](Self::tick), any number of
@@ -52,12 +62,15 @@ pub struct Settled {
 ///
 /// In place of `commit`, a turn may end with [`submit`](Self::submit). Then the group goes to the disk
 /// while the next is decided, and [`settle`](Self::settle) says when its answers may leave.
+///
+/// Or a turn ends with neither, as long as nothing [is promised](Self::has_promised): its answers
+/// leave at once, and the group stays open for the turns that follow.
 #[derive(Debug)]
 pub struct Sequencer<S, L> {
     state: State<S>,
     log: L,
-    /// Whether the log's group is open.
-    open: bool,
+    /// The log's group, while it has records.
+    open: Option<OpenGroup>,
     /// The last position of the group that was submitted and is not settled.
     under_way: Option<Position>,
     sent_ahead: u64,
@@ -65,6 +78,8 @@ pub struct Sequencer<S, L> {
     payload: Vec<u8>,
     #[cfg(feature = "sabotage")]
     forgetful: bool,
+    #[cfg(feature = "sabotage")]
+    rash: bool,
 }
 
 impl<S: Machines, L: Log> Sequencer<S, L> {
@@ -73,19 +88,22 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         Self {
             state,
             log,
-            open: false,
+            open: None,
             under_way: None,
             sent_ahead: 0,
             stopped: false,
             payload: Vec::new(),
             #[cfg(feature = "sabotage")]
             forgetful: false,
+            #[cfg(feature = "sabotage")]
+            rash: false,
         }
     }
 
     /// Decides one command in the open group.
     ///
-    /// Contract: the answer MUST NOT leave before [`commit`](Self::commit) has returned `Ok`.
+    /// Contract: the answer MUST NOT leave before [`commit`](Self::commit) has returned `Ok`, or
+    /// while something [is promised](Self::has_promised).
     ///
     /// # Errors
     /// The command was not taken; nothing of it happened.
@@ -117,10 +135,14 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             payload: &payload,
         };
         let taken = self.append(&record);
-        let reply = taken.map(|()| Reply {
-            position: record.position,
-            replayed: false,
-            outcome: self.state.apply::<M>(&record, command),
+        let reply = taken.map(|()| {
+            let (outcome, promised) = self.state.apply::<M>(&record, command);
+            self.promise(promised);
+            Reply {
+                position: record.position,
+                replayed: false,
+                outcome,
+            }
         });
         self.payload = payload;
         reply
@@ -138,7 +160,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             return Err(ExecuteError::TooLarge);
         }
         loop {
-            if !self.open {
+            if self.open.is_none() {
                 self.log.begin(record.time);
             }
             match self.log.room(wanted.size()) {
@@ -149,7 +171,11 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         }
         let position = self.log.push(&wanted);
         assert_eq!(position, record.position, "log and state count alike");
-        self.open = true;
+        let after = self.state.position();
+        self.open.get_or_insert(OpenGroup {
+            after,
+            promised: false,
+        });
         Ok(())
     }
 
@@ -178,7 +204,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         }))
     }
 
-    /// Does what is due, in a record of its own.
+    /// Does what is due, in a record of its own. That is a promise, whatever it was.
     ///
     /// # Errors
     /// The record was not taken: what is due stays due.
@@ -206,7 +232,15 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         };
         self.append(&record)?;
         self.state.tick(position, time);
+        self.promise(true);
         Ok(())
+    }
+
+    /// The open group promises something, if it is so.
+    const fn promise(&mut self, promised: bool) {
+        if let Some(group) = &mut self.open {
+            group.promised |= promised;
+        }
     }
 
     /// Makes sure that the next `bytes` of records lie in one group, and so are atomic across a
@@ -231,7 +265,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     /// Commits the open group, which is full, before its turn is over. What is asked next may be
     /// refused, so the turn may end without an open group though records were taken in it.
     fn send_ahead(&mut self) -> Result<(), ExecuteError> {
-        assert!(self.open, "only a group with records is full");
+        assert!(self.is_open(), "only a group with records is full");
         self.flush().map_err(|_failure| ExecuteError::Stopped)?;
         self.sent_ahead += 1;
         Ok(())
@@ -240,7 +274,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     /// The time of the open group, or the one that a group opened at `now` would have: logged
     /// time never goes back, whatever the clock does.
     fn group_time(&self, now: Timestamp) -> Timestamp {
-        if self.open {
+        if self.is_open() {
             self.state.time()
         } else {
             now.max(self.state.time())
@@ -263,8 +297,8 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         if self.stopped {
             return Err(CommitError::Poisoned);
         }
-        if self.open || self.under_way.is_some() {
-            self.open = false;
+        if self.is_open() || self.is_under_way() {
+            self.open = None;
             self.log
                 .commit()
                 .inspect_err(|_failure| self.stopped = true)?;
@@ -284,8 +318,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         if self.stopped {
             return Err(CommitError::Poisoned);
         }
-        if self.open {
-            self.open = false;
+        if self.open.take().is_some() {
             self.log
                 .submit()
                 .inspect_err(|_failure| self.stopped = true)?;
@@ -330,7 +363,30 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     /// Whether something waits for its commit.
     #[must_use]
     pub const fn is_open(&self) -> bool {
-        self.open
+        self.open.is_some()
+    }
+
+    /// Whether something that is not durable, in the open group or under way, must be so before
+    /// anything is told of it or of what came after it. If not, every answer may leave, also one to
+    /// a query.
+    #[must_use]
+    pub const fn has_promised(&self) -> bool {
+        #[cfg(feature = "sabotage")]
+        if self.rash {
+            return false;
+        }
+        matches!(self.open, Some(OpenGroup { promised: true, .. })) || self.is_under_way()
+    }
+
+    /// The last position that may be told together with what is open: that of the last record, or,
+    /// while the open group promises nothing, that of the last before it. A crash may give the
+    /// positions of such a group to other records.
+    #[must_use]
+    pub const fn firm_position(&self) -> Position {
+        match self.open {
+            Some(group) if !group.promised => group.after,
+            Some(_) | None => self.state.position(),
+        }
     }
 
     /// How many groups were committed because they were full, without being asked for.
@@ -366,6 +422,12 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
     #[cfg(feature = "sabotage")]
     pub const fn ignore_keys(&mut self) {
         self.forgetful = true;
+    }
+
+    /// Plants a bug: nothing is ever taken for a promise.
+    #[cfg(feature = "sabotage")]
+    pub const fn ignore_promises(&mut self) {
+        self.rash = true;
     }
 }
 

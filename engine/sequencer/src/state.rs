@@ -134,23 +134,25 @@ impl<S: Machines> State<S> {
         Ok(())
     }
 
-    /// Decides one command, and remembers its answer when it has a key.
+    /// Decides one command, and remembers its answer when it has a key. Answers whether something is
+    /// promised, too: an answer with a key is, because it must be the same when it is asked for again.
     pub(crate) fn apply<M: Machine>(
         &mut self,
         record: &Record<'_>,
         command: &M::Command<'_>,
-    ) -> M::Outcome
+    ) -> (M::Outcome, bool)
     where
         S: Hosts<M>,
     {
         let machine: &mut M = self.machines.machine_mut();
         let outcome = machine.apply(&context_of(record), command);
+        let promised = record.key.is_some() || machine.has_promised();
         if record.key.is_some() {
             self.outcome_bytes.clear();
             M::encode_outcome(&outcome, &mut self.outcome_bytes);
         }
         self.note(record);
-        outcome
+        (outcome, promised)
     }
 
     /// Takes note of a record that was applied, and remembers its outcome when it has a key.

@@ -25,7 +25,8 @@ impl FastLoop {
         let everybody_left = self.connections.iter().all(Connection::is_told);
         let others_ended = self.signals.have_others_ended();
         let nobody_asks = self.ready.is_empty() && !self.asks_wait;
-        let nobody_waits = self.open.is_empty() && self.under_way.is_empty();
+        let nobody_waits =
+            self.open.is_empty() && self.under_way.is_empty() && !self.engine.is_open();
         let is_done = everybody_left && others_ended && nobody_asks && nobody_waits;
         is_done || Instant::now() >= end
     }

@@ -3,7 +3,9 @@
 use std::mem;
 
 use super::{Broken, FastLoop};
-use crate::{asked::Waiting, connection::Connection, engine::Step, limits::TURN_REQUESTS};
+use crate::{
+    asked::Waiting, connection::Connection, engine::Step, limits::TURN_REQUESTS, owed::Owed,
+};
 
 impl FastLoop {
     /// Sends the groups on their way, and what they owe when they are durable.
@@ -18,8 +20,9 @@ impl FastLoop {
         // After a landing, those who were answered are about to ask again.
         let is_calm = !has_landed && self.ready.is_empty();
         let is_crowded = self.open.requests >= TURN_REQUESTS;
-        match self.engine.step(is_calm || is_crowded) {
+        match self.engine.step(is_calm, is_crowded) {
             Step::Grow => {}
+            Step::Release => self.release(),
             Step::Submit => {
                 self.seal();
                 self.engine.submit().map_err(Broken::Commit)?;
@@ -33,6 +36,17 @@ impl FastLoop {
             }
         }
         Ok(())
+    }
+
+    /// Pays what the open group owes though it is not durable, for it promises nothing.
+    fn release(&mut self) {
+        self.engine.release();
+        let is_followed = self.is_exchange_followed();
+        self.engine.gather_news(&mut self.open.news, is_followed);
+        let open = mem::take(&mut self.open);
+        let open = self.pay(open, Connection::release);
+        let later = mem::replace(&mut self.open, open);
+        self.open.places.extend(later.places);
     }
 
     /// Marks where the answers of the open group end.
@@ -58,20 +72,28 @@ impl FastLoop {
 
     /// Pays what the closed group owes, now that it is durable: answers first, then its news.
     fn settle_up(&mut self, release: fn(&mut Connection)) {
-        let mut closed = mem::take(&mut self.under_way);
-        for &place in &closed.places {
+        let closed = mem::take(&mut self.under_way);
+        let mut closed = self.pay(closed, release);
+        self.publish(&mut closed.news, self.exchange.is_kept());
+        (closed.requests, closed.looked_through) = (0, 0);
+        self.under_way = closed;
+    }
+
+    /// Gives everybody the answers that a group owes them. This is where all that is said leaves.
+    fn pay(&mut self, mut owed: Owed, release: fn(&mut Connection)) -> Owed {
+        for &place in &owed.places {
             if let Some(connection) = self.connections.get_mut(place) {
                 release(connection);
             }
         }
-        self.send(&mut closed.places);
-        if !closed.waiting.is_empty() {
-            closed.waiting.drain(..).for_each(Waiting::answer);
+        self.send(&mut owed.places);
+        if !owed.waiting.is_empty() {
+            owed.waiting.drain(..).for_each(Waiting::answer);
             self.inbox.note_answered();
         }
-        self.answer_late(&closed.news);
-        self.publish(&mut closed.news, self.exchange.is_kept());
-        closed.requests = 0;
-        self.under_way = closed;
+        let news = owed.news.travel.get(owed.looked_through..);
+        self.answer_late(news.unwrap_or_default());
+        owed.looked_through = owed.news.travel.len();
+        owed
     }
 }

@@ -1,7 +1,7 @@
 //! What is told when it is durable: to those who follow, and to those who wait for a late answer.
 
 use turnstile_resp::{exchange, rooms, travel};
-use turnstile_travel::{EventKind, LateAnswer, Travel};
+use turnstile_travel::{Event, EventKind, LateAnswer, Travel};
 
 use super::FastLoop;
 use crate::{owed::News, tickets::Waiter};
@@ -55,9 +55,9 @@ impl FastLoop {
     }
 
     /// Gives what was answered late to those who wait for it.
-    pub(super) fn answer_late(&mut self, news: &News) {
+    pub(super) fn answer_late(&mut self, news: &[Event]) {
         let mut told = Vec::new();
-        for event in &news.travel {
+        for event in news {
             let EventKind::Answered { ticket, outcome } = &event.kind else {
                 continue;
             };

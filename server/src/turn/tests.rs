@@ -1,6 +1,7 @@
 //! The loop turned by hand on a disk that becomes full: whatever is asked is answered.
 
 mod late;
+mod soft;
 
 use std::{fs, io, path::PathBuf};
 

@@ -117,7 +117,9 @@ impl Travel {
         self.desks.at_mut(desk).restate(&mut say);
         self.reports.retain(|(other, _)| *other != desk);
         let line = self.to_coordinator.at_mut(desk);
-        say.into_iter().for_each(|report| line.send(report));
+        for report in say {
+            self.promised |= line.send(report);
+        }
     }
 
     /// Whether it is as it was at first: then it need not be kept anywhere.

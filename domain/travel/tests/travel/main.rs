@@ -6,6 +6,8 @@ mod bytes;
 #[cfg(test)]
 mod processes;
 #[cfg(test)]
+mod promises;
+#[cfg(test)]
 mod protocol;
 #[cfg(test)]
 mod scenarios;

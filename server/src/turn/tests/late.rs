@@ -17,7 +17,7 @@ const STOCK: Stock = Stock {
 };
 
 impl Workbench {
-    fn travel(&self, command: &Command) -> Receiver<Executed<Travel>> {
+    pub(super) fn travel(&self, command: &Command) -> Receiver<Executed<Travel>> {
         let (reply, answer) = oneshot::channel();
         let mut bytes = Vec::new();
         Travel::encode_command(command, &mut bytes);
@@ -31,13 +31,13 @@ impl Workbench {
         answer
     }
 
-    fn within(&self, xid: u64, step: Step) -> Receiver<Executed<Travel>> {
+    pub(super) fn within(&self, xid: u64, step: Step) -> Receiver<Executed<Travel>> {
         let xid = Xid(xid);
         self.travel(&Command::Within { xid, step })
     }
 
     /// Asks for a late answer.
-    fn wait_for(&self, ticket: Position) -> Receiver<LateAnswer> {
+    pub(super) fn wait_for(&self, ticket: Position) -> Receiver<LateAnswer> {
         let (reply, answer) = oneshot::channel();
         self.gate.ask(Ask::Late { ticket, reply }).unwrap();
         answer

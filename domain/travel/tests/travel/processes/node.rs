@@ -94,7 +94,8 @@ impl Node {
         let outcome = self.run(now, &Record::Apply(command.clone()));
         self.unsynced.push((now, Record::Apply(command.clone())));
         let outcome = outcome.expect("a command is answered");
-        self.firm |= outcome.is_firm();
+        self.firm |= self.travel.has_promised();
+        assert!(self.firm || !outcome.is_firm(), "{outcome:?} is a promise");
         if !matches!(outcome, Outcome::Waiting { .. }) {
             self.owed
                 .push(Owed::Answer(Position(self.position), outcome.clone()));
@@ -109,6 +110,7 @@ impl Node {
         if due.is_some_and(|due| due.0 <= now) {
             self.run(now, &Record::Tick);
             self.unsynced.push((now, Record::Tick));
+            self.firm = true;
             self.gather();
         }
     }
@@ -135,7 +137,7 @@ impl Node {
         self.travel.drain_events(&mut |event| events.push(event));
         for event in &events {
             if let EventKind::Answered { ticket, outcome } = &event.kind {
-                self.firm |= outcome.is_firm();
+                assert!(self.firm || !outcome.is_firm(), "{event:?} is a promise");
                 self.owed.push(Owed::Answer(*ticket, outcome.clone()));
             }
         }
@@ -149,7 +151,7 @@ impl Node {
             }
             for parcel in self.travel.parcels(desk, sent.2) {
                 sent.2 = parcel.number;
-                self.firm |= parcel.is_firm();
+                assert!(self.firm || !parcel.is_firm(), "{parcel:?} is a promise");
                 self.owed.push(Owed::Parcel(parcel));
             }
         }
