@@ -9,4 +9,5 @@ mod exchange;
 mod import;
 mod lab;
 mod process;
+mod routes;
 mod verify;
