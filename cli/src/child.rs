@@ -19,6 +19,9 @@ pub(crate) enum Doors {
     Every,
 }
 
+/// Any port of loopback that is free.
+const FREE_PORT: &str = "127.0.0.1:0";
+
 /// A server that serves. It ends with us: it stops when its standard input does, and it is killed
 /// when this value is dropped.
 #[derive(Debug)]
@@ -29,8 +32,6 @@ pub(crate) struct Server {
     /// Held open: a server that may print must not find it closed.
     _output: BufReader<ChildStdout>,
     resp: SocketAddr,
-    xml: Option<SocketAddr>,
-    travel: Option<SocketAddr>,
     /// What it printed before `ready`.
     printed: Vec<String>,
 }
@@ -39,15 +40,25 @@ impl Server {
     /// Starts a server on free ports, and waits until it is ready. Without a directory it makes a
     /// temporary one.
     pub(crate) fn start(data: Option<&Path>, doors: Doors) -> anyhow::Result<Self> {
+        Self::start_with(data, doors, &[])
+    }
+
+    /// The same, with more to be told.
+    fn start_with(
+        data: Option<&Path>,
+        doors: Doors,
+        more: &[(String, String)],
+    ) -> anyhow::Result<Self> {
         let binary = std::env::current_exe().context("the path of this binary")?;
         let mut command = Command::new(binary);
         command.args(["dev", "--attached", "--log", "warn", "--durability", "sync"]);
-        let when = |open| if open { "127.0.0.1:0" } else { "off" };
-        command.args(["--resp", "127.0.0.1:0"]);
+        let when = |open| if open { FREE_PORT } else { "off" };
+        command.args(["--resp", FREE_PORT]);
         let opens = |door| doors == door || doors == Doors::Every;
         command.args(["--xml", when(opens(Doors::RespAndXml))]);
         command.args(["--http", when(doors == Doors::Every)]);
         command.args(["--travel", when(opens(Doors::RespAndTravel))]);
+        command.args(more.iter().flat_map(|(flag, value)| [flag, value]));
         if let Some(data) = data {
             command.arg("--data").arg(data);
         }
@@ -63,19 +74,12 @@ impl Server {
                 return Err(error.context(format!("the server did not start: {status}")));
             }
         };
-        let door = |name| {
-            let mut lines = printed.iter();
-            lines.find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
-        };
-        let resp = door("resp").context("the server named no RESP door")?;
-        let (xml, travel) = (door("xml"), door("travel"));
+        let resp = door(&printed, "resp").context("the server named no RESP door")?;
         Ok(Self {
             child,
             _input: input,
             _output: output,
             resp,
-            xml,
-            travel,
             printed,
         })
     }
@@ -86,13 +90,13 @@ impl Server {
     }
 
     /// Where its XML door is, if it was started with one.
-    pub(crate) const fn xml(&self) -> Option<SocketAddr> {
-        self.xml
+    pub(crate) fn xml(&self) -> Option<SocketAddr> {
+        door(&self.printed, "xml")
     }
 
     /// Where its door of travel is, if it was started with one.
-    pub(crate) const fn travel(&self) -> Option<SocketAddr> {
-        self.travel
+    pub(crate) fn travel(&self) -> Option<SocketAddr> {
+        door(&self.printed, "travel")
     }
 
     /// What it printed when it started.
@@ -131,6 +135,12 @@ impl Drop for Server {
         self.child.kill().ok();
         self.child.wait().ok();
     }
+}
+
+/// The address of a door that was printed.
+fn door(printed: &[String], name: &str) -> Option<SocketAddr> {
+    let mut lines = printed.iter();
+    lines.find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 
 fn until_ready(output: &mut BufReader<ChildStdout>) -> anyhow::Result<Vec<String>> {
