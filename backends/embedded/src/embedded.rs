@@ -254,6 +254,19 @@ impl Embedded {
         machine.query(now.max(state.time()), principal, query)
     }
 
+    /// Travel as it is, the open group included.
+    #[must_use]
+    pub const fn travel(&self) -> &Travel {
+        self.sequencer.state().machines().travel()
+    }
+
+    /// Whether travel has been told of this start, by a [`tick`](Self::tick): before, what it has for
+    /// other processes is of the past.
+    #[must_use]
+    pub fn has_started(&self) -> bool {
+        self.start.is_over()
+    }
+
     /// Starts to load what a command that waits will touch.
     pub fn prefetch<M: Machine>(&self, command: &M::Command<'_>)
     where

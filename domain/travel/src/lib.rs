@@ -40,7 +40,7 @@ pub use command::{Command, Step, Trip};
 pub use event::{Event, EventKind};
 pub use item::{CustomerId, Desk, Desks, InvalidLocation, Item, Location};
 pub use locator::{InvalidLocator, Locator};
-pub use machine::Travel;
+pub use machine::{PerDesk, Travel};
 pub use message::{Order, Report, Request, Say, Vote};
 pub use operation::{Bill, BillLine, Finding, Operation, Stock};
 pub use outcome::{AbortReason, Done, Outcome, Refusal};

@@ -14,7 +14,7 @@ pub mod limits;
 mod request;
 mod verb;
 
-pub use answers::{put_exception, put_help, put_outcome};
+pub use answers::{put_exception, put_help, put_ok, put_outcome};
 pub use frame::{Framed, Lines};
 pub use invalid::{Excerpt, Invalid};
 pub use request::{Ask, Crash, Wording, read};

@@ -119,6 +119,7 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        peers: crate::Peers::default(),
         limits: Limits::STANDARD,
     }
 }

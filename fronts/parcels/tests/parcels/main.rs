@@ -1,0 +1,4 @@
+//! The line between processes: golden bytes, refusals, and streams cut anywhere.
+
+mod bytes;
+mod streams;
