@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::{Context as _, anyhow, ensure};
 use rustix::process::{Pid, Signal, kill_process};
+use turnstile_travel::Desk;
 
 /// Which doors the server opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +127,49 @@ impl Server {
         io::stdout().flush()?;
         // `Child::wait` would close its standard input, had we not taken that.
         self.child.wait()
+    }
+}
+
+/// Travel in five processes: the middleware, and a desk each.
+#[derive(Debug)]
+pub(crate) struct Company {
+    middleware: Server,
+    desks: Vec<Server>,
+}
+
+impl Company {
+    /// Starts all five on free ports, each with a temporary directory of its own, and waits until
+    /// they are ready.
+    pub(crate) fn start() -> anyhow::Result<Self> {
+        let pair = |flag: &str, value: String| (flag.to_owned(), value);
+        let (mut desks, mut peers) = (Vec::new(), Vec::new());
+        for desk in Desk::ALL {
+            let told = [
+                pair("--role", desk.to_string()),
+                pair("--desk", FREE_PORT.to_owned()),
+            ];
+            let server = Server::start_with(None, Doors::Resp, &told)?;
+            let address = door(&server.printed, "desk");
+            let address = address.with_context(|| format!("{desk} named no door"))?;
+            peers.push(pair(&format!("--peer-{desk}"), address.to_string()));
+            desks.push(server);
+        }
+        peers.push(pair("--role", "middleware".to_owned()));
+        Ok(Self {
+            middleware: Server::start_with(None, Doors::RespAndTravel, &peers)?,
+            desks,
+        })
+    }
+
+    /// The one that clients know.
+    pub(crate) const fn middleware(&self) -> &Server {
+        &self.middleware
+    }
+
+    /// Stops all of them, the middleware first.
+    pub(crate) fn stop(self) -> anyhow::Result<()> {
+        self.middleware.stop()?;
+        self.desks.into_iter().try_for_each(Server::stop)
     }
 }
 

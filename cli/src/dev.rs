@@ -18,7 +18,7 @@ use turnstile_server::{Ask, Gate, Request};
 use turnstile_types::{Machine as _, Name, Principal};
 
 use crate::{
-    config::{Config, Flags, Layers, LogFlags},
+    config::{Config, Flags, Layers, LogFlags, Role},
     logging,
     serving::Serving,
     terminal,
@@ -68,8 +68,10 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     if let Some(door) = serving.door("resp") {
         market::open(door).context("the sample market")?;
     }
+    // A middleware alone sells nothing before it has met the others.
     let journeys = serving
         .door("travel")
+        .filter(|_| config.role == Role::All)
         .map(|door| anyhow::Ok((door, journeys::open(door)?)))
         .transpose()
         .context("the sample journeys")?;

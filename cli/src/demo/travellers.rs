@@ -61,6 +61,7 @@ impl Travellers {
         let config = load::Config {
             address: address(&server)?,
             witness: None,
+            processes: None,
             threads: lab::default_threads().get(),
             experiment: Experiment::Rates {
                 clients: vec![CLIENTS],

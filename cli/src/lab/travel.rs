@@ -3,12 +3,13 @@
 use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
-use turnstile_load::travel::{self, Contention, Experiment, Managers, Rate};
+use turnstile_load::travel::{self, Contention, Experiment, Managers, Processes, Rate};
 
 use super::{ProgressLine, conclude, default_threads, duration, own_server};
 use crate::{
-    child::{Doors, Server},
+    child::{Company, Doors, Server},
     exit::Coded,
+    terminal,
 };
 
 #[derive(Args, Debug)]
@@ -17,6 +18,10 @@ pub(crate) struct Arguments {
     /// own
     #[arg(long, value_name = "ADDR")]
     travel: Option<SocketAddr>,
+    /// Of a server of the lab's own: the middleware and its managers in one process, or each in a
+    /// process of its own
+    #[arg(long, value_enum, default_value = "one", conflicts_with = "travel")]
+    servers: Servers,
     /// RESP door of the same server, which tells the report what server it is
     #[arg(long, value_name = "ADDR", requires = "travel")]
     resp: Option<SocketAddr>,
@@ -70,6 +75,20 @@ pub(crate) struct Arguments {
     seed: u64,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Servers {
+    One,
+    Separate,
+}
+
+/// The server under load.
+enum Driven {
+    /// At the door that was named.
+    Named,
+    One(Server),
+    Separate(Company),
+}
+
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Measured {
@@ -87,17 +106,19 @@ enum Over {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let experiment = arguments.experiment()?;
-    let (address, witness, own) = match arguments.travel {
-        Some(address) => (address, arguments.resp, None),
-        None => {
-            let own = own_server(Doors::RespAndTravel)?;
+    let driven = Driven::of(arguments)?;
+    let (address, witness) = match (arguments.travel, driven.own()) {
+        (Some(address), _) => (address, arguments.resp),
+        (None, own) => {
+            let own = own.expect("without an address there is a server of our own");
             let address = own.travel().expect("it was started with a door of travel");
-            (address, Some(own.resp()), Some(own))
+            (address, Some(own.resp()))
         }
     };
     let config = travel::Config {
         address,
         witness,
+        processes: driven.processes(),
         threads: arguments.threads.get(),
         experiment,
         seed: arguments.seed,
@@ -105,8 +126,51 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let line = ProgressLine::new();
     let report = travel::run(&config, &mut |progress| line.show(progress))?;
     line.finish();
-    own.map_or(Ok(()), Server::stop)?;
+    driven.stop()?;
     conclude(&report, report.verdict(), arguments.json.as_deref())
+}
+
+impl Driven {
+    fn of(arguments: &Arguments) -> anyhow::Result<Self> {
+        if arguments.travel.is_some() {
+            return Ok(Self::Named);
+        }
+        if arguments.servers == Servers::One {
+            return Ok(Self::One(own_server(Doors::RespAndTravel)?));
+        }
+        let company = Company::start()?;
+        terminal::note(format_args!(
+            "no server is named: measuring five processes of our own, the middleware at {}, each \
+             with an embedded journal in a temporary directory, durability sync",
+            company.middleware().resp()
+        ));
+        Ok(Self::Separate(company))
+    }
+
+    /// The one that clients know, where it is ours.
+    const fn own(&self) -> Option<&Server> {
+        match self {
+            Self::Named => None,
+            Self::One(server) => Some(server),
+            Self::Separate(company) => Some(company.middleware()),
+        }
+    }
+
+    const fn processes(&self) -> Option<Processes> {
+        match self {
+            Self::Named => None,
+            Self::One(_) => Some(Processes::One),
+            Self::Separate(_) => Some(Processes::Separate),
+        }
+    }
+
+    fn stop(self) -> anyhow::Result<()> {
+        match self {
+            Self::Named => Ok(()),
+            Self::One(server) => server.stop(),
+            Self::Separate(company) => company.stop(),
+        }
+    }
 }
 
 impl Arguments {

@@ -201,6 +201,18 @@ fn the_requests_of_a_journey_are_measured_on_a_server_of_our_own() {
 }
 
 #[test]
+fn travel_in_five_processes_is_measured_and_proven() {
+    let (ended, report) = travel(&["-n", "25", "--servers", "separate"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.err.contains("five processes of our own"), "{ended:?}");
+    assert_eq!(report["config"]["processes"], "separate");
+    let sold = serde_json::json!({"cars": 25, "customers": 150, "flights": 100, "rooms": 25});
+    assert_eq!(report["proof"]["sold"], sold);
+    assert_eq!(report["proof"]["violations"], serde_json::json!([]));
+    assert!(ended.out.contains("in processes of their own"), "{ended:?}");
+}
+
+#[test]
 fn several_clients_at_rates_are_proven_at_the_door_that_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let server = Server::dev(directory.path());
@@ -242,6 +254,10 @@ fn several_clients_at_rates_are_proven_at_the_door_that_is_named() {
 fn travel_that_cannot_be_measured_so_is_a_usage_error() {
     let rows = [
         (&["--resp", "127.0.0.1:1"][..], "--travel"),
+        (
+            &["--servers", "separate", "--travel", "127.0.0.1:1"],
+            "cannot be used with",
+        ),
         (&["--zipf", "1"], "--zipf needs --experiment rate"),
         (&["--zipf", "eleven"], "is no exponent from 0 to 10"),
         (&["-r", "0"], "is no rate"),

@@ -49,6 +49,8 @@ pub struct Config {
     pub address: SocketAddr,
     /// The RESP door of the same server, which says what server it is.
     pub witness: Option<SocketAddr>,
+    /// How travel is played there, where it is known; for the report alone.
+    pub processes: Option<Processes>,
     /// Generator threads; one for each core that the generator may use.
     pub threads: usize,
     pub experiment: Experiment,
@@ -88,6 +90,16 @@ pub enum Managers {
     One,
     /// A flight, a car and a room.
     Several,
+}
+
+/// In which processes the middleware and the managers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Processes {
+    /// All in one.
+    One,
+    /// Each in its own.
+    Separate,
 }
 
 /// How often all clients together begin a transaction.
@@ -395,6 +407,7 @@ mod tests {
             let config = Config {
                 address: "127.0.0.1:1".parse().unwrap(),
                 witness: None,
+                processes: None,
                 threads: 1,
                 experiment,
                 seed: 1,

@@ -9,8 +9,8 @@ use turnstile_stats::{
 };
 
 use super::{
-    Config, Contention, Experiment, Proof, Rate, RateRow, RequestsRow, published, rows::Outcomes,
-    rows::Rows,
+    Config, Contention, Experiment, Processes, Proof, Rate, RateRow, RequestsRow, published,
+    rows::Outcomes, rows::Rows,
 };
 use crate::{Machine, Verdict, door::Server};
 
@@ -126,7 +126,17 @@ impl Report {
         if let Some(server) = &self.server {
             let (version, durability) = (&server.version, &server.durability);
             let address = config.address;
-            writeln!(f, "server {version} at {address}, durability {durability}")?;
+            write!(f, "server {version} at {address}, durability {durability}")?;
+            writeln!(
+                f,
+                "{}",
+                match config.processes {
+                    Some(Processes::One) => ", middleware and managers in one process",
+                    Some(Processes::Separate) =>
+                        ", middleware and managers in processes of their own",
+                    None => "",
+                }
+            )?;
         }
         writeln!(f, "{}", self.machine)
     }

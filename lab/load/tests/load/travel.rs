@@ -13,6 +13,7 @@ fn config(agency: &Agency, experiment: Experiment) -> Config {
     Config {
         address: agency.address,
         witness: None,
+        processes: None,
         threads: 2,
         experiment,
         seed: 1,
