@@ -53,7 +53,7 @@ pub struct RateRow {
     pub rate: Rate,
     /// Transactions committed in each second of the window.
     pub carried: f64,
-    /// Whether less was carried than was offered.
+    /// Whether less was carried than was offered; in a closed loop always.
     pub saturated: bool,
     /// Of committed transactions, in nanoseconds from the instant at which each was due.
     pub response: Summary,
