@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::{
     contest::{self, Contender, Sample},
-    driver::{Order, Speech, Work},
+    driver::{Journey, Load, Managers, Order, Places, Speech, Work},
     ground::{Ground, tell},
     ratio::Ratio,
     server::{Durability, Kind},
@@ -25,19 +25,27 @@ pub(crate) struct Compare {
     /// Compare them durable, and not in memory
     #[arg(long)]
     durable: bool,
+    /// Compare only what has one of these words in its name
+    #[arg(long)]
+    only: Vec<String>,
     /// How often each is measured
     #[arg(long, default_value_t = 5)]
     rounds: usize,
 }
 
-const SPEECHES: [Speech; 4] = [
+const SPEECHES: [Speech; 6] = [
     Speech::Bookings,
     Speech::Orders(Order::Resp),
     Speech::Orders(Order::RespWithId),
     Speech::Orders(Order::Xml),
+    Speech::Itineraries(Places::Own),
+    Speech::Journeys(Journey {
+        managers: Managers::Three,
+        places: Places::Own,
+    }),
 ];
 
-/// Compares rate and server CPU of everything that is said, 50 x 16.
+/// Compares rate and server CPU of everything that is said.
 pub(crate) fn measure(arguments: Compare) -> Result<String> {
     let [old, new] = [arguments.old, arguments.new].map(|turnstile| Ground {
         turnstile,
@@ -49,8 +57,12 @@ pub(crate) fn measure(arguments: Compare) -> Result<String> {
     } else {
         Durability::Memory
     };
+    let only = arguments.only;
     let mut said = String::new();
-    for speech in SPEECHES {
+    for speech in SPEECHES.into_iter().filter(|speech| {
+        let said = speech.to_string();
+        only.is_empty() || only.iter().any(|words| said.contains(words.as_str()))
+    }) {
         let contender = Contender {
             kind: Kind::Turnstile(durability),
             work: Work::Speech(speech),
@@ -60,7 +72,7 @@ pub(crate) fn measure(arguments: Compare) -> Result<String> {
             let mut turns = [(&old, &mut before), (&new, &mut after)];
             turns.rotate_left(round % 2);
             for (ground, samples) in turns {
-                samples.push(contest::sample(ground, contender, old.load(50, 16))?);
+                samples.push(contest::sample(ground, contender, load(ground, speech))?);
             }
         }
         let line = line(contender, &before, &after);
@@ -68,6 +80,17 @@ pub(crate) fn measure(arguments: Compare) -> Result<String> {
         said = said + &line + "\n";
     }
     Ok(said)
+}
+
+/// How a speech is given: most of them pipelined.
+const fn load(ground: &Ground, speech: Speech) -> Load {
+    match speech {
+        Speech::Journeys(_) => Load {
+            requests: 900_000,
+            ..ground.load(64, 1)
+        },
+        Speech::Bookings | Speech::Orders(_) | Speech::Itineraries(_) => ground.load(50, 16),
+    }
 }
 
 fn line(contender: Contender, before: &[Sample], after: &[Sample]) -> String {

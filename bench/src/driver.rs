@@ -18,7 +18,10 @@ use crate::{
     server::{Server, spawn},
 };
 
-pub(crate) use pipe::{Order, Speech};
+pub(crate) use pipe::{
+    Journey, LinesClient, Managers, Order, Places, REQUESTS, Speech, World, done, put_line,
+    started, travel,
+};
 pub(crate) use redis_benchmark::{BOOK, FCALL, SET};
 
 /// How hard a server is driven.

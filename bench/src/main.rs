@@ -19,6 +19,7 @@ mod report;
 mod rooms;
 mod section;
 mod server;
+mod travel;
 
 use std::{
     io::{self, Write as _},
@@ -55,6 +56,8 @@ enum Command {
     Rooms(Rooms),
     /// Every claim about orders over the doors; writes exchange.json and exchange.md
     Exchange(Exchange),
+    /// Every claim about travel, beside Postgres; writes travel.json and travel.md
+    Travel(Travel),
     /// The order book alone, in five market regimes; writes book.json and book.md
     Book(Book),
     /// Two builds of our server under the same loads, as ratios of new to old
@@ -86,6 +89,15 @@ struct Exchange {
     /// Also measure exchange-core, which needs a JDK, Maven and its central repository
     #[arg(long)]
     exchange_core: bool,
+}
+
+#[derive(Args, Debug)]
+struct Travel {
+    #[command(flatten)]
+    run: Run,
+    /// Measure only these parts
+    #[arg(long, value_parser = names(&travel::SECTIONS))]
+    only: Vec<String>,
 }
 
 /// What all measurements of servers have in common.
@@ -122,6 +134,10 @@ fn main() -> Result<()> {
             }
             let programs: &[&str] = if exchange_core { &["java"] } else { &[] };
             measure("exchange", run, &sections, programs)
+        }
+        Command::Travel(Travel { run, only }) => {
+            let sections = chosen(&travel::SECTIONS, &only);
+            measure("travel", run, &sections, &travel::PROGRAMS)
         }
         Command::Book(arguments) => {
             write!(io::stdout(), "{}", book::measure(&arguments)?)?;

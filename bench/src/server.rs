@@ -62,6 +62,7 @@ pub(crate) struct Server {
     resp: SocketAddr,
     http: SocketAddr,
     xml: SocketAddr,
+    lines: SocketAddr,
     start_time: Duration,
 }
 
@@ -80,10 +81,16 @@ impl Server {
     /// Starts a server on what another has left.
     fn start_at(kind: Kind, turnstile: &Path, home: Rc<TempDir>) -> Result<Self> {
         let (resp, http, xml) = (free_address()?, free_address()?, free_address()?);
+        let lines = free_address()?;
         let mut command = match kind {
             Kind::Turnstile(durability) => {
                 let mut command = pin::command(pin::SERVER_CORE, turnstile);
-                turnstile::arguments(&mut command, durability, home.path(), [resp, http, xml]);
+                turnstile::arguments(
+                    &mut command,
+                    durability,
+                    home.path(),
+                    [resp, http, xml, lines],
+                );
                 command
             }
             Kind::Redis(persistence) => {
@@ -106,6 +113,7 @@ impl Server {
             resp,
             http,
             xml,
+            lines,
             start_time: Duration::ZERO,
         };
         server.await_answer(begin)?;
@@ -141,6 +149,11 @@ impl Server {
         self.xml
     }
 
+    /// The door of travel.
+    pub(crate) const fn lines(&self) -> SocketAddr {
+        self.lines
+    }
+
     pub(crate) fn cpu(&self) -> Result<Duration> {
         process::cpu(self.child.id())
     }
@@ -166,6 +179,11 @@ impl Server {
             Kind::Turnstile(_) => turnstile::booked_total(&mut connection),
             Kind::Redis(_) => redis::keys(&mut connection),
         }
+    }
+
+    /// How many groups of records our server has made durable.
+    pub(crate) fn groups(&self) -> Result<u64> {
+        turnstile::groups(&mut self.connect()?)
     }
 
     /// How many bookings our server holds.
@@ -255,7 +273,7 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
 }
 
 /// An address of loopback that nobody listens on at this moment.
-fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?)
 }

@@ -4,6 +4,7 @@ use std::{io, net::Shutdown};
 
 use mio::net::TcpStream;
 use turnstile_travel::Outcome;
+use turnstile_types::Position;
 
 use crate::{
     buffer::{Filled, Input, Output},
@@ -110,7 +111,7 @@ impl Connection {
         let may_read = matches!(self.incoming, Incoming::Ready | Incoming::Ending);
         match self.phase {
             Phase::Serving | Phase::LastCall => {
-                let waits = self.conversation.awaits().is_some();
+                let waits = self.conversation.waits();
                 let takes = self.takes(limits);
                 !waits && takes && (self.unfinished || may_read)
             }
@@ -142,7 +143,7 @@ impl Connection {
     /// The server stops: reads once more, then closes. Whoever waits for an answer that may never
     /// come is told so, and nothing of what it has sent since is done.
     pub(crate) fn last_call(&mut self) {
-        if self.phase == Phase::Serving && self.conversation.awaits().is_some() {
+        if self.phase == Phase::Serving && self.conversation.waits() {
             self.put_durable(Conversation::end);
             self.phase = Phase::Closing;
         }
@@ -164,7 +165,7 @@ impl Connection {
             self.discard(scratch);
             return 0;
         }
-        if self.conversation.awaits().is_some() {
+        if self.conversation.waits() {
             return 0;
         }
         let held = self.held();
@@ -264,7 +265,7 @@ impl Connection {
                 Next::Close => self.phase = Phase::Closing,
                 Next::Drop => self.phase = Phase::Gone,
             }
-            if self.conversation.awaits().is_some() {
+            if self.conversation.waits() {
                 self.unfinished = true;
                 break;
             }
@@ -367,8 +368,9 @@ impl Connection {
         self.put_durable(|conversation, out| conversation.put_message(message, out));
     }
 
-    /// Appends the late answer that it waits for; then it goes on with what has come meanwhile.
-    pub(crate) fn put_late(&mut self, late: &Outcome) {
+    /// Appends a late answer; after the last that it waits for it goes on with what has come
+    /// meanwhile.
+    pub(crate) fn put_late(&mut self, late: (Position, &Outcome)) {
         self.put_durable(|conversation, out| conversation.put_late(late, out));
     }
 
@@ -391,8 +393,7 @@ impl Connection {
                 None => match self.conversation.peer() {
                     Some(peer) => peer.met().is_none() && over(self.active, HELLO_SWEEPS.into()),
                     None => {
-                        let listens =
-                            self.conversation.follows() || self.conversation.awaits().is_some();
+                        let listens = self.conversation.follows() || self.conversation.waits();
                         !listens && over(self.active, limits.idle.as_secs())
                     }
                 },

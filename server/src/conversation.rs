@@ -115,20 +115,33 @@ impl Conversation {
         }
     }
 
-    /// The ticket of the late answer that its client is owed. It is not [run](Self::run) before it
-    /// has it: answers keep the order of the requests.
-    pub(crate) fn awaits(&self) -> Option<Position> {
+    /// Whether its client is owed late answers. It is not [run](Self::run) before it has them:
+    /// answers keep the order of the requests.
+    pub(crate) const fn waits(&self) -> bool {
         match self {
-            Self::Lines(session) => session.awaits(),
-            Self::Resp { .. } | Self::Xml(_) | Self::Peer(_) => None,
+            Self::Lines(session) => session.awaits().is_some(),
+            Self::Resp { session, .. } => session.waits(),
+            Self::Xml(_) | Self::Peer(_) => false,
         }
     }
 
-    /// Appends the late answer; it is awaited no more.
-    pub(crate) fn put_late(&mut self, late: &Outcome, out: &mut Vec<u8>) {
+    /// The tickets of the late answers that its client is owed.
+    pub(crate) fn awaited(&self) -> impl Iterator<Item = Position> {
+        let (one, session) = match self {
+            Self::Lines(session) => (session.awaits(), None),
+            Self::Resp { session, .. } => (None, Some(session)),
+            Self::Xml(_) | Self::Peer(_) => (None, None),
+        };
+        one.into_iter()
+            .chain(session.into_iter().flat_map(Session::awaited))
+    }
+
+    /// Tells a late answer, as soon as every other is there that its reply waits for.
+    pub(crate) fn put_late(&mut self, late: (Position, &Outcome), out: &mut Vec<u8>) {
         match self {
-            Self::Lines(session) => session.put_late(late, out),
-            Self::Resp { .. } | Self::Xml(_) | Self::Peer(_) => {}
+            Self::Lines(session) => session.put_late(late.1, out),
+            Self::Resp { session, .. } => session.put_late(late, out),
+            Self::Xml(_) | Self::Peer(_) => {}
         }
     }
 
@@ -198,7 +211,8 @@ impl Conversation {
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
         match self {
             Self::Lines(session) => session.end(out),
-            Self::Resp { .. } | Self::Xml(_) | Self::Peer(_) => {}
+            Self::Resp { session, .. } => session.end(out),
+            Self::Xml(_) | Self::Peer(_) => {}
         }
     }
 

@@ -174,7 +174,7 @@ impl FaultPoints {
                 return awaited.contains(desk);
             }
             Some((_, Kind::Ask)) => self.reach(Who::Desk(desk), BEFORE_VOTING),
-            Some((xid, Kind::Decision)) if is_prepared(travel, desk, xid) => {
+            Some((xid, Kind::Decision)) if travel.is_in_doubt(desk, xid) => {
                 self.reach(Who::Desk(desk), BEFORE_APPLYING);
             }
             Some((_, Kind::Decision)) | None => {}
@@ -304,14 +304,6 @@ fn awaited(travel: &Travel, xid: Xid) -> Desks {
         }
         _ => Desks::NONE,
     }
-}
-
-/// Whether a transaction waits at the desk for its decision.
-fn is_prepared(travel: &Travel, desk: Desk, xid: Xid) -> bool {
-    let (after, limit) = (Xid(xid.0.saturating_sub(1)), 1);
-    let query = Query::InDoubt { desk, after, limit };
-    let answer = travel.query(Timestamp(0), &Principal::local(), &query);
-    answer == Answer::InDoubt(vec![xid])
 }
 
 #[expect(

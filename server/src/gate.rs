@@ -60,7 +60,7 @@ pub struct LineStatus {
     pub peer_life: u64,
     /// Parcels that the peer has not said to have taken.
     pub unacknowledged: usize,
-    /// Transactions that wait for their decision at the desk, if it is played here; at most a page.
+    /// Transactions that wait for their decision at the desk, if it is played here.
     pub in_doubt: usize,
 }
 

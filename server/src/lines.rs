@@ -5,10 +5,10 @@ mod crashing;
 use std::fmt;
 
 use turnstile_lines::{
-    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_ok, put_outcome,
-    read,
+    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_ok,
+    put_outcome, read,
 };
-use turnstile_travel::{Command, Outcome, Travel};
+use turnstile_travel::{Answer, Command, Locator, Outcome, Query, Travel};
 use turnstile_types::Position;
 
 use crate::{
@@ -47,8 +47,11 @@ impl LinesSession {
     }
 
     /// The ticket of the answer that a command waits for, and every line behind it.
-    pub(crate) fn awaits(&self) -> Option<Position> {
-        self.waiting.map(|(ticket, _)| ticket)
+    pub(crate) const fn awaits(&self) -> Option<Position> {
+        match self.waiting {
+            Some((ticket, _)) => Some(ticket),
+            None => None,
+        }
     }
 
     /// Answers the line at the start of `bytes`.
@@ -95,6 +98,7 @@ impl LinesSession {
                 Ok(()) => put_ok(out),
                 Err(why) => refuse(around.engine, why, out),
             },
+            Ok(Ask::Itinerary(locator)) => show(around.engine, locator, out),
             Ok(Ask::Shutdown) => {
                 tracing::info!("a client has asked for the end of the server");
                 if around.engine.travel().settings().roles.coordinator {
@@ -145,6 +149,14 @@ impl LinesSession {
 pub(crate) fn end_of_input(engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
     if !left.trim_ascii().is_empty() {
         refuse(engine, UNFINISHED, out);
+    }
+}
+
+fn show(engine: &Engine, locator: Locator, out: &mut Vec<u8>) {
+    let query = Query::Itinerary { locator };
+    match engine.query::<Travel>(&engine.principal, &query) {
+        Answer::Itinerary(view) => put_itinerary(out, view.as_ref()),
+        other => unreachable!("an itinerary was asked for, not {other:?}"),
     }
 }
 

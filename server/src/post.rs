@@ -154,7 +154,7 @@ impl Route {
     /// be it a greeting.
     fn turns_over(&mut self, travel: &Travel, desk: Desk, now: Instant) -> bool {
         let settings = travel.settings();
-        let period = settings.lifetime_ms / GREETINGS_PER_LIFETIME;
+        let period = (settings.lifetime_ms / GREETINGS_PER_LIFETIME).max(1);
         let greeting = travel.greeting(desk);
         let lives = (greeting.life, greeting.peer_life);
         if self.lives != Some(lives) {
@@ -174,3 +174,6 @@ impl Route {
         settings.roles.coordinator || self.told != greeting.received
     }
 }
+
+#[cfg(test)]
+mod tests;

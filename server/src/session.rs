@@ -4,6 +4,7 @@ mod batch;
 mod client;
 mod following;
 mod hello;
+mod late;
 mod report;
 mod run;
 
@@ -14,15 +15,19 @@ use turnstile_exchange::Exchange;
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
     catalogue::{self, Action, Verb},
-    exchange, rooms,
+    exchange, rooms, travel,
 };
 use turnstile_rooms::Rooms;
+use turnstile_travel::{LateAnswer, Outcome, Travel};
+use turnstile_types::Position;
 
 use crate::{connections::Connections, counters::ErrorCode, engine::Engine, signals::Signals};
 
-use self::{batch::Batch, following::Following};
+use self::{batch::Batch, following::Following, late::Late};
 
 pub(crate) use self::run::{Run, RunEnd};
+
+const FORGOTTEN: &str = "ERR the answer to this key came late, and too long ago: it is forgotten";
 
 /// What is done with the connection after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +58,8 @@ pub(crate) struct Session {
     replies: Replies,
     batch: Option<Batch>,
     following: Following,
+    /// The reply that waits for late answers.
+    late: Late,
     since_ms: u64,
 }
 
@@ -76,6 +83,7 @@ impl Session {
             replies: Replies::On,
             batch: None,
             following: Following::default(),
+            late: Late::default(),
             since_ms,
         }
     }
@@ -88,9 +96,29 @@ impl Session {
         &self.following
     }
 
-    /// Bytes kept for `EXEC`.
+    /// Bytes kept for `EXEC`, or of a reply that is held back.
     pub(crate) fn held(&self) -> usize {
-        self.batch.as_ref().map_or(0, Batch::size)
+        self.batch.as_ref().map_or(0, Batch::size) + self.late.size()
+    }
+
+    /// Whether a reply is held back, and with it every request behind it.
+    pub(crate) const fn waits(&self) -> bool {
+        !self.late.is_empty()
+    }
+
+    /// The tickets of the answers that the reply waits for.
+    pub(crate) fn awaited(&self) -> impl Iterator<Item = Position> {
+        self.late.tickets()
+    }
+
+    /// Tells an answer that is waited for; the reply is sent with the last of them.
+    pub(crate) fn put_late(&mut self, late: (Position, &Outcome), out: &mut Vec<u8>) {
+        self.late.fill(late, self.protocol, out);
+    }
+
+    /// The server stops, and whoever waits is told so.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
+        self.late.end(self.protocol, out);
     }
 
     /// Answers a request of which no more is kept, nor of the batch that it belongs to.
@@ -129,6 +157,9 @@ impl Session {
                 self.invalid(around.engine, format_args!("ERR {unknown}"), out)
             }
         };
+        if self.waits() {
+            self.late.hold(out, start, silent);
+        }
         if silent {
             out.truncate(start);
             if self.replies == Replies::Skip {
@@ -176,6 +207,7 @@ impl Session {
         match action {
             Action::Rooms(verb) => self.rooms(around.engine, verb, arguments, out),
             Action::Exchange(verb) => self.exchange(around.engine, verb, arguments, out),
+            Action::Travel(verb) => self.travel(around.engine, verb, arguments, out),
             Action::Session(verb) => self.own(around, verb, arguments, out),
         }
     }
@@ -263,6 +295,45 @@ impl Session {
                 exchange::put_answer(&mut reply, &answer);
             }
         }
+    }
+
+    /// A request to travel. One that must wait leaves a gap in the reply.
+    fn travel(
+        &mut self,
+        engine: &mut Engine,
+        verb: travel::Verb,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let (command, key) = match travel::parse(verb, arguments) {
+            Ok(travel::Request::Command { command, key }) => (command, key),
+            Ok(travel::Request::Query(query)) => {
+                let answer = engine.query::<Travel>(&engine.principal, &query);
+                travel::put_answer(&mut Encoder::new(out, self.protocol), &answer);
+                return Next::Go;
+            }
+            Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
+        };
+        let principal = engine.principal;
+        match engine.execute::<Travel>(&principal, key, &command) {
+            Ok(decided) => {
+                let (position, replayed) = (decided.position, decided.replayed);
+                let outcome = match decided.outcome {
+                    Outcome::Waiting { ticket } => engine.late_answer(ticket),
+                    outcome => LateAnswer::Given(outcome),
+                };
+                let mut reply = Encoder::new(out, self.protocol);
+                match outcome {
+                    LateAnswer::Given(outcome) => {
+                        travel::put_outcome(&mut reply, &outcome, position, replayed);
+                    }
+                    LateAnswer::Pending => self.late.leave_gap(position, replayed, out),
+                    LateAnswer::Unknown => reply.error(format_args!("{FORGOTTEN}")),
+                }
+            }
+            Err(refused) => put_execute_error(&mut Encoder::new(out, self.protocol), refused),
+        }
+        Next::Go
     }
 
     fn own(

@@ -11,7 +11,7 @@ use crate::counters::Counters;
 /// One who waits for a late answer.
 #[derive(Debug)]
 pub(crate) enum Waiter {
-    /// The connection at this place, which is not served before it has its answer.
+    /// The connection at this place, which is not served before it has its answers.
     Connection(usize),
     /// Somebody on another thread.
     Asked(oneshot::Sender<LateAnswer>),
@@ -21,7 +21,7 @@ pub(crate) enum Waiter {
 ///
 /// A ticket is the position of a record, and its answer is an event of that record's group or of a
 /// later one. So whoever asks in the open group, and is told that the answer is pending, has not
-/// missed it. A connection waits for one answer at a time; several may wait for the same.
+/// missed it. A connection may wait for several answers, and several for the same.
 #[derive(Debug)]
 pub(crate) struct Tickets {
     waiters: BTreeMap<Position, Vec<Waiter>>,

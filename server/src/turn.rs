@@ -349,7 +349,7 @@ impl FastLoop {
                 continue;
             };
             let followed = connection.conversation().follows();
-            let awaited = connection.conversation().awaits();
+            let waited = connection.conversation().waits();
             let mut around = Surroundings {
                 engine: &mut self.engine,
                 others: &self.connections,
@@ -364,8 +364,10 @@ impl FastLoop {
                     self.followers.push(place);
                 }
             }
-            if let (None, Some(ticket)) = (awaited, connection.conversation().awaits()) {
-                self.tickets.add(ticket, Waiter::Connection(place));
+            if !waited {
+                for ticket in connection.conversation().awaited() {
+                    self.tickets.add(ticket, Waiter::Connection(place));
+                }
             }
             connection.queued = connection.is_due(&self.limits);
             if connection.queued {
@@ -427,7 +429,7 @@ impl FastLoop {
     fn close(&mut self, place: usize) {
         if let Some(connection) = self.connections.take(place) {
             let door = connection.conversation().door();
-            if let Some(ticket) = connection.conversation().awaits() {
+            for ticket in connection.conversation().awaited() {
                 self.tickets.forget(ticket, place);
             }
             let line = connection.conversation().peer().and_then(PeerSession::desk);

@@ -4,6 +4,7 @@
 mod server {
     pub(crate) mod client;
     mod conversation;
+    mod desk;
     mod endings;
     mod exchange;
     mod hoarding;
@@ -12,4 +13,5 @@ mod server {
     mod overlap;
     mod travel;
     mod travel_lines;
+    mod travel_resp;
 }

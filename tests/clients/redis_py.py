@@ -108,7 +108,53 @@ def errors_leave_the_connection_usable():
             equal(door.ping(), True)
 
 
+def travel(*words):
+    return door.execute_command(*words)
+
+
+def fields(reply, *names):
+    """What was done, by name in either form; its position is not compared."""
+    if PROTOCOL == 2:
+        equal((reply[0], len(reply)), (1, len(names) + 2))
+        return dict(zip(names, reply[1:]))
+    equal((reply["outcome"], set(reply)), ("done", {"outcome", "position", *names}))
+    return {name: reply[name] for name in names}
+
+
+def journeys_wait_for_locks():
+    flight, customer = f"flight-{PROTOCOL}", PROTOCOL
+    first = fields(travel("TRAVEL.START"), "xid")["xid"]
+    fields(travel("TRAVEL.ADD", first, flight, 2, 100))
+    equal(fields(travel("TRAVEL.ADDCUSTOMER", first, customer), "customer"), {"customer": customer})
+
+    # Another connection wants what this one has locked.
+    other = door.connection_pool.get_connection()
+    other.send_command("TRAVEL.BOOK", customer, flight, "HOLD", 60000)
+    waiting = []
+    while not waiting:
+        waiting = travel("TRAVEL.TX", "LIST", "STATE", "waiting")
+    view = dict(zip(waiting[0][::2], waiting[0][1::2])) if PROTOCOL == 2 else waiting[0]
+    equal((view["waits_for"], view["awaited"]), (first, ["flights"]))
+    fields(travel("TRAVEL.COMMIT", first))
+    held = fields(other.read_response(), "locator", "price", "until")
+    door.connection_pool.release(other)
+    equal(held["price"], 100)
+
+    shown = travel("TRAVEL.ITINERARY", held["locator"])
+    shown = dict(zip(shown[::2], shown[1::2])) if PROTOCOL == 2 else shown
+    equal((shown["state"], shown["until"]), ("held", held["until"]))
+    fields(travel("TRAVEL.CONFIRM", held["locator"]))
+    fields(travel("TRAVEL.BOOK", customer, flight), "locator", "price")
+    sold_out = travel("TRAVEL.BOOK", customer, flight)
+    if PROTOCOL == 2:
+        equal(sold_out, [0, "sold_out", flight])
+    else:
+        equal((sold_out["reason"], sold_out["item"]), ("sold_out", flight))
+    fields(travel("TRAVEL.CANCEL", held["locator"]))
+
+
 equal(door.ping(), True)
+journeys_wait_for_locks()
 books_and_cancels()
 repeats_with_a_key()
 pipelines(True, "05")

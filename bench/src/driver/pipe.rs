@@ -5,7 +5,9 @@
 //! way in one write, and the next ones when all of these are answered.
 
 mod flow;
+mod journeys;
 mod orders;
+mod world;
 
 use std::{
     fmt,
@@ -28,8 +30,11 @@ use crate::{
     server::Server,
 };
 
+pub(crate) use journeys::{Journey, Managers, Places, REQUESTS, done, put_line, travel};
+use journeys::{Traveler, Tripper};
 pub(crate) use orders::Order;
 use orders::Trader;
+pub(crate) use world::{LinesClient, World, started};
 
 /// Bytes of one read: all answers to one write fit.
 const READ_BYTES: usize = 64 << 10;
@@ -50,6 +55,10 @@ pub(crate) enum Speech {
     Bookings,
     /// Orders and cancels, as [`flow`] has them.
     Orders(Order),
+    /// Transactions of nine requests over the lines door, one request under way.
+    Journeys(Journey),
+    /// Trips by flight and car to a room, each in one command over RESP.
+    Itineraries(Places),
 }
 
 /// One side of a conversation.
@@ -59,6 +68,11 @@ trait Talk {
 
     /// Takes the first answer, if it is whole.
     fn hear(&mut self, bytes: &[u8]) -> Result<Option<Heard>>;
+
+    /// Whether it may end here, once it has asked for its share.
+    fn may_end(&self) -> bool {
+        true
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,26 +88,42 @@ pub(super) fn prepare(speech: Speech, server: &Server, load: Load) -> Result<()>
     match speech {
         Speech::Bookings => Ok(()),
         Speech::Orders(_) => orders::prepare(&mut server.connect()?, load.connections),
+        Speech::Journeys(_) | Speech::Itineraries(_) => World::make(server.lines()),
     }
 }
 
 pub(super) fn drive(speech: Speech, server: &Server, load: Load) -> Result<Tally> {
     let address = match speech {
-        Speech::Bookings => server.resp(),
+        Speech::Bookings | Speech::Itineraries(_) => server.resp(),
         Speech::Orders(order) => order.address(server),
+        Speech::Journeys(_) => server.lines(),
     };
     let callers = thread::spawn(move || {
         pin(CLIENT_CORE)?;
         match speech {
-            Speech::Bookings => call(address, load, Booker::new),
-            Speech::Orders(order) => call(address, load, |number| Trader::new(order, number)),
+            Speech::Bookings => told(call(address, load, Booker::new)),
+            Speech::Orders(order) => told(call(address, load, |number| Trader::new(order, number))),
+            Speech::Journeys(journey) => {
+                told(call(address, load, |number| Traveler::new(journey, number)))
+            }
+            Speech::Itineraries(places) => {
+                told(call(address, load, |number| Tripper::new(places, number)))
+            }
         }
     });
     joined(callers)
 }
 
-/// Has the whole load done, over connections that are numbered from 0.
-fn call<T: Talk>(address: SocketAddr, load: Load, talk: impl Fn(u32) -> T) -> Result<Tally> {
+fn told<T>(called: Result<(Tally, Vec<T>)>) -> Result<Tally> {
+    called.map(|(tally, _talks)| tally)
+}
+
+/// Has the whole load done, over connections that are numbered from 0; what they talked is given back.
+fn call<T: Talk>(
+    address: SocketAddr,
+    load: Load,
+    talk: impl Fn(u32) -> T,
+) -> Result<(Tally, Vec<T>)> {
     let (requests, surplus) = (
         load.requests / load.connections,
         load.requests % load.connections,
@@ -135,10 +165,13 @@ fn call<T: Talk>(address: SocketAddr, load: Load, talk: impl Fn(u32) -> T) -> Re
         }
     }
     let (elapsed, cpu) = (begin.elapsed(), process::cpu_of_this_thread() - cpu);
-    Ok(tally(&callers, load.requests, elapsed, cpu))
+    let tally = tally(&callers, elapsed, cpu);
+    let talks = callers.into_iter().map(|caller| caller.talk);
+    Ok((tally, talks.collect()))
 }
 
-fn tally<T>(callers: &[Caller<T>], requests: u32, elapsed: Duration, cpu: Duration) -> Tally {
+fn tally<T>(callers: &[Caller<T>], elapsed: Duration, cpu: Duration) -> Tally {
+    let requests = callers.iter().map(|caller| caller.asked).sum();
     Tally {
         requests,
         accepted: Some(callers.iter().map(|caller| caller.accepted).sum()),
@@ -154,8 +187,9 @@ struct Caller<T> {
     out: Vec<u8>,
     /// The beginning of an answer that is not whole.
     partial: Vec<u8>,
-    /// Requests that are not yet sent.
+    /// Requests of its share that are not yet sent.
     left: u32,
+    asked: u32,
     under_way: u32,
     accepted: u32,
 }
@@ -170,14 +204,20 @@ impl<T: Talk> Caller<T> {
             out: Vec::new(),
             partial: Vec::new(),
             left,
+            asked: 0,
             under_way: 0,
             accepted: 0,
         })
     }
 
     fn ask(&mut self, depth: u32) -> Result<()> {
-        self.under_way = depth.min(self.left);
-        self.left -= self.under_way;
+        self.under_way = if self.left > 0 {
+            depth.min(self.left)
+        } else {
+            1
+        };
+        self.left -= self.under_way.min(self.left);
+        self.asked += self.under_way;
         self.out.clear();
         for _ in 0..self.under_way {
             self.talk.ask(&mut self.out);
@@ -206,7 +246,7 @@ impl<T: Talk> Caller<T> {
             return Ok(false);
         }
         ensure!(self.partial.is_empty(), "an answer to nothing");
-        if self.left == 0 {
+        if self.left == 0 && self.talk.may_end() {
             return Ok(true);
         }
         self.ask(depth)?;
@@ -294,6 +334,8 @@ impl fmt::Display for Speech {
         match self {
             Self::Bookings => f.write_str("ROOMS.BOOK"),
             Self::Orders(order) => order.fmt(f),
+            Self::Journeys(journey) => write!(f, "nine requests, {journey}"),
+            Self::Itineraries(places) => write!(f, "TRAVEL.BOOK, {places}"),
         }
     }
 }

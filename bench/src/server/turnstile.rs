@@ -35,11 +35,11 @@ pub(super) fn arguments(
     command: &mut Command,
     durability: Durability,
     home: &Path,
-    [resp, http, xml]: [SocketAddr; 3],
+    [resp, http, xml, lines]: [SocketAddr; 4],
 ) {
     command
         .args(["dev", "--durability", &durability.to_string()])
-        .args(["--resp", &resp.to_string(), "--travel", "off"])
+        .args(["--resp", &resp.to_string(), "--travel", &lines.to_string()])
         .args(["--xml", &xml.to_string(), "--http", &http.to_string()]);
     if durability == Durability::Sync {
         command.arg("--data").arg(home.join(JOURNAL));
@@ -56,8 +56,13 @@ pub(super) fn bookings(connection: &mut Connection) -> Result<u64> {
     count(connection, "rooms_bookings")
 }
 
+/// Groups made durable since it started.
+pub(super) fn groups(connection: &mut Connection) -> Result<u64> {
+    count(connection, "groups")
+}
+
 fn count(connection: &mut Connection, name: &str) -> Result<u64> {
-    let reply = connection.command(&[b"INFO", b"rooms"])?;
+    let reply = connection.command(&[b"INFO"])?;
     let text = reply.as_str().context("INFO answers with a text")?;
     let count = super::field(text, name).with_context(|| format!("INFO has no {name}"))?;
     Ok(count.trim().parse()?)

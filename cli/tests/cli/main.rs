@@ -9,5 +9,6 @@ mod exchange;
 mod import;
 mod lab;
 mod process;
+mod roles;
 mod routes;
 mod verify;

@@ -1,6 +1,6 @@
 //! What happened, for those who follow the service and for those who wait for an answer.
 
-use turnstile_types::{Position, Timestamp};
+use turnstile_types::{Position, Principal, Timestamp};
 
 use crate::{AbortReason, Desk, Locator, Outcome, Xid};
 
@@ -49,6 +49,7 @@ pub enum EventKind {
         desk: Desk,
         xid: Xid,
         commit: bool,
+        by: Principal,
     },
     /// A desk ended a transaction otherwise than was decided, because an operator said so. It may
     /// be told more than once.

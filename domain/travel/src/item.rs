@@ -105,7 +105,38 @@ pub enum Item {
     Room(Location),
 }
 
+/// Why some text is not an [`Item`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvalidItem {
+    /// It begins with none of `flight-`, `car-` and `room-`.
+    Kind,
+    /// What follows `flight-` is no number of 32 bits.
+    Flight,
+    Location(InvalidLocation),
+}
+
 impl Item {
+    /// Parses an item as it is shown: `flight-12`, `car-rome`, `room-new york`; case does not count.
+    ///
+    /// # Errors
+    /// Text that names no item.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidItem> {
+        let dash = text.iter().position(|byte| *byte == b'-');
+        let (kind, rest) = text.split_at(dash.ok_or(InvalidItem::Kind)?);
+        let rest = rest.strip_prefix(b"-").unwrap_or_default();
+        let location = || Location::parse(rest).map_err(InvalidItem::Location);
+        if kind.eq_ignore_ascii_case(b"flight") {
+            let number = str::from_utf8(rest).ok().and_then(|text| text.parse().ok());
+            number.map(Self::Flight).ok_or(InvalidItem::Flight)
+        } else if kind.eq_ignore_ascii_case(b"car") {
+            location().map(Self::Car)
+        } else if kind.eq_ignore_ascii_case(b"room") {
+            location().map(Self::Room)
+        } else {
+            Err(InvalidItem::Kind)
+        }
+    }
+
     /// The desk that sells it.
     #[must_use]
     pub const fn desk(&self) -> Desk {
@@ -116,6 +147,23 @@ impl Item {
         }
     }
 }
+
+impl fmt::Display for InvalidItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kind => write!(f, "an item is flight-NUMBER, car-LOCATION or room-LOCATION"),
+            Self::Flight => write!(
+                f,
+                "a flight's number is a whole number from {} to {}",
+                i32::MIN,
+                i32::MAX
+            ),
+            Self::Location(invalid) => invalid.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InvalidItem {}
 
 impl fmt::Display for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -148,6 +196,13 @@ impl Desk {
             Self::Rooms => "rooms",
             Self::Customers => "customers",
         }
+    }
+
+    /// What such a word stands for, whatever the case of its letters.
+    #[must_use]
+    pub fn named(word: &[u8]) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|desk| desk.code().as_bytes().eq_ignore_ascii_case(word))
     }
 
     const fn bit(self) -> u8 {
@@ -248,6 +303,28 @@ mod tests {
                 parsed.as_ref().map(Location::as_str),
                 expected.as_ref().copied()
             );
+        }
+    }
+
+    #[test]
+    fn an_item_is_read_as_it_is_shown() {
+        let place = |text: &[u8]| Location::parse(text).unwrap();
+        let rows: [(&[u8], Result<Item, InvalidItem>); 9] = [
+            (b"flight-12", Ok(Item::Flight(12))),
+            (b"Flight--2147483648", Ok(Item::Flight(i32::MIN))),
+            (b"CAR-Rome", Ok(Item::Car(place(b"rome")))),
+            (b"room-new york", Ok(Item::Room(place(b"new york")))),
+            (b"car-a-b", Ok(Item::Car(place(b"a-b")))),
+            (b"flight-2147483648", Err(InvalidItem::Flight)),
+            (b"car-", Err(InvalidItem::Location(InvalidLocation::Empty))),
+            (b"bus-3", Err(InvalidItem::Kind)),
+            (b"flight", Err(InvalidItem::Kind)),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(Item::parse(text), expected);
+            if let Ok(item) = expected {
+                assert_eq!(Item::parse(item.to_string().as_bytes()), Ok(item));
+            }
         }
     }
 

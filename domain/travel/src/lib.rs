@@ -38,15 +38,16 @@ mod wire;
 pub use channel::{Body, Parcel};
 pub use command::{Command, Step, Trip};
 pub use event::{Event, EventKind};
-pub use item::{CustomerId, Desk, Desks, InvalidLocation, Item, Location};
+pub use item::{CustomerId, Desk, Desks, InvalidItem, InvalidLocation, Item, Location};
 pub use locator::{InvalidLocator, Locator};
+pub use locks::Mode as LockMode;
 pub use machine::{PerDesk, Travel};
 pub use message::{Order, Report, Request, Say, Vote};
-pub use operation::{Bill, BillLine, Finding, Operation, Stock};
+pub use operation::{Bill, BillLine, Finding, Operation, Resource, Stock};
 pub use outcome::{AbortReason, Done, Outcome, Refusal};
 pub use query::{
-    Answer, ItineraryState, ItineraryView, LateAnswer, Query, Totals, TransactionState,
-    TransactionView,
+    Answer, BranchView, ItineraryState, ItineraryView, LateAnswer, Query, Stage, Totals,
+    TransactionState, TransactionView,
 };
 pub use settings::{Roles, Settings};
 pub use xid::Xid;

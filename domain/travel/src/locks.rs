@@ -6,7 +6,7 @@ use crate::{Xid, limits};
 
 /// How something is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// To read it.
     Shared,
     /// To change single members of a whole: several may, but nobody reads the whole meanwhile.
@@ -16,6 +16,16 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
+    /// The stable word on every door.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Intent => "intent",
+            Self::Exclusive => "exclusive",
+        }
+    }
+
     /// Whether two transactions may hold these at once.
     pub(crate) fn admits(self, other: Self) -> bool {
         self == other && self != Self::Exclusive
@@ -165,6 +175,28 @@ impl<R: Copy + Ord> Locks<R> {
     /// Whether anybody holds or wants it.
     pub(crate) fn is_locked(&self, resource: &R) -> bool {
         self.queues.contains_key(resource)
+    }
+
+    /// What a transaction holds, in order of acquisition.
+    pub(crate) fn of_holder(&self, xid: Xid) -> impl ExactSizeIterator<Item = (R, Mode)> {
+        let held = self.held.get(&xid).map_or(&[][..], Vec::as_slice);
+        held.iter().map(move |&resource| {
+            let queue = self.queues.get(&resource).expect("it is held");
+            let mut holders = queue.holders.iter();
+            let mine = holders.find(|holder| holder.xid == xid);
+            (resource, mine.expect("it holds it").mode)
+        })
+    }
+
+    /// What a transaction waits for, and for whom.
+    pub(crate) fn of_waiter(&self, xid: Xid) -> Option<(R, Mode, Blockers)> {
+        let &resource = self.waiting.get(&xid)?;
+        let queue = self.queues.get(&resource).expect("it is waited for");
+        let mut waiters = queue.waiters.iter();
+        let mode = waiters.find(|waiter| waiter.xid == xid)?.mode;
+        let mut waits = queue.waits();
+        let (_, blockers) = waits.find(|(waiter, _)| *waiter == xid)?;
+        Some((resource, mode, blockers))
     }
 
     /// Who may change it, if anybody.

@@ -47,6 +47,8 @@ pub struct Travel {
     pub(crate) late: BTreeMap<Position, Outcome>,
     /// What desks have said, until it is carried away.
     reports: VecDeque<(Desk, Report)>,
+    /// Room for what a desk says at one request.
+    say: Vec<Report>,
     events: Vec<Event>,
     /// Whether something firm was done or said by the record that was applied last.
     promised: bool,
@@ -75,6 +77,7 @@ impl Machine for Travel {
             to_coordinator: PerDesk::each(|_| Channel::new()),
             late: BTreeMap::new(),
             reports: VecDeque::new(),
+            say: Vec::new(),
             events: Vec::new(),
             promised: false,
             last_event: (Position(0), 0),
@@ -222,7 +225,7 @@ impl Travel {
         roles.desks.iter().filter(move |_| !roles.coordinator)
     }
 
-    fn abandoned_at(&self, desk: Desk) -> Option<Timestamp> {
+    pub(crate) fn abandoned_at(&self, desk: Desk) -> Option<Timestamp> {
         let patience_ms = self.settings.lifetime_ms * limits::LIFETIMES_OF_PATIENCE;
         self.desks.at(desk).abandoned_at(patience_ms)
     }
@@ -243,7 +246,7 @@ impl Travel {
     /// Carries what is said to whom it is said, until nobody says more. Reports go before
     /// requests, so that the coordinator decides by the latest that it can know.
     fn carry(&mut self, now: Timestamp) {
-        let mut say = Vec::new();
+        let mut say = std::mem::take(&mut self.say);
         loop {
             if let Some((desk, report)) = self.reports.pop_front() {
                 self.report(now, desk, report);
@@ -252,9 +255,10 @@ impl Travel {
                 self.reports
                     .extend(say.drain(..).map(|report| (desk, report)));
             } else {
-                return;
+                break;
             }
         }
+        self.say = say;
     }
 
     fn request(&mut self, now: Timestamp, desk: Desk, request: Request, say: &mut Vec<Report>) {
@@ -294,16 +298,21 @@ impl Travel {
 
     /// Tells what happened: first what was decided, then the answers that somebody waits for.
     fn tell(&mut self, context: &Context<'_>) {
-        for kind in std::mem::take(&mut self.coordinator.news) {
+        // Both lists are given back, so that their memory is used again.
+        let mut news = std::mem::take(&mut self.coordinator.news);
+        for kind in news.drain(..) {
             self.put_event(context, kind);
         }
-        for (ticket, outcome) in std::mem::take(&mut self.coordinator.answers) {
+        self.coordinator.news = news;
+        let mut answers = std::mem::take(&mut self.coordinator.answers);
+        for (ticket, outcome) in answers.drain(..) {
             self.late.insert(ticket, outcome.clone());
             if self.late.len() > limits::LATE_ANSWERS_MAX {
                 self.late.pop_first();
             }
             self.put_event(context, EventKind::Answered { ticket, outcome });
         }
+        self.coordinator.answers = answers;
     }
 
     fn put_event(&mut self, context: &Context<'_>, kind: EventKind) {

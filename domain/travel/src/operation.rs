@@ -1,5 +1,7 @@
 //! What a desk is asked to do in a transaction, and what it finds.
 
+use std::fmt;
+
 use crate::{CustomerId, Item, Refusal, Xid, locks::Mode};
 
 /// One step of a transaction at one desk. A desk does it whole or refuses it whole.
@@ -116,11 +118,21 @@ impl Bill {
 
 /// What a desk locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Resource {
+pub enum Resource {
     /// The customers as a whole: whoever reads all shares it, whoever changes one intends it.
     Roster,
     Customer(CustomerId),
     Item(Item),
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Roster => f.write_str("customers"),
+            Self::Customer(customer) => write!(f, "customer-{customer}"),
+            Self::Item(item) => item.fmt(f),
+        }
+    }
 }
 
 impl Operation {

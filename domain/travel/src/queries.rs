@@ -1,13 +1,15 @@
 //! Answers to queries: from what is committed, and from what the coordinator knows.
 
+mod transactions;
+
 use std::ops::Bound;
 
 use turnstile_types::Position;
 
 use crate::{
-    Answer, Bill, CustomerId, Desk, Desks, Item, ItineraryState, ItineraryView, LateAnswer,
-    Locator, Query, Stock, Totals, TransactionState, TransactionView, Travel, Xid,
-    coordinator::{Coordinator, End, Itinerary, Phase, Transaction},
+    Answer, Bill, CustomerId, Desk, Item, ItineraryState, ItineraryView, LateAnswer, Locator,
+    Query, Stock, Totals, Travel,
+    coordinator::{Coordinator, Itinerary},
     limits,
     operation::Resource,
     participant::{Participant, Undo},
@@ -16,16 +18,12 @@ use crate::{
 pub(crate) fn answer(travel: &Travel, query: &Query) -> Answer {
     let coordinator = &travel.coordinator;
     match *query {
-        Query::Transaction { xid } => Answer::Transaction(coordinator.transaction_view(xid)),
+        Query::Transaction { xid } => Answer::Transaction(transactions::one(travel, xid)),
         Query::Transactions {
             after,
-            state,
+            stage,
             limit,
-        } => Answer::Transactions(coordinator.views(after, state, limit)),
-        Query::InDoubt { desk, after, limit } => {
-            let in_doubt = travel.desks.at(desk).in_doubt(after);
-            Answer::InDoubt(in_doubt.take(limit.min(limits::PAGE_MAX)).collect())
-        }
+        } => Answer::Transactions(transactions::open(travel, (after, limit), stage)),
         Query::Answered { ticket } => Answer::Answered(late_answer(travel, ticket)),
         Query::Itinerary { locator } => Answer::Itinerary(coordinator.itinerary_view(locator)),
         Query::Items { desk, after, limit } => {
@@ -79,38 +77,6 @@ fn late_answer(travel: &Travel, ticket: Position) -> LateAnswer {
 }
 
 impl Coordinator {
-    fn transaction_view(&self, xid: Xid) -> Option<TransactionView> {
-        if let Some(transaction) = self.transactions.get(&xid) {
-            return Some(view(xid, transaction));
-        }
-        let state = match self.ended.get(&xid)? {
-            End::Committed => TransactionState::Committed,
-            End::Aborted(reason) => TransactionState::Aborted(*reason),
-        };
-        Some(TransactionView {
-            xid,
-            state,
-            touched: Desks::NONE,
-            awaited: Desks::NONE,
-            holder: None,
-            deadline: None,
-        })
-    }
-
-    fn views(
-        &self,
-        after: Xid,
-        state: Option<TransactionState>,
-        limit: usize,
-    ) -> Vec<TransactionView> {
-        let open = self
-            .transactions
-            .range((Bound::Excluded(after), Bound::Unbounded));
-        let views = open.map(|(&xid, transaction)| view(xid, transaction));
-        let wanted = views.filter(|view| state.is_none_or(|state| state == view.state));
-        wanted.take(limit.min(limits::PAGE_MAX)).collect()
-    }
-
     fn itinerary_view(&self, locator: Locator) -> Option<ItineraryView> {
         let Some(itinerary) = self.itineraries.get(&locator) else {
             return (locator.number() <= self.issued).then_some(ItineraryView {
@@ -137,36 +103,7 @@ const fn state_of(itinerary: &Itinerary) -> ItineraryState {
     }
 }
 
-fn view(xid: Xid, transaction: &Transaction) -> TransactionView {
-    let holder = transaction.wait.as_ref().map(|wait| wait.holder);
-    let asked = transaction.job.as_ref().map(|job| Desks::only(job.at));
-    let (state, awaited) = match transaction.phase {
-        Phase::Open if holder.is_some() => (TransactionState::Waiting, asked.unwrap_or_default()),
-        Phase::Open => (TransactionState::Active, asked.unwrap_or_default()),
-        Phase::Alone { desk } => (TransactionState::Delegated, Desks::only(desk)),
-        Phase::Preparing { awaited, .. } => (TransactionState::Preparing, awaited),
-        Phase::Committing { awaited } => (TransactionState::Committing, awaited),
-    };
-    TransactionView {
-        xid,
-        state,
-        touched: transaction.touched,
-        awaited,
-        holder,
-        deadline: transaction.deadline,
-    }
-}
-
 impl Participant {
-    fn in_doubt(&self, after: Xid) -> impl Iterator<Item = Xid> {
-        let branches = self
-            .branches
-            .range((Bound::Excluded(after), Bound::Unbounded));
-        branches
-            .filter(|(_, branch)| branch.prepared)
-            .map(|(&xid, _)| xid)
-    }
-
     /// Items in order, as they are committed. One that an open transaction deletes is left out.
     fn items_after(&self, after: Option<Item>) -> impl Iterator<Item = (Item, Stock)> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);

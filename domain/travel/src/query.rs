@@ -2,7 +2,10 @@
 
 use turnstile_types::{Position, Timestamp};
 
-use crate::{AbortReason, Bill, CustomerId, Desk, Desks, Item, Locator, Outcome, Stock, Xid};
+use crate::{
+    AbortReason, Bill, CustomerId, Desk, Desks, Item, Locator, LockMode, Outcome, Resource, Stock,
+    Xid,
+};
 
 /// One whole request that only reads. It reads what is committed, and needs no lock.
 ///
@@ -16,16 +19,11 @@ pub enum Query {
     Transaction {
         xid: Xid,
     },
-    /// Transactions after this one, in order, of this state or of any.
+    /// Open transactions after this one, in order, at this stage or at any. Of what each locks it
+    /// tells the number only, and of those for whom it waits the holder only.
     Transactions {
         after: Xid,
-        state: Option<TransactionState>,
-        limit: usize,
-    },
-    /// Transactions that wait at a desk for their decision.
-    InDoubt {
-        desk: Desk,
-        after: Xid,
+        stage: Option<Stage>,
         limit: usize,
     },
     /// The late answer under a ticket.
@@ -51,7 +49,6 @@ pub enum Query {
 pub enum Answer {
     Transaction(Option<TransactionView>),
     Transactions(Vec<TransactionView>),
-    InDoubt(Vec<Xid>),
     Answered(LateAnswer),
     Itinerary(Option<ItineraryView>),
     Items(Vec<(Item, Stock)>),
@@ -85,10 +82,77 @@ pub enum TransactionState {
     Preparing,
     /// Its only desk decides.
     Delegated,
+    /// How it ends is known elsewhere, and no word comes: a desk here has voted yes and waits for
+    /// the decision, or its only desk decides and is silent.
+    InDoubt,
     /// Committed, and not every desk has said that it knows.
     Committing,
     Committed,
     Aborted(AbortReason),
+}
+
+/// Where an open transaction stands, as operators ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It may be asked for more.
+    Active,
+    /// It waits for a lock.
+    Waiting,
+    /// Its end has begun.
+    Prepared,
+    /// How it ends is not known here.
+    InDoubt,
+}
+
+impl Stage {
+    pub const ALL: [Self; 4] = [Self::Active, Self::Waiting, Self::Prepared, Self::InDoubt];
+
+    /// The stable word on every door.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Waiting => "waiting",
+            Self::Prepared => "prepared",
+            Self::InDoubt => "in-doubt",
+        }
+    }
+
+    /// What such a word stands for, whatever the case of its letters.
+    #[must_use]
+    pub fn named(word: &[u8]) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|stage| stage.code().as_bytes().eq_ignore_ascii_case(word))
+    }
+}
+
+impl TransactionState {
+    /// None: it is over.
+    #[must_use]
+    pub const fn stage(self) -> Option<Stage> {
+        match self {
+            Self::Active => Some(Stage::Active),
+            Self::Waiting => Some(Stage::Waiting),
+            Self::Preparing | Self::Delegated | Self::Committing => Some(Stage::Prepared),
+            Self::InDoubt => Some(Stage::InDoubt),
+            Self::Committed | Self::Aborted(_) => None,
+        }
+    }
+
+    /// The stable word on every door, finer than that of the stage.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Waiting => "waiting",
+            Self::Preparing => "preparing",
+            Self::Delegated => "delegated",
+            Self::InDoubt => "in-doubt",
+            Self::Committing => "committing",
+            Self::Committed => "committed",
+            Self::Aborted(_) => "aborted",
+        }
+    }
 }
 
 /// Who has what, and why something waits.
@@ -96,13 +160,32 @@ pub enum TransactionState {
 pub struct TransactionView {
     pub xid: Xid,
     pub state: TransactionState,
+    /// Of the desks that are not played here, those that the coordinator knows of.
     pub touched: Desks,
     /// Desks whose word is missing.
     pub awaited: Desks,
     /// Who has what it waits for.
     pub holder: Option<Xid>,
+    /// Those who must end before it gets that, or one who waits before it.
+    pub before: Vec<Xid>,
     /// When it is given up, as things are.
     pub deadline: Option<Timestamp>,
+    /// What it has at the desks that are played here.
+    pub branches: Vec<BranchView>,
+}
+
+/// A transaction at one desk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchView {
+    pub desk: Desk,
+    /// Whether the desk has voted yes, so that an operator may resolve it there.
+    pub prepared: bool,
+    /// How many locks it holds.
+    pub held: u64,
+    /// What it holds, in order of acquisition, up to a page of it.
+    pub locks: Vec<(Resource, LockMode)>,
+    /// What it waits for.
+    pub wanted: Option<(Resource, LockMode)>,
 }
 
 /// What became of a command that was told to wait.
@@ -124,6 +207,19 @@ pub enum ItineraryState {
     Releasing,
     /// It was cancelled or it expired.
     Over,
+}
+
+impl ItineraryState {
+    /// The stable word on every door.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Booked => "booked",
+            Self::Held { .. } => "held",
+            Self::Releasing => "releasing",
+            Self::Over => "over",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

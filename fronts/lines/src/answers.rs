@@ -4,7 +4,7 @@ use std::{fmt, io::Write as _};
 
 use turnstile_travel::{AbortReason, Bill, Done, Outcome, Refusal, Stock, Xid};
 
-use crate::{Options, Verb, Wording};
+use crate::{Options, Verb, Wording, itineraries};
 
 /// Appends the answer to a command.
 ///
@@ -39,7 +39,7 @@ pub fn put_help(out: &mut Vec<u8>, verb: Option<Verb>) {
     out.push(b'\n');
 }
 
-fn put(out: &mut Vec<u8>, line: impl fmt::Display) {
+pub(crate) fn put(out: &mut Vec<u8>, line: impl fmt::Display) {
     writeln!(out, "{line}").expect("writing to memory does not fail");
 }
 
@@ -68,13 +68,12 @@ fn put_done(out: &mut Vec<u8>, options: Options, Wording { verb, xid }: Wording,
         Done::Added | Done::Deleted | Done::CustomerDeleted | Done::Reserved => {
             put(out, verb.done());
         }
-        Done::Booked { .. }
-        | Done::Confirmed
-        | Done::Cancelled
-        | Done::Configured
-        | Done::Recovered
-        | Done::Resolved
-        | Done::Delivered => unreachable!("no line asks for {done:?}"),
+        Done::Booked { .. } | Done::Confirmed | Done::Cancelled => {
+            itineraries::put_done(out, verb, done);
+        }
+        Done::Configured | Done::Recovered | Done::Resolved | Done::Delivered => {
+            unreachable!("no line asks for {done:?}")
+        }
     }
 }
 
@@ -101,6 +100,7 @@ fn put_bill(out: &mut Vec<u8>, bill: &Bill, with_total: bool) {
 
 fn put_refusal(out: &mut Vec<u8>, Wording { verb, xid }: Wording, refusal: &Refusal) {
     match refusal {
+        _ if itineraries::is_about_them(verb) => itineraries::put_refusal(out, verb, refusal),
         Refusal::UnknownTransaction => put_invalid(out, xid, "is not known"),
         Refusal::AlreadyCommitted => put_invalid(out, xid, "is committed"),
         Refusal::Busy => put_invalid(out, xid, "has not answered its last command yet"),
@@ -132,7 +132,7 @@ fn put_invalid(out: &mut Vec<u8>, xid: Xid, why: impl fmt::Display) {
 }
 
 /// Why a transaction was aborted, to a person.
-struct Sentence<'a>(&'a AbortReason);
+pub(crate) struct Sentence<'a>(pub(crate) &'a AbortReason);
 
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,18 +21,18 @@ pub enum Reply<'a> {
     Exception(&'a [u8]),
 }
 
-/// Reads the answer to a line with this command at the start of `bytes`, and says how many bytes it
-/// takes; nothing when more are needed.
+/// Reads the answer to a line with this command, which is not `Help`, at the start of `bytes`, and
+/// says how many bytes it takes; nothing when more are needed.
 #[must_use]
 pub fn reply(verb: Verb, bytes: &[u8]) -> Option<(Reply<'_>, usize)> {
     let (line, length) = line(bytes)?;
     if let Some(failure) = failure(line) {
         return Some((failure, length));
     }
-    if !line.is_empty() && line == verb.refused().as_bytes() {
+    if is_refusal(verb, line) {
         return Some((Reply::Refused, length));
     }
-    if !matches!(verb, Verb::QueryCustomer | Verb::Summary) {
+    if !matches!(verb, Verb::QueryCustomer | Verb::Summary | Verb::Itinerary) {
         return Some((Reply::Done(line), length));
     }
     let mut end = 0;
@@ -52,7 +52,15 @@ fn failure(line: &[u8]) -> Option<Reply<'_>> {
     sentence(b"TransactionAborted: ")
         .map(Reply::Aborted)
         .or_else(|| sentence(b"InvalidTransaction: ").map(Reply::Invalid))
+        .or_else(|| sentence(b"Itinerary in doubt: ").map(Reply::Invalid))
         .or_else(|| sentence(b"Command exception: ").map(Reply::Exception))
+}
+
+/// Whether a line says that it could not be done; of itineraries it says why, too.
+fn is_refusal(verb: Verb, line: &[u8]) -> bool {
+    let refused = verb.refused().as_bytes();
+    let rest = line.strip_prefix(refused).filter(|_| !refused.is_empty());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b": "))
 }
 
 /// The first line without its end, and how many bytes it takes with it.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use turnstile_travel::{InvalidLocation, limits::ITEMS_PER_TRIP_MAX};
+use turnstile_travel::{InvalidLocation, InvalidLocator, limits::ITEMS_PER_TRIP_MAX};
 
 use crate::{
     Verb,
@@ -32,10 +32,15 @@ pub enum Invalid<'a> {
         most: u64,
     },
     Location(InvalidLocation),
+    Locator {
+        given: Excerpt<'a>,
+        why: InvalidLocator,
+    },
     Flag {
         of: &'static str,
         given: Excerpt<'a>,
     },
+    NoItems,
     /// More than a trip may have.
     TooManyItems,
     UnknownManager(Excerpt<'a>),
@@ -80,12 +85,14 @@ impl fmt::Display for Invalid<'_> {
                 "{of}: {given} is not a whole number from {least} to {most}"
             ),
             Self::Location(why) => write!(f, "location: {why}"),
+            Self::Locator { given, why } => write!(f, "locator: {given}: {why}"),
             Self::Flag { of, given } => {
                 write!(
                     f,
                     "{of}: {given} is neither 1, true, y, yes nor 0, false, n, no"
                 )
             }
+            Self::NoItems => f.write_str("a trip has at least one item"),
             Self::TooManyItems => {
                 write!(f, "a bundle has at most {ITEMS_PER_TRIP_MAX} items")
             }

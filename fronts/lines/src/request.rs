@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use turnstile_travel::{Command, CustomerId, Desk, Item, Location, Step, Trip, Xid};
+use turnstile_travel::{Command, CustomerId, Desk, Item, Location, Locator, Step, Trip, Xid};
 
 use crate::{
-    Excerpt, Invalid, Verb,
+    Excerpt, Invalid, Verb, itineraries,
     limits::{MANAGER_MODE_MAX, MIDDLEWARE_MODE_MAX},
 };
 
@@ -16,6 +16,8 @@ pub enum Ask {
     Nothing,
     /// A command for the machine, and how its outcome is told.
     Command { command: Command, wording: Wording },
+    /// One itinerary is to be shown.
+    Itinerary(Locator),
     /// The list of commands, or the arguments of one.
     Help(Option<Verb>),
     /// A process is to end itself at some point of a commit.
@@ -32,6 +34,14 @@ pub struct Wording {
     pub(crate) verb: Verb,
     /// Xid 0 where there is none.
     pub(crate) xid: Xid,
+}
+
+impl Wording {
+    /// Of a command that is about no transaction.
+    pub(crate) const fn of(verb: Verb) -> Self {
+        let xid = Xid(0);
+        Self { verb, xid }
+    }
 }
 
 /// Where a process is to end itself; mode 0 is nowhere.
@@ -82,8 +92,9 @@ pub fn read(line: &[u8]) -> Result<Ask, Invalid<'_>> {
         }),
         (Verb::Start, []) => Ask::Command {
             command: Command::Start,
-            wording: Wording { verb, xid: Xid(0) },
+            wording: Wording::of(verb),
         },
+        (verb, arguments) if itineraries::is_about_them(verb) => itineraries::ask(verb, arguments)?,
         (
             Verb::Help
             | Verb::Quit
@@ -174,7 +185,7 @@ fn reserve(id: &str, trip: Trip) -> Result<Step, Invalid<'_>> {
     Ok(Step::Reserve { customer, trip })
 }
 
-fn bundle<'a>(
+pub(crate) fn bundle<'a>(
     flights: &[&'a str],
     place: &'a str,
     [car, room]: [&'a str; 2],
@@ -188,6 +199,9 @@ fn bundle<'a>(
     if flag("room", room)? {
         items.push(Item::Room(place));
     }
+    if items.is_empty() {
+        return Err(Invalid::NoItems);
+    }
     Trip::new(items).ok_or(Invalid::TooManyItems)
 }
 
@@ -196,7 +210,7 @@ fn trim(text: &str) -> &str {
     text.trim_matches(|character: char| character <= ' ')
 }
 
-fn number<'a, N: FromStr>(
+pub(crate) fn number<'a, N: FromStr>(
     of: &'static str,
     given: &'a str,
     least: i64,
@@ -214,7 +228,7 @@ fn signed<'a>(of: &'static str, given: &'a str) -> Result<i32, Invalid<'a>> {
     number(of, given, i32::MIN.into(), i32::MAX.unsigned_abs().into())
 }
 
-fn customer(given: &str) -> Result<CustomerId, Invalid<'_>> {
+pub(crate) fn customer(given: &str) -> Result<CustomerId, Invalid<'_>> {
     signed("customer", given).map(CustomerId)
 }
 
@@ -260,8 +274,5 @@ fn mode(given: &str, most: u8) -> Result<u8, Invalid<'_>> {
 }
 
 fn desk(given: &str) -> Result<Desk, Invalid<'_>> {
-    let mut desks = Desk::ALL.into_iter();
-    desks
-        .find(|desk| desk.code().eq_ignore_ascii_case(given))
-        .ok_or(Invalid::UnknownManager(Excerpt(given)))
+    Desk::named(given.as_bytes()).ok_or(Invalid::UnknownManager(Excerpt(given)))
 }

@@ -30,6 +30,11 @@ pub enum Verb {
     ReserveRoom,
     Bundle,
     Summary,
+    Book,
+    Hold,
+    Confirm,
+    Cancel,
+    Itinerary,
     ResetCrashes,
     CrashMiddleware,
     CrashResourceManager,
@@ -65,7 +70,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-const TABLE: [Row; 30] = [
+const TABLE: [Row; 35] = [
     row(Verb::Help, "Help", "[command]", ["", ""]),
     row(Verb::Start, "Start", "", ["", "Transaction could not be started"]),
     row(Verb::Commit, "Commit", "xid", ["", ""]),
@@ -91,6 +96,11 @@ const TABLE: [Row; 30] = [
     row(Verb::ReserveRoom, "ReserveRoom", "xid, customer, location", ["Room Reserved", "Room could not be reserved"]),
     row(Verb::Bundle, "Bundle", "xid, customer, flight number 1..n, location, car?, room?", ["Bundle Reserved", "Bundle could not be reserved"]),
     row(Verb::Summary, "Summary", "xid", ["", ""]),
+    row(Verb::Book, "Book", "customer, flight number 0..n, location, car?, room?", ["", "Itinerary could not be booked"]),
+    row(Verb::Hold, "Hold", "milliseconds, customer, flight number 0..n, location, car?, room?", ["", "Itinerary could not be held"]),
+    row(Verb::Confirm, "Confirm", "locator", ["Itinerary confirmed", "Itinerary could not be confirmed"]),
+    row(Verb::Cancel, "Cancel", "locator", ["Itinerary cancelled", "Itinerary could not be cancelled"]),
+    row(Verb::Itinerary, "Itinerary", "locator", ["", ""]),
     row(Verb::ResetCrashes, "ResetCrashes", "", ["", ""]),
     row(Verb::CrashMiddleware, "CrashMiddleware", "mode", ["", ""]),
     row(Verb::CrashResourceManager, "CrashResourceManager", "name, mode", ["", ""]),

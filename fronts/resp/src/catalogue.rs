@@ -5,7 +5,7 @@ mod table;
 
 use std::fmt;
 
-use crate::{exchange, rooms};
+use crate::{exchange, rooms, travel};
 
 pub use description::{count, docs, every, info, list};
 pub use table::COMMANDS;
@@ -15,6 +15,7 @@ pub use table::COMMANDS;
 pub enum Action {
     Rooms(rooms::Verb),
     Exchange(exchange::Verb),
+    Travel(travel::Verb),
     Session(Verb),
 }
 
@@ -195,7 +196,7 @@ struct Place {
 }
 
 /// Places in the table: far more than commands, so that most stand at their home.
-const PLACES: usize = 256;
+const PLACES: usize = 512;
 
 const _: () = assert!(COMMANDS.len() * 4 <= PLACES);
 
@@ -331,7 +332,12 @@ mod tests {
     #[test]
     fn the_words_of_a_rush_stand_at_their_home() {
         let catalogue = Catalogue::new();
-        for name in ["rooms.book", "exchange.order", "exchange.cancel"] {
+        for name in [
+            "rooms.book",
+            "exchange.order",
+            "exchange.cancel",
+            "travel.book",
+        ] {
             let place = catalogue.places[home(name.as_bytes())].as_ref();
             assert_eq!(place.map(|place| place.syntax.name), Some(name));
         }
@@ -351,6 +357,11 @@ mod tests {
             ("ROOMS.BOOK p r a d g i KEY k", rooms(rooms::Verb::Book)),
             ("rooms.room add p r t", rooms(rooms::Verb::AddRoom)),
             ("Exchange.Top s", Ok(Action::Exchange(exchange::Verb::Top))),
+            (
+                "travel.book 7 flight-1",
+                Ok(Action::Travel(travel::Verb::Book)),
+            ),
+            ("TRAVEL.TX list", Ok(Action::Travel(travel::Verb::TxList))),
             (
                 "rooms.book p r a d g",
                 error("wrong number of arguments for 'rooms.book' command"),

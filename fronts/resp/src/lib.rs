@@ -1,7 +1,7 @@
 //! RESP2 and RESP3 as a sans-I/O codec, and the commands of the services in it.
 //!
 //! Bytes become [`Arguments`] by a [`Decoder`], arguments become a command by the [`catalogue`],
-//! [`rooms`] and [`exchange`], and what is answered becomes bytes by an [`Encoder`]. Nothing here
+//! [`rooms`], [`exchange`] and [`travel`], and what is answered becomes bytes by an [`Encoder`]. Nothing here
 //! knows a socket.
 
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@ mod reply;
 mod request;
 pub mod rooms;
 pub mod travel;
+mod verdict;
 
 pub use reply::{Encoder, Protocol};
 pub use request::{

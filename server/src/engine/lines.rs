@@ -1,6 +1,6 @@
 //! The engine as the lines to other processes of travel use it.
 
-use turnstile_travel::{Answer, Desk, Desks, Query, Travel, Xid, limits::PAGE_MAX};
+use turnstile_travel::{Desk, Desks, Travel};
 
 use super::Engine;
 use crate::{fault_points::FaultPoints, gate::LineStatus};
@@ -39,20 +39,7 @@ impl Engine {
             life: greeting.life,
             peer_life: greeting.peer_life,
             unacknowledged: travel.unacknowledged(desk),
-            in_doubt: self.in_doubt(desk),
+            in_doubt: travel.in_doubt(desk),
         })
-    }
-
-    /// How many transactions wait at the desk for their decision; at most a page.
-    fn in_doubt(&self, desk: Desk) -> usize {
-        let (after, limit) = (Xid(0), PAGE_MAX);
-        let query = Query::InDoubt { desk, after, limit };
-        match self
-            .backend
-            .query::<Travel>(self.now, &self.principal, &query)
-        {
-            Answer::InDoubt(xids) => xids.len(),
-            other => unreachable!("those in doubt were asked for, not {other:?}"),
-        }
     }
 }

@@ -108,8 +108,7 @@ impl PeerSession {
     ) -> Result<Next, Refused> {
         match (message, self.met) {
             (Message::Refusal(why), _) => {
-                let desk = self.desk().map_or("", Desk::code);
-                tracing::warn!(desk, why, "the peer refuses the line");
+                self.log(around.engine, "the peer refuses a line", why);
                 return Ok(Next::Drop);
             }
             (Message::Hello(_), Some(_)) => return Err(Refused::SecondHello),
@@ -159,15 +158,22 @@ impl PeerSession {
     }
 
     /// Tells the peer why it is not served, and the log.
-    fn refuse(&self, engine: &Engine, why: impl fmt::Display, out: &mut Vec<u8>) -> Next {
+    fn refuse(&self, engine: &mut Engine, why: impl fmt::Display, out: &mut Vec<u8>) -> Next {
         engine.counters.error(ErrorCode::Protocol);
-        let desk = self.desk().map_or("", Desk::code);
-        tracing::warn!(desk, %why, "a line between processes was refused");
+        self.log(engine, "a line was refused", &why.to_string());
         if self.met.is_none() && self.dialed.is_none() {
             put_opening(out);
         }
         put_refusal(out, why);
         Next::Close
+    }
+
+    /// Logs a refusal; the same one of a desk that is dialed again and again, once.
+    fn log(&self, engine: &mut Engine, what: &str, why: &str) {
+        match self.desk() {
+            Some(desk) if !engine.switchboard.refuse(desk, why) => {}
+            desk => tracing::warn!(desk = desk.map_or("unknown", Desk::code), ?why, "{what}"),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the sessions and the loop tell each other of lines.
 
 use turnstile_parcels::Message;
-use turnstile_travel::{Desk, Desks};
+use turnstile_travel::{Desk, Desks, PerDesk};
 
 /// What a desk is told besides parcels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(crate) struct Switchboard {
     /// Those whose process has fault points.
     faulty: Desks,
     words: Vec<(Desk, Word)>,
+    /// Why each was refused last, or refuses us, since it was connected.
+    refusals: PerDesk<Option<String>>,
 }
 
 impl Switchboard {
@@ -29,8 +31,19 @@ impl Switchboard {
         self.connected.contains(desk) && self.faulty.contains(desk)
     }
 
-    pub(crate) const fn connect(&mut self, desk: Desk, fault_points: bool) {
+    /// The line of a desk is refused; answers whether that is new. It is dialed again and again.
+    pub(crate) fn refuse(&mut self, desk: Desk, why: &str) -> bool {
+        let last = self.refusals.at_mut(desk);
+        let is_new = last.as_deref() != Some(why);
+        if is_new {
+            *last = Some(why.to_owned());
+        }
+        is_new
+    }
+
+    pub(crate) fn connect(&mut self, desk: Desk, fault_points: bool) {
         self.connected.insert(desk);
+        *self.refusals.at_mut(desk) = None;
         if fault_points {
             self.faulty.insert(desk);
         } else {

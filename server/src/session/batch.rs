@@ -3,7 +3,7 @@
 use turnstile_resp::{
     Arguments, Decoded, Decoder, Encoder, Protocol,
     catalogue::{Action, Verb},
-    exchange, rooms,
+    exchange, rooms, travel,
 };
 
 use super::{Next, Session, Surroundings, put_execute_error};
@@ -59,6 +59,7 @@ const fn is_read(action: Action) -> bool {
     match action {
         Action::Rooms(verb) => verb.is_read(),
         Action::Exchange(verb) => verb.is_read(),
+        Action::Travel(verb) => verb.is_read(),
         Action::Session(verb) => !matches!(verb, Verb::Ping | Verb::Echo),
     }
 }
@@ -77,6 +78,9 @@ impl Session {
                 .err()
                 .map(|invalid| format!("ERR {invalid}")),
             Action::Exchange(verb) => exchange::parse(verb, arguments)
+                .err()
+                .map(|invalid| format!("ERR {invalid}")),
+            Action::Travel(verb) => travel::parse(verb, arguments)
                 .err()
                 .map(|invalid| format!("ERR {invalid}")),
             Action::Session(
@@ -138,6 +142,7 @@ impl Session {
     }
 
     /// Executes the batch: its records lie side by side in one group, so a crash keeps all or none.
+    /// Commands that wait hold the reply back, but no other command of the batch: all are decided now.
     fn execute(&mut self, around: &mut Surroundings<'_>, out: &mut Vec<u8>) -> Next {
         let Some(batch) = self.batch.take() else {
             unreachable!("a batch is executed within MULTI only");

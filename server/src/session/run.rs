@@ -57,7 +57,8 @@ impl<'a> Request<'a> {
                 .ok()
                 .filter(|request| matches!(request, exchange::Request::Command { .. }))
                 .map(Self::Exchange),
-            Action::Session(_) => None,
+            // It may have to wait, and whatever is behind it then waits too.
+            Action::Travel(_) | Action::Session(_) => None,
         }
     }
 

@@ -74,6 +74,7 @@ impl FastLoop {
     fn settle_up(&mut self, release: fn(&mut Connection)) {
         let closed = mem::take(&mut self.under_way);
         let mut closed = self.pay(closed, release);
+        Self::note_resolved(&closed.news);
         self.publish(&mut closed.news, self.exchange.is_kept());
         (closed.requests, closed.looked_through) = (0, 0);
         self.under_way = closed;

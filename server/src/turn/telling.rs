@@ -54,6 +54,22 @@ impl FastLoop {
         }
     }
 
+    /// Notes in the log of the server what operators have decided by hand.
+    pub(super) fn note_resolved(news: &News) {
+        for event in &news.travel {
+            if let EventKind::Resolved {
+                desk,
+                xid,
+                commit,
+                by,
+            } = &event.kind
+            {
+                let (position, by) = (event.position, &*by.0);
+                tracing::info!(%position, %desk, %xid, commit, by, "resolved by hand");
+            }
+        }
+    }
+
     /// Gives what was answered late to those who wait for it.
     pub(super) fn answer_late(&mut self, news: &[Event]) {
         let mut told = Vec::new();
@@ -67,7 +83,7 @@ impl FastLoop {
                     Waiter::Asked(reply) => drop(reply.send(LateAnswer::Given(outcome.clone()))),
                     Waiter::Connection(place) => {
                         if let Some(connection) = self.connections.get_mut(place) {
-                            connection.put_late(outcome);
+                            connection.put_late((*ticket, outcome));
                             told.push(place);
                         }
                     }

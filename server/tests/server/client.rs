@@ -10,7 +10,7 @@ use std::{
 use turnstile_server::{Durability, Limits, Options, Peers, Running, Settings, StopError, start};
 
 /// No answer takes so long: a test that waits longer has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Server {
     running: Running,

@@ -85,6 +85,23 @@ fn a_journey_is_sold_as_the_ancestor_sells_it() {
 }
 
 #[test]
+fn an_itinerary_is_booked_in_one_line_which_waits_as_others_do() {
+    let server = server();
+    let [mut first, mut second] = rivals(&server);
+    second.waits("Hold,60000,42,7,Montreal,0,0\nBook,42,7,Montreal,0,1");
+    first.says("Commit,2", "Transaction 2 committed");
+    let held = second.until("\n");
+    assert!(held.starts_with("Itinerary AB6X5T held until "), "{held}");
+    second.expect("Itinerary could not be booked: there is no room-montreal\n");
+    second.says("Confirm,AB6X5T", "Itinerary confirmed");
+    second.says(
+        "Itinerary,AB6X5T",
+        "Itinerary AB6X5T for customer 42: booked\n1 flight-7 $100\nTotal $100\n",
+    );
+    server.stop();
+}
+
+#[test]
 fn a_piped_file_is_answered_to_its_end_also_where_it_has_to_wait() {
     let server = server();
     let [mut first, mut second] = rivals(&server);

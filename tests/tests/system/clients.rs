@@ -54,15 +54,54 @@ fn redis_cli_books_reads_back_and_cancels() {
 }
 
 #[test]
+fn redis_cli_sells_a_journey_and_shows_who_waits() {
+    let door = door();
+    let session = "TRAVEL.START\nTRAVEL.ADD 1 \"car-new york\" 1 40\nTRAVEL.ADDCUSTOMER 1 42\n\
+                   TRAVEL.COMMIT 1\nTRAVEL.BOOK 42 \"car-New York\" KEY journey\n\
+                   TRAVEL.BOOK 42 \"car-new york\"\nTRAVEL.TX LIST\nTRAVEL.TX SHOW 2\n";
+    let answers = redis_cli(&door, &[], session);
+    // There is something in the journal already.
+    let first: u64 = answers
+        .lines()
+        .nth(2)
+        .and_then(|line| line.parse().ok())
+        .unwrap();
+    let [second, third, fourth, fifth] = [1, 2, 3, 4].map(|more| first + more);
+    let expected = format!(
+        "1\n1\n{first}\n1\n{second}\n1\n42\n{third}\n1\n{fourth}\n1\nAB6X5T\n40\n{fifth}\n\
+         0\nsold_out\ncar-new york\n\nxid\n2\nstate\ncommitted\n"
+    );
+    assert!(answers.starts_with(&expected), "{answers}");
+    let again = "TRAVEL.BOOK 42 \"car-New York\" KEY journey\n";
+    let replayed = redis_cli(&door, &[], again);
+    assert_eq!(replayed, format!("1\nAB6X5T\n40\n{fifth}\nreplayed\n"));
+}
+
+#[test]
 fn redis_cli_shows_live_help() {
-    let help = redis_cli(&door(), &[], "help rooms.book\n");
+    shows_help(
+        "rooms.book",
+        "ROOMS.BOOK property room|type:NAME|any arrival departure guest id-number \
+         [KEY idempotency-key] \
+         summary: Books a room for every night of a stay, or for none",
+    );
+    shows_help(
+        "travel.book",
+        "TRAVEL.BOOK customer flight-NUMBER|car-LOCATION|room-LOCATION \
+         [flight-NUMBER|car-LOCATION|room-LOCATION ...] [HOLD milliseconds] [KEY idempotency-key] \
+         summary: Books a trip, all or nothing; HOLD keeps it so long only, unless it is confirmed",
+    );
+}
+
+fn shows_help(command: &str, expected: &str) {
+    let help = redis_cli(&door(), &[], &format!("help {command}\n"));
     // What follows an escape, up to the `m`, is a colour.
     let parts = help.split('\u{1b}').enumerate();
     let plain = parts.map(|(n, part)| {
         if n == 0 {
             part
         } else {
-            part.split_once('m').unwrap().1
+            part.split_once('m').expect("a colour ends").1
         }
     });
     let words = plain
@@ -70,9 +109,6 @@ fn redis_cli_shows_live_help() {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    let expected = "ROOMS.BOOK property room|type:NAME|any arrival departure guest id-number \
-                    [KEY idempotency-key] \
-                    summary: Books a room for every night of a stay, or for none";
     assert!(words.starts_with(expected), "{words}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use turnstile_types::{Context, Position};
+use turnstile_types::{Context, Position, Principal};
 
 use crate::{
     Command, Desk, Done, EventKind, Item, Operation, Refusal, Settings, Step, Travel, Xid,
@@ -17,7 +17,10 @@ impl Travel {
         match command {
             Command::Configure(settings) => self.configure(*settings).map(Some),
             Command::Recover => Ok(Some(self.recover(context.now))),
-            Command::Resolve { desk, xid, commit } => self.resolve(*desk, *xid, *commit).map(Some),
+            Command::Resolve { desk, xid, commit } => {
+                let by = *context.principal;
+                self.resolve((*desk, *xid, *commit), by).map(Some)
+            }
             Command::Deliver(parcel) => self.deliver(context.now, parcel).map(Some),
             _ if !self.settings.roles.coordinator => Err(Refusal::NotHere),
             Command::Start => self.start(context).map(Some),
@@ -72,7 +75,11 @@ impl Travel {
         !moves && settings.is_sound()
     }
 
-    fn resolve(&mut self, desk: Desk, xid: Xid, commit: bool) -> Result<Done, Refusal> {
+    fn resolve(
+        &mut self,
+        (desk, xid, commit): (Desk, Xid, bool),
+        by: Principal,
+    ) -> Result<Done, Refusal> {
         if !self.settings.roles.desks.contains(desk) {
             return Err(Refusal::NotHere);
         }
@@ -82,9 +89,12 @@ impl Travel {
         }
         self.reports
             .extend(say.into_iter().map(|report| (desk, report)));
-        self.coordinator
-            .news
-            .push(EventKind::Resolved { desk, xid, commit });
+        self.coordinator.news.push(EventKind::Resolved {
+            desk,
+            xid,
+            commit,
+            by,
+        });
         Ok(Done::Resolved)
     }
 }

@@ -3,7 +3,7 @@
 use turnstile_types::Timestamp;
 
 use crate::{
-    Body, Desk, Desks, Done, EventKind, Parcel, Refusal, Settings, Travel,
+    Body, Desk, Desks, Done, EventKind, Parcel, Refusal, Settings, Travel, Xid,
     channel::{Arrival, Channel},
     coordinator::Coordinator,
     participant::Participant,
@@ -46,6 +46,20 @@ impl Travel {
     pub fn unacknowledged(&self, desk: Desk) -> usize {
         let requests = self.to_desks.at(desk).unacknowledged.len();
         requests + self.to_coordinator.at(desk).unacknowledged.len()
+    }
+
+    /// Whether a transaction has voted yes at a desk here and waits for its decision.
+    #[must_use]
+    pub fn is_in_doubt(&self, desk: Desk, xid: Xid) -> bool {
+        let branch = self.desks.at(desk).branches.get(&xid);
+        branch.is_some_and(|branch| branch.prepared)
+    }
+
+    /// How many transactions wait so at a desk.
+    #[must_use]
+    pub fn in_doubt(&self, desk: Desk) -> usize {
+        let branches = self.desks.at(desk).branches.values();
+        branches.filter(|branch| branch.prepared).count()
     }
 
     /// A parcel that holds nothing, and tells this end's life and what it has taken. Firm.

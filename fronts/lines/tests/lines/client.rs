@@ -58,6 +58,9 @@ fn every_answer_is_read_whole_and_for_what_it_is() {
             "QueryCustomer,2,42",
             Reply::Aborted(b"transaction 2: its client aborted it"),
         ),
+        ("Book,43,7,oslo,yes,no", Reply::Refused),
+        ("Cancel,AB6X5T", Reply::Refused),
+        ("Itinerary,AB6X5T", Reply::Done(b"")),
         ("Abort", Reply::Exception(b"Abort takes xid; 0 given")),
     ] {
         let answer = office.line(line.as_bytes());

@@ -6,7 +6,10 @@ use turnstile_lines::{Excerpt, Framed, Invalid, Lines, limits::LINE_BYTES_MAX, r
 use crate::session::serve;
 
 /// Pieces that streams are made of.
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 27] = [
+    "Book",
+    "Hold",
+    "Itinerary,AB6X5T",
     "start",
     "Commit",
     "AddFlight",

@@ -66,12 +66,22 @@ fn path(name: &str) -> std::path::PathBuf {
 #[test]
 fn every_command_is_answered_as_the_ancestor_does() {
     let script = check(&path("commands.txt"), &mut Office::new(Options::default()));
+    let itineraries = fs::read_to_string(path("itineraries.txt")).unwrap();
+    let script = [script, itineraries].concat();
     let script = script.to_lowercase();
     for verb in Verb::all() {
         let sent = format!("> {}", verb.name().to_lowercase());
         let sends = |line: &str| line.split(',').next() == Some(sent.as_str());
         assert!(script.lines().any(sends), "{verb} is not in the script");
     }
+}
+
+#[test]
+fn an_itinerary_is_booked_held_confirmed_cancelled_and_shown() {
+    check(
+        &path("itineraries.txt"),
+        &mut Office::new(Options::default()),
+    );
 }
 
 #[test]

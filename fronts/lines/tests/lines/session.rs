@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use turnstile_lines::{
-    Ask, Framed, Lines, Options, Wording, put_exception, put_help, put_outcome, read,
+    Ask, Framed, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_outcome, read,
 };
-use turnstile_travel::{Command, EventKind, Outcome, Travel};
+use turnstile_travel::{Answer, Command, EventKind, Outcome, Query, Travel};
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
 /// The machine, the time on it, and who waits.
@@ -50,6 +50,14 @@ impl Office {
                 }
                 outcome => put_outcome(&mut out, self.options, wording, &outcome),
             },
+            Ok(Ask::Itinerary(locator)) => {
+                let now = Timestamp(self.now);
+                let query = Query::Itinerary { locator };
+                match self.travel.query(now, &Principal::local(), &query) {
+                    Answer::Itinerary(view) => put_itinerary(&mut out, view.as_ref()),
+                    other => panic!("another answer: {other:?}"),
+                }
+            }
             Ok(other) => return format!("({other:?})\n"),
         }
         String::from_utf8(out).unwrap()

@@ -80,7 +80,7 @@ fn put_info(reply: &mut Encoder<'_>, syntax: &Syntax) {
     for _ in 0..3 {
         reply.integer(0);
     }
-    let category = if matches!(syntax.group, "rooms" | "exchange") {
+    let category = if matches!(syntax.group, "rooms" | "exchange" | "travel") {
         "@write"
     } else {
         "@connection"

@@ -1,9 +1,10 @@
 //! The commands themselves.
 
 mod exchange;
+mod rooms;
+mod travel;
 
 use super::{Action, Argument, Kind, Syntax, Verb};
-use crate::rooms;
 
 const WRITE: &[&str] = &["write", "denyoom", "fast"];
 const READ: &[&str] = &["readonly", "fast"];
@@ -58,38 +59,9 @@ const fn word(name: &'static str, token: &'static str) -> Argument {
     }
 }
 
-const PROPERTY: Argument = text("property");
-const ROOM: Argument = text("room");
-const ARRIVAL: Argument = text("arrival");
-const DEPARTURE: Argument = text("departure");
-const GUEST: Argument = text("guest");
-const ID_NUMBER: Argument = text("id-number");
-const HOLD: Argument = text("hold");
-const REFERENCE: Argument = text("reference");
-const WISH: Argument = argument(
-    "wish",
-    Kind::OneOf(&[text("room"), text("type:NAME"), word("any", "any")]),
-);
 const KEY: Argument = option("KEY", text("idempotency-key"));
 const LIMIT: Argument = option("LIMIT", integer("count"));
 const CURSOR: Argument = option("CURSOR", text("cursor"));
-
-const fn service(
-    verb: rooms::Verb,
-    arguments: &'static [Argument],
-    flags: &'static [&'static str],
-    summary: &'static str,
-) -> Syntax {
-    Syntax {
-        name: verb.name(),
-        summary,
-        group: "rooms",
-        arguments,
-        flags,
-        action: Some(Action::Rooms(verb)),
-        subcommands: &[],
-    }
-}
 
 const fn session(
     verb: Verb,
@@ -126,148 +98,40 @@ const fn container(
 }
 
 /// Every command, the services first.
-pub static COMMANDS: &[Syntax] = &joined::<{ exchange::COMMANDS.len() + OTHERS.len() }>();
+pub static COMMANDS: &[Syntax] = &joined::<{ count() }>();
 
-/// The exchange's commands before the others.
+const PARTS: [&[Syntax]; 4] = [
+    &exchange::COMMANDS,
+    &travel::COMMANDS,
+    rooms::COMMANDS,
+    OTHERS,
+];
+
+const fn count() -> usize {
+    let (mut count, mut part) = (0, 0);
+    while part < PARTS.len() {
+        count += PARTS[part].len();
+        part += 1;
+    }
+    count
+}
+
 const fn joined<const N: usize>() -> [Syntax; N] {
     let mut all = [OTHERS[0]; N];
-    let (services, others) = all.split_at_mut(exchange::COMMANDS.len());
-    services.copy_from_slice(&exchange::COMMANDS);
-    others.copy_from_slice(OTHERS);
+    let (mut at, mut part) = (0, 0);
+    while part < PARTS.len() {
+        let mut place = 0;
+        while place < PARTS[part].len() {
+            all[at] = PARTS[part][place];
+            at += 1;
+            place += 1;
+        }
+        part += 1;
+    }
     all
 }
 
 const OTHERS: &[Syntax] = &[
-    service(
-        rooms::Verb::Book,
-        &[PROPERTY, WISH, ARRIVAL, DEPARTURE, GUEST, ID_NUMBER, KEY],
-        WRITE,
-        "Books a room for every night of a stay, or for none",
-    ),
-    service(
-        rooms::Verb::Cancel,
-        &[REFERENCE, ID_NUMBER, KEY],
-        WRITE,
-        "Cancels a booking; only with the id number that booked it",
-    ),
-    service(
-        rooms::Verb::Hold,
-        &[
-            PROPERTY,
-            WISH,
-            ARRIVAL,
-            DEPARTURE,
-            option("TTL", integer("seconds")),
-            KEY,
-        ],
-        WRITE,
-        "Keeps a room for a while (600 seconds), to be confirmed",
-    ),
-    service(
-        rooms::Verb::Extend,
-        &[HOLD, integer("seconds"), KEY],
-        WRITE,
-        "Lets a hold end so many seconds from now",
-    ),
-    service(
-        rooms::Verb::Confirm,
-        &[HOLD, GUEST, ID_NUMBER, KEY],
-        WRITE,
-        "Turns a hold into a booking, also late when the nights are still free",
-    ),
-    service(
-        rooms::Verb::Release,
-        &[HOLD, KEY],
-        WRITE,
-        "Gives a hold back",
-    ),
-    service(
-        rooms::Verb::LookUp,
-        &[REFERENCE],
-        READ,
-        "Shows one booking or hold",
-    ),
-    service(
-        rooms::Verb::List,
-        &[
-            PROPERTY,
-            text("from"),
-            text("to"),
-            option("ROOM", ROOM),
-            LIMIT,
-            CURSOR,
-        ],
-        READ,
-        "Lists the bookings and holds that touch some nights",
-    ),
-    service(
-        rooms::Verb::Guest,
-        &[ID_NUMBER, LIMIT, CURSOR],
-        READ,
-        "Lists the bookings of a guest, the newest first",
-    ),
-    service(
-        rooms::Verb::Holds,
-        &[LIMIT, CURSOR],
-        READ,
-        "Lists the caller's open holds, the oldest first",
-    ),
-    service(
-        rooms::Verb::Availability,
-        &[PROPERTY, ARRIVAL, DEPARTURE, option("TYPE", text("type"))],
-        READ,
-        "Counts the free rooms by type and night",
-    ),
-    service(
-        rooms::Verb::Explain,
-        &[PROPERTY, WISH, ARRIVAL, DEPARTURE],
-        READ,
-        "Shows what stands in the way of a booking",
-    ),
-    service(
-        rooms::Verb::Properties,
-        &[LIMIT, CURSOR],
-        READ,
-        "Lists the properties by name",
-    ),
-    service(
-        rooms::Verb::AddProperty,
-        &[PROPERTY, optional(word("open", "OPEN")), KEY],
-        WRITE,
-        "Adds a property; in an open one every room name exists",
-    ),
-    container(
-        "rooms.room",
-        "rooms",
-        &[
-            service(
-                rooms::Verb::AddRoom,
-                &[PROPERTY, ROOM, text("type"), KEY],
-                WRITE,
-                "Adds a room of a type to a property",
-            ),
-            service(
-                rooms::Verb::WithdrawRoom,
-                &[PROPERTY, ROOM, KEY],
-                WRITE,
-                "Takes a room out of sale for good",
-            ),
-        ],
-        "Adds and withdraws rooms",
-    ),
-    service(
-        rooms::Verb::StopSell,
-        &[
-            PROPERTY,
-            ROOM,
-            ARRIVAL,
-            DEPARTURE,
-            optional(word("resume", "RESUME")),
-            KEY,
-        ],
-        WRITE,
-        "Stops or resumes the sale of a room for some nights",
-    ),
     session(
         Verb::Ping,
         "ping",
@@ -441,7 +305,7 @@ const OTHERS: &[Syntax] = &[
         Verb::Subscribe,
         "subscribe",
         &[multiple(text("channel"))],
-        "Follows a channel: rooms.events, or exchange.events.SYMBOL",
+        "Follows a channel: rooms.events, exchange.events.SYMBOL, travel.events",
     ),
     session(
         Verb::Unsubscribe,

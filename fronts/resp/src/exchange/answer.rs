@@ -6,10 +6,13 @@ use turnstile_exchange::{
 };
 
 use super::{
-    fields::{Field, Value, put_fields, put_map},
+    fields::{Field, Value},
     outcome::put_refusal,
 };
-use crate::Encoder;
+use crate::{
+    Encoder,
+    verdict::{put_fields, put_map},
+};
 
 /// Appends what was answered to a query. A listing is its entries and where the next page begins,
 /// if there is one. A field that is not set is null.

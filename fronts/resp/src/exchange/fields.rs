@@ -3,7 +3,7 @@
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal, OrderId};
 use turnstile_types::Timestamp;
 
-use crate::Encoder;
+use crate::{Encoder, verdict::Put};
 
 /// A value of a field.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(super) enum Value<'a> {
 }
 
 /// A field's name and its value.
-pub(super) type Field<'a> = (&'static str, Value<'a>);
+pub(super) type Field<'a> = crate::verdict::Field<Value<'a>>;
 
 impl Value<'_> {
     pub(super) const fn order(order: OrderId) -> Self {
@@ -36,41 +36,21 @@ impl Value<'_> {
     }
 }
 
-/// Appends the values alone.
-#[inline]
-pub(super) fn put_values(reply: &mut Encoder<'_>, fields: &[Field<'_>]) {
-    for (_, value) in fields {
-        put_value(reply, *value);
-    }
-}
-
-/// Appends the fields of a map.
-pub(super) fn put_fields(reply: &mut Encoder<'_>, fields: &[Field<'_>]) {
-    for (name, value) in fields {
-        reply.text(name);
-        put_value(reply, *value);
-    }
-}
-
-/// Appends a map.
-pub(super) fn put_map(reply: &mut Encoder<'_>, fields: &[Field<'_>]) {
-    reply.map(fields.len());
-    put_fields(reply, fields);
-}
-
-#[inline]
-fn put_value(reply: &mut Encoder<'_>, value: Value<'_>) {
-    match value {
-        Value::Text(text) => reply.text(text),
-        Value::Number(number) => reply.integer(number),
-        Value::Decimal(number) => put_scaled(reply, number.units(), number.scale()),
-        Value::Cash(cash) => match u64::try_from(cash.0) {
-            Ok(units) => put_scaled(reply, units, CASH_SCALE),
-            Err(_large) => reply.shown(cash),
-        },
-        Value::Boolean(value) => reply.boolean(value),
-        Value::Instant(instant) => reply.shown(instant),
-        Value::Nothing => reply.null(),
+impl Put for Value<'_> {
+    #[inline]
+    fn put(&self, reply: &mut Encoder<'_>) {
+        match *self {
+            Self::Text(text) => reply.text(text),
+            Self::Number(number) => reply.integer(number),
+            Self::Decimal(number) => put_scaled(reply, number.units(), number.scale()),
+            Self::Cash(cash) => match u64::try_from(cash.0) {
+                Ok(units) => put_scaled(reply, units, CASH_SCALE),
+                Err(_large) => reply.shown(cash),
+            },
+            Self::Boolean(value) => reply.boolean(value),
+            Self::Instant(instant) => reply.shown(instant),
+            Self::Nothing => reply.null(),
+        }
     }
 }
 
@@ -131,7 +111,7 @@ mod tests {
 
     fn written(value: Value<'_>) -> String {
         let mut out = Vec::new();
-        put_value(&mut Encoder::new(&mut out, Protocol::Resp2), value);
+        value.put(&mut Encoder::new(&mut out, Protocol::Resp2));
         String::from_utf8(out).unwrap()
     }
 

@@ -3,8 +3,11 @@
 use turnstile_exchange::{Done, Outcome, Refusal, Ticket, TicketState};
 use turnstile_types::Position;
 
-use super::fields::{Field, Value, put_fields, put_values};
-use crate::{Encoder, Protocol};
+use super::fields::{Field, Value};
+use crate::{
+    Encoder,
+    verdict::{Tail, put_done, put_refused},
+};
 
 /// Appends what was answered to a command. `replayed`: it is the answer to an earlier request with
 /// the same key.
@@ -35,83 +38,6 @@ pub(super) fn put_refusal(reply: &mut Encoder<'_>, refusal: &Refusal) {
     with_refusal(refusal, |fields| {
         put_refused(reply, refusal.code(), fields, None, false);
     });
-}
-
-/// What stands behind the fields of everything that was done.
-#[derive(Clone, Copy)]
-struct Tail {
-    position: Position,
-    /// It is the first answer to the same client id.
-    again: bool,
-    /// It is the first answer to the same key.
-    replayed: bool,
-}
-
-#[inline]
-fn put_done(reply: &mut Encoder<'_>, fields: &[Field<'_>], tail: Tail) {
-    let length = 2 + fields.len() + usize::from(tail.again) + usize::from(tail.replayed);
-    match reply.protocol() {
-        Protocol::Resp2 => {
-            reply.array(length);
-            reply.integer(1);
-            put_values(reply, fields);
-            reply.integer(tail.position.0);
-        }
-        Protocol::Resp3 => {
-            reply.map(length);
-            reply.text("outcome");
-            reply.text("done");
-            put_fields(reply, fields);
-            put_position(reply, tail.position);
-        }
-    }
-    put_mark(reply, "again", tail.again);
-    put_mark(reply, "replayed", tail.replayed);
-}
-
-fn put_refused(
-    reply: &mut Encoder<'_>,
-    code: &'static str,
-    fields: &[Field<'_>],
-    position: Option<Position>,
-    replayed: bool,
-) {
-    let length = 2 + fields.len() + usize::from(replayed);
-    match reply.protocol() {
-        Protocol::Resp2 => {
-            reply.array(length);
-            reply.integer(0);
-            reply.text(code);
-            put_values(reply, fields);
-        }
-        Protocol::Resp3 => {
-            reply.map(length + usize::from(position.is_some()));
-            reply.text("outcome");
-            reply.text("refused");
-            reply.text("reason");
-            reply.text(code);
-            put_fields(reply, fields);
-            if let Some(position) = position {
-                put_position(reply, position);
-            }
-        }
-    }
-    put_mark(reply, "replayed", replayed);
-}
-
-fn put_position(reply: &mut Encoder<'_>, position: Position) {
-    reply.text("position");
-    reply.integer(position.0);
-}
-
-/// A word that stands there or not.
-fn put_mark(reply: &mut Encoder<'_>, mark: &str, applies: bool) {
-    if applies {
-        reply.text(mark);
-        if reply.protocol() == Protocol::Resp3 {
-            reply.boolean(true);
-        }
-    }
 }
 
 #[inline]

@@ -33,13 +33,13 @@ pub(crate) enum Fault {
     Seat,
     /// The hundredth reservation raises the price.
     Price,
-    /// The hundredth transaction is committed, says the answer, but it is aborted.
+    /// The hundredth journey is committed, says the answer, but it is aborted.
     CommitForgotten,
     /// A summary leaves out its first item.
     SummaryShort,
     /// A summary adds a dollar to its totals.
     WrongTotal,
-    /// Every twentieth commit is done, but the connection is closed instead of an answer.
+    /// Every twentieth commit of a journey is done, but the connection is closed instead of an answer.
     Closes,
     /// The same, but it is not done.
     ClosesBefore,
@@ -49,7 +49,7 @@ pub(crate) enum Fault {
     ClosesInPart,
     /// Every twentieth car is reserved, but the connection is closed instead of an answer.
     ClosesWithin,
-    /// After thirty commits nobody is served any more.
+    /// After thirty journeys nobody is served any more.
     Dies,
 }
 
@@ -65,7 +65,11 @@ struct State {
     begun: Instant,
     position: u64,
     reservations: BTreeMap<&'static str, u64>,
+    /// Transactions that have reserved something and were not to be committed yet.
+    buying: BTreeSet<Xid>,
+    /// How many of them were to be committed, and the last of them.
     commits: u64,
+    last: Xid,
     forgotten: BTreeSet<Xid>,
     /// Answers that somebody waits for.
     late: BTreeMap<Position, Outcome>,
@@ -91,7 +95,9 @@ impl Agency {
             begun: Instant::now(),
             position: 0,
             reservations: BTreeMap::new(),
+            buying: BTreeSet::new(),
             commits: 0,
+            last: Xid(0),
             forgotten: BTreeSet::new(),
             late: BTreeMap::new(),
         };
@@ -217,6 +223,7 @@ impl State {
         };
         match step {
             Step::Reserve { customer, trip } => {
+                self.buying.insert(*xid);
                 let [item] = trip.items() else {
                     panic!("the lab reserves one by one")
                 };
@@ -273,7 +280,11 @@ impl State {
         if self.forgotten.contains(&xid) {
             return Outcome::Refused(turnstile_travel::Refusal::UnknownTransaction);
         }
+        if !self.buying.remove(&xid) {
+            return self.apply(command);
+        }
         self.commits += 1;
+        self.last = xid;
         match (self.fault, self.commits) {
             (Fault::CommitForgotten, 100) => {
                 self.apply(&Command::Abort { xid });
@@ -299,7 +310,7 @@ impl State {
                 Fault::Closes | Fault::ClosesBefore | Fault::ClosesAndForgets | Fault::ClosesInPart,
                 Step::Commit,
                 Outcome::Done(_),
-            ) => self.commits.is_multiple_of(20),
+            ) => self.last == *xid && self.commits.is_multiple_of(20),
             _ => false,
         };
         if !closes {

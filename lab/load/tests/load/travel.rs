@@ -185,10 +185,9 @@ fn every_broken_promise_is_found() {
             &["10 000 000 of flight-1000000092 were put in; 9 999 995 are free and 6 on bills"],
         ),
         (Fault::Price, &["pays $101 for flight-1000000092, not $100"]),
-        // Five commits made the stock.
         (
             Fault::CommitForgotten,
-            &["customer 1000000152 has 5 of flight-1000000052, 6 were acknowledged"],
+            &["customer 1000000192 has 5 of flight-1000000092, 6 were acknowledged"],
         ),
         (
             Fault::SummaryShort,

@@ -2,11 +2,12 @@
 //! all agree.
 
 use turnstile_travel::{
-    AbortReason, Command, Desk, Done, EventKind, Outcome, Refusal, Step, Xid, limits,
+    AbortReason, BranchView, Command, Desk, Desks, Done, EventKind, LockMode, Outcome, Refusal,
+    Resource, Step, TransactionState, TransactionView, Xid, limits,
 };
 
 use super::world::World;
-use crate::scenery::{add, query, reserve, within};
+use crate::scenery::{add, item, query, reserve, within};
 
 const NOBODY: usize = 9;
 const COORDINATOR: usize = 0;
@@ -52,6 +53,30 @@ fn a_missing_vote_is_a_no() {
     let mut world = world(&[reserve(0, &["flight-1", "car-rome"])]);
     world.try_step(Step::Commit, CARS);
     assert_eq!(world.in_doubt(Desk::Flights), [Xid(2)]);
+    let gathers = world.view(COORDINATOR, Xid(2)).unwrap();
+    assert_eq!(gathers.state, TransactionState::Preparing);
+    assert_eq!(gathers.awaited.sole(), Some(Desk::Cars));
+    let waits = world.view(FLIGHTS, Xid(2)).unwrap();
+    let flight = Resource::Item(item("flight-1"));
+    assert_eq!(
+        waits,
+        TransactionView {
+            xid: Xid(2),
+            state: TransactionState::InDoubt,
+            touched: Desks::only(Desk::Flights),
+            awaited: Desks::NONE,
+            holder: None,
+            before: Vec::new(),
+            deadline: None,
+            branches: vec![BranchView {
+                desk: Desk::Flights,
+                prepared: true,
+                held: 1,
+                locks: vec![(flight, LockMode::Exclusive)],
+                wanted: None,
+            }],
+        }
+    );
     world.wait(1_000, CARS);
     assert_eq!(
         world.last_told().cloned(),
@@ -65,7 +90,10 @@ fn a_missing_vote_is_a_no() {
 fn a_commit_that_was_left_to_a_desk_is_in_doubt_until_the_desk_is_back() {
     let mut world = world(&[add("flight-1", 1, 0)]);
     world.try_step(Step::Commit, FLIGHTS);
+    let state = |world: &World| world.view(COORDINATOR, Xid(2)).map(|view| view.state);
+    assert_eq!(state(&world), Some(TransactionState::Delegated));
     world.wait(1_000, FLIGHTS);
+    assert_eq!(state(&world), Some(TransactionState::InDoubt));
     let told = world.last_told().cloned();
     assert_eq!(
         told,

@@ -1,8 +1,8 @@
 //! The processes, their clients, and everything between them.
 
 use turnstile_travel::{
-    Answer, Body, Command, Desk, Desks, Done, Outcome, Parcel, Query, Refusal, Roles, Step,
-    TransactionState, Xid,
+    Answer, Body, Command, Desk, Desks, Done, Outcome, Parcel, Query, Refusal, Roles, Stage, Step,
+    TransactionState, TransactionView, Xid,
 };
 use turnstile_types::{Machine, Principal, Timestamp, hash_of};
 
@@ -159,14 +159,30 @@ impl World {
 
     /// What waits for its decision at a desk.
     pub(super) fn in_doubt(&self, desk: Desk) -> Vec<Xid> {
-        let (after, limit) = (Xid(0), 10);
-        let query = Query::InDoubt { desk, after, limit };
+        let query = Query::Transactions {
+            after: Xid(0),
+            stage: Some(Stage::InDoubt),
+            limit: 10,
+        };
         let node = &self.nodes[self.host(desk)];
         match node
             .travel
             .query(Timestamp(self.now), &Principal::local(), &query)
         {
-            Answer::InDoubt(xids) => xids,
+            Answer::Transactions(views) => views.iter().map(|view| view.xid).collect(),
+            other => panic!("another answer: {other:?}"),
+        }
+    }
+
+    /// A transaction as a process sees it.
+    pub(super) fn view(&self, node: usize, xid: Xid) -> Option<TransactionView> {
+        let now = Timestamp(self.now);
+        let query = Query::Transaction { xid };
+        match self.nodes[node]
+            .travel
+            .query(now, &Principal::local(), &query)
+        {
+            Answer::Transaction(view) => view,
             other => panic!("another answer: {other:?}"),
         }
     }
@@ -371,7 +387,7 @@ impl World {
         let seed = self.seed;
         let all = Query::Transactions {
             after: Xid(0),
-            state: None,
+            stage: None,
             limit: 10,
         };
         assert_eq!(

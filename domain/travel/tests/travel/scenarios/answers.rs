@@ -128,9 +128,21 @@ fn transaction(view: &TransactionView) -> String {
     }
     if let Some(holder) = view.holder {
         write!(text, ", {} waits for {holder}", desks(view.awaited)).unwrap();
+        for other in view.before.iter().filter(|other| **other != holder) {
+            write!(text, " {other}").unwrap();
+        }
     }
     if let Some(deadline) = view.deadline {
         write!(text, ", until {}", time(deadline)).unwrap();
+    }
+    for branch in &view.branches {
+        write!(text, "\n  {} locks at {}", branch.held, branch.desk).unwrap();
+        for (resource, mode) in &branch.locks {
+            write!(text, ", {} {resource}", mode.code()).unwrap();
+        }
+        if let Some((resource, mode)) = branch.wanted {
+            write!(text, "; wants {} {resource}", mode.code()).unwrap();
+        }
     }
     text
 }
@@ -151,7 +163,6 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Transaction(None) | Answer::Itinerary(None) => vec!["unknown".to_owned()],
         Answer::Transaction(Some(view)) => vec![transaction(view)],
         Answer::Transactions(views) => views.iter().map(transaction).collect(),
-        Answer::InDoubt(xids) => xids.iter().map(ToString::to_string).collect(),
         Answer::Answered(LateAnswer::Given(given)) => vec![outcome(given)],
         Answer::Answered(late) => vec![format!("{late:?}").to_lowercase()],
         Answer::Itinerary(Some(view)) => vec![itinerary(view)],

@@ -1,8 +1,7 @@
 //! The words of a script.
 
 use turnstile_travel::{
-    Command, CustomerId, Desk, Locator, Outcome, Query, Settings, Step, TransactionState, Travel,
-    Trip, Xid,
+    Command, CustomerId, Desk, Locator, Outcome, Query, Settings, Step, Travel, Trip, Xid,
 };
 use turnstile_types::{Machine, Position, Principal, Timestamp};
 
@@ -40,12 +39,11 @@ fn locator(text: &str) -> Locator {
     Locator::parse(text.as_bytes()).unwrap()
 }
 
-fn state(text: &str) -> Option<TransactionState> {
+fn stage(text: &str) -> Option<turnstile_travel::Stage> {
+    let mut stages = turnstile_travel::Stage::ALL.into_iter();
     match text {
         "any" => None,
-        "active" => Some(TransactionState::Active),
-        "waiting" => Some(TransactionState::Waiting),
-        other => panic!("no state: {other}"),
+        text => Some(stages.find(|stage| stage.code() == text).unwrap()),
     }
 }
 
@@ -138,7 +136,7 @@ fn question(words: &[&str]) -> Query {
         },
         ["list", wanted] => Query::Transactions {
             after: Xid(0),
-            state: state(wanted),
+            stage: stage(wanted),
             limit: 100,
         },
         ["items", at] => Query::Items {

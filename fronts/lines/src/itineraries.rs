@@ -1,0 +1,143 @@
+//! Itineraries in command lines. The ancestor has none; they are asked for as its bundles are, and
+//! answered as its bills are.
+
+use std::fmt;
+
+use turnstile_travel::{
+    Command, Done, ItineraryState, ItineraryView, Locator, Refusal, limits::HOLD_MS_MAX,
+};
+
+use crate::{
+    Ask, Excerpt, Invalid, Verb, Wording,
+    answers::{Sentence, put, put_exception},
+    request::{bundle, customer, number},
+};
+
+/// What a line about an itinerary asks for.
+pub(crate) fn ask<'a>(verb: Verb, arguments: &[&'a str]) -> Result<Ask, Invalid<'a>> {
+    let command = match (verb, arguments) {
+        (Verb::Book, [id, flights @ .., place, car, room]) => Command::Book {
+            customer: customer(id)?,
+            trip: bundle(flights, place, [car, room])?,
+            hold_ms: None,
+        },
+        (Verb::Hold, [ms, id, flights @ .., place, car, room]) => Command::Book {
+            customer: customer(id)?,
+            trip: bundle(flights, place, [car, room])?,
+            hold_ms: Some(number("milliseconds", ms, 0, u64::MAX)?),
+        },
+        (Verb::Confirm, [name]) => Command::Confirm {
+            locator: locator(name)?,
+        },
+        (Verb::Cancel, [name]) => Command::Cancel {
+            locator: locator(name)?,
+        },
+        (Verb::Itinerary, [name]) => return Ok(Ask::Itinerary(locator(name)?)),
+        _ => {
+            let given = arguments.len();
+            return Err(Invalid::Count { verb, given });
+        }
+    };
+    let wording = Wording::of(verb);
+    Ok(Ask::Command { command, wording })
+}
+
+fn locator(given: &str) -> Result<Locator, Invalid<'_>> {
+    Locator::parse(given.as_bytes()).map_err(|why| Invalid::Locator {
+        given: Excerpt(given),
+        why,
+    })
+}
+
+pub(crate) const fn is_about_them(verb: Verb) -> bool {
+    matches!(
+        verb,
+        Verb::Book | Verb::Hold | Verb::Confirm | Verb::Cancel | Verb::Itinerary
+    )
+}
+
+/// Appends what was done for such a line.
+pub(crate) fn put_done(out: &mut Vec<u8>, verb: Verb, done: &Done) {
+    match done {
+        Done::Booked {
+            locator,
+            price,
+            until: None,
+        } => put(out, format_args!("Itinerary {locator} booked for ${price}")),
+        Done::Booked {
+            locator,
+            price,
+            until: Some(until),
+        } => put(
+            out,
+            format_args!("Itinerary {locator} held until {until} for ${price}"),
+        ),
+        _ => put(out, verb.done()),
+    }
+}
+
+/// Appends why such a line was not done; of a trip, the first item that is in the way.
+pub(crate) fn put_refusal(out: &mut Vec<u8>, verb: Verb, refusal: &Refusal) {
+    match refusal {
+        Refusal::NotHere => put_exception(out, "this server is not the middleware"),
+        Refusal::InDoubt(desk) => put(
+            out,
+            format_args!("Itinerary in doubt: only {desk} knows what has become of it"),
+        ),
+        _ => put(out, format_args!("{}: {}", verb.refused(), Why(refusal))),
+    }
+}
+
+/// Why an itinerary is refused, to a person.
+struct Why<'a>(&'a Refusal);
+
+impl fmt::Display for Why<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Refusal::NoSuchItem(item) => write!(f, "there is no {item}"),
+            Refusal::SoldOut(item) => write!(f, "{item} is sold out"),
+            Refusal::NoSuchCustomer(customer) => write!(f, "there is no customer {customer}"),
+            Refusal::NoSuchItinerary => f.write_str("there never was one of this name"),
+            Refusal::ItineraryOver => f.write_str("it is over"),
+            Refusal::NotHeld => f.write_str("it is not held"),
+            Refusal::Busy => f.write_str("it is being cancelled"),
+            Refusal::HoldTooLong { .. } => {
+                write!(f, "a hold lasts at most {HOLD_MS_MAX} milliseconds")
+            }
+            Refusal::Aborted(reason) => Sentence(reason).fmt(f),
+            other => f.write_str(other.code()),
+        }
+    }
+}
+
+/// Appends an itinerary; nothing but the end of the block when there never was one.
+pub fn put_itinerary(out: &mut Vec<u8>, view: Option<&ItineraryView>) {
+    if let Some(view) = view {
+        put(out, Head(view));
+        for (item, price) in &view.items {
+            put(out, format_args!("1 {item} ${price}"));
+        }
+        if view.state != ItineraryState::Over {
+            let prices = view.items.iter().map(|(_, price)| u64::from(*price));
+            put(out, format_args!("Total ${}", prices.sum::<u64>()));
+        }
+    }
+    out.push(b'\n');
+}
+
+/// Whose it is, and where it stands.
+struct Head<'a>(&'a ItineraryView);
+
+impl fmt::Display for Head<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Itinerary {}", self.0.locator)?;
+        if let Some(customer) = self.0.customer {
+            write!(f, " for customer {customer}")?;
+        }
+        write!(f, ": {}", self.0.state.code())?;
+        match self.0.state {
+            ItineraryState::Held { until } => write!(f, " until {until}"),
+            ItineraryState::Booked | ItineraryState::Releasing | ItineraryState::Over => Ok(()),
+        }
+    }
+}

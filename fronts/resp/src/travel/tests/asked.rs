@@ -1,0 +1,383 @@
+//! What a line asks for, or the error it gets.
+
+use proptest::prelude::*;
+use turnstile_travel::{Command, CustomerId, Desk, Query, Stage, Step, Trip, Xid};
+use turnstile_types::Key;
+
+use super::{ADA, item, locator};
+use crate::{
+    Decoded, Decoder, Encoder, Protocol,
+    catalogue::{Action, COMMANDS, Catalogue, Syntax},
+    travel::{Invalid, Request, Verb, parse},
+};
+
+/// What a typed line asks for, or the error it gets.
+fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
+    let bytes = format!("{line}\n");
+    let mut decoder = Decoder::new();
+    let Ok(Decoded::Request { arguments, .. }) = decoder.decode(bytes.as_bytes()) else {
+        panic!("{line} is a whole line");
+    };
+    check(match Catalogue::new().resolve(&arguments) {
+        Ok(Action::Travel(verb)) => parse(verb, arguments).map_err(|invalid| invalid.to_string()),
+        other => Err(format!("{other:?}")),
+    });
+}
+
+fn commands<const N: usize>(rows: [(&str, Command, Option<&str>); N]) {
+    for (line, command, key) in rows {
+        let key = key.map(|key| Key::parse(key.as_bytes()).unwrap());
+        asked(line, |found| {
+            assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
+        });
+    }
+}
+
+fn trip(items: &[&str]) -> Trip {
+    Trip::new(items.iter().map(|text| item(text)).collect()).unwrap()
+}
+
+#[test]
+fn a_line_becomes_its_step_of_a_transaction() {
+    let within = |step| {
+        let xid = Xid(7);
+        Command::Within { xid, step }
+    };
+    let add = |text, count, price| {
+        let item = item(text);
+        within(Step::Add { item, count, price })
+    };
+    let reserve = |items| {
+        within(Step::Reserve {
+            customer: ADA,
+            trip: trip(items),
+        })
+    };
+    let added = |customer| within(Step::AddCustomer { customer });
+    let query = |text| within(Step::Query { item: item(text) });
+    commands([
+        ("TRAVEL.START", Command::Start, None),
+        ("TRAVEL.START KEY s", Command::Start, Some("s")),
+        ("TRAVEL.ADD 7 flight-5 3 0", add("flight-5", 3, 0), None),
+        (
+            "travel.add 7 'CAR-New York' 4294967295 4294967295 key k",
+            add("car-new york", u32::MAX, u32::MAX),
+            Some("k"),
+        ),
+        (
+            "TRAVEL.DELETE 7 room-rome",
+            within(Step::Delete {
+                item: item("room-rome"),
+            }),
+            None,
+        ),
+        ("TRAVEL.QUERY 7 flight--5", query("flight--5"), None),
+        ("TRAVEL.ADDCUSTOMER 7", added(None), None),
+        ("TRAVEL.ADDCUSTOMER 7 KEY c", added(None), Some("c")),
+        (
+            "TRAVEL.ADDCUSTOMER 7 -1 KEY c",
+            added(Some(CustomerId(-1))),
+            Some("c"),
+        ),
+        (
+            "TRAVEL.DELETECUSTOMER 7 42",
+            within(Step::DeleteCustomer { customer: ADA }),
+            None,
+        ),
+        (
+            "TRAVEL.QUERYCUSTOMER 7 42",
+            within(Step::QueryCustomer { customer: ADA }),
+            None,
+        ),
+        (
+            "TRAVEL.RESERVE 7 42 flight-5 flight-5 room-key KEY r",
+            reserve(&["flight-5", "flight-5", "room-key"]),
+            Some("r"),
+        ),
+        ("TRAVEL.SUMMARY 7", within(Step::Summary), None),
+        ("TRAVEL.COMMIT 7 KEY e", within(Step::Commit), Some("e")),
+        ("TRAVEL.ABORT 7", Command::Abort { xid: Xid(7) }, None),
+    ]);
+}
+
+#[test]
+fn a_line_about_an_itinerary_or_a_doubt_becomes_its_command() {
+    let locator = locator();
+    let book = |items, hold_ms| Command::Book {
+        customer: ADA,
+        trip: trip(items),
+        hold_ms,
+    };
+    let resolve = |desk, commit| Command::Resolve {
+        desk,
+        xid: Xid(7),
+        commit,
+    };
+    commands([
+        ("TRAVEL.BOOK 42 flight-5", book(&["flight-5"], None), None),
+        (
+            "TRAVEL.BOOK 42 flight-5 car-hold hold 600000 KEY b",
+            book(&["flight-5", "car-hold"], Some(600_000)),
+            Some("b"),
+        ),
+        (
+            "TRAVEL.BOOK 42 room-a KEY flight-5 HOLD 0",
+            book(&["room-a"], Some(0)),
+            Some("flight-5"),
+        ),
+        ("TRAVEL.CONFIRM AB6X5T", Command::Confirm { locator }, None),
+        (
+            "TRAVEL.CANCEL ab6x5t KEY c",
+            Command::Cancel { locator },
+            Some("c"),
+        ),
+        (
+            "TRAVEL.TX RESOLVE flights 7 COMMIT",
+            resolve(Desk::Flights, true),
+            None,
+        ),
+        (
+            "travel.tx resolve Customers 7 abort KEY o",
+            resolve(Desk::Customers, false),
+            Some("o"),
+        ),
+    ]);
+}
+
+#[test]
+fn a_line_becomes_its_query() {
+    let items = |desk, after, limit| Query::Items { desk, after, limit };
+    let list = |stage, after, limit| Query::Transactions {
+        after: Xid(after),
+        stage,
+        limit,
+    };
+    let rows = [
+        (
+            "TRAVEL.ITINERARY AB6X5T",
+            Query::Itinerary { locator: locator() },
+        ),
+        ("TRAVEL.CUSTOMER 42", Query::Customer { customer: ADA }),
+        ("TRAVEL.ITEMS cars", items(Desk::Cars, None, 100)),
+        (
+            "TRAVEL.ITEMS flights COUNT 7 AFTER flight-5",
+            items(Desk::Flights, Some(item("flight-5")), 7),
+        ),
+        ("TRAVEL.TOTALS", Query::Totals),
+        ("TRAVEL.TX LIST", list(None, 0, 100)),
+        (
+            "TRAVEL.TX LIST STATE in-doubt AFTER 9 COUNT 1000",
+            list(Some(Stage::InDoubt), 9, 1_000),
+        ),
+        (
+            "travel.tx list state Waiting",
+            list(Some(Stage::Waiting), 0, 100),
+        ),
+        ("TRAVEL.TX SHOW 7", Query::Transaction { xid: Xid(7) }),
+    ];
+    for (line, expected) in rows {
+        asked(line, |found| {
+            assert_eq!(found, Ok(Request::Query(expected)), "{line}");
+        });
+    }
+}
+
+fn errors(rows: &[(&str, &str)]) {
+    for (line, expected) in rows {
+        asked(line, |found| assert_eq!(found, Err((*expected).to_owned())));
+    }
+}
+
+#[test]
+fn an_error_says_which_argument_of_a_booking_is_wrong_and_why() {
+    let long = format!("TRAVEL.BOOK 42{}", " flight-1".repeat(65));
+    errors(&[
+        (
+            "TRAVEL.BOOK 42 bus-1",
+            "TRAVEL.BOOK item: an item is flight-NUMBER, car-LOCATION or room-LOCATION",
+        ),
+        (
+            "TRAVEL.BOOK 42 flight-x",
+            "TRAVEL.BOOK item: a flight's number is a whole number from -2147483648 to 2147483647",
+        ),
+        (
+            "TRAVEL.BOOK 42 car-a,b",
+            "TRAVEL.BOOK item: a location is ASCII without commas, character 2 is not allowed",
+        ),
+        (
+            "TRAVEL.BOOK 42 KEY k",
+            "TRAVEL.BOOK item: a trip has from 1 to 64 items",
+        ),
+        (
+            long.as_str(),
+            "TRAVEL.BOOK item: a trip has from 1 to 64 items",
+        ),
+        (
+            "TRAVEL.BOOK ada flight-1",
+            "TRAVEL.BOOK customer: a whole number from -2147483648 to 2147483647",
+        ),
+        (
+            "TRAVEL.BOOK 42 flight-1 HOLD soon",
+            "TRAVEL.BOOK HOLD: a whole number from 0 to 18446744073709551615",
+        ),
+        (
+            "TRAVEL.BOOK 42 flight-1 HOLD 1 HOLD 2",
+            "TRAVEL.BOOK HOLD: given twice",
+        ),
+        (
+            "TRAVEL.BOOK 42 flight-1 KEY",
+            "TRAVEL.BOOK KEY: the value is missing",
+        ),
+        (
+            "TRAVEL.BOOK 42 flight-1 KEY ''",
+            "TRAVEL.BOOK KEY: an idempotency key has at least one character",
+        ),
+        (
+            "TRAVEL.BOOK 42 flight-1 KEY k car-rome",
+            "TRAVEL.BOOK option: argument 5 is no option of this command",
+        ),
+    ]);
+}
+
+#[test]
+fn an_error_says_which_argument_is_wrong_and_why() {
+    errors(&[
+        (
+            "TRAVEL.RESERVE 7 42 flight-1 HOLD 1",
+            "TRAVEL.RESERVE option: argument 4 is no option of this command",
+        ),
+        (
+            "TRAVEL.ADD 7 flight-1 4294967296 1",
+            "TRAVEL.ADD count: a whole number from 0 to 4294967295",
+        ),
+        (
+            "TRAVEL.COMMIT +7",
+            "TRAVEL.COMMIT xid: a whole number from 0 to 18446744073709551615",
+        ),
+        (
+            "TRAVEL.CANCEL AB6X5U",
+            "TRAVEL.CANCEL locator: a record locator is six characters of 0-9 and A-Z without U",
+        ),
+        (
+            "TRAVEL.ITEMS trains",
+            "TRAVEL.ITEMS desk: one of flights, cars, rooms, customers",
+        ),
+        (
+            "TRAVEL.ITEMS cars COUNT 0",
+            "TRAVEL.ITEMS COUNT: a whole number from 1 to 1000",
+        ),
+        (
+            "TRAVEL.TX LIST STATE lost",
+            "TRAVEL.TX LIST STATE: one of active, waiting, prepared, in-doubt",
+        ),
+        (
+            "TRAVEL.TX LIST AFTER x",
+            "TRAVEL.TX LIST AFTER: a whole number from 0 to 18446744073709551615",
+        ),
+        (
+            "TRAVEL.TX RESOLVE cars 7 maybe",
+            "TRAVEL.TX RESOLVE decision: COMMIT or ABORT",
+        ),
+        ("TRAVEL.QUERY 7", "Err(Arity(\"travel.query\"))"),
+        (
+            "TRAVEL.QUERY 7 flight-1 KEY k",
+            "Err(Arity(\"travel.query\"))",
+        ),
+        ("TRAVEL.TX SHOW", "Err(Arity(\"travel.tx|show\"))"),
+    ]);
+}
+
+fn syntaxes() -> impl Iterator<Item = (Verb, &'static Syntax)> {
+    let nested = COMMANDS.iter().flat_map(|syntax| syntax.subcommands);
+    COMMANDS
+        .iter()
+        .chain(nested)
+        .filter_map(|syntax| match syntax.action {
+            Some(Action::Travel(verb)) => Some((verb, syntax)),
+            _ => None,
+        })
+}
+
+#[test]
+fn what_changes_something_takes_a_key() {
+    let found = syntaxes().map(|(verb, syntax)| {
+        let last = syntax.arguments.last();
+        (
+            verb,
+            last.and_then(|argument| argument.token) == Some("KEY"),
+        )
+    });
+    let expected = syntaxes().map(|(verb, _)| (verb, !verb.is_read()));
+    assert!(found.eq(expected));
+    assert_eq!(syntaxes().count(), 21);
+}
+
+/// Words that mean something somewhere.
+const KNOWN: &[&str] = &[
+    "7",
+    "42",
+    "-1",
+    "flight-7",
+    "car-rome",
+    "room-rome",
+    "AB6X5T",
+    "KEY",
+    "HOLD",
+    "STATE",
+    "AFTER",
+    "COUNT",
+    "waiting",
+    "flights",
+    "COMMIT",
+    "",
+    "99999999999999999999",
+];
+
+/// Known words, and any bytes.
+fn word() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => proptest::sample::select(KNOWN).prop_map(|word| word.as_bytes().to_vec()),
+        1 => proptest::collection::vec(any::<u8>(), 0..70),
+    ]
+}
+
+/// Has a request of these words read.
+fn read<T>(
+    verb: Verb,
+    words: &[Vec<u8>],
+    check: impl FnOnce(Result<Request<'_>, Invalid>) -> T,
+) -> T {
+    let mut bytes = Vec::new();
+    let mut frame = Encoder::new(&mut bytes, Protocol::Resp2);
+    let name: Vec<&str> = verb.name().split('|').collect();
+    frame.array(name.len() + words.len());
+    name.iter().for_each(|part| frame.text(part));
+    words.iter().for_each(|word| frame.bulk(word));
+    let mut decoder = Decoder::new();
+    let Ok(Decoded::Request { arguments, .. }) = decoder.decode(&bytes) else {
+        panic!("a whole request");
+    };
+    check(parse(verb, arguments))
+}
+
+proptest! {
+    #[test]
+    fn any_words_are_a_request_or_an_error_that_names_the_command(
+        words in proptest::collection::vec(word(), 0..12),
+    ) {
+        for (verb, _) in syntaxes() {
+            read(verb, &words, |found| {
+                let is_right = match found {
+                    Ok(Request::Query(_)) => verb.is_read(),
+                    Ok(Request::Command { .. }) => true,
+                    Err(invalid) => {
+                        let name = verb.name().to_ascii_uppercase().replace('|', " ");
+                        invalid.verb == verb && invalid.to_string().starts_with(&name)
+                    }
+                };
+                prop_assert!(is_right, "{verb:?} {found:?}");
+                Ok(())
+            })?;
+        }
+    }
+}
