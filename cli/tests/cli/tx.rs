@@ -172,7 +172,10 @@ fn in_doubt(directory: &Path) {
 fn what_is_in_doubt_after_a_restart_is_decided_by_hand() {
     let directory = tempfile::tempdir().unwrap();
     in_doubt(directory.path());
-    let server = Server::dev(directory.path());
+    let mut serve = turnstile();
+    serve.args(["serve", "--http", "off", "--resp", "127.0.0.1:0"]);
+    serve.args(["--role", "flights", "--desk", "127.0.0.1:0", "--data"]);
+    let server = Server::start(serve.arg(directory.path()));
     let doubtful = shown(&server, &["list", "--state", "in-doubt"]);
     assert_eq!(xids(&doubtful), [5, 8]);
     assert_eq!(doubtful[0]["branches"][0]["prepared"], true);
