@@ -202,8 +202,7 @@ impl Embedded {
     /// # Errors
     /// Travel would refuse them; nothing has changed.
     pub fn configure_travel(&mut self, settings: Settings) -> Result<(), UnsoundSettings> {
-        let travel = self.sequencer.state().machines().travel();
-        self.start = Start::with(travel, settings)?;
+        self.start = Start::with(self.travel(), settings)?;
         Ok(())
     }
 
@@ -264,11 +263,10 @@ impl Embedded {
         self.sequencer.state().machines().travel()
     }
 
-    /// Whether travel has been told of this start, by a [`tick`](Self::tick): before, what it has for
-    /// other processes is of the past.
+    /// The same, once it has been told of this start: before, what it has for others is of the past.
     #[must_use]
-    pub fn has_started(&self) -> bool {
-        self.start.is_over()
+    pub fn started_travel(&self) -> Option<&Travel> {
+        self.start.is_over().then(|| self.travel())
     }
 
     /// Starts to load what a command that waits will touch.
@@ -294,10 +292,8 @@ impl Embedded {
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         let state = self.sequencer.state();
-        if !self.start.is_over() {
-            return Some(state.time());
-        }
-        state.machines().next_deadline()
+        let untold = (!self.start.is_over()).then(|| state.time());
+        untold.or_else(|| state.machines().next_deadline())
     }
 
     /// Makes the open group durable: one write and one sync, or nothing when it is empty.
