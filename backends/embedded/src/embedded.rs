@@ -57,13 +57,10 @@ pub struct Recovery {
     pub records: u64,
     /// The last position.
     pub position: Position,
-    /// After which position every event of the replay was kept for the feed of rooms.
+    /// After which position every event of the replay was kept, for the feed of each service.
     pub rooms_events_after: Position,
-    /// The same for that of the exchange.
     pub exchange_events_after: Position,
-    /// The same for that of travel.
     pub travel_events_after: Position,
-    /// The same for that of games.
     pub games_events_after: Position,
     /// What the journal's scan found; nothing for a back end without a directory.
     pub journal: Option<Report>,
