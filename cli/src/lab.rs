@@ -1,6 +1,7 @@
 //! `turnstile lab`: load, and the proof that the server stayed correct under it.
 
 mod exchange;
+mod games;
 mod travel;
 
 use std::{
@@ -49,6 +50,12 @@ pub(crate) enum Run {
     /// in, and every order what was acknowledged. docs/exchange-load.md describes the order flow
     /// and the proof.
     Exchange(exchange::Arguments),
+    /// Pairs of players over the unframed wire of games
+    ///
+    /// Each plays scripted tic-tac-toe with its neighbour, as the published load generator does. At
+    /// the end every game must have been counted once. docs/games-load.md describes the script, the
+    /// figures and the proof.
+    Games(games::Arguments),
     /// Clients who buy journeys in interactive transactions, over the door of travel
     ///
     /// The two experiments of the ancestor: what each request of a transaction takes, beside what
@@ -112,6 +119,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(Run::Rooms(arguments)) => run_rooms(&arguments),
         Command::Run(Run::Exchange(arguments)) => exchange::run(&arguments),
+        Command::Run(Run::Games(arguments)) => games::run(&arguments),
         Command::Run(Run::Travel(arguments)) => travel::run(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
     }
@@ -230,7 +238,7 @@ impl ProgressLine {
     }
 
     fn show(&self, progress: &Progress) {
-        self.0.set_message(format!(
+        self.say(format!(
             "{:.0?} of {:.0?}  {} answered  {} refused  {} failed  {}/s",
             progress.elapsed,
             progress.planned,
@@ -239,6 +247,10 @@ impl ProgressLine {
             Count(progress.failed),
             PerSecond(progress.rate)
         ));
+    }
+
+    fn say(&self, text: String) {
+        self.0.set_message(text);
     }
 
     fn finish(self) {

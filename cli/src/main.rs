@@ -20,6 +20,7 @@ mod serve;
 mod serving;
 mod terminal;
 mod travel;
+mod tx;
 mod verify;
 
 use std::process::ExitCode;
@@ -53,6 +54,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Rooms(command) => rooms::run(command),
         Command::Exchange(command) => exchange::run(&command),
         Command::Travel(command) => travel::run(&command),
+        Command::Tx(command) => tx::run(&command),
         Command::Lab(command) => lab::run(command),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

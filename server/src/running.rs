@@ -140,8 +140,11 @@ fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
 fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
     let events = settings.limits.http.events;
     let exchange = Feed::while_followed(recovery.exchange_events_after, events);
-    let rooms = Feed::new(recovery.rooms_events_after);
-    (Arc::new(rooms), Arc::new(exchange))
+    Feeds {
+        rooms: Arc::new(Feed::new(recovery.rooms_events_after)),
+        exchange: Arc::new(exchange),
+        travel: Arc::new(Feed::new(recovery.travel_events_after)),
+    }
 }
 
 type LoopThread = JoinHandle<Result<(), Broken>>;

@@ -17,7 +17,7 @@ use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
-use turnstile_travel::{Desk, PerDesk};
+use turnstile_travel::{Desk, PerDesk, Travel};
 
 use crate::{
     asked::Waiting,
@@ -84,6 +84,7 @@ pub(crate) struct FastLoop {
     asks_wait: bool,
     rooms: Arc<Feed<Rooms>>,
     exchange: Arc<Feed<Exchange>>,
+    travel: Arc<Feed<Travel>>,
     signals: Arc<Signals>,
     limits: Limits,
     choices: Choices,
@@ -115,7 +116,7 @@ impl FastLoop {
         listeners: Vec<Listener>,
         engine: Engine,
         inbox: Inbox,
-        ((rooms, exchange), signals): (Feeds, Arc<Signals>),
+        (feeds, signals): (Feeds, Arc<Signals>),
         (limits, choices): (Limits, Choices),
     ) -> Self {
         Self {
@@ -128,8 +129,9 @@ impl FastLoop {
             engine,
             inbox,
             asks_wait: false,
-            rooms,
-            exchange,
+            rooms: feeds.rooms,
+            exchange: feeds.exchange,
+            travel: feeds.travel,
             signals,
             limits,
             choices,

@@ -63,6 +63,8 @@ pub struct Recovery {
     pub exchange_events_after: Position,
     /// The same for that of travel.
     pub travel_events_after: Position,
+    /// The same for that of games.
+    pub games_events_after: Position,
     /// What the journal's scan found; nothing for a back end without a directory.
     pub journal: Option<Report>,
     /// How long it took, wall clock.
@@ -154,6 +156,7 @@ impl Embedded {
             rooms_events_after: recents.rooms.complete_after(),
             exchange_events_after: recents.exchange.complete_after(),
             travel_events_after: recents.travel.complete_after(),
+            games_events_after: recents.games.complete_after(),
             journal: Some(report),
             took: begun.elapsed(),
         };
@@ -186,6 +189,7 @@ impl Embedded {
             rooms_events_after: Position(0),
             exchange_events_after: Position(0),
             travel_events_after: Position(0),
+            games_events_after: Position(0),
             journal: None,
             took: Duration::ZERO,
         };
@@ -394,6 +398,13 @@ impl Embedded {
         self.recents.travel.drain(&mut *take);
         let services = self.sequencer.state_mut().machines_mut();
         Hosts::<Travel>::machine_mut(services).drain_events(take);
+    }
+
+    /// The same for what happened in games.
+    pub fn drain_games_events(&mut self, take: &mut dyn FnMut(turnstile_games::Event)) {
+        self.recents.games.drain(&mut *take);
+        let services = self.sequencer.state_mut().machines_mut();
+        Hosts::<turnstile_games::Games>::machine_mut(services).drain_events(take);
     }
 
     /// The last position assigned.

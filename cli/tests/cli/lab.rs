@@ -284,3 +284,33 @@ fn completions_are_written_for_each_shell() {
         assert!(ended.out.contains(word), "{shell}: {}", ended.out);
     }
 }
+
+#[test]
+fn players_come_in_pairs_to_an_arena_that_is_there() {
+    let games = |arguments: &[&str]| {
+        let mut command = turnstile();
+        command.args(["lab", "run", "games", "--games-arena", "127.0.0.1:1"]);
+        run(command.args(arguments))
+    };
+    let rows: [(&[&str], i32, &str); 4] = [
+        (&["-c", "2,3"], 1, "there are 2 to 50,000 players, in pairs"),
+        (
+            &["--first-player", "4294967295"],
+            1,
+            "a player's number is below 2^32",
+        ),
+        (
+            &["-c", "2", "-i", "1", "--nagle"],
+            1,
+            "user 0 cannot connect",
+        ),
+        (&["-i", "0"], 2, "number would be zero"),
+    ];
+    for (arguments, code, message) in rows {
+        let ended = games(arguments);
+        assert_eq!(ended.code, Some(code), "{ended:?}");
+        assert!(ended.err.contains(message), "{ended:?}");
+    }
+    let ended = run(turnstile().args(["lab", "run", "games"]));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+}

@@ -11,4 +11,5 @@ mod lab;
 mod process;
 mod roles;
 mod routes;
+mod tx;
 mod verify;

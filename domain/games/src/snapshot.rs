@@ -173,8 +173,8 @@ fn read_arena(reader: &mut Reader<'_>) -> Result<Arena, Malformed> {
     read_all(reader, |number: u32| {
         let guest = arena.idle_or_busy(number)?;
         let is_away = matches!(guest.presence, Presence::Away { .. });
-        // Once: what has neighbours, or is the first, is in the line already.
-        let is_new = !arena.away.iter(&arena.guests).any(|other| other == number);
+        // Whoever stands in the line has somebody before, or is the first.
+        let is_new = arena.away.first() != Some(number) && guest.links.before == NONE;
         Malformed::unless(is_away && is_new, "away")?;
         arena.away.join(&mut arena.guests, number);
         Ok(())

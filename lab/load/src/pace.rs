@@ -16,13 +16,8 @@ mod worker;
 use std::{
     fmt,
     net::{SocketAddr, TcpStream},
-    sync::{
-        Barrier,
-        atomic::{AtomicU64, Ordering},
-        mpsc::{self, RecvTimeoutError},
-    },
-    thread,
-    time::{Duration, Instant},
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
 };
 
 use serde::Serialize;
@@ -30,17 +25,14 @@ use turnstile_stats::{Histogram, Little, throughput};
 
 pub use tally::{Operation, Split, Tally, Whole, Words};
 
-use crate::Error;
+use crate::{
+    Error,
+    crew::{self, USERS_MAX, connect},
+};
 use worker::Worker;
-
-/// The most users of one run: each is a socket, and systems allow some ten thousand.
-const USERS_MAX: usize = 50_000;
 
 /// The deepest pipeline: beyond this a server's own limit answers, not its speed.
 const PIPELINE_MAX: usize = 1_024;
-
-/// How often progress is told.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How a run is paced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -198,6 +190,13 @@ struct Board {
     failed: AtomicU64,
 }
 
+/// What was told last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watch {
+    elapsed: Duration,
+    answered: u64,
+}
+
 /// Runs `users` at this pace and tells `progress` how it goes.
 ///
 /// # Errors
@@ -211,7 +210,7 @@ pub fn run<U: User>(
     check(pace, users.len())?;
     let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
-        let stream = connect(pace.address).map_err(|error| Error::Connect {
+        let stream = connect(pace.address, true).map_err(|error| Error::Connect {
             user: number,
             error,
         })?;
@@ -257,42 +256,25 @@ fn drive<U: User>(
     for (share, board) in shares.into_iter().zip(&boards) {
         workers.push(Worker::new(pace, share, at_once / threads, board).map_err(Error::Poll)?);
     }
-    let barrier = Barrier::new(threads + 1);
-    let (alive, ended) = mpsc::sync_channel::<()>(0);
-    thread::scope(|scope| {
-        let mut handles = Vec::new();
-        for worker in workers {
-            let (barrier, alive) = (&barrier, alive.clone());
-            handles.push(scope.spawn(move || {
-                barrier.wait();
-                let end = worker.run();
-                drop(alive);
-                end
-            }));
-        }
-        drop(alive);
-        barrier.wait();
-        watch(pace, &boards, &ended, progress);
-        let mut totals = Totals {
-            tally: Tally::new(U::OPERATIONS, U::WHOLES),
-            users: Vec::new(),
-            slots: u64::try_from(slots).expect("users and pipeline are bounded"),
-            window: pace.duration,
-            cpu: Duration::ZERO,
-            took: Duration::ZERO,
-        };
-        for handle in handles {
-            let end = handle
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                .map_err(Error::Poll)?;
-            totals.tally.merge(&end.tally);
-            totals.users.extend(end.users);
-            totals.cpu += end.cpu;
-            totals.took = totals.took.max(end.took);
-        }
-        Ok(totals)
-    })
+    let mut watch = Watch::default();
+    let ends = crew::run(workers, Worker::run, |elapsed| {
+        progress(&watch.look(pace, &boards, elapsed));
+    })?;
+    let mut totals = Totals {
+        tally: Tally::new(U::OPERATIONS, U::WHOLES),
+        users: Vec::new(),
+        slots: u64::try_from(slots).expect("users and pipeline are bounded"),
+        window: pace.duration,
+        cpu: Duration::ZERO,
+        took: Duration::ZERO,
+    };
+    for end in ends {
+        totals.tally.merge(&end.tally);
+        totals.users.extend(end.users);
+        totals.cpu += end.cpu;
+        totals.took = totals.took.max(end.took);
+    }
+    Ok(totals)
 }
 
 fn check(pace: &Pace, users: usize) -> Result<(), Error> {
@@ -311,40 +293,26 @@ fn check(pace: &Pace, users: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
-    stream.set_nodelay(true)?;
-    stream.set_nonblocking(true)?;
-    Ok(stream)
-}
-
-/// Tells the progress until every worker has dropped its end of the channel.
-fn watch(
-    pace: &Pace,
-    boards: &[Board],
-    ended: &mpsc::Receiver<()>,
-    progress: &mut dyn FnMut(&Progress),
-) {
-    let start = Instant::now();
-    let (mut before, mut told) = (0, Duration::ZERO);
-    while ended.recv_timeout(PROGRESS_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+impl Watch {
+    fn look(&mut self, pace: &Pace, boards: &[Board], elapsed: Duration) -> Progress {
         let sum = |count: fn(&Board) -> &AtomicU64| -> u64 {
             boards
                 .iter()
                 .map(|board| count(board).load(Ordering::Relaxed))
                 .sum()
         };
-        let elapsed = start.elapsed();
         let answered = sum(|board| &board.answered);
-        progress(&Progress {
+        let since = elapsed.saturating_sub(self.elapsed);
+        let rate = throughput(answered - self.answered, since);
+        *self = Self { elapsed, answered };
+        Progress {
             elapsed,
             planned: pace.warm_up + pace.duration,
             answered,
             refused: sum(|board| &board.refused),
             failed: sum(|board| &board.failed),
-            rate: throughput(answered - before, elapsed.saturating_sub(told)),
-        });
-        (before, told) = (answered, elapsed);
+            rate,
+        }
     }
 }
 

@@ -188,7 +188,7 @@ fn no_more_is_put_on_a_connection_than_there_is_room_for() {
 
 #[test]
 fn a_desk_that_is_away_is_dialed_more_and_more_rarely_until_it_is_met() {
-    let address = std::net::SocketAddr::from(([127, 0, 0, 1], 1));
+    let address = SocketAddr::from(([127, 0, 0, 1], 1));
     let mut route = Route::new(Some(address));
     let mut now = Instant::now();
     let mut rests = Vec::new();

@@ -283,7 +283,7 @@ fn what_is_no_command_is_told_by_its_field() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 20_000,
+        cases: 10_000,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -326,7 +326,7 @@ impl Pair {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 1_000,
+        cases: 2_000,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

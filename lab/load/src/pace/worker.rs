@@ -8,13 +8,13 @@ use std::{
 };
 
 use mio::{Events, Poll, Token};
-use rustix::time::{ClockId, clock_gettime};
 
 use super::{
     Board, Pace, Tally, User,
     alarm::Alarms,
     session::{Desk, Session},
 };
+use crate::crew::thread_time;
 
 /// How many ready sockets are taken in one turn.
 const EVENTS: usize = 1_024;
@@ -207,12 +207,4 @@ impl<'a, U: User> Worker<'a, U> {
             cpu,
         }
     }
-}
-
-/// User and system time of this thread so far.
-fn thread_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).expect("a thread's time is not negative");
-    let nanos = u32::try_from(time.tv_nsec).expect("a second has 10^9 nanoseconds");
-    Duration::new(seconds, nanos)
 }

@@ -4,8 +4,10 @@
 
 mod agency;
 mod allocation;
+mod arena;
 mod exchange;
 mod floor;
+mod games;
 mod pacing;
 mod rooms;
 mod rush;
