@@ -130,10 +130,13 @@ impl Embedded {
             return Self::nowhere();
         };
         let begun = Instant::now();
-        let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+        let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
             path: directory.to_owned(),
             cause,
         })?;
+        if options.durability == Durability::Sync {
+            disk = disk.direct();
+        }
         let journal_options = journal::Options {
             segment_bytes: options.segment_bytes,
             durability: options.durability,
