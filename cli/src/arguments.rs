@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    completions, config::LogFlags, config_print, demo, dev, exchange, lab, rooms, serve, verify,
+    completions, config::LogFlags, config_print, demo, dev, exchange, lab, rooms, serve, travel,
+    tx, verify,
 };
 
 const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong; \
@@ -37,6 +38,12 @@ pub(crate) enum Command {
     /// Works with order books
     #[command(subcommand)]
     Exchange(exchange::Command),
+    /// Works with the travel of a running server
+    #[command(subcommand)]
+    Travel(travel::Command),
+    /// Works with the transactions of travel
+    #[command(subcommand)]
+    Tx(tx::Command),
     /// Measures a server, and proves that it stayed correct
     #[command(subcommand)]
     Lab(lab::Command),

@@ -7,17 +7,20 @@
 mod field;
 mod file;
 mod layers;
+mod role;
 
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 use tracing_subscriber::EnvFilter;
 use turnstile_embedded::Durability;
+use turnstile_travel::{Desk, limits::SETTING_MS_MAX};
 
 use crate::{exit::Coded, logging};
 
 use field::Field;
 pub(crate) use layers::Layers;
+pub(crate) use role::Role;
 
 /// Everything `dev` and `serve` can be told.
 #[derive(Debug)]
@@ -41,8 +44,20 @@ pub(crate) struct Config {
     /// The switches of the XML door: `xml.reply_length_line`, `xml.lenient_accounts`,
     /// `xml.self_match`.
     pub(crate) xml_options: turnstile_xml::Options,
+    /// `doors.desk`: where a desk listens for its middleware.
+    pub(crate) desk: Option<SocketAddr>,
     /// `travel.bill_total`: whether a bill on the door of travel ends with its total.
     pub(crate) bill_total: bool,
+    /// `travel.role`: who of travel is played by this process.
+    pub(crate) role: Role,
+    /// `travel.lifetime_ms`: how long a transaction lives after its last operation.
+    pub(crate) lifetime_ms: u64,
+    /// `travel.wait_ms`: how long a lock is waited for, and how long a desk may be silent.
+    pub(crate) wait_ms: u64,
+    /// `travel.fault_points`: whether clients may have processes of travel end themselves.
+    pub(crate) fault_points: bool,
+    /// `travel.peers`: where each desk listens that is played by another process.
+    pub(crate) peers: Vec<(Desk, SocketAddr)>,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
     pub(crate) verhoeff: bool,
     /// `log.level`: what is logged.
@@ -90,6 +105,33 @@ pub(crate) struct Flags {
     /// Whether a customer's bill on the door of travel ends with its total
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) travel_bill_total: Option<String>,
+    /// Who of travel this process plays: everybody, the middleware, or one desk
+    #[arg(long, value_name = "all|middleware|flights|cars|rooms|customers")]
+    pub(crate) role: Option<String>,
+    /// Where a desk listens for its middleware, if not where travel.peers says
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) desk: Option<String>,
+    /// Where the desk of flights listens
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) peer_flights: Option<String>,
+    /// Where the desk of cars listens
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) peer_cars: Option<String>,
+    /// Where the desk of rooms listens
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) peer_rooms: Option<String>,
+    /// Where the desk of customers listens
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) peer_customers: Option<String>,
+    /// How long a transaction of travel lives after its last operation, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) travel_lifetime_ms: Option<String>,
+    /// How long a lock of travel is waited for, and a desk may be silent, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) travel_wait_ms: Option<String>,
+    /// Whether clients of the door of travel may crash processes; in builds for tests only
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) travel_fault_points: Option<String>,
     /// Whether the last digit of an id number must be its Verhoeff check digit
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) verhoeff: Option<String>,
@@ -136,7 +178,13 @@ impl Config {
                 self_match: layers.required(Field::SelfMatch, boolean)?,
                 ..turnstile_xml::Options::default()
             },
+            desk: layers.parse(Field::Desk, door)?.flatten(),
             bill_total: layers.required(Field::BillTotal, boolean)?,
+            role: layers.required(Field::Role, Role::parse)?,
+            lifetime_ms: layers.required(Field::LifetimeMs, milliseconds)?,
+            wait_ms: layers.required(Field::WaitMs, milliseconds)?,
+            fault_points: layers.required(Field::FaultPoints, fault_points)?,
+            peers: role::peers(layers)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
             log_level: layers.required(Field::LogLevel, logging::filter)?,
             log_format: layers.required(Field::LogFormat, |text| {
@@ -166,16 +214,35 @@ fn segment_bytes(text: &str) -> Result<u32, String> {
     bytes.ok_or_else(|| format!("it is from {} to {} bytes", BOUNDS.start(), BOUNDS.end()))
 }
 
+fn milliseconds(text: &str) -> Result<u64, String> {
+    let bounds = 1..=SETTING_MS_MAX;
+    let ms = text.parse().ok().filter(|ms| bounds.contains(ms));
+    ms.ok_or_else(|| format!("it is from 1 to {SETTING_MS_MAX} ms"))
+}
+
+fn fault_points(text: &str) -> Result<bool, String> {
+    match boolean(text)? {
+        true if !turnstile_server::HAS_FAULT_POINTS => {
+            Err("this build has no fault points: it was built without debug assertions".to_owned())
+        }
+        allowed => Ok(allowed),
+    }
+}
+
 /// The address of a door, or nothing when it is off.
 fn door(text: &str) -> Result<Option<SocketAddr>, String> {
     if text == "off" {
         return Ok(None);
     }
+    address(text).map(Some)
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
     let address: SocketAddr = text.parse().map_err(|_invalid| {
         "a door is an IP address with a port, such as 127.0.0.1:8479, or off".to_owned()
     })?;
     if address.ip().is_loopback() {
-        Ok(Some(address))
+        Ok(address)
     } else {
         Err(
             "only loopback addresses are served: keys and TLS are not built yet, so anybody who \

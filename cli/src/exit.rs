@@ -1,7 +1,8 @@
 //! What the process answers to the shell.
 //!
 //! 0: fine. 2: the command line or the configuration is wrong. 97: something was sold twice,
-//! lost or contradicted. 98: a measurement is invalid. 1: anything else.
+//! lost or contradicted. 98: a measurement is invalid. 1: anything else. A server that a fault point
+//! ends answers 96.
 
 use std::fmt;
 

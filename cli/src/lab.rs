@@ -1,6 +1,8 @@
 //! `turnstile lab`: load, and the proof that the server stayed correct under it.
 
 mod exchange;
+mod games;
+mod travel;
 
 use std::{
     fmt::Display,
@@ -31,7 +33,7 @@ const PROPERTY: &str = "bench";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Drives one service in a closed loop
+    /// Drives one service
     #[command(subcommand)]
     Run(Run),
     /// Many clients want few rooms at the same instant: each room must be sold once
@@ -48,6 +50,19 @@ pub(crate) enum Run {
     /// in, and every order what was acknowledged. docs/exchange-load.md describes the order flow
     /// and the proof.
     Exchange(exchange::Arguments),
+    /// Pairs of players over the unframed wire of games
+    ///
+    /// Each plays scripted tic-tac-toe with its neighbour, as the published load generator does. At
+    /// the end every game must have been counted once. docs/games-load.md describes the script, the
+    /// figures and the proof.
+    Games(games::Arguments),
+    /// Clients who buy journeys in interactive transactions, over the door of travel
+    ///
+    /// The two experiments of the ancestor: what each request of a transaction takes, beside what
+    /// was published, and response times of several clients at a rate. Flights, cars, rooms and
+    /// customers are made for the run. At its end every journey must have been sold whole or not at
+    /// all. docs/travel-load.md describes the load and the proof.
+    Travel(travel::Arguments),
 }
 
 /// Which server, and where the result goes.
@@ -104,6 +119,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Run(Run::Rooms(arguments)) => run_rooms(&arguments),
         Command::Run(Run::Exchange(arguments)) => exchange::run(&arguments),
+        Command::Run(Run::Games(arguments)) => games::run(&arguments),
+        Command::Run(Run::Travel(arguments)) => travel::run(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
     }
 }
@@ -221,7 +238,7 @@ impl ProgressLine {
     }
 
     fn show(&self, progress: &Progress) {
-        self.0.set_message(format!(
+        self.say(format!(
             "{:.0?} of {:.0?}  {} answered  {} refused  {} failed  {}/s",
             progress.elapsed,
             progress.planned,
@@ -230,6 +247,10 @@ impl ProgressLine {
             Count(progress.failed),
             PerSecond(progress.rate)
         ));
+    }
+
+    fn say(&self, text: String) {
+        self.0.set_message(text);
     }
 
     fn finish(self) {

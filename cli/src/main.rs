@@ -10,13 +10,17 @@ mod dev;
 mod exchange;
 mod exit;
 mod lab;
+mod lines;
 mod logging;
 mod resp;
 mod rooms;
+mod rows;
 mod season;
 mod serve;
 mod serving;
 mod terminal;
+mod travel;
+mod tx;
 mod verify;
 
 use std::process::ExitCode;
@@ -49,6 +53,8 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Rooms(command) => rooms::run(command),
         Command::Exchange(command) => exchange::run(&command),
+        Command::Travel(command) => travel::run(&command),
+        Command::Tx(command) => tx::run(&command),
         Command::Lab(command) => lab::run(command),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

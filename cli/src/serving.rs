@@ -39,7 +39,13 @@ impl Serving {
                 bill_total: config.bill_total,
             },
             verhoeff: config.verhoeff,
-            travel: None,
+            travel: Some(turnstile_travel::Settings {
+                roles: config.role.roles(),
+                lifetime_ms: config.lifetime_ms,
+                wait_ms: config.wait_ms,
+                ..turnstile_travel::Settings::FIRST
+            }),
+            peers: config.travel_peers()?,
             limits: Limits::STANDARD,
         })
         .with_context(|| match data {

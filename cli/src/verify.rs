@@ -95,6 +95,14 @@ fn standing(verdict: &Verdict) -> String {
             Count(travel.open)
         );
     }
+    let games = &verdict.games;
+    if games.players > 0 || games.rated > 0 {
+        standing += &format!(
+            ", {} results are counted, {} matches are open",
+            Count(games.results),
+            Count(games.open.into())
+        );
+    }
     standing
 }
 

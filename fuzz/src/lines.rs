@@ -1,8 +1,10 @@
 //! Travel in command lines: any bytes are refused, wanting, or commands, wherever they are cut; and
 //! the machine takes every command that is read.
 
-use turnstile_lines::{Ask, Framed, Lines, Options, put_exception, put_help, put_outcome, read};
-use turnstile_travel::{Outcome, Travel};
+use turnstile_lines::{
+    Ask, Framed, Lines, Options, put_exception, put_help, put_itinerary, put_outcome, read,
+};
+use turnstile_travel::{Answer, Outcome, Query, Travel};
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
 /// Reads `bytes` as a stream, at once and in pieces whose size the first byte chooses.
@@ -57,6 +59,12 @@ fn answer(travel: &mut Travel, context: &Context<'_>, line: &[u8], out: &mut Vec
             Outcome::Waiting { .. } => {}
             outcome => put_outcome(out, Options { bill_total: true }, wording, &outcome),
         },
+        Ok(Ask::Itinerary(locator)) => {
+            let query = Query::Itinerary { locator };
+            if let Answer::Itinerary(view) = travel.query(context.now, context.principal, &query) {
+                put_itinerary(out, view.as_ref());
+            }
+        }
         Ok(Ask::Nothing | Ask::Crash(_) | Ask::Shutdown | Ask::Quit) => {}
     }
 }
@@ -64,7 +72,8 @@ fn answer(travel: &mut Travel, context: &Context<'_>, line: &[u8], out: &mut Vec
 #[test]
 fn a_session_survives_every_cut() {
     let stream = "start\r\nAddFlight,1,7,2,100\n\nAddCustomerID,1,5\nbundle,1,5,7,7,oslo,n,no\n\
-                  QueryCustomer,1,5\nsummary,1\nCommit,1\nCommit,1\nx\u{e4},\u{1},\nHelp,Quit\nQu";
+                  QueryCustomer,1,5\nsummary,1\nCommit,1\nCommit,1\nBook,5,7,oslo,n,n\n\
+                  Itinerary,AB6X5T\nItinerary,ZZZZZZ\nx\u{e4},\u{1},\nHelp,Quit\nQu";
     for piece in 1..=255_u8 {
         run(&[&[piece], stream.as_bytes()].concat());
     }
@@ -73,6 +82,7 @@ fn a_session_survives_every_cut() {
                     Bill for customer 5\n2 flight-7 $100\nTotal $200\n\n\
                     Bill for customer 5\n2 flight-7 $100\nTotal $200\n\n\
                     Transaction 1 committed\nInvalidTransaction: transaction 1 is committed\n\
+                    Itinerary could not be booked: flight-7 is sold out\n\n\n\
                     Command exception: there is no command \"x\u{e4}\", Help lists them\n\
                     Quit: no arguments\n";
     assert_eq!(answer, expected);

@@ -9,7 +9,7 @@ use turnstile_types::Position;
 use crate::{
     buffer::{Filled, Input, Output},
     conversation::{Conversation, Next},
-    limits::{INPUT_SPARED_BYTES, Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
+    limits::{HELLO_SWEEPS, INPUT_SPARED_BYTES, Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
     session::Surroundings,
 };
 
@@ -112,11 +112,31 @@ impl Connection {
         match self.phase {
             Phase::Serving | Phase::LastCall => {
                 let waits = self.conversation.waits();
-                let takes = self.output.owed() < limits.output_bytes;
+                let takes = self.takes(limits);
                 !waits && takes && (self.unfinished || may_read)
             }
             Phase::Parting(_) => may_read,
             Phase::Closing | Phase::Gone => false,
+        }
+    }
+
+    /// Whether it may be read from, for what it is owed. A peer always is: two that wait for each
+    /// other to take something would wait for ever, and the post sees to what it is owed.
+    fn takes(&self, limits: &Limits) -> bool {
+        self.conversation.peer().is_some() || self.output.owed() < limits.output_bytes
+    }
+
+    /// What it is owed, in bytes.
+    pub(crate) fn owed(&self) -> usize {
+        self.output.owed()
+    }
+
+    /// Appends to what it is owed something that it did not ask for, unless it is about to end.
+    pub(crate) fn say<T: Default>(&mut self, put: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        if self.phase == Phase::Serving {
+            put(self.output.tail())
+        } else {
+            T::default()
         }
     }
 
@@ -229,7 +249,7 @@ impl Connection {
         let mut at = 0;
         self.unfinished = false;
         while matches!(self.phase, Phase::Serving | Phase::LastCall) {
-            if served == budget || self.output.owed() >= limits.output_bytes {
+            if served == budget || !self.takes(limits) {
                 self.unfinished = true;
                 break;
             }
@@ -370,10 +390,13 @@ impl Connection {
             Phase::Parting(since) => over(since, PARTING_SWEEPS.into()),
             _ => match self.stalled {
                 Some(since) => over(since, limits.stall.as_secs()),
-                None => {
-                    let listens = self.conversation.follows() || self.conversation.waits();
-                    !listens && over(self.active, limits.idle.as_secs())
-                }
+                None => match self.conversation.peer() {
+                    Some(peer) => peer.met().is_none() && over(self.active, HELLO_SWEEPS.into()),
+                    None => {
+                        let listens = self.conversation.follows() || self.conversation.waits();
+                        !listens && over(self.active, limits.idle.as_secs())
+                    }
+                },
             },
         };
         if is_over {

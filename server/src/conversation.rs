@@ -11,6 +11,7 @@ use crate::{
     engine::Engine,
     limits::AHEAD,
     lines::{LinesSession, end_of_input},
+    post::PeerSession,
     session::{Run, RunEnd, Session, Surroundings},
     xml::XmlSession,
 };
@@ -23,6 +24,8 @@ pub(crate) enum FastDoor {
     Resp,
     Xml,
     Lines,
+    /// Between the processes of travel.
+    Desk,
 }
 
 /// What the clients of each door are offered.
@@ -38,6 +41,7 @@ pub(crate) enum Conversation {
     Resp { session: Session, decoder: Decoder },
     Xml(XmlSession),
     Lines(LinesSession),
+    Peer(PeerSession),
 }
 
 /// What became of a piece of input.
@@ -76,6 +80,7 @@ impl Conversation {
             },
             FastDoor::Xml => Self::Xml(XmlSession::new(choices.xml)),
             FastDoor::Lines => Self::Lines(LinesSession::new(choices.lines)),
+            FastDoor::Desk => Self::Peer(PeerSession::answering()),
         }
     }
 
@@ -84,6 +89,7 @@ impl Conversation {
             Self::Resp { .. } => FastDoor::Resp,
             Self::Xml(_) => FastDoor::Xml,
             Self::Lines(_) => FastDoor::Lines,
+            Self::Peer(_) => FastDoor::Desk,
         }
     }
 
@@ -91,7 +97,7 @@ impl Conversation {
     pub(crate) const fn session(&self) -> Option<&Session> {
         match self {
             Self::Resp { session, .. } => Some(session),
-            Self::Xml(_) | Self::Lines(_) => None,
+            Self::Xml(_) | Self::Lines(_) | Self::Peer(_) => None,
         }
     }
 
@@ -101,13 +107,21 @@ impl Conversation {
             .is_some_and(|session| !session.following().is_empty())
     }
 
+    /// The session, where the client is another process of travel.
+    pub(crate) const fn peer(&self) -> Option<&PeerSession> {
+        match self {
+            Self::Peer(session) => Some(session),
+            Self::Resp { .. } | Self::Xml(_) | Self::Lines(_) => None,
+        }
+    }
+
     /// Whether its client is owed late answers. It is not [run](Self::run) before it has them:
     /// answers keep the order of the requests.
     pub(crate) const fn waits(&self) -> bool {
         match self {
             Self::Lines(session) => session.awaits().is_some(),
             Self::Resp { session, .. } => session.waits(),
-            Self::Xml(_) => false,
+            Self::Xml(_) | Self::Peer(_) => false,
         }
     }
 
@@ -116,7 +130,7 @@ impl Conversation {
         let (one, session) = match self {
             Self::Lines(session) => (session.awaits(), None),
             Self::Resp { session, .. } => (None, Some(session)),
-            Self::Xml(_) => (None, None),
+            Self::Xml(_) | Self::Peer(_) => (None, None),
         };
         one.into_iter()
             .chain(session.into_iter().flat_map(Session::awaited))
@@ -127,7 +141,7 @@ impl Conversation {
         match self {
             Self::Lines(session) => session.put_late(late.1, out),
             Self::Resp { session, .. } => session.put_late(late, out),
-            Self::Xml(_) => {}
+            Self::Xml(_) | Self::Peer(_) => {}
         }
     }
 
@@ -136,7 +150,7 @@ impl Conversation {
         match self {
             Self::Resp { session, .. } => session.held(),
             Self::Xml(session) => session.held(),
-            Self::Lines(_) => 0,
+            Self::Lines(_) | Self::Peer(_) => 0,
         }
     }
 
@@ -148,6 +162,7 @@ impl Conversation {
             Self::Resp { session, .. } => session.refuse_input(INPUT_REFUSED, out),
             Self::Xml(session) => session.refuse_input(INPUT_REFUSED, out),
             Self::Lines(_) => turnstile_lines::put_exception(out, INPUT_REFUSED),
+            Self::Peer(_) => turnstile_parcels::put_refusal(out, INPUT_REFUSED),
         }
     }
 
@@ -180,6 +195,7 @@ impl Conversation {
             }
             Self::Xml(session) => session.run(around.engine, bytes, budget, out),
             Self::Lines(session) => session.run(around, bytes, out),
+            Self::Peer(session) => session.run(around, bytes, out),
         }
     }
 
@@ -187,7 +203,7 @@ impl Conversation {
     pub(crate) fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Lines(_) => end_of_input(engine, left, out),
-            Self::Resp { .. } | Self::Xml(_) => {}
+            Self::Resp { .. } | Self::Xml(_) | Self::Peer(_) => {}
         }
     }
 
@@ -196,7 +212,7 @@ impl Conversation {
         match self {
             Self::Lines(session) => session.end(out),
             Self::Resp { session, .. } => session.end(out),
-            Self::Xml(_) => {}
+            Self::Xml(_) | Self::Peer(_) => {}
         }
     }
 
@@ -208,7 +224,7 @@ impl Conversation {
                     .following()
                     .put_message(session.protocol(), message, out);
             }
-            Self::Xml(_) | Self::Lines(_) => {}
+            Self::Xml(_) | Self::Lines(_) | Self::Peer(_) => {}
         }
     }
 }

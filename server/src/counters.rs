@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use turnstile_embedded::Reply;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
-use turnstile_travel::Travel;
+use turnstile_travel::{Desk, PerDesk, Travel};
 use turnstile_types::Machine;
 
 use crate::conversation::FastDoor;
@@ -32,6 +32,11 @@ impl Counter {
             .store(self.get().wrapping_sub(amount), Ordering::Relaxed);
     }
 
+    /// Makes it this number. MUST be called by its one writer only.
+    pub fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -48,6 +53,16 @@ pub struct DoorCounters {
     pub refused: Counter,
     pub bytes_in: Counter,
     pub bytes_out: Counter,
+}
+
+/// One line to another process of travel.
+#[derive(Debug, Default)]
+pub struct LineCounters {
+    /// 1 while the peer is connected and has said hello.
+    pub connected: Counter,
+    pub parcels_in: Counter,
+    /// Put on a connection, those that were sent again included.
+    pub parcels_out: Counter,
 }
 
 /// A counter for each of some known words.
@@ -109,6 +124,11 @@ pub(crate) trait Counted: Machine {
     fn outcome_place(outcome: &Self::Outcome) -> usize;
 
     fn counters(all: &Counters) -> &MachineCounters;
+
+    /// Whether it commits a transaction, for fault points.
+    fn commits(_outcome: &Self::Outcome) -> bool {
+        false
+    }
 }
 
 /// Which of the outcomes a refusal of this kind is.
@@ -162,6 +182,10 @@ pub struct Counters {
     pub xml: DoorCounters,
     /// The door of travel.
     pub lines: DoorCounters,
+    /// The connections to other processes of travel, whoever dialed.
+    pub desk: DoorCounters,
+    /// Lines to other processes, by their desks.
+    pub lines_of_desks: PerDesk<LineCounters>,
     pub rooms: MachineCounters,
     pub exchange: MachineCounters,
     pub travel: MachineCounters,
@@ -198,6 +222,8 @@ impl Default for Counters {
             http: DoorCounters::default(),
             xml: DoorCounters::default(),
             lines: DoorCounters::default(),
+            desk: DoorCounters::default(),
+            lines_of_desks: PerDesk::default(),
             rooms: MachineCounters::of::<Rooms>(),
             exchange: MachineCounters::of::<Exchange>(),
             travel: MachineCounters::of::<Travel>(),
@@ -224,7 +250,13 @@ impl Counters {
             FastDoor::Resp => &self.resp,
             FastDoor::Xml => &self.xml,
             FastDoor::Lines => &self.lines,
+            FastDoor::Desk => &self.desk,
         }
+    }
+
+    /// The counters of a line to another process.
+    pub(crate) fn line(&self, desk: Desk) -> &LineCounters {
+        self.lines_of_desks.at(desk)
     }
 
     pub(crate) fn command<M: Counted>(&self, command: &M::Command<'_>, reply: &Reply<M>) {

@@ -1,6 +1,8 @@
 //! The back end as one turn of the loop uses it: one instant for all, and at the end the group is
 //! committed or sent on its way.
 
+mod lines;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant, SystemTime},
@@ -10,15 +12,17 @@ use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, 
 use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
-use turnstile_travel::{LateAnswer, Travel};
+use turnstile_travel::{LateAnswer, PerDesk, Travel};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
     counters::{Counted, Counters, ErrorCode},
+    fault_points::FaultPoints,
     gate::ServerStatus,
     limits::{FULL_DISK_REST, SOFT_AGE},
     owed::News,
     pace::Pace,
+    post::Switchboard,
 };
 
 /// What to do with the open group at the end of a turn.
@@ -51,6 +55,9 @@ pub(crate) struct Engine {
     /// Everybody, until callers have keys.
     pub(crate) principal: Principal,
     pub(crate) resp_port: u16,
+    /// Who is on the lines to other processes of travel.
+    pub(crate) switchboard: Switchboard,
+    pub(crate) fault_points: FaultPoints,
     id_key: IdKey,
     verhoeff: bool,
     now: Timestamp,
@@ -96,6 +103,8 @@ impl Engine {
             catalogue: Catalogue::new(),
             principal: Principal::local(),
             resp_port,
+            switchboard: Switchboard::default(),
+            fault_points: FaultPoints::new(false, None),
             verhoeff,
             now,
             began: now,
@@ -150,6 +159,9 @@ impl Engine {
             Ok(reply) => {
                 self.counters.command::<M>(command, reply);
                 self.read_only = false;
+                if M::commits(&reply.outcome) && self.lines().is_empty() {
+                    self.fault_points.committed_here();
+                }
             }
             Err(refused) => self.note(Some(*refused)),
         }
@@ -259,7 +271,8 @@ impl Engine {
     /// What becomes of the open group; `is_calm` says that nobody is about to join it, `is_crowded`
     /// that nobody may.
     pub(crate) fn step(&self, is_calm: bool, is_crowded: bool) -> Step {
-        let overlaps = self.pace.as_ref().is_some_and(Pace::overlaps);
+        let overlaps =
+            self.pace.as_ref().is_some_and(Pace::overlaps) && !self.fault_points.is_armed();
         let is_aged = self.rest_of_group() == Some(Duration::ZERO);
         if !self.is_open() {
             Step::Commit
@@ -411,6 +424,7 @@ impl Engine {
             totals: self.totals(),
             exchange: self.exchange_totals(),
             travel: self.travel_totals(),
+            lines: PerDesk::each(|desk| self.line(desk)),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.read_only,
         }

@@ -15,7 +15,7 @@ use tokio::sync::{Notify, oneshot};
 use turnstile_embedded::Status;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::{IdKey, Rooms, Totals};
-use turnstile_travel::{LateAnswer, Travel};
+use turnstile_travel::{LateAnswer, PerDesk, Travel};
 use turnstile_types::Position;
 
 use crate::{asked::Request, limits::GATE_QUEUE};
@@ -44,9 +44,24 @@ pub struct ServerStatus {
     pub totals: Totals,
     pub exchange: turnstile_exchange::Totals,
     pub travel: turnstile_travel::Totals,
+    /// Lines to other processes of travel.
+    pub lines: PerDesk<Option<LineStatus>>,
     /// Since the loop began, in whole seconds.
     pub uptime: Duration,
     pub read_only: bool,
+}
+
+/// One line to another process of travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineStatus {
+    /// How often this end has started anew.
+    pub life: u64,
+    /// The same of the peer, as far as it is known; 0 before it was met.
+    pub peer_life: u64,
+    /// Parcels that the peer has not said to have taken.
+    pub unacknowledged: usize,
+    /// Transactions that wait for their decision at the desk, if it is played here.
+    pub in_doubt: usize,
 }
 
 /// Too many requests wait, or the server is stopping: come again later.

@@ -3,6 +3,7 @@
 mod call;
 mod courier;
 mod documents;
+mod late;
 mod limits;
 mod line;
 mod metrics;
@@ -30,6 +31,7 @@ use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 
 use crate::{counters::Counters, feed::Feed, gate::Gate};
 
@@ -40,7 +42,12 @@ use line::{Line, Lines, Verdict};
 use stream::Source;
 
 /// The feeds of the services.
-pub(crate) type Feeds = (Arc<Feed<Rooms>>, Arc<Feed<Exchange>>);
+#[derive(Clone, Debug)]
+pub(crate) struct Feeds {
+    pub(crate) rooms: Arc<Feed<Rooms>>,
+    pub(crate) exchange: Arc<Feed<Exchange>>,
+    pub(crate) travel: Arc<Feed<Travel>>,
+}
 
 /// Two numbers in hexadecimal digits, and a dash.
 const REQUEST_ID_BYTES: usize = 33;
@@ -51,6 +58,7 @@ pub(crate) struct Door {
     gate: Gate,
     rooms: Source<Rooms>,
     exchange: Source<Exchange>,
+    travel: Source<Travel>,
     counters: Arc<Counters>,
     limits: HttpLimits,
     streams: AtomicU64,
@@ -62,6 +70,8 @@ pub(crate) struct Door {
     run: u64,
     lines: Mutex<Lines>,
     stop: Notify,
+    /// Rings when the door no longer accepts, for those who wait for something.
+    ending: Notify,
 }
 
 /// The running door.
@@ -98,7 +108,7 @@ impl HttpDoor {
     pub(crate) fn start(
         listener: net::TcpListener,
         gate: Gate,
-        (rooms, exchange): Feeds,
+        feeds: Feeds,
         counters: Arc<Counters>,
         limits: HttpLimits,
         ended: impl FnOnce() + Send + 'static,
@@ -115,8 +125,9 @@ impl HttpDoor {
         let door = Arc::new(Door {
             courier: Courier::new(gate.clone()),
             gate,
-            rooms: Source::new(rooms),
-            exchange: Source::new(exchange),
+            rooms: Source::new(feeds.rooms),
+            exchange: Source::new(feeds.exchange),
+            travel: Source::new(feeds.travel),
             counters,
             limits,
             streams: AtomicU64::new(0),
@@ -126,6 +137,7 @@ impl HttpDoor {
             run: run_number(),
             lines: Mutex::new(Lines::default()),
             stop: Notify::new(),
+            ending: Notify::new(),
         });
         let stopper = HttpStopper(Arc::clone(&door));
         let thread = thread::Builder::new()
@@ -164,7 +176,11 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     let telling = {
         let door = Arc::clone(&door);
         tokio::spawn(async move {
-            tokio::join!(door.rooms.tell_news(), door.exchange.tell_news());
+            tokio::join!(
+                door.rooms.tell_news(),
+                door.exchange.tell_news(),
+                door.travel.tell_news()
+            );
         })
     };
     let sweeping = tokio::spawn(sweep(Arc::clone(&door)));
@@ -173,6 +189,8 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     drop(listener);
     door.rooms.news.notify_waiters();
     door.exchange.news.notify_waiters();
+    door.travel.news.notify_waiters();
+    door.ending.notify_waiters();
     door.lines().judge_all(Verdict::Stop);
     let all = async { while connections.join_next().await.is_some() {} };
     if time::timeout(door.limits.farewell, all).await.is_err() {

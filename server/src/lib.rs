@@ -12,6 +12,7 @@ mod connections;
 mod conversation;
 mod counters;
 mod engine;
+mod fault_points;
 mod feed;
 mod gate;
 mod http;
@@ -20,6 +21,7 @@ mod lines;
 mod listener;
 mod owed;
 mod pace;
+mod post;
 mod running;
 mod session;
 mod signals;
@@ -30,15 +32,19 @@ mod xml;
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use turnstile_embedded::{OpenError, UnsoundSettings};
+use turnstile_travel::Desk;
 
 pub use asked::{Answered, Executed, Request};
 pub use counters::{
-    COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, MachineCounters, Tally,
+    COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, LineCounters, MachineCounters,
+    Tally,
 };
+pub use fault_points::{FAULT_EXIT, HAS_FAULT_POINTS};
 pub use feed::Feed;
-pub use gate::{Ask, Gate, Overloaded, ServerStatus};
+pub use gate::{Ask, Gate, LineStatus, Overloaded, ServerStatus};
 pub use http::HttpLimits;
 pub use limits::Limits;
+pub use post::Peers;
 pub use running::{Running, StopError, Stopper, start};
 pub use turnstile_embedded::{Durability, Options, Recovery};
 
@@ -63,6 +69,8 @@ pub struct Settings {
     pub verhoeff: bool,
     /// How travel is played; without it, as its directory was last told.
     pub travel: Option<turnstile_travel::Settings>,
+    /// Where the other processes of travel are, if it is played by several.
+    pub peers: Peers,
     pub limits: Limits,
 }
 
@@ -74,6 +82,8 @@ pub enum StartError {
         door: &'static str,
         address: SocketAddr,
     },
+    /// The same of a desk in another process.
+    PeerNotLoopback { desk: Desk, address: SocketAddr },
     /// A door could not be opened.
     Bind {
         door: &'static str,
@@ -96,6 +106,11 @@ impl fmt::Display for StartError {
                 "the {door} door cannot listen on {address}: this server has no keys and no TLS \
                  yet, so it serves loopback addresses (127.0.0.0/8 and ::1) only"
             ),
+            Self::PeerNotLoopback { desk, address } => write!(
+                f,
+                "{desk} cannot be at {address}: the line has no keys and no TLS yet, so it leads to \
+                 loopback addresses (127.0.0.0/8 and ::1) only"
+            ),
             Self::Bind {
                 door,
                 address,
@@ -113,7 +128,7 @@ impl fmt::Display for StartError {
 impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NotLoopback { .. } => None,
+            Self::NotLoopback { .. } | Self::PeerNotLoopback { .. } => None,
             Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
             Self::Travel(cause) => Some(cause),

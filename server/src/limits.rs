@@ -117,6 +117,27 @@ pub(crate) const OUTPUT_KEPT_BYTES: usize = 64 * 1_024;
 /// ordinary request that comes in pieces is served while large ones are not.
 pub(crate) const INPUT_SPARED_BYTES: usize = 16 * 1_024;
 
+/// Connections to the door of a desk: one middleware has one, and a few more while it comes back.
+pub(crate) const PEERS: u64 = 16;
+
+/// Sweeps after which a connection between processes on which nobody has said hello is dropped.
+pub(crate) const HELLO_SWEEPS: u32 = 5;
+
+/// What is put on a connection between processes before the peer has taken some of it, in bytes; the
+/// last few parcels come on top. The rest stays where the machine keeps it.
+pub(crate) const LINE_OUTPUT_BYTES: usize = 1_024 * 1_024;
+
+/// Parcels that are put on a connection in one piece.
+pub(crate) const POST_BATCH: usize = 64;
+
+/// How long the middleware rests before it dials a desk again, at first and at last.
+pub(crate) const DIAL_REST_MIN: Duration = Duration::from_millis(10);
+pub(crate) const DIAL_REST_MAX: Duration = Duration::from_millis(500);
+
+/// How often in a lifetime the middleware greets its desks. One that it has not greeted for two
+/// lifetimes takes it for lost.
+pub(crate) const GREETINGS_PER_LIFETIME: u64 = 3;
+
 /// How often idle and stalled connections are looked for.
 pub(crate) const SWEEP: Duration = Duration::from_secs(1);
 
@@ -129,5 +150,6 @@ pub(crate) const EVENTS: usize = 1_024;
 const _: () = assert!(AHEAD <= PIPELINE_DEPTH && PIPELINE_DEPTH <= TURN_REQUESTS);
 const _: () = assert!(CONNECTIONS_MAX * INPUT_SPARED_BYTES < INPUT_BYTES_MAX);
 const _: () = assert!(GATE_BATCH <= GATE_QUEUE);
+const _: () = assert!(GREETINGS_PER_LIFETIME > 1);
 const _: () = assert!(BATCH_BYTES < FRAME_BYTES_MAX);
 const _: () = assert!(READ_BYTES <= FRAME_BYTES_MAX);

@@ -1,9 +1,11 @@
 //! One client of the door of travel: command lines in, an answer to each, in their order.
 
+mod crashing;
+
 use std::fmt;
 
 use turnstile_lines::{
-    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_itinerary,
+    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_ok,
     put_outcome, read,
 };
 use turnstile_travel::{Answer, Command, Locator, Outcome, Query, Travel};
@@ -13,10 +15,9 @@ use crate::{
     conversation::{Next, Progress},
     counters::ErrorCode,
     engine::Engine,
+    post::Word,
     session::Surroundings,
 };
-
-const NO_CRASHES: &str = "this server has no fault points";
 
 const UNFINISHED: &str = "the last line has no line end and was not done";
 
@@ -93,10 +94,16 @@ impl LinesSession {
                 self.execute(around.engine, &command, wording, out);
             }
             Ok(Ask::Help(verb)) => put_help(out, verb),
+            Ok(Ask::Crash(crash)) => match crashing::arm(around.engine, crash) {
+                Ok(()) => put_ok(out),
+                Err(why) => refuse(around.engine, why, out),
+            },
             Ok(Ask::Itinerary(locator)) => show(around.engine, locator, out),
-            Ok(Ask::Crash(_)) => refuse(around.engine, NO_CRASHES, out),
             Ok(Ask::Shutdown) => {
                 tracing::info!("a client has asked for the end of the server");
+                if around.engine.travel().settings().roles.coordinator {
+                    around.engine.switchboard.say_to_all(Word::Shutdown);
+                }
                 around.signals.end();
                 return Next::Close;
             }

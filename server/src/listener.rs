@@ -11,6 +11,8 @@ use mio::{
     net::{TcpListener, TcpStream},
 };
 
+use turnstile_parcels::{put_opening, put_refusal};
+
 use crate::conversation::FastDoor;
 
 /// What an attempt to accept brought.
@@ -93,12 +95,18 @@ fn is_exhausted(failure: &io::Error) -> bool {
 
 /// Tells a client that there is no room. Whether it hears it is its own business.
 pub(crate) fn refuse(socket: &mut TcpStream, door: FastDoor) {
-    let sentence: &[u8] = match door {
-        FastDoor::Resp => b"-ERR max number of clients reached\r\n",
-        FastDoor::Xml => b"<results><error>too many connections are open</error></results>",
-        FastDoor::Lines => b"Command exception: too many connections are open\n",
+    let sentence: Vec<u8> = match door {
+        FastDoor::Resp => b"-ERR max number of clients reached\r\n".into(),
+        FastDoor::Xml => b"<results><error>too many connections are open</error></results>".into(),
+        FastDoor::Lines => b"Command exception: too many connections are open\n".into(),
+        FastDoor::Desk => {
+            let mut refusal = Vec::new();
+            put_opening(&mut refusal);
+            put_refusal(&mut refusal, "too many connections are open");
+            refusal
+        }
     };
-    if let Err(failure) = socket.write(sentence) {
+    if let Err(failure) = socket.write(&sentence) {
         tracing::debug!(%failure, "a refused client was not told");
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     conversation::{Choices, FastDoor},
     counters::Counters,
     engine::Engine,
+    fault_points::FaultPoints,
     feed::Feed,
     gate::Gate,
     http::{Feeds, HttpDoor},
@@ -79,6 +80,10 @@ impl std::error::Error for StopError {
 /// # Errors
 /// An address that is not loopback or taken, or a journal that cannot be opened. Nothing runs then.
 pub fn start(settings: &Settings) -> Result<Running, StartError> {
+    let mut desks = settings.peers.desks.iter();
+    if let Some(&(desk, address)) = desks.find(|(_, address)| !address.ip().is_loopback()) {
+        return Err(StartError::PeerNotLoopback { desk, address });
+    }
     let Doors { named, fast, http } = listen(settings)?;
     let (backend, recovery) = open(settings)?;
     let feeds = feeds(&recovery, settings);
@@ -135,8 +140,11 @@ fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
 fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
     let events = settings.limits.http.events;
     let exchange = Feed::while_followed(recovery.exchange_events_after, events);
-    let rooms = Feed::new(recovery.rooms_events_after);
-    (Arc::new(rooms), Arc::new(exchange))
+    Feeds {
+        rooms: Arc::new(Feed::new(recovery.rooms_events_after)),
+        exchange: Arc::new(exchange),
+        travel: Arc::new(Feed::new(recovery.travel_events_after)),
+    }
 }
 
 type LoopThread = JoinHandle<Result<(), Broken>>;
@@ -156,13 +164,16 @@ fn begin(
     for (door, socket) in fast {
         listeners.push(Listener::new(door, socket, poll.registry(), LISTENERS)?);
     }
-    let engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
+    let mut engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
+    let directory = settings.data.as_deref();
+    engine.fault_points = FaultPoints::new(settings.peers.fault_points, directory);
     let choices = Choices {
         xml: settings.xml_options,
         lines: settings.lines_options,
     };
     let told = (settings.limits, choices);
-    let fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
+    let mut fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
+    fast_loop.dial_at(&settings.peers.desks);
     let thread = Builder::new()
         .name("fast-loop".to_owned())
         .spawn(move || fast_loop.run())?;
@@ -185,6 +196,7 @@ fn listen(settings: &Settings) -> Result<Doors, StartError> {
         ("http", None, settings.http),
         ("xml", Some(FastDoor::Xml), settings.xml),
         ("travel", Some(FastDoor::Lines), settings.lines),
+        ("desk", Some(FastDoor::Desk), settings.peers.door),
     ] {
         let Some(address) = address else { continue };
         let listener = bind(name, address)?;

@@ -2,6 +2,7 @@
 
 mod ending;
 mod handing;
+mod posting;
 mod telling;
 
 use std::{
@@ -16,6 +17,7 @@ use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
+use turnstile_travel::{Desk, PerDesk, Travel};
 
 use crate::{
     asked::Waiting,
@@ -27,9 +29,10 @@ use crate::{
     feed::Feed,
     gate::Inbox,
     http::Feeds,
-    limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, SWEEP, TURN_REQUESTS},
+    limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, PEERS, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
     owed::{News, Owed},
+    post::{PeerSession, Route},
     session::Surroundings,
     signals::Signals,
     tickets::{Tickets, Waiter},
@@ -81,6 +84,7 @@ pub(crate) struct FastLoop {
     asks_wait: bool,
     rooms: Arc<Feed<Rooms>>,
     exchange: Arc<Feed<Exchange>>,
+    travel: Arc<Feed<Travel>>,
     signals: Arc<Signals>,
     limits: Limits,
     choices: Choices,
@@ -93,6 +97,8 @@ pub(crate) struct FastLoop {
     under_way: Owed,
     /// Who waits for a late answer.
     tickets: Tickets,
+    /// Lines to the other processes of travel.
+    routes: PerDesk<Route>,
     /// Connections that follow events.
     followers: Vec<usize>,
     connections_ever: u64,
@@ -110,7 +116,7 @@ impl FastLoop {
         listeners: Vec<Listener>,
         engine: Engine,
         inbox: Inbox,
-        ((rooms, exchange), signals): (Feeds, Arc<Signals>),
+        (feeds, signals): (Feeds, Arc<Signals>),
         (limits, choices): (Limits, Choices),
     ) -> Self {
         Self {
@@ -123,8 +129,9 @@ impl FastLoop {
             engine,
             inbox,
             asks_wait: false,
-            rooms,
-            exchange,
+            rooms: feeds.rooms,
+            exchange: feeds.exchange,
+            travel: feeds.travel,
             signals,
             limits,
             choices,
@@ -132,11 +139,19 @@ impl FastLoop {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
+            routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
             connections_ever: 0,
             sweep: 0,
             looks: 0,
             farewell: None,
+        }
+    }
+
+    /// Says where the desks listen that are played by other processes.
+    pub(crate) fn dial_at(&mut self, desks: &[(Desk, SocketAddr)]) {
+        for &(desk, address) in desks {
+            *self.routes.at_mut(desk) = Route::new(Some(address));
         }
     }
 
@@ -168,12 +183,14 @@ impl FastLoop {
     fn turn(&mut self) -> Result<(), Broken> {
         self.engine.counters.turns.add(1);
         self.engine.begin_turn();
+        self.engine.fault_points.recover();
         self.accept();
         self.serve()?;
         self.take_asks();
         if self.engine.has_stopped() {
             return Err(Broken::Stopped);
         }
+        self.post();
         self.hand_over()?;
         self.sweep();
         self.engine.end_turn();
@@ -233,7 +250,8 @@ impl FastLoop {
         let farewell = self
             .farewell
             .map(|end| end.saturating_duration_since(Instant::now()));
-        [sweep, farewell, self.engine.until_due(), group]
+        let until_post = self.until_post();
+        [sweep, farewell, self.engine.until_due(), group, until_post]
             .into_iter()
             .flatten()
             .min()
@@ -272,11 +290,25 @@ impl FastLoop {
 
     fn welcome(&mut self, door: FastDoor, mut socket: TcpStream, peer: SocketAddr) {
         let counted = self.engine.counters.of(door);
-        if self.connections.open() >= self.limits.connections {
+        let is_full = match door {
+            FastDoor::Desk => counted.open.get() >= PEERS,
+            _ => self.connections.open() >= self.limits.connections,
+        };
+        if is_full {
             counted.refused.add(1);
             refuse(&mut socket, door);
             return;
         }
+        counted.accepted.add(1);
+        self.connections_ever += 1;
+        let since_ms = self.engine.now().0;
+        let client = (self.connections_ever, peer);
+        let conversation = Conversation::new(door, client, since_ms, self.choices);
+        self.admit(socket, conversation);
+    }
+
+    /// Takes a connection among those that are served, and says at which place.
+    fn admit(&mut self, mut socket: TcpStream, conversation: Conversation) -> Option<usize> {
         let place = self.connections.next_place();
         // Both interests at once and for ever: edges that nobody waits for cost nothing, and no
         // request ever pays for a change of interest.
@@ -288,16 +320,12 @@ impl FastLoop {
         });
         if let Err(failure) = prepared {
             tracing::debug!(%failure, "a connection broke before it was served");
-            return;
+            return None;
         }
-        counted.accepted.add(1);
-        counted.open.add(1);
-        self.connections_ever += 1;
-        let since_ms = self.engine.now().0;
-        let client = (self.connections_ever, peer);
-        let conversation = Conversation::new(door, client, since_ms, self.choices);
+        self.engine.counters.of(conversation.door()).open.add(1);
         let connection = Connection::new(socket, conversation, self.sweep);
         self.connections.add(Box::new(connection));
+        Some(place)
     }
 
     /// How many requests more the open group takes.
@@ -350,7 +378,11 @@ impl FastLoop {
             if connection.is_owed() || connection.is_gone() {
                 self.open.places.push(place);
             }
+            let met = connection.conversation().peer().and_then(PeerSession::met);
             self.connections.put_back(place, connection);
+            if let Some(desk) = met {
+                self.meet(desk, place);
+            }
         }
         Ok(())
     }
@@ -382,6 +414,11 @@ impl FastLoop {
             let sent = connection.send(self.sweep);
             let door = self.engine.counters.of(connection.conversation().door());
             door.bytes_out.add(sent);
+            if connection.owed() == 0
+                && let Some(desk) = connection.conversation().peer().and_then(PeerSession::met)
+            {
+                self.engine.fault_points.sent(desk);
+            }
             if connection.is_gone() {
                 self.close(place);
             } else if !connection.queued && connection.is_due(&self.limits) {
@@ -397,10 +434,14 @@ impl FastLoop {
             for ticket in connection.conversation().awaited() {
                 self.tickets.forget(ticket, place);
             }
+            let line = connection.conversation().peer().and_then(PeerSession::desk);
             drop(connection);
             self.connections.forget(place);
             self.followers.retain(|&follower| follower != place);
             self.engine.counters.of(door).open.take(1);
+            if let Some(desk) = line {
+                self.lose(desk, place);
+            }
         }
     }
 

@@ -4,4 +4,4 @@ mod binary;
 mod process;
 
 pub use binary::run;
-pub use process::Turnstile;
+pub use process::{Starting, Turnstile};

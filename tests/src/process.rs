@@ -28,6 +28,13 @@ pub struct Turnstile {
     xml: Option<SocketAddr>,
 }
 
+/// A server that may not serve yet.
+#[derive(Debug)]
+pub struct Starting {
+    process: Process,
+    lines: Receiver<String>,
+}
+
 /// A child that does not outlive us: dropped, it is killed; when we are killed, its input ends.
 #[derive(Debug)]
 struct Process(Child);
@@ -100,6 +107,19 @@ impl Turnstile {
         }
     }
 
+    /// Starts `turnstile serve` with the RESP door and these arguments, and does not wait until it
+    /// serves.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn begin(data: &Path, arguments: &[String]) -> Starting {
+        let mut command = serve(data, "sync");
+        command.args(["--segment-bytes", "4194304"]).args(arguments);
+        let (process, lines) = spawn(command);
+        Starting { process, lines }
+    }
+
     /// Starts a server, and kills it when it is `time` or when it serves, whatever comes first.
     pub fn kill_while_it_starts(data: &Path, mut time: impl FnMut() -> bool) {
         let (process, lines) = spawn(serve(data, "sync"));
@@ -152,18 +172,23 @@ impl Turnstile {
         drop(self);
     }
 
+    /// Stops it as `kill` does, and waits until it has ended.
+    ///
+    /// # Panics
+    /// When the system does not say how it ended.
+    #[must_use]
+    pub fn stop(self) -> ExitStatus {
+        self.signal(Signal::TERM);
+        self.ended()
+    }
+
     /// Waits until it ends by itself.
     ///
     /// # Panics
     /// When the system does not say how it ended.
     #[must_use]
-    pub fn ended(mut self) -> ExitStatus {
-        let child = &mut self.process.0;
-        // `Child::wait` closes the input, which would stop an attached server.
-        let input = child.stdin.take();
-        let status = child.wait().expect("a child can be waited for");
-        drop(input);
-        status
+    pub fn ended(self) -> ExitStatus {
+        self.process.ended()
     }
 
     /// The address of the RESP door.
@@ -189,6 +214,42 @@ impl Turnstile {
     pub const fn http(&self) -> SocketAddr {
         self.http
             .expect("this server was started with its HTTP door")
+    }
+}
+
+impl Starting {
+    /// Waits until it serves.
+    ///
+    /// # Panics
+    /// When it does not serve in time.
+    #[must_use]
+    pub fn ready(self) -> Turnstile {
+        let printed = lines_before_ready(&self.lines);
+        Turnstile {
+            process: self.process,
+            resp: address(&printed, "resp"),
+            http: None,
+            xml: None,
+        }
+    }
+
+    /// Waits until it ends by itself.
+    ///
+    /// # Panics
+    /// When the system does not say how it ended.
+    #[must_use]
+    pub fn ended(self) -> ExitStatus {
+        self.process.ended()
+    }
+}
+
+impl Process {
+    fn ended(mut self) -> ExitStatus {
+        // `Child::wait` closes the input, which would stop an attached server.
+        let input = self.0.stdin.take();
+        let status = self.0.wait().expect("a child can be waited for");
+        drop(input);
+        status
     }
 }
 

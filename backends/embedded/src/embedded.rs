@@ -57,12 +57,11 @@ pub struct Recovery {
     pub records: u64,
     /// The last position.
     pub position: Position,
-    /// After which position every event of the replay was kept for the feed of rooms.
+    /// After which position every event of the replay was kept, for the feed of each service.
     pub rooms_events_after: Position,
-    /// The same for that of the exchange.
     pub exchange_events_after: Position,
-    /// The same for that of travel.
     pub travel_events_after: Position,
+    pub games_events_after: Position,
     /// What the journal's scan found; nothing for a back end without a directory.
     pub journal: Option<Report>,
     /// How long it took, wall clock.
@@ -131,10 +130,13 @@ impl Embedded {
             return Self::nowhere();
         };
         let begun = Instant::now();
-        let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+        let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
             path: directory.to_owned(),
             cause,
         })?;
+        if options.durability == Durability::Sync {
+            disk = disk.direct();
+        }
         let journal_options = journal::Options {
             segment_bytes: options.segment_bytes,
             durability: options.durability,
@@ -154,6 +156,7 @@ impl Embedded {
             rooms_events_after: recents.rooms.complete_after(),
             exchange_events_after: recents.exchange.complete_after(),
             travel_events_after: recents.travel.complete_after(),
+            games_events_after: recents.games.complete_after(),
             journal: Some(report),
             took: begun.elapsed(),
         };
@@ -186,6 +189,7 @@ impl Embedded {
             rooms_events_after: Position(0),
             exchange_events_after: Position(0),
             travel_events_after: Position(0),
+            games_events_after: Position(0),
             journal: None,
             took: Duration::ZERO,
         };
@@ -198,8 +202,7 @@ impl Embedded {
     /// # Errors
     /// Travel would refuse them; nothing has changed.
     pub fn configure_travel(&mut self, settings: Settings) -> Result<(), UnsoundSettings> {
-        let travel = self.sequencer.state().machines().travel();
-        self.start = Start::with(travel, settings)?;
+        self.start = Start::with(self.travel(), settings)?;
         Ok(())
     }
 
@@ -254,6 +257,18 @@ impl Embedded {
         machine.query(now.max(state.time()), principal, query)
     }
 
+    /// Travel as it is, the open group included.
+    #[must_use]
+    pub const fn travel(&self) -> &Travel {
+        self.sequencer.state().machines().travel()
+    }
+
+    /// The same, once it has been told of this start: before, what it has for others is of the past.
+    #[must_use]
+    pub fn started_travel(&self) -> Option<&Travel> {
+        self.start.is_over().then(|| self.travel())
+    }
+
     /// Starts to load what a command that waits will touch.
     pub fn prefetch<M: Machine>(&self, command: &M::Command<'_>)
     where
@@ -277,10 +292,8 @@ impl Embedded {
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         let state = self.sequencer.state();
-        if !self.start.is_over() {
-            return Some(state.time());
-        }
-        state.machines().next_deadline()
+        let untold = (!self.start.is_over()).then(|| state.time());
+        untold.or_else(|| state.machines().next_deadline())
     }
 
     /// Makes the open group durable: one write and one sync, or nothing when it is empty.
@@ -381,6 +394,13 @@ impl Embedded {
         self.recents.travel.drain(&mut *take);
         let services = self.sequencer.state_mut().machines_mut();
         Hosts::<Travel>::machine_mut(services).drain_events(take);
+    }
+
+    /// The same for what happened in games.
+    pub fn drain_games_events(&mut self, take: &mut dyn FnMut(turnstile_games::Event)) {
+        self.recents.games.drain(&mut *take);
+        let services = self.sequencer.state_mut().machines_mut();
+        Hosts::<turnstile_games::Games>::machine_mut(services).drain_events(take);
     }
 
     /// The last position assigned.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Machine, Position};
@@ -59,6 +60,7 @@ pub(crate) struct Recents {
     pub(crate) rooms: Recent<Rooms>,
     pub(crate) exchange: Recent<Exchange>,
     pub(crate) travel: Recent<Travel>,
+    pub(crate) games: Recent<Games>,
 }
 
 impl Recents {
@@ -67,6 +69,7 @@ impl Recents {
             rooms: Recent::after(position),
             exchange: Recent::after(position),
             travel: Recent::after(position),
+            games: Recent::after(position),
         }
     }
 
@@ -74,11 +77,13 @@ impl Recents {
         self.rooms.take_from(services.machine_mut());
         self.exchange.take_from(services.machine_mut());
         self.travel.take_from(services.machine_mut());
+        self.games.take_from(services.machine_mut());
     }
 
     pub(crate) fn finish(&mut self) {
         self.rooms.finish();
         self.exchange.finish();
         self.travel.finish();
+        self.games.finish();
     }
 }

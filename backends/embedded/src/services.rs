@@ -1,6 +1,7 @@
 //! The machines of this server behind their one journal.
 
 use turnstile_exchange::{Exchange, Totals};
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
 use turnstile_types::{
@@ -13,6 +14,7 @@ pub struct Services {
     rooms: Rooms,
     exchange: Exchange,
     travel: Travel,
+    games: Games,
 }
 
 impl Services {
@@ -30,6 +32,11 @@ impl Services {
     pub const fn travel(&self) -> &Travel {
         &self.travel
     }
+
+    #[must_use]
+    pub const fn games(&self) -> &Games {
+        &self.games
+    }
 }
 
 impl Machines for Services {
@@ -38,6 +45,7 @@ impl Machines for Services {
             rooms: Machine::empty(),
             exchange: Machine::empty(),
             travel: Machine::empty(),
+            games: Machine::empty(),
         }
     }
 
@@ -52,6 +60,7 @@ impl Machines for Services {
             Rooms::SERVICE => apply_payload(&mut self.rooms, context, payload, outcome),
             Exchange::SERVICE => apply_payload(&mut self.exchange, context, payload, outcome),
             Travel::SERVICE => apply_payload(&mut self.travel, context, payload, outcome),
+            Games::SERVICE => apply_payload(&mut self.games, context, payload, outcome),
             _ => Err(Unapplied::UnknownService),
         }
     }
@@ -61,6 +70,7 @@ impl Machines for Services {
             Machine::next_deadline(&self.rooms),
             Machine::next_deadline(&self.exchange),
             Machine::next_deadline(&self.travel),
+            Machine::next_deadline(&self.games),
         ];
         deadlines.into_iter().flatten().min()
     }
@@ -69,24 +79,30 @@ impl Machines for Services {
         Machine::tick(&mut self.rooms, context);
         Machine::tick(&mut self.exchange, context);
         Machine::tick(&mut self.travel, context);
+        Machine::tick(&mut self.games, context);
     }
 
     fn forget_events(&mut self) {
         self.rooms.drain_events(&mut drop);
         self.exchange.drain_events(&mut drop);
         self.travel.drain_events(&mut drop);
+        self.games.drain_events(&mut drop);
     }
 
     /// The services one after the other, up to the last to which something has happened, so that
     /// the states of a server that never used the others stay as they were. Rooms are always there.
     fn snapshot(&self, out: &mut dyn Sink) {
-        let has_travel = !self.travel.is_new();
+        let has_games = !self.games.is_new();
+        let has_travel = has_games || !self.travel.is_new();
         Machine::snapshot(&self.rooms, out);
         if has_travel || self.exchange.totals() != Totals::default() {
             Machine::snapshot(&self.exchange, out);
         }
         if has_travel {
             Machine::snapshot(&self.travel, out);
+        }
+        if has_games {
+            Machine::snapshot(&self.games, out);
         }
     }
 
@@ -95,11 +111,13 @@ impl Machines for Services {
         let rooms = Machine::restore_from(&mut reader)?;
         let exchange = restore_if_there(&mut reader)?;
         let travel = restore_if_there(&mut reader)?;
+        let games = restore_if_there(&mut reader)?;
         reader.finish("end of the snapshot")?;
         Ok(Self {
             rooms,
             exchange,
             travel,
+            games,
         })
     }
 
@@ -108,6 +126,7 @@ impl Machines for Services {
             Machine::check(&self.rooms),
             Machine::check(&self.exchange),
             Machine::check(&self.travel),
+            Machine::check(&self.games),
         ];
         let violations: Vec<String> = checked
             .into_iter()
@@ -157,5 +176,15 @@ impl Hosts<Travel> for Services {
 
     fn machine_mut(&mut self) -> &mut Travel {
         &mut self.travel
+    }
+}
+
+impl Hosts<Games> for Services {
+    fn machine(&self) -> &Games {
+        &self.games
+    }
+
+    fn machine_mut(&mut self) -> &mut Games {
+        &mut self.games
     }
 }

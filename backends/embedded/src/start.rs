@@ -30,6 +30,9 @@ impl Start {
         if !travel.accepts(&settings) {
             return Err(UnsoundSettings);
         }
+        if travel.is_new() && settings == Settings::FIRST {
+            return Ok(Self::default());
+        }
         let differs = *travel.settings() != settings;
         let configure = differs.then_some(Command::Configure(settings));
         Ok(Self(

@@ -34,6 +34,8 @@ pub struct Verdict {
     pub exchange: turnstile_exchange::Totals,
     /// What travel holds.
     pub travel: turnstile_travel::Totals,
+    /// What games hold.
+    pub games: turnstile_games::Totals,
     /// How long it took, wall clock.
     pub took: Duration,
 }
@@ -94,6 +96,7 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
         rooms: first.machines().rooms().totals(),
         exchange: first.machines().exchange().totals(),
         travel: first.machines().travel().totals(),
+        games: first.machines().games().totals(),
         journal,
         took: begun.elapsed(),
     })

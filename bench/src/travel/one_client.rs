@@ -87,7 +87,9 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     for ((place, _), runs) in CORES.iter().zip(runs.chunks(EACH)) {
         claim(&mut section, place, runs);
     }
-    let ours = runs.chunks(EACH).flat_map(|runs| runs[..2].iter().flatten());
+    let ours = runs
+        .chunks(EACH)
+        .flat_map(|runs| runs[..2].iter().flatten());
     let syncs = ours.map(|run| run[5]);
     let syncs = Ratio::spread(&syncs.collect::<Vec<f64>>());
     section.claim_ratio("syncs for a transaction", syncs, Bound::AtMost(1.05));

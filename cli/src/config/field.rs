@@ -11,11 +11,20 @@ pub(super) enum Field {
     Http,
     Xml,
     Travel,
+    Desk,
     Verhoeff,
     ReplyLengthLine,
     LenientAccounts,
     SelfMatch,
     BillTotal,
+    Role,
+    LifetimeMs,
+    WaitMs,
+    FaultPoints,
+    Flights,
+    Cars,
+    Rooms,
+    Customers,
     LogLevel,
     LogFormat,
 }
@@ -30,7 +39,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 24] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -39,11 +48,20 @@ impl Field {
         Self::Http,
         Self::Xml,
         Self::Travel,
+        Self::Desk,
         Self::Verhoeff,
         Self::ReplyLengthLine,
         Self::LenientAccounts,
         Self::SelfMatch,
         Self::BillTotal,
+        Self::Role,
+        Self::LifetimeMs,
+        Self::WaitMs,
+        Self::FaultPoints,
+        Self::Flights,
+        Self::Cars,
+        Self::Rooms,
+        Self::Customers,
         Self::LogLevel,
         Self::LogFormat,
     ];
@@ -51,10 +69,13 @@ impl Field {
     pub(super) const fn section(self) -> &'static str {
         match self {
             Self::Data | Self::Durability | Self::SegmentBytes | Self::SnapshotRecords => "storage",
-            Self::Resp | Self::Http | Self::Xml | Self::Travel => "doors",
+            Self::Resp | Self::Http | Self::Xml | Self::Travel | Self::Desk => "doors",
             Self::Verhoeff => "rooms",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
-            Self::BillTotal => "travel",
+            Self::BillTotal | Self::Role | Self::LifetimeMs | Self::WaitMs | Self::FaultPoints => {
+                "travel"
+            }
+            Self::Flights | Self::Cars | Self::Rooms | Self::Customers => "travel.peers",
             Self::LogLevel | Self::LogFormat => "log",
         }
     }
@@ -69,11 +90,20 @@ impl Field {
             Self::Http => "http",
             Self::Xml => "xml",
             Self::Travel => "travel",
+            Self::Desk => "desk",
             Self::Verhoeff => "verhoeff",
             Self::ReplyLengthLine => "reply_length_line",
             Self::LenientAccounts => "lenient_accounts",
             Self::SelfMatch => "self_match",
             Self::BillTotal => "bill_total",
+            Self::Role => "role",
+            Self::LifetimeMs => "lifetime_ms",
+            Self::WaitMs => "wait_ms",
+            Self::FaultPoints => "fault_points",
+            Self::Flights => "flights",
+            Self::Cars => "cars",
+            Self::Rooms => "rooms",
+            Self::Customers => "customers",
             Self::LogLevel => "level",
             Self::LogFormat => "format",
         }
@@ -89,20 +119,37 @@ impl Field {
             Self::Http => "--http",
             Self::Xml => "--xml",
             Self::Travel => "--travel",
+            Self::Desk => "--desk",
             Self::Verhoeff => "--verhoeff",
             Self::ReplyLengthLine => "--xml-reply-length-line",
             Self::LenientAccounts => "--xml-lenient-accounts",
             Self::SelfMatch => "--xml-self-match",
             Self::BillTotal => "--travel-bill-total",
+            Self::Role => "--role",
+            Self::LifetimeMs => "--travel-lifetime-ms",
+            Self::WaitMs => "--travel-wait-ms",
+            Self::FaultPoints => "--travel-fault-points",
+            Self::Flights => "--peer-flights",
+            Self::Cars => "--peer-cars",
+            Self::Rooms => "--peer-rooms",
+            Self::Customers => "--peer-customers",
             Self::LogLevel => "--log",
             Self::LogFormat => "--log-format",
         }
     }
 
-    /// The value when no layer says one; a data directory has none.
+    /// The value when no layer says one; a data directory, the door of a desk and the peers have none.
     pub(super) const fn default(self) -> Option<&'static str> {
         match self {
-            Self::Data => None,
+            Self::Data
+            | Self::Desk
+            | Self::Flights
+            | Self::Cars
+            | Self::Rooms
+            | Self::Customers => None,
+            Self::Role => Some("all"),
+            Self::LifetimeMs => Some("15000"),
+            Self::WaitMs => Some("10000"),
             Self::Durability => Some("sync"),
             Self::Resp => Some("127.0.0.1:8479"),
             Self::Http => Some("127.0.0.1:8470"),
@@ -113,7 +160,8 @@ impl Field {
             | Self::ReplyLengthLine
             | Self::LenientAccounts
             | Self::SelfMatch
-            | Self::BillTotal => Some("false"),
+            | Self::BillTotal
+            | Self::FaultPoints => Some("false"),
             Self::LogLevel => Some(crate::logging::LEVEL),
             Self::LogFormat => Some("text"),
         }
@@ -125,14 +173,23 @@ impl Field {
             | Self::ReplyLengthLine
             | Self::LenientAccounts
             | Self::SelfMatch
-            | Self::BillTotal => Kind::Boolean,
-            Self::SegmentBytes | Self::SnapshotRecords => Kind::Integer,
+            | Self::BillTotal
+            | Self::FaultPoints => Kind::Boolean,
+            Self::SegmentBytes | Self::SnapshotRecords | Self::LifetimeMs | Self::WaitMs => {
+                Kind::Integer
+            }
             Self::Data
             | Self::Durability
             | Self::Resp
             | Self::Http
             | Self::Xml
             | Self::Travel
+            | Self::Desk
+            | Self::Role
+            | Self::Flights
+            | Self::Cars
+            | Self::Rooms
+            | Self::Customers
             | Self::LogLevel
             | Self::LogFormat => Kind::Text,
         }
@@ -145,7 +202,8 @@ impl Field {
 
     /// `TURNSTILE__SECTION__KEY`.
     pub(super) fn variable(self) -> String {
-        format!("{PREFIX}{}__{}", self.section(), self.key()).to_uppercase()
+        let section = self.section().replace('.', "__");
+        format!("{PREFIX}{section}__{}", self.key()).to_uppercase()
     }
 }
 

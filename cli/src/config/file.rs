@@ -53,11 +53,30 @@ fn entries(text: &str) -> Result<Vec<Entry>, Wrong> {
             at,
             message: format!("`{name}` is a section: write [{name}], then its keys below"),
         })?;
-        for (key, value) in keys {
-            entries.push(entry(name, key.get_ref(), key.span().start, value, text)?);
-        }
+        take(name, keys, text, &mut entries)?;
     }
     Ok(entries)
+}
+
+/// Takes the keys of a section, and those of the sections within it.
+fn take(
+    section: &str,
+    keys: &DeTable<'_>,
+    text: &str,
+    entries: &mut Vec<Entry>,
+) -> Result<(), Wrong> {
+    for (key, value) in keys {
+        let inner = format!("{section}.{}", key.get_ref());
+        let is_section = Field::ALL.iter().any(|field| field.section() == inner);
+        match value.get_ref().as_table().filter(|_| is_section) {
+            Some(keys) => take(&inner, keys, text, entries)?,
+            None => {
+                let at = key.span().start;
+                entries.push(entry(section, key.get_ref(), at, value, text)?);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn entry(

@@ -136,6 +136,15 @@ impl Layers {
             (Field::LenientAccounts, flags.xml_lenient_accounts),
             (Field::SelfMatch, flags.xml_self_match),
             (Field::BillTotal, flags.travel_bill_total),
+            (Field::Desk, flags.desk),
+            (Field::Role, flags.role),
+            (Field::LifetimeMs, flags.travel_lifetime_ms),
+            (Field::WaitMs, flags.travel_wait_ms),
+            (Field::FaultPoints, flags.travel_fault_points),
+            (Field::Flights, flags.peer_flights),
+            (Field::Cars, flags.peer_cars),
+            (Field::Rooms, flags.peer_rooms),
+            (Field::Customers, flags.peer_customers),
         ];
         for (field, text) in values {
             self.put(field, text, Origin::Flag(field.flag()));
@@ -191,7 +200,7 @@ impl Layers {
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Result<T, Coded> {
         self.parse(field, parse)
-            .map(|value| value.expect("every field but `data` has a default"))
+            .map(|value| value.expect("a field that is required has a default"))
     }
 }
 

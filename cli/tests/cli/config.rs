@@ -30,7 +30,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 15] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 24] = [
     (
         "storage",
         "durability",
@@ -124,6 +124,60 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 15] = [
         ["false", "true", "false", "true"],
     ),
     (
+        "doors",
+        "desk",
+        "--desk",
+        ["", "\"127.0.0.1:1\"", "\"127.0.0.1:2\"", "\"off\""],
+    ),
+    (
+        "travel",
+        "role",
+        "--role",
+        ["\"all\"", "\"middleware\"", "\"flights\"", "\"all\""],
+    ),
+    (
+        "travel",
+        "lifetime_ms",
+        "--travel-lifetime-ms",
+        ["15000", "1", "86400000", "2"],
+    ),
+    (
+        "travel",
+        "wait_ms",
+        "--travel-wait-ms",
+        ["10000", "1", "86400000", "2"],
+    ),
+    (
+        "travel",
+        "fault_points",
+        "--travel-fault-points",
+        ["false", "true", "false", "true"],
+    ),
+    (
+        "travel.peers",
+        "flights",
+        "--peer-flights",
+        ["", "\"127.0.0.1:1\"", "\"127.0.0.1:2\"", "\"[::1]:3\""],
+    ),
+    (
+        "travel.peers",
+        "cars",
+        "--peer-cars",
+        ["", "\"127.0.0.1:1\"", "\"127.0.0.1:2\"", "\"[::1]:3\""],
+    ),
+    (
+        "travel.peers",
+        "rooms",
+        "--peer-rooms",
+        ["", "\"127.0.0.1:1\"", "\"127.0.0.1:2\"", "\"[::1]:3\""],
+    ),
+    (
+        "travel.peers",
+        "customers",
+        "--peer-customers",
+        ["", "\"127.0.0.1:1\"", "\"127.0.0.1:2\"", "\"[::1]:3\""],
+    ),
+    (
         "log",
         "level",
         "--log",
@@ -148,12 +202,19 @@ fn each_layer_covers_the_one_below_it_for_every_key() {
     for (section, key, flag, [default, in_file, in_environment, in_flag]) in LAYERS {
         let (_directory, path) = file(&format!("[{section}]\n{key} = {in_file}\n"));
         let shown = path.display().to_string();
-        let variable = format!("TURNSTILE__{section}__{key}").to_uppercase();
+        let variable = format!("TURNSTILE__{section}__{key}").replace('.', "__");
+        let variable = variable.to_uppercase();
         let mut command = turnstile();
         command.args(["config", "print"]);
         if default.is_empty() {
             let out = run(&mut command).out;
-            assert!(out.contains(&format!("# {key} is not set\n")), "{out}");
+            let mut lines = out
+                .lines()
+                .skip_while(|line| *line != format!("[{section}]"));
+            assert!(
+                lines.any(|line| line == format!("# {key} is not set")),
+                "{out}"
+            );
         } else {
             let expected = (default.to_owned(), "default".to_owned());
             assert_eq!(printed(&run(&mut command), section, key), expected);
@@ -276,6 +337,16 @@ fn a_value_that_is_no_good_names_its_origin_and_the_reason() {
         ),
         ("--durability=always", "durability is sync, os or memory"),
         ("--verhoeff=yes", "it is either true or false"),
+        (
+            "--role=clerk",
+            "a role is all, middleware, flights, cars, rooms or customers",
+        ),
+        ("--travel-wait-ms=0", "it is from 1 to 86400000 ms"),
+        ("--peer-cars=off", "a door is an IP address with a port"),
+        (
+            "--peer-cars=10.1.1.1:1",
+            "only loopback addresses are served",
+        ),
         ("--data=", "a directory is needed"),
         ("--log=loud=very", "error parsing level filter"),
         ("--log-format=xml", "a log format is text or json"),

@@ -9,4 +9,7 @@ mod exchange;
 mod import;
 mod lab;
 mod process;
+mod roles;
+mod routes;
+mod tx;
 mod verify;

@@ -1,5 +1,6 @@
-//! What every machine is built on, and none decides with: memory that does not move, events with
-//! their numbers, early reads for commands on their way, faults found, and a snapshot on its way out.
+//! What every machine is built on, and none decides with: memory that does not move, tables that
+//! find what lies there, events with their numbers, early reads for commands on their way, faults
+//! found, stable bytes, and a snapshot on its way out.
 
 #![deny(
     clippy::float_arithmetic,
@@ -11,12 +12,18 @@ mod belt;
 mod events;
 mod faults;
 mod pieces;
+mod pool;
 mod prefetch;
 mod slab;
+mod table;
+mod wire;
 
 pub use belt::Belt;
 pub use events::Events;
 pub use faults::Faults;
 pub use pieces::Pieces;
+pub use pool::{Linked, Pool};
 pub use prefetch::prefetch;
 pub use slab::{NONE, Slab, some};
+pub use table::{Table, hash_of, hash_of_pair};
+pub use wire::{Wire, put_count, read_all};

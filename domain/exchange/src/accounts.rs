@@ -48,7 +48,7 @@ impl Accounts {
     pub(crate) fn new() -> Self {
         Self {
             rows: Slab::empty(),
-            numbers: Table::new(),
+            numbers: Table::empty(),
             held: 0,
         }
     }

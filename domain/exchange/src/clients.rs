@@ -111,9 +111,9 @@ impl Linked for First {
 impl Clients {
     pub(crate) fn new() -> Self {
         Self {
-            kept: Pool::new(),
-            first: Pool::new(),
-            orders: Table::new(),
+            kept: Pool::empty(),
+            first: Pool::empty(),
+            orders: Table::empty(),
         }
     }
 

@@ -53,7 +53,9 @@ pub(crate) struct Executions {
 
 impl Executions {
     pub(crate) const fn new() -> Self {
-        Self { items: Pool::new() }
+        Self {
+            items: Pool::empty(),
+        }
     }
 
     pub(crate) fn push(&mut self, chain: &mut Chain, executed: Executed) {

@@ -167,7 +167,7 @@ impl Linked for Row {
 impl Ledger {
     pub(crate) fn new() -> Self {
         Self {
-            rows: Pool::new(),
+            rows: Pool::empty(),
             ids: Ids::default(),
             executions: Executions::new(),
             clients: Clients::new(),

@@ -34,7 +34,7 @@ impl Positions {
     pub(crate) fn new() -> Self {
         Self {
             rows: Slab::empty(),
-            numbers: Table::new(),
+            numbers: Table::empty(),
             order: BTreeSet::new(),
             held: 0,
         }

@@ -140,7 +140,7 @@ impl Symbols {
     pub(crate) fn new() -> Self {
         Self {
             rows: Slab::empty(),
-            numbers: Table::new(),
+            numbers: Table::empty(),
         }
     }
 

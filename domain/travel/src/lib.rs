@@ -41,7 +41,7 @@ pub use event::{Event, EventKind};
 pub use item::{CustomerId, Desk, Desks, InvalidItem, InvalidLocation, Item, Location};
 pub use locator::{InvalidLocator, Locator};
 pub use locks::Mode as LockMode;
-pub use machine::Travel;
+pub use machine::{PerDesk, Travel};
 pub use message::{Order, Report, Request, Say, Vote};
 pub use operation::{Bill, BillLine, Finding, Operation, Resource, Stock};
 pub use outcome::{AbortReason, Done, Outcome, Refusal};

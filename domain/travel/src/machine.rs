@@ -19,7 +19,7 @@ use crate::{
     wire::Wire,
 };
 
-pub(crate) use per_desk::PerDesk;
+pub use per_desk::PerDesk;
 
 /// Journeys: what the desks sell, to whom, and in which transactions.
 ///
@@ -72,9 +72,9 @@ impl Machine for Travel {
         Self {
             settings: Settings::FIRST,
             coordinator: Coordinator::new(),
-            desks: PerDesk::each(Participant::new),
-            to_desks: PerDesk::each(Channel::new),
-            to_coordinator: PerDesk::each(Channel::new),
+            desks: PerDesk::each(|_| Participant::new()),
+            to_desks: PerDesk::each(|_| Channel::new()),
+            to_coordinator: PerDesk::each(|_| Channel::new()),
             late: BTreeMap::new(),
             reports: VecDeque::new(),
             say: Vec::new(),

@@ -20,6 +20,7 @@ mod problem;
 mod query;
 mod refusal;
 mod request;
+pub mod travel;
 
 pub use answer::{Told, tell_answer, tell_outcome};
 pub use conditional::{ETag, Matches, etag_of, matches_any};

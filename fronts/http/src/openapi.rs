@@ -1,5 +1,6 @@
 //! The OpenAPI 3.1 document, made of the table of operations and the shapes.
 
+use turnstile_travel::Stage;
 use utoipa::openapi::{
     Components, ComponentsBuilder, Content, HttpMethod, Info, ObjectBuilder, OpenApi,
     OpenApiBuilder, Paths, Ref, RefOr, Required, Response, ResponseBuilder, Type,
@@ -22,6 +23,7 @@ use crate::{
         Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty,
         NewRoom,
     },
+    travel,
 };
 
 /// The document.
@@ -55,7 +57,16 @@ const fn http_method(method: Method) -> HttpMethod {
 }
 
 fn components() -> Components {
-    ComponentsBuilder::new()
+    let components = travel_shapes(exchange_shapes(rooms_shapes(ComponentsBuilder::new())));
+    components
+        .schema_from::<FieldError>()
+        .schema_from::<Place>()
+        .schema("Problem", problem_schema())
+        .build()
+}
+
+fn rooms_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
         .schema_from::<NewProperty<'_>>()
         .schema_from::<NewRoom<'_>>()
         .schema_from::<NewBooking<'_>>()
@@ -79,6 +90,10 @@ fn components() -> Components {
         .schema_from::<BlockView>()
         .schema_from::<ExplanationView>()
         .schema_from::<EventView>()
+}
+
+fn exchange_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
         .schema_from::<exchange::NewAccount<'_>>()
         .schema_from::<exchange::CashAmount<'_>>()
         .schema_from::<exchange::NewLimits<'_>>()
@@ -113,10 +128,31 @@ fn components() -> Components {
         .schema_from::<exchange::ChangeView>()
         .schema_from::<exchange::PartyView>()
         .schema_from::<exchange::MarketEventView>()
-        .schema_from::<FieldError>()
-        .schema_from::<Place>()
-        .schema("Problem", problem_schema())
-        .build()
+}
+
+fn travel_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
+        .schema_from::<travel::NewStock<'_>>()
+        .schema_from::<travel::NewCustomer>()
+        .schema_from::<travel::NewReservation<'_>>()
+        .schema_from::<travel::NewItinerary<'_>>()
+        .schema_from::<travel::Resolution<'_>>()
+        .schema_from::<travel::TransactionStarted>()
+        .schema_from::<travel::CustomerMade>()
+        .schema_from::<travel::ItineraryMade>()
+        .schema_from::<travel::StockView>()
+        .schema_from::<travel::StockPage>()
+        .schema_from::<travel::BillLineView>()
+        .schema_from::<travel::BillView>()
+        .schema_from::<travel::SummaryView>()
+        .schema_from::<travel::ItineraryItemView>()
+        .schema_from::<travel::ItineraryView>()
+        .schema_from::<travel::LockView>()
+        .schema_from::<travel::BranchView>()
+        .schema_from::<travel::TransactionView>()
+        .schema_from::<travel::TransactionPage>()
+        .schema_from::<travel::TravelTotals>()
+        .schema_from::<travel::TravelEventView>()
 }
 
 /// Written by hand, because its extension members depend on the code.
@@ -132,7 +168,7 @@ fn problem_schema() -> Schema {
         .description(Some(
             "RFC 9457. Refusals carry their data, each only where it belongs. Rooms: nights, night, \
              limit, ttl_seconds_max, until_max. Exchange: field, scale, needed, free, low, high, \
-             limit, order.",
+             limit, order. Travel: item, customer, limit, ttl_seconds_max, desk, reason, holder.",
         ))
         .property("type", text())
         .property("title", text())
@@ -155,6 +191,11 @@ fn problem_schema() -> Schema {
         .property("low", text())
         .property("high", text())
         .property("order", number())
+        .property("item", text())
+        .property("customer", number())
+        .property("desk", text())
+        .property("reason", text())
+        .property("holder", number())
         .property("position", number())
         .property("replayed", truth())
         .required("type")
@@ -232,6 +273,7 @@ fn problem_response(status: u16) -> Response {
         412 => ("The thing has changed since this ETag", true),
         413 => ("The body is too large", true),
         415 => ("The body is not application/json", true),
+        421 => ("Refused: this server does not play that part", true),
         422 => ("The Idempotency-Key came before with other content", true),
         426 => ("This path speaks WebSocket", true),
         503 => ("Overloaded, read-only or not ready: see Retry-After", true),
@@ -260,9 +302,11 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         parameters.push(parameter(name, ParameterIn::Query, required));
     }
     let header = match operation.id {
-        "lookUp" | "getOrder" | "getBook" | "getQueue" => Some("If-None-Match"),
+        "lookUp" | "getOrder" | "getBook" | "getQueue" | "getItinerary" | "getBill" => {
+            Some("If-None-Match")
+        }
         "cancel" => Some("If-Match"),
-        "events" | "exchangeEvents" => Some("Last-Event-ID"),
+        "events" | "exchangeEvents" | "travelEvents" => Some("Last-Event-ID"),
         _ => None,
     };
     let key = operation.mutates().then_some("Idempotency-Key");
@@ -282,6 +326,10 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
             .schema_type(Type::Integer)
             .minimum(Some(1))
             .maximum(Some(crate::request::LIMIT_MAX)),
+        "xid" | "customer" => object.schema_type(Type::Integer),
+        "state" => object
+            .schema_type(Type::String)
+            .enum_values(Some(Stage::ALL.map(Stage::code))),
         _ => object.schema_type(Type::String),
     };
     ParameterBuilder::new()

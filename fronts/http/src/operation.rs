@@ -2,6 +2,7 @@
 
 mod exchange;
 mod rooms;
+mod travel;
 
 /// The methods in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,9 +147,8 @@ const RECEIPT: Success = Success::Json("Receipt");
 
 /// Every operation, in the order of the docs page.
 pub fn operations() -> impl Iterator<Item = &'static Operation> {
-    [rooms::OPERATIONS, exchange::OPERATIONS, DOCUMENTS]
-        .into_iter()
-        .flatten()
+    let services = [rooms::OPERATIONS, exchange::OPERATIONS, travel::OPERATIONS];
+    services.into_iter().chain([DOCUMENTS]).flatten()
 }
 
 const DOCUMENTS: &[Operation] = &[

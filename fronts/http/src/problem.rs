@@ -39,6 +39,9 @@ pub enum Code {
     UnsupportedMediaType,
     /// The idempotency key came before, with other content.
     KeyReused,
+    /// The command with this idempotency key had to wait, and what was answered later is not kept
+    /// any more.
+    AnswerForgotten,
     /// More work waits than the server takes on.
     Overloaded,
     TooManyStreams,
@@ -67,6 +70,7 @@ impl Code {
             Self::RequestTimeout => 408,
             Self::SessionFull => 409,
             Self::LengthRequired => 411,
+            Self::AnswerForgotten => 410,
             Self::PreconditionFailed => 412,
             Self::BodyTooLarge | Self::CommandTooLarge => 413,
             Self::UnsupportedMediaType => 415,
@@ -104,6 +108,7 @@ impl Code {
             Self::HeadTooLarge => "head_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::KeyReused => "idempotency_key_reused",
+            Self::AnswerForgotten => "answer_forgotten",
             Self::Overloaded => "overloaded",
             Self::TooManyStreams => "too_many_streams",
             Self::TooManyConnections => "too_many_connections",
@@ -135,6 +140,9 @@ impl Code {
             Self::HeadTooLarge => "The head of the request is too large",
             Self::UnsupportedMediaType => "The body must be application/json",
             Self::KeyReused => "The Idempotency-Key came before with other content",
+            Self::AnswerForgotten => {
+                "What was answered to this Idempotency-Key is not kept any more"
+            }
             Self::Overloaded => "More work waits than the server takes on",
             Self::TooManyStreams => "Too many event streams are open",
             Self::TooManyConnections => "Too many connections are open",
@@ -145,18 +153,22 @@ impl Code {
     }
 
     /// Whether the same request, sent again later, may be answered otherwise. A refusal is final
-    /// for its idempotency key; without one it may of course be tried again.
+    /// for its idempotency key; without one it may of course be tried again. A transaction of travel
+    /// that was aborted for no fault of its own may be begun anew.
     #[must_use]
-    pub const fn retryable(&self) -> bool {
-        matches!(
-            self,
-            Self::Overloaded
-                | Self::TooManyStreams
-                | Self::TooManyConnections
-                | Self::ReadOnly
-                | Self::Unavailable
-                | Self::RequestTimeout
-        )
+    pub fn retryable(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.is_passing(),
+            _ => matches!(
+                self,
+                Self::Overloaded
+                    | Self::TooManyStreams
+                    | Self::TooManyConnections
+                    | Self::ReadOnly
+                    | Self::Unavailable
+                    | Self::RequestTimeout
+            ),
+        }
     }
 
     /// Seconds for `Retry-After`, where waiting helps.

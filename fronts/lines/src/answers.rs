@@ -23,6 +23,11 @@ pub fn put_exception(out: &mut Vec<u8>, why: impl fmt::Display) {
     put(out, format_args!("Command exception: {why}"));
 }
 
+/// Appends the answer to what is no business of a transaction.
+pub fn put_ok(out: &mut Vec<u8>) {
+    put(out, "ok");
+}
+
 /// Appends the list of commands, or the arguments of one.
 pub fn put_help(out: &mut Vec<u8>, verb: Option<Verb>) {
     if let Some(verb) = verb {

@@ -1,12 +1,14 @@
 //! The one pacing loop: users over non-blocking sockets, a thread per core.
 //!
 //! A user asks as soon as it has been answered: a closed loop. An operation is *due* when its
-//! user's slot becomes free, and *ready* at once; an open loop differs only in who says when an
-//! operation is due.
+//! user's slot becomes free, and *ready* at once. In an open loop the user says when its next
+//! operation is due, whether or not it has been answered by then; it is *free* for it at that
+//! instant or later, and what comes late counts.
 //!
 //! Invariant: between the end of the start and the end of the run, a worker neither allocates nor
 //! locks, unless a connection is lost.
 
+mod alarm;
 mod session;
 mod tally;
 mod worker;
@@ -14,31 +16,23 @@ mod worker;
 use std::{
     fmt,
     net::{SocketAddr, TcpStream},
-    sync::{
-        Barrier,
-        atomic::{AtomicU64, Ordering},
-        mpsc::{self, RecvTimeoutError},
-    },
-    thread,
-    time::{Duration, Instant},
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
 };
 
 use serde::Serialize;
 use turnstile_stats::{Histogram, Little, throughput};
 
-pub use tally::{Operation, Split, Tally, Words};
+pub use tally::{Operation, Split, Tally, Whole, Words};
 
-use crate::Error;
+use crate::{
+    Error,
+    crew::{self, USERS_MAX, connect},
+};
 use worker::Worker;
-
-/// The most users of one run: each is a socket, and systems allow some ten thousand.
-const USERS_MAX: usize = 50_000;
 
 /// The deepest pipeline: beyond this a server's own limit answers, not its speed.
 const PIPELINE_MAX: usize = 1_024;
-
-/// How often progress is told.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How a run is paced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -63,11 +57,37 @@ pub trait User: fmt::Debug + Send {
     /// The names of the operations, by their number.
     const OPERATIONS: &'static [&'static str];
 
+    /// The names of what is made of several requests, by their number.
+    const WHOLES: &'static [&'static str] = &[];
+
     /// The most bytes that one request takes; room for a whole pipeline is made before the start.
     const REQUEST_BYTES_MAX: usize;
 
     /// Appends the next request; nothing when this user will never ask again. MUST NOT allocate.
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<Self::Ask>;
+
+    /// When the next request is due, in nanoseconds since the start; nothing: as soon as it can be
+    /// asked.
+    fn due(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether it is at something that it must finish, though the window is over.
+    fn goes_on(&self) -> bool {
+        false
+    }
+
+    /// Whether the times of a request belong to what is measured, where that is not only a matter
+    /// of the window.
+    fn measures(_ask: &Self::Ask) -> bool {
+        true
+    }
+
+    /// Is told that an answer has been counted, when its request was due, and from when on this
+    /// user was free for it; says whether something is whole by it. MUST NOT allocate.
+    fn heard(&mut self, _ask: &Self::Ask, _due: u64, _free: u64) -> Option<Ended> {
+        None
+    }
 
     /// Which operation a request was.
     fn operation(ask: &Self::Ask) -> usize;
@@ -95,6 +115,19 @@ pub enum Answer<'a> {
     Refused(&'a [u8]),
     /// A broken, forbidden or overloaded request, with its code.
     Error(&'a [u8]),
+}
+
+/// Something made of several requests that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its number among the wholes.
+    pub whole: usize,
+    /// When its first request was due, and its user free for it, in nanoseconds since the start.
+    pub due: u64,
+    pub free: u64,
+    /// Whether its times belong to what is measured, if the window says so, too.
+    pub measured: bool,
+    pub answer: Answer<'static>,
 }
 
 /// Bytes that are no answer: the connection is given up.
@@ -157,6 +190,13 @@ struct Board {
     failed: AtomicU64,
 }
 
+/// What was told last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watch {
+    elapsed: Duration,
+    answered: u64,
+}
+
 /// Runs `users` at this pace and tells `progress` how it goes.
 ///
 /// # Errors
@@ -170,7 +210,7 @@ pub fn run<U: User>(
     check(pace, users.len())?;
     let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
-        let stream = connect(pace.address).map_err(|error| Error::Connect {
+        let stream = connect(pace.address, true).map_err(|error| Error::Connect {
             user: number,
             error,
         })?;
@@ -216,42 +256,25 @@ fn drive<U: User>(
     for (share, board) in shares.into_iter().zip(&boards) {
         workers.push(Worker::new(pace, share, at_once / threads, board).map_err(Error::Poll)?);
     }
-    let barrier = Barrier::new(threads + 1);
-    let (alive, ended) = mpsc::sync_channel::<()>(0);
-    thread::scope(|scope| {
-        let mut handles = Vec::new();
-        for worker in workers {
-            let (barrier, alive) = (&barrier, alive.clone());
-            handles.push(scope.spawn(move || {
-                barrier.wait();
-                let end = worker.run();
-                drop(alive);
-                end
-            }));
-        }
-        drop(alive);
-        barrier.wait();
-        watch(pace, &boards, &ended, progress);
-        let mut totals = Totals {
-            tally: Tally::new(U::OPERATIONS),
-            users: Vec::new(),
-            slots: u64::try_from(slots).expect("users and pipeline are bounded"),
-            window: pace.duration,
-            cpu: Duration::ZERO,
-            took: Duration::ZERO,
-        };
-        for handle in handles {
-            let end = handle
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                .map_err(Error::Poll)?;
-            totals.tally.merge(&end.tally);
-            totals.users.extend(end.users);
-            totals.cpu += end.cpu;
-            totals.took = totals.took.max(end.took);
-        }
-        Ok(totals)
-    })
+    let mut watch = Watch::default();
+    let ends = crew::run(workers, Worker::run, |elapsed| {
+        progress(&watch.look(pace, &boards, elapsed));
+    })?;
+    let mut totals = Totals {
+        tally: Tally::new(U::OPERATIONS, U::WHOLES),
+        users: Vec::new(),
+        slots: u64::try_from(slots).expect("users and pipeline are bounded"),
+        window: pace.duration,
+        cpu: Duration::ZERO,
+        took: Duration::ZERO,
+    };
+    for end in ends {
+        totals.tally.merge(&end.tally);
+        totals.users.extend(end.users);
+        totals.cpu += end.cpu;
+        totals.took = totals.took.max(end.took);
+    }
+    Ok(totals)
 }
 
 fn check(pace: &Pace, users: usize) -> Result<(), Error> {
@@ -270,40 +293,26 @@ fn check(pace: &Pace, users: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
-    stream.set_nodelay(true)?;
-    stream.set_nonblocking(true)?;
-    Ok(stream)
-}
-
-/// Tells the progress until every worker has dropped its end of the channel.
-fn watch(
-    pace: &Pace,
-    boards: &[Board],
-    ended: &mpsc::Receiver<()>,
-    progress: &mut dyn FnMut(&Progress),
-) {
-    let start = Instant::now();
-    let (mut before, mut told) = (0, Duration::ZERO);
-    while ended.recv_timeout(PROGRESS_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+impl Watch {
+    fn look(&mut self, pace: &Pace, boards: &[Board], elapsed: Duration) -> Progress {
         let sum = |count: fn(&Board) -> &AtomicU64| -> u64 {
             boards
                 .iter()
                 .map(|board| count(board).load(Ordering::Relaxed))
                 .sum()
         };
-        let elapsed = start.elapsed();
         let answered = sum(|board| &board.answered);
-        progress(&Progress {
+        let since = elapsed.saturating_sub(self.elapsed);
+        let rate = throughput(answered - self.answered, since);
+        *self = Self { elapsed, answered };
+        Progress {
             elapsed,
             planned: pace.warm_up + pace.duration,
             answered,
             refused: sum(|board| &board.refused),
             failed: sum(|board| &board.failed),
-            rate: throughput(answered - before, elapsed.saturating_sub(told)),
-        });
-        (before, told) = (answered, elapsed);
+            rate,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! How requests to travel are counted.
 
-use turnstile_travel::{Command, Outcome, Query, Refusal, Step, Travel};
+use turnstile_travel::{Command, Done, Outcome, Query, Refusal, Step, Travel};
 
 use super::{Counted, Counters, MachineCounters};
 
@@ -45,6 +45,10 @@ impl Counted for Travel {
 
     fn counters(all: &Counters) -> &MachineCounters {
         &all.travel
+    }
+
+    fn commits(outcome: &Outcome) -> bool {
+        matches!(outcome, Outcome::Done(Done::Committed))
     }
 }
 

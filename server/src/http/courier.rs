@@ -13,6 +13,7 @@ use turnstile_embedded::{ExecuteError, Reply};
 use turnstile_exchange::Exchange;
 use turnstile_http::{Code, Problem};
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::{Machine, Principal};
 
 use super::Door;
@@ -68,6 +69,7 @@ struct Desk {
 pub(super) enum Ticket {
     Rooms(Awaited<Rooms>),
     Exchange(Awaited<Exchange>),
+    Travel(Awaited<Travel>),
     Status(Relay<ServerStatus>),
 }
 
@@ -92,6 +94,12 @@ impl Carried for Rooms {
 impl Carried for Exchange {
     fn ticket(awaited: Awaited<Self>) -> Ticket {
         Ticket::Exchange(awaited)
+    }
+}
+
+impl Carried for Travel {
+    fn ticket(awaited: Awaited<Self>) -> Ticket {
+        Ticket::Travel(awaited)
     }
 }
 
@@ -157,6 +165,7 @@ impl Ticket {
         match self {
             Self::Rooms(awaited) => awaited.relay(),
             Self::Exchange(awaited) => awaited.relay(),
+            Self::Travel(awaited) => awaited.relay(),
             Self::Status(relay) => relay,
         }
     }

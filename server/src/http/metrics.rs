@@ -9,8 +9,8 @@ use axum::extract::State;
 
 use super::{Door, documents::content, operations::Answered};
 use crate::{
-    counters::{COMMIT_BOUNDS_NS, Counters, DoorCounters, Tally},
-    gate::ServerStatus,
+    counters::{COMMIT_BOUNDS_NS, Counters, DoorCounters, LineCounters, Tally},
+    gate::{LineStatus, ServerStatus},
 };
 
 /// A metric: its name, its kind, its help, and where its value is read.
@@ -207,6 +207,7 @@ pub(super) async fn metrics(State(door): State<Arc<Door>>) -> Answered {
     put_rows(&mut text, &WORK, &door.counters);
     put_commits(&mut text, &door.counters);
     put_rows(&mut text, &STATUS, &status);
+    put_lines(&mut text, &door.counters, &status);
     head(
         &mut text,
         "durability",
@@ -248,11 +249,74 @@ fn put_doors(text: &mut String, counters: &Counters) {
             ("http", &counters.http),
             ("xml", &counters.xml),
             ("travel", &counters.lines),
+            ("desk", &counters.desk),
         ] {
             let value = value(counted);
             put(
                 text,
                 format_args!("turnstile_{name}{{door=\"{door}\"}} {value}\n"),
+            );
+        }
+    }
+}
+
+/// The metrics of lines: name, kind, help.
+const LINES: [(&str, &str, &str); 7] = [
+    ("connected", "gauge", "1 while the peer is connected."),
+    ("sent_total", "counter", "Parcels sent, again included."),
+    (
+        "received_total",
+        "counter",
+        "Parcels received, again included.",
+    ),
+    (
+        "unacknowledged",
+        "gauge",
+        "Parcels that the peer has not said to have taken.",
+    ),
+    (
+        "in_doubt",
+        "gauge",
+        "Transactions that wait for their decision at the desk here.",
+    ),
+    ("life", "gauge", "How often this end has started anew."),
+    (
+        "peer_life",
+        "gauge",
+        "How often the peer has, as far as it is known.",
+    ),
+];
+
+/// The values of these metrics, in their order.
+fn line_values(counted: &LineCounters, line: &LineStatus) -> [u64; LINES.len()] {
+    let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    [
+        counted.connected.get(),
+        counted.parcels_out.get(),
+        counted.parcels_in.get(),
+        count(line.unacknowledged),
+        count(line.in_doubt),
+        line.life,
+        line.peer_life,
+    ]
+}
+
+/// The lines to other processes of travel, where there are any.
+fn put_lines(text: &mut String, counters: &Counters, status: &ServerStatus) {
+    let lines = status.lines.iter();
+    let lines: Vec<_> = lines
+        .filter_map(|(desk, line)| Some((desk, line_values(counters.line(desk), line.as_ref()?))))
+        .collect();
+    if lines.is_empty() {
+        return;
+    }
+    for (place, (name, kind, help)) in LINES.into_iter().enumerate() {
+        head(text, &format!("travel_line_{name}"), kind, help);
+        for (desk, values) in &lines {
+            let value = values.get(place).copied().unwrap_or_default();
+            put(
+                text,
+                format_args!("turnstile_travel_line_{name}{{desk=\"{desk}\"}} {value}\n"),
             );
         }
     }

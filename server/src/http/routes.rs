@@ -39,6 +39,7 @@ fn function(operation: &Operation) -> MethodRouter<Arc<Door>> {
     match operation.id {
         "events" => on(filter, stream::rooms),
         "exchangeEvents" => on(filter, stream::exchange),
+        "travelEvents" => on(filter, stream::travel),
         "exchangeFeed" => on(filter, socket::feed),
         "live" => on(filter, documents::live),
         "ready" => on(filter, documents::ready),

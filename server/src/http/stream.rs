@@ -23,9 +23,10 @@ use turnstile_exchange::Exchange;
 use turnstile_http::{
     Code, EventId, FieldError, Place as FieldPlace, Problem,
     exchange::{self, Interest},
-    put_event, put_lagged, put_reset,
+    put_event, put_lagged, put_reset, travel,
 };
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::Machine;
 
 use super::{Door, call::Call, documents::content, operations::Answered, reply::Trouble};
@@ -140,6 +141,22 @@ impl Streamed for Exchange {
     }
 }
 
+impl Streamed for Travel {
+    type Filter = ();
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.travel
+    }
+
+    fn is_wanted((): &(), _event: &Self::Event) -> bool {
+        true
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        travel::put_event(event, out);
+    }
+}
+
 /// One follower of a feed.
 ///
 /// It keeps nothing but its place: frames are made when the connection can take one, so a slow
@@ -157,11 +174,23 @@ struct Stream<M: Streamed> {
 }
 
 pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    whole::<Rooms>(door, &call)
+}
+
+pub(super) async fn travel(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    whole::<Travel>(door, &call)
+}
+
+/// A stream of everything that happens, of a service whose feed is always kept.
+fn whole<M: Streamed<Filter = ()>>(door: Arc<Door>, call: &Call) -> Answered
+where
+    Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
     let since = call.parameters(&["since"]).one("since")?;
-    let last = last_event(&call, since)?;
+    let last = last_event(call, since)?;
     let seat = Seat::take(&door)?;
-    let follower = door.rooms.follow();
-    Ok(Stream::<Rooms>::open(door, last, (), (seat, follower)))
+    let follower = M::source(&door).follow();
+    Ok(Stream::open(door, last, (), (seat, follower)))
 }
 
 pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answered {

@@ -7,8 +7,10 @@ mod exchange;
 mod feed;
 mod framing;
 mod limits;
+mod operators;
 mod rooms;
 mod socket;
+mod travel;
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -21,7 +23,7 @@ use serde_json::Value;
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_types::Position;
 
-use super::{HttpDoor, HttpLimits};
+use super::{Feeds, HttpDoor, HttpLimits};
 use crate::{
     Durability, Limits, Options, Running, Settings,
     counters::Counters,
@@ -57,7 +59,10 @@ impl Site {
     }
 
     fn open_with(limits: HttpLimits) -> Self {
-        let running = start(&settings(None)).unwrap();
+        Self::of(start(&settings(None)).unwrap(), limits)
+    }
+
+    fn of(running: Running, limits: HttpLimits) -> Self {
         let mut site = Self::before(running.gate(), limits);
         site.running = Some(running);
         site
@@ -77,7 +82,13 @@ impl Site {
         let feed = Arc::new(Feed::new(Position(0)));
         let (ending, ended) = mpsc::sync_channel(1);
         let exchange = Arc::new(Feed::while_followed(Position(0), limits.events));
-        let feeds = (Arc::clone(&feed), exchange);
+        let travel = Arc::new(Feed::new(Position(0)));
+        let rooms = Arc::clone(&feed);
+        let feeds = Feeds {
+            rooms,
+            exchange,
+            travel,
+        };
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
         let door = HttpDoor::start(listener, gate, feeds, counters, limits, end).unwrap();
@@ -119,6 +130,7 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        peers: crate::Peers::default(),
         limits: Limits::STANDARD,
     }
 }

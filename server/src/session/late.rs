@@ -77,16 +77,13 @@ impl Late {
         }
     }
 
-    /// The server stops: what has not come will not come any more.
+    /// The server stops: the reply will never be whole. What it has may not be durable yet, so that
+    /// nothing of it is told.
     pub(super) fn end(&mut self, protocol: Protocol, out: &mut Vec<u8>) {
-        for gap in &mut self.gaps {
-            gap.answer.get_or_insert_with(|| {
-                let mut answer = Vec::new();
-                Encoder::new(&mut answer, protocol).error(format_args!("{ENDING}"));
-                answer
-            });
+        let Self { gaps, silent, .. } = std::mem::take(self);
+        if !gaps.is_empty() && !silent {
+            Encoder::new(out, protocol).error(format_args!("{ENDING}"));
         }
-        self.send(out);
     }
 
     fn send(&mut self, out: &mut Vec<u8>) {
@@ -140,12 +137,20 @@ mod tests {
 
     #[test]
     fn a_client_without_replies_is_told_nothing() {
-        let mut late = Late::default();
-        let mut out = Vec::new();
-        late.leave_gap(Position(4), false, &out);
-        late.hold(&mut out, 0, true);
-        late.end(Protocol::Resp2, &mut out);
-        assert_eq!(out, b"");
-        assert!(late.is_empty());
+        let ticket = Position(4);
+        let added = Outcome::Done(Done::Added);
+        for has_come in [true, false] {
+            let mut late = Late::default();
+            let mut out = Vec::new();
+            late.leave_gap(ticket, false, &out);
+            late.hold(&mut out, 0, true);
+            if has_come {
+                late.fill((ticket, &added), Protocol::Resp2, &mut out);
+            } else {
+                late.end(Protocol::Resp2, &mut out);
+            }
+            assert_eq!(out, b"");
+            assert!(late.is_empty());
+        }
     }
 }

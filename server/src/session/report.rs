@@ -175,4 +175,20 @@ fn travel(engine: &Engine, facts: &mut Facts) {
     for (name, value) in turnstile_resp::travel::facts(&engine.travel_totals()) {
         facts.put(name, value);
     }
+    for (desk, line) in engine.status().lines.iter() {
+        let Some(line) = line else { continue };
+        let counted = engine.counters.line(desk);
+        let (connected, sent) = (counted.connected.get(), counted.parcels_out.get());
+        let received = counted.parcels_in.get();
+        let (unacknowledged, in_doubt) = (line.unacknowledged, line.in_doubt);
+        let (life, peer_life) = (line.life, line.peer_life);
+        facts.put(
+            &format!("travel_line_{desk}"),
+            format_args!(
+                "connected={connected},sent={sent},received={received},\
+                 unacknowledged={unacknowledged},in_doubt={in_doubt},life={life},\
+                 peer_life={peer_life}"
+            ),
+        );
+    }
 }

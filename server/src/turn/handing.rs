@@ -87,6 +87,7 @@ impl FastLoop {
                 release(connection);
             }
         }
+        self.engine.fault_points.before_sending();
         self.send(&mut owed.places);
         if !owed.waiting.is_empty() {
             owed.waiting.drain(..).for_each(Waiting::answer);

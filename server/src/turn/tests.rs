@@ -19,6 +19,7 @@ use crate::{
     counters::Counters,
     feed::{Feed, Reading, Start},
     gate::{Ask, Gate},
+    http::Feeds,
     pace::Pace,
 };
 
@@ -63,7 +64,11 @@ impl Workbench {
         let engine = Engine::new(backend, Arc::default(), false, 0);
         let feed = Arc::new(Feed::new(Position(0)));
         let signals = Arc::<Signals>::default();
-        let feeds = (Arc::clone(&feed), Arc::new(Feed::new(Position(0))));
+        let feeds = Feeds {
+            rooms: Arc::clone(&feed),
+            exchange: Arc::new(Feed::new(Position(0))),
+            travel: Arc::new(Feed::new(Position(0))),
+        };
         let shared = (feeds, Arc::clone(&signals));
         let told = (Limits::STANDARD, Choices::default());
         let workbench = Self {

@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use turnstile_server::{Durability, Limits, Options, Running, Settings, StopError, start};
+use turnstile_server::{Durability, Limits, Options, Peers, Running, Settings, StopError, start};
 
 /// No answer takes so long: a test that waits longer has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Server {
     running: Running,
@@ -56,6 +56,7 @@ impl Server {
             lines_options: turnstile_lines::Options::default(),
             verhoeff: false,
             travel,
+            peers: Peers::default(),
             limits,
         };
         Self {

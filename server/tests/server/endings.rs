@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use tokio::sync::oneshot;
 use turnstile_embedded::Durability;
 use turnstile_rooms::{Command, Done, Outcome, Rooms};
-use turnstile_server::{Ask, Limits, Options, Request, Settings, StartError, start};
+use turnstile_server::{Ask, Limits, Options, Peers, Request, Settings, StartError, start};
 use turnstile_types::{Machine, Name, Principal};
 
 use super::client::{Server, book};
@@ -22,6 +22,7 @@ fn settings(resp: SocketAddr) -> Settings {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        peers: Peers::default(),
         limits: Limits::STANDARD,
     }
 }

@@ -5,7 +5,7 @@ use std::{
     net::{Shutdown, SocketAddr, TcpStream},
 };
 
-use turnstile_server::{Durability, Limits, Options, Running, Settings, start};
+use turnstile_server::{Durability, Limits, Options, Peers, Running, Settings, start};
 
 fn server() -> Running {
     let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -20,6 +20,7 @@ fn server() -> Running {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        peers: Peers::default(),
         limits: Limits::STANDARD,
     };
     start(&settings).unwrap()

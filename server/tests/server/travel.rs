@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::Path};
 
 use tokio::sync::oneshot;
 use turnstile_server::{
-    Ask, Durability, Limits, Options, Request, Running, Settings, StartError, start,
+    Ask, Durability, Limits, Options, Peers, Request, Running, Settings, StartError, start,
 };
 use turnstile_travel::{Command, Done, Outcome, Roles, Travel, Xid};
 use turnstile_types::{Machine, Principal};
@@ -77,6 +77,7 @@ fn settings(data: &Path, travel: Option<turnstile_travel::Settings>) -> Settings
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel,
+        peers: Peers::default(),
         limits: Limits::STANDARD,
     }
 }

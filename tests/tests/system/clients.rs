@@ -101,7 +101,7 @@ fn shows_help(command: &str, expected: &str) {
         if n == 0 {
             part
         } else {
-            part.split_once('m').unwrap().1
+            part.split_once('m').expect("a colour ends").1
         }
     });
     let words = plain

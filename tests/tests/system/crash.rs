@@ -11,7 +11,7 @@ mod full_disk;
 mod hotel;
 mod kill;
 mod ledger;
-mod listing;
+pub(crate) mod listing;
 mod load;
 mod ordeal;
 mod power;

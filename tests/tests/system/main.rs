@@ -6,3 +6,4 @@ mod door;
 mod doors;
 mod program;
 mod storm;
+mod travel;

@@ -3,7 +3,7 @@
 use turnstile_types::Timestamp;
 
 use crate::{
-    Body, Desk, Desks, Done, EventKind, Parcel, Refusal, Settings, Travel,
+    Body, Desk, Desks, Done, EventKind, Parcel, Refusal, Settings, Travel, Xid,
     channel::{Arrival, Channel},
     coordinator::Coordinator,
     participant::Participant,
@@ -21,8 +21,8 @@ impl Travel {
         }
     }
 
-    /// What is to be sent on a line after the parcel of this number, oldest first; after 0:
-    /// everything that the peer has not acknowledged.
+    /// What is to be sent on a line after the parcel of this number, oldest first and so many at
+    /// most; after 0: everything that the peer has not acknowledged.
     ///
     /// Contract: parcels of a line leave in this order, on one connection at a time. A firm one
     /// MUST NOT leave before the record that made it is durable, nor anything after it. All that is
@@ -30,14 +30,36 @@ impl Travel {
     /// lifetime; where there is nothing, the greeting, which also acknowledges what came, and
     /// without which a desk takes its coordinator for lost.
     #[must_use]
-    pub fn parcels(&self, desk: Desk, after: u64) -> Vec<Parcel> {
+    pub fn parcels(&self, desk: Desk, after: u64, limit: usize) -> Vec<Parcel> {
         if self.settings.roles.coordinator {
-            let line = self.to_desks.at(desk);
-            line.parcels(desk, after, Body::Request).collect()
+            let parcels = self.to_desks.at(desk).parcels(desk, after, Body::Request);
+            parcels.take(limit).collect()
         } else {
             let line = self.to_coordinator.at(desk);
-            line.parcels(desk, after, Body::Report).collect()
+            let parcels = line.parcels(desk, after, Body::Report);
+            parcels.take(limit).collect()
         }
+    }
+
+    /// How many parcels wait at this end of a line for the peer to take them.
+    #[must_use]
+    pub fn unacknowledged(&self, desk: Desk) -> usize {
+        let requests = self.to_desks.at(desk).unacknowledged.len();
+        requests + self.to_coordinator.at(desk).unacknowledged.len()
+    }
+
+    /// Whether a transaction has voted yes at a desk here and waits for its decision.
+    #[must_use]
+    pub fn is_in_doubt(&self, desk: Desk, xid: Xid) -> bool {
+        let branch = self.desks.at(desk).branches.get(&xid);
+        branch.is_some_and(|branch| branch.prepared)
+    }
+
+    /// How many transactions wait so at a desk.
+    #[must_use]
+    pub fn in_doubt(&self, desk: Desk) -> usize {
+        let branches = self.desks.at(desk).branches.values();
+        branches.filter(|branch| branch.prepared).count()
     }
 
     /// A parcel that holds nothing, and tells this end's life and what it has taken. Firm.

@@ -2,12 +2,13 @@
 
 use crate::Desk;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PerDesk<T>([T; 4]);
+/// One for each desk, in the order of [`Desk::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerDesk<T>([T; 4]);
 
 impl<T> PerDesk<T> {
-    pub(crate) fn each(one: impl Fn() -> T) -> Self {
-        Self([(); 4].map(|()| one()))
+    pub fn each(one: impl FnMut(Desk) -> T) -> Self {
+        Self(Desk::ALL.map(one))
     }
 
     /// In the order of [`Desk::ALL`].
@@ -15,15 +16,16 @@ impl<T> PerDesk<T> {
         Self(all)
     }
 
-    pub(crate) fn at(&self, desk: Desk) -> &T {
+    #[must_use]
+    pub fn at(&self, desk: Desk) -> &T {
         self.0.get(desk as usize).expect("there are four desks")
     }
 
-    pub(crate) fn at_mut(&mut self, desk: Desk) -> &mut T {
+    pub fn at_mut(&mut self, desk: Desk) -> &mut T {
         self.0.get_mut(desk as usize).expect("there are four desks")
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Desk, &T)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Desk, &T)> {
         Desk::ALL.into_iter().zip(&self.0)
     }
 }

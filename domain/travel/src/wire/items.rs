@@ -12,74 +12,10 @@
 //! bill       i32 customer, list of: item, u32 count, u32 price
 //! ```
 
-use turnstile_types::{Malformed, Position, Reader, Timestamp};
+use turnstile_types::{Malformed, Reader};
 
 use super::{Wire, fields, kinds};
 use crate::{Bill, BillLine, CustomerId, Desk, Desks, Item, Location, Locator, Stock, Xid};
-
-impl Wire for u32 {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_le_bytes());
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        reader.u32("u32")
-    }
-}
-
-impl Wire for u64 {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.to_le_bytes());
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        reader.u64("u64")
-    }
-}
-
-impl Wire for i32 {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.cast_unsigned().put(out);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        u32::read(reader).map(u32::cast_signed)
-    }
-}
-
-impl Wire for bool {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.push(u8::from(*self));
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        match reader.u8("flag")? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(Malformed { field: "flag" }),
-        }
-    }
-}
-
-impl Wire for Timestamp {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        u64::read(reader).map(Self)
-    }
-}
-
-impl Wire for Position {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        u64::read(reader).map(Self)
-    }
-}
 
 impl Wire for Xid {
     fn put(&self, out: &mut Vec<u8>) {

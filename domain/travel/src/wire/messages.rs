@@ -1,8 +1,6 @@
 //! The bytes of what a coordinator and a desk say to each other.
 
-use turnstile_types::{Malformed, Reader};
-
-use super::{Wire, fields, kinds};
+use super::{fields, kinds};
 use crate::{Body, Finding, Operation, Order, Parcel, Report, Request, Say, Vote};
 
 fields!(Parcel {

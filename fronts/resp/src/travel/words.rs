@@ -173,8 +173,8 @@ impl<'a, 'spans> Words<'a, 'spans> {
         })
     }
 
-    /// The items up to the first word that is none. What is no item and no option either is told
-    /// as an item: that is what one mostly meant.
+    /// The items up to the first option. What is neither is told as an item: that is what one mostly
+    /// meant.
     pub(super) fn trip(&mut self) -> Result<Trip, Invalid> {
         let rest = self.arguments.len().saturating_sub(self.next);
         let mut items = Vec::with_capacity(rest.min(limits::ITEMS_PER_TRIP_MAX));

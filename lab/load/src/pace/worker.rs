@@ -8,12 +8,13 @@ use std::{
 };
 
 use mio::{Events, Poll, Token};
-use rustix::time::{ClockId, clock_gettime};
 
 use super::{
     Board, Pace, Tally, User,
+    alarm::Alarms,
     session::{Desk, Session},
 };
+use crate::crew::thread_time;
 
 /// How many ready sockets are taken in one turn.
 const EVENTS: usize = 1_024;
@@ -23,6 +24,9 @@ const GRACE_NANOS: u64 = 10_000_000_000;
 
 /// How often the counts are shown to others, and the longest sleep.
 const SHOW_NANOS: u64 = 100_000_000;
+
+/// The token of the alarms' timer; those of the sessions are their numbers.
+const TIMER: Token = Token(usize::MAX - 1);
 
 /// The longest sleep while a connection is to be made again.
 const RETRY_WAIT: Duration = Duration::from_millis(20);
@@ -69,7 +73,9 @@ impl<'a, U: User> Worker<'a, U> {
         board: &'a Board,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
-        let desk = Desk::new(pace, U::OPERATIONS, poll.registry().try_clone()?);
+        let alarms = Alarms::new(poll.registry(), TIMER, share.len())?;
+        let tally = Tally::new(U::OPERATIONS, U::WHOLES);
+        let desk = Desk::new(pace, tally, poll.registry().try_clone()?, alarms);
         let mut sessions = Vec::with_capacity(share.len());
         let next = share
             .iter()
@@ -130,14 +136,21 @@ impl<'a, U: User> Worker<'a, U> {
         } else {
             self.until_next_mark(now)
         };
+        self.desk.alarms.arm(self.desk.now())?;
         match self.poll.poll(&mut self.events, Some(wait)) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
             Err(error) => return Err(error),
         }
         for event in &self.events {
-            let Token(number) = event.token();
-            self.sessions[number].on_ready(event, &mut self.desk);
+            match event.token() {
+                TIMER => self.desk.alarms.rang(),
+                Token(number) => self.sessions[number].on_ready(event, &mut self.desk),
+            }
+        }
+        let now = self.desk.now();
+        while let Some(number) = self.desk.alarms.take(now) {
+            self.sessions[number].wake(&mut self.desk);
         }
         Ok(())
     }
@@ -194,12 +207,4 @@ impl<'a, U: User> Worker<'a, U> {
             cpu,
         }
     }
-}
-
-/// User and system time of this thread so far.
-fn thread_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).expect("a thread's time is not negative");
-    let nanos = u32::try_from(time.tv_nsec).expect("a second has 10^9 nanoseconds");
-    Duration::new(seconds, nanos)
 }

@@ -2,10 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+mod agency;
 mod allocation;
+mod arena;
 mod exchange;
 mod floor;
+mod games;
 mod pacing;
 mod rooms;
 mod rush;
 mod toy;
+mod travel;

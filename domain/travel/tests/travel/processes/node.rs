@@ -149,7 +149,7 @@ impl Node {
             if (sent.0, sent.1) != lives {
                 *sent = (lives.0, lives.1, 0);
             }
-            for parcel in self.travel.parcels(desk, sent.2) {
+            for parcel in self.travel.parcels(desk, sent.2, usize::MAX) {
                 sent.2 = parcel.number;
                 assert!(self.firm || !parcel.is_firm(), "{parcel:?} is a promise");
                 self.owed.push(Owed::Parcel(parcel));
@@ -179,7 +179,7 @@ impl Node {
     /// Everything that was not acknowledged, or else a greeting, once it is on the disk.
     pub(super) fn resend(&mut self, desk: Desk) -> Vec<Parcel> {
         self.sync();
-        let parcels = self.travel.parcels(desk, 0);
+        let parcels = self.travel.parcels(desk, 0, usize::MAX);
         if parcels.is_empty() {
             vec![self.travel.greeting(desk)]
         } else {

@@ -1,0 +1,70 @@
+//! `turnstile lab run games`.
+
+use std::{
+    net::SocketAddr,
+    num::{NonZeroU64, NonZeroUsize},
+    path::PathBuf,
+    time::Duration,
+};
+
+use clap::Args;
+use turnstile_load::games;
+use turnstile_stats::units::Count;
+
+use super::{ProgressLine, conclude, default_threads};
+
+/// How long an arena may say nothing to anybody.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Games door of the server, its arena
+    #[arg(long, value_name = "ADDR")]
+    games_arena: SocketAddr,
+    /// Connections, each a player who plays with the next; several numbers are run one after the
+    /// other
+    #[arg(short, long, value_delimiter = ',', default_value = "100")]
+    connections: Vec<NonZeroUsize>,
+    /// How many games each plays
+    #[arg(short, long, value_name = "GAMES", default_value = "100")]
+    iterations: NonZeroU64,
+    /// The number of the first player; the others follow. Nobody else may play under them
+    #[arg(long, default_value = "1")]
+    first_player: u32,
+    /// Leave the sockets as the ancestor's client has them, with Nagle's algorithm
+    #[arg(long)]
+    nagle: bool,
+    /// Also write the result as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Generator threads
+    #[arg(short = 't', long, default_value_t = default_threads())]
+    threads: NonZeroUsize,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let connections = arguments.connections.iter();
+    let config = games::Config {
+        address: arguments.games_arena,
+        players: connections.map(|players| players.get()).collect(),
+        first_player: arguments.first_player,
+        iterations: arguments.iterations.get(),
+        threads: arguments.threads.get(),
+        no_delay: !arguments.nagle,
+        patience: PATIENCE,
+    };
+    let line = ProgressLine::new();
+    let report = games::run(&config, &mut |progress| line.say(told(progress)))?;
+    line.finish();
+    conclude(&report, report.verdict(), arguments.json.as_deref())
+}
+
+fn told(progress: &games::Progress) -> String {
+    format!(
+        "{} players, {:.0?}: {} of {} games",
+        Count(u64::try_from(progress.players).expect("players are at most 50,000")),
+        progress.elapsed,
+        Count(progress.played),
+        Count(progress.planned)
+    )
+}

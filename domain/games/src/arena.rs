@@ -1,0 +1,246 @@
+//! The arena: who plays with whom, and who waits for it.
+
+pub(crate) mod matches;
+pub(crate) mod queue;
+
+use turnstile_types::Timestamp;
+
+use crate::{
+    ActivityView, Game, Glicko, MatchView, PlayerId, Refusal, Seat, limits,
+    line::{Chained, Line, Links},
+    outbox::Outbox,
+    roster::Roster,
+};
+use matches::{Match, Matches};
+use queue::Queue;
+
+/// Everybody who plays, wants to, or has.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    pub(crate) guests: Roster<Guest>,
+    pub(crate) matches: Matches,
+    /// In the order of [`Game::ALL`].
+    pub(crate) queues: [Queue; 3],
+    /// Players who left an open match, in the order in which they did.
+    pub(crate) away: Line,
+    pub(crate) outbox: Outbox,
+    /// Moves ever made.
+    pub(crate) moves: u64,
+}
+
+/// What the arena knows of a player.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guest {
+    pub(crate) activity: Activity,
+    pub(crate) presence: Presence,
+    /// The place among those who are away.
+    pub(crate) links: Links,
+    /// The rating in points, as the scores said last.
+    pub(crate) rating: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Activity {
+    Idle,
+    Challenging { opponent: u32, game: Game },
+    Seeking { game: Game },
+    Playing { slot: u32 },
+}
+
+/// Whether a player is connected, as far as doors say so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// No door said anything, or that the player is gone from no match.
+    Unknown,
+    Here,
+    /// Gone from an open match.
+    Away {
+        since: Timestamp,
+    },
+}
+
+impl Guest {
+    pub(crate) fn new() -> Self {
+        Self {
+            activity: Activity::Idle,
+            presence: Presence::Unknown,
+            links: Links::NONE,
+            rating: Glicko::START.points(),
+        }
+    }
+}
+
+impl Chained for Roster<Guest> {
+    fn links(&self, number: u32) -> Links {
+        self.at(number).links
+    }
+
+    fn links_mut(&mut self, number: u32) -> &mut Links {
+        &mut self.at_mut(number).links
+    }
+}
+
+impl Arena {
+    pub(crate) fn new() -> Self {
+        Self {
+            guests: Roster::new(),
+            matches: Matches::new(),
+            queues: [Queue::new(), Queue::new(), Queue::new()],
+            away: Line::EMPTY,
+            outbox: Outbox::new(),
+            moves: 0,
+        }
+    }
+
+    pub(crate) fn is_new(&self) -> bool {
+        let fresh = [self.matches.begun(), self.moves, self.outbox.acknowledged];
+        self.guests.len() == 0 && fresh == [0; 3] && self.outbox.len() == 0
+    }
+
+    pub(crate) fn queue(&self, game: Game) -> &Queue {
+        let [first, second, third] = &self.queues;
+        match game {
+            Game::TicTacToe => first,
+            Game::ConnectFour => second,
+            Game::Gomoku => third,
+        }
+    }
+
+    pub(crate) fn queue_mut(&mut self, game: Game) -> &mut Queue {
+        let [first, second, third] = &mut self.queues;
+        match game {
+            Game::TicTacToe => first,
+            Game::ConnectFour => second,
+            Game::Gomoku => third,
+        }
+    }
+
+    /// Whether these can be known here.
+    pub(crate) fn has_room(&self, players: &[PlayerId]) -> Result<(), Refusal> {
+        let limit = limits::PLAYERS_MAX;
+        let is_fresh = |id| u32::from(self.guests.find(id).is_none());
+        let fresh: u32 = players.iter().map(is_fresh).sum();
+        let fits = self.guests.len() + fresh <= limit;
+        fits.then_some(()).ok_or(Refusal::Full { limit })
+    }
+
+    /// Whether another match can begin, and its result be kept.
+    pub(crate) fn has_room_for_match(&self) -> Result<(), Refusal> {
+        let limit = limits::OPEN_MATCHES_MAX;
+        if self.matches.open() >= limit {
+            return Err(Refusal::Full { limit });
+        }
+        let owed = self.outbox.len() + u64::from(self.matches.open());
+        let fits = owed < u64::from(limits::OUTBOX_MAX);
+        fits.then_some(()).ok_or(Refusal::ScoresAway)
+    }
+
+    /// The number of a player, who may be new.
+    pub(crate) fn number(&mut self, id: PlayerId) -> u32 {
+        match self.guests.find(&id) {
+            Some(number) => number,
+            None => self.guests.enroll(id, Guest::new()),
+        }
+    }
+
+    /// Whether somebody may begin to wait, or to play: nobody does two things at once.
+    pub(crate) fn is_free(&self, number: u32) -> Result<(), Refusal> {
+        let player = self.guests.id(number);
+        match self.guests.at(number).activity {
+            Activity::Idle => Ok(()),
+            Activity::Challenging { .. } | Activity::Seeking { .. } => {
+                Err(Refusal::Waiting { player })
+            }
+            Activity::Playing { slot } => Err(Refusal::Playing {
+                player,
+                match_id: self.matches.at(slot).id,
+            }),
+        }
+    }
+
+    /// Waits no longer. Whether the player did.
+    pub(crate) fn stop_waiting(&mut self, number: u32) -> bool {
+        match self.guests.at(number).activity {
+            Activity::Idle | Activity::Playing { .. } => return false,
+            Activity::Challenging { .. } => {}
+            Activity::Seeking { game } => self.queue_mut(game).remove(number),
+        }
+        self.guests.at_mut(number).activity = Activity::Idle;
+        true
+    }
+
+    /// Begins a match of two who may wait, for each other or for anybody.
+    pub(crate) fn begin(&mut self, now: Timestamp, game: Game, seats: [u32; 2]) -> u32 {
+        for number in seats {
+            self.stop_waiting(number);
+        }
+        let slot = self.matches.begin(now, game, seats);
+        for number in seats {
+            self.guests.at_mut(number).activity = Activity::Playing { slot };
+        }
+        slot
+    }
+
+    /// Takes leave of an open match.
+    pub(crate) fn leave(&mut self, number: u32, now: Timestamp) {
+        self.guests.at_mut(number).presence = Presence::Away { since: now };
+        self.away.join(&mut self.guests, number);
+    }
+
+    /// Ends an absence, if there is one.
+    pub(crate) fn end_absence(&mut self, number: u32, presence: Presence) -> bool {
+        let was_away = matches!(self.guests.at(number).presence, Presence::Away { .. });
+        if was_away {
+            self.away.leave(&mut self.guests, number);
+            self.guests.at_mut(number).presence = presence;
+        }
+        was_away
+    }
+
+    pub(crate) fn away_since(&self, number: u32) -> Option<Timestamp> {
+        match self.guests.at(number).presence {
+            Presence::Away { since } => Some(since),
+            Presence::Unknown | Presence::Here => None,
+        }
+    }
+
+    pub(crate) fn players(&self, found: &Match) -> [PlayerId; 2] {
+        found.seats.map(|number| self.guests.id(number))
+    }
+
+    /// A match as it is shown.
+    pub(crate) fn view(&self, slot: u32) -> MatchView {
+        let found = self.matches.at(slot);
+        let open = found.ending.is_none();
+        let away = |seat: Seat| self.away_since(*seat.of(&found.seats)).filter(|_| open);
+        MatchView {
+            id: found.id,
+            game: found.game,
+            players: self.players(found),
+            board: found.board,
+            ply: found.ply,
+            seq: found.seq,
+            last: found.last,
+            offer: found.offer,
+            away: Seat::BOTH.map(away),
+            moved_at: found.moved_at,
+            ending: found.ending,
+        }
+    }
+
+    /// What a player does, as it is shown.
+    pub(crate) fn activity(&self, now: Timestamp, number: u32) -> ActivityView {
+        match self.guests.at(number).activity {
+            Activity::Idle => ActivityView::Idle,
+            Activity::Challenging { opponent, game } => ActivityView::Challenging {
+                opponent: self.guests.id(opponent),
+                game,
+            },
+            Activity::Seeking { game } => {
+                let view = self.ticket(now, number, game);
+                ActivityView::Seeking(view.expect("whoever seeks has a ticket"))
+            }
+            Activity::Playing { slot } => ActivityView::Playing(self.view(slot)),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The machine: an arena and its scores, and what is between them.
+
+mod act;
+mod due;
+mod pairing;
+mod presence;
+mod results;
+
+use turnstile_chassis::{Events, Wire};
+use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
+
+use crate::{
+    Answer, Change, Command, Done, Event, EventKind, Outcome, Query, Refusal, Settings, Totals,
+    arena::Arena, check, queries, scores::Scores, snapshot,
+};
+
+/// Matches between two players, and what they amount to.
+///
+/// Two roles are here in every process, and the settings say which of them are played. The arena
+/// knows who plays with whom and how it stands; the scores know what was won and lost, and nothing
+/// of matches. Between them goes nothing but results: handed over in the record that ended the
+/// match where both are played here, put into the arena's outbox otherwise.
+///
+/// Time: before a command is decided, everything that is due at its instant is done, as by
+/// [`Machine::tick`]. Beyond that a refusal changes nothing.
+#[derive(Debug)]
+pub struct Games {
+    pub(crate) settings: Settings,
+    pub(crate) arena: Arena,
+    pub(crate) scores: Scores,
+    events: Events<Event>,
+}
+
+impl Machine for Games {
+    type Command<'a> = Command;
+    type Outcome = Outcome;
+    type Query = Query;
+    type Answer = Answer;
+    type Event = Event;
+
+    const SERVICE: u8 = 4;
+
+    fn empty() -> Self {
+        Self {
+            settings: Settings::FIRST,
+            arena: Arena::new(),
+            scores: Scores::new(),
+            events: Events::empty(),
+        }
+    }
+
+    fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
+        self.sweep(context);
+        self.decide(context, command).into()
+    }
+
+    fn next_deadline(&self) -> Option<Timestamp> {
+        self.due().map(|(at, _)| at)
+    }
+
+    fn tick(&mut self, context: &Context<'_>) {
+        self.sweep(context);
+    }
+
+    fn query(&self, now: Timestamp, _principal: &Principal, query: &Query) -> Answer {
+        queries::answer(self, now, query)
+    }
+
+    fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
+        self.events.drain(take);
+    }
+
+    fn encode_command(command: &Command, out: &mut Vec<u8>) {
+        command.put(out);
+    }
+
+    fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
+        Command::read_whole(bytes, "end of the command")
+    }
+
+    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
+        crate::wire::put_outcome(outcome, out);
+    }
+
+    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
+        crate::wire::outcome(bytes)
+    }
+
+    fn snapshot(&self, out: &mut dyn Sink) {
+        snapshot::write(self, out);
+    }
+
+    fn restore_from(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        snapshot::read(reader)
+    }
+
+    fn place_of(event: &Event) -> (Position, u32) {
+        (event.position, event.ordinal)
+    }
+
+    fn check(&self) -> Result<(), Vec<String>> {
+        check::examine(self)
+    }
+}
+
+impl Games {
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether it is as it was at first: then it need not be kept anywhere.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.settings == Settings::FIRST && self.is_unused()
+    }
+
+    fn is_unused(&self) -> bool {
+        self.arena.is_new() && self.scores.is_new()
+    }
+
+    /// How much there is, as the last record left it.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        let waiting = self.arena.queues.iter().map(|queue| queue.tickets().len());
+        Totals {
+            players: self.arena.guests.len(),
+            open: self.arena.matches.open(),
+            begun: self.arena.matches.begun(),
+            moves: self.arena.moves,
+            seeking: u32::try_from(waiting.sum::<usize>()).unwrap_or(u32::MAX),
+            away: self.arena.away.len(),
+            unreported: self.arena.outbox.len(),
+            rated: self.scores.records.len(),
+            results: self.scores.results,
+        }
+    }
+
+    fn decide(&mut self, context: &Context<'_>, command: &Command) -> Result<Done, Refusal> {
+        match *command {
+            Command::Challenge {
+                player,
+                opponent,
+                game,
+            } => self.challenge(context, [player, opponent], game),
+            Command::Seek { player, game } => self.seek(context, player, game),
+            Command::Withdraw { player } => self.withdraw(context, &player),
+            Command::Begin { game, players } => self.begin(context, game, players),
+            Command::Act {
+                match_id,
+                player,
+                deed,
+            } => self.act(context, (match_id, &player), deed),
+            Command::Connect { player } => self.connect(context, player),
+            Command::Disconnect { player } => self.disconnect(context, &player),
+            Command::Restarted => self.restarted(context),
+            Command::Configure(settings) => self.configure(settings),
+            Command::Acknowledge { number, standings } => {
+                self.acknowledge(context, number, standings)
+            }
+            Command::Deliver(parcel) => self.deliver(context, &parcel),
+            Command::Report { players, verdict } => self.report(context, players, verdict),
+        }
+    }
+
+    fn configure(&mut self, settings: Settings) -> Result<Done, Refusal> {
+        if !self.accepts(&settings) {
+            return Err(Refusal::UnsoundSettings);
+        }
+        self.settings = settings;
+        Ok(Done::Configured)
+    }
+
+    /// Whether it could be configured so.
+    #[must_use]
+    pub fn accepts(&self, settings: &Settings) -> bool {
+        let fixed = |settings: &Settings| (settings.roles, settings.arena);
+        let moves = fixed(settings) != fixed(&self.settings) && !self.is_unused();
+        !moves && settings.is_sound()
+    }
+
+    /// Only where matches are played.
+    const fn in_arena(&self) -> Result<(), Refusal> {
+        if self.settings.roles.arena {
+            Ok(())
+        } else {
+            Err(Refusal::NotHere)
+        }
+    }
+
+    fn tell(&mut self, context: &Context<'_>, kind: EventKind) {
+        self.events.put(context.position, |ordinal| Event {
+            position: context.position,
+            ordinal,
+            at: context.now,
+            kind,
+        });
+    }
+
+    /// Tells a change of a match, of which its number takes note.
+    fn tell_change(&mut self, context: &Context<'_>, slot: u32, change: Change) {
+        self.arena.matches.at_mut(slot).seq += 1;
+        self.tell_state(context, slot, change);
+    }
+
+    fn tell_state(&mut self, context: &Context<'_>, slot: u32, change: Change) {
+        let state = self.arena.view(slot);
+        self.tell(context, EventKind::Match { change, state });
+    }
+}

@@ -1,0 +1,76 @@
+//! Who plays.
+
+use std::{fmt, hash};
+
+use turnstile_types::{InvalidName, Name};
+
+/// The longest name of a player, in bytes.
+const LENGTH_MAX: usize = 31;
+
+/// A player's name: 1 to 31 characters of `A-Z a-z 0-9 . _ : -`, kept in place. Decimal numbers,
+/// which the ancestor's wire has, are such names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlayerId {
+    /// Padded with zeros, which no name contains.
+    bytes: [u8; LENGTH_MAX],
+    length: u8,
+}
+
+impl PlayerId {
+    /// # Errors
+    /// Text that is empty, longer than 31 bytes or outside the alphabet.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidName> {
+        let name = Name::parse(text)?;
+        let mut bytes = [0; LENGTH_MAX];
+        let place = bytes.get_mut(..name.len());
+        let place = place.ok_or(InvalidName::TooLong(name.len()))?;
+        place.copy_from_slice(name.as_bytes());
+        let length = u8::try_from(name.len()).expect("a player's name has at most 31 bytes");
+        Ok(Self { bytes, length })
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        let name = self.bytes.get(..usize::from(self.length));
+        let name = name.expect("a player's name has at most 31 bytes");
+        str::from_utf8(name).expect("a name is ASCII")
+    }
+
+    /// The name with the zeros behind it: bytes of one length, which are hashed fastest.
+    pub(crate) const fn padded(&self) -> &[u8; LENGTH_MAX] {
+        &self.bytes
+    }
+}
+
+impl hash::Hash for PlayerId {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        self.bytes.hash(state);
+    }
+}
+
+impl fmt::Debug for PlayerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl fmt::Display for PlayerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_player_has_a_name_of_1_to_31_characters() {
+        assert_eq!(PlayerId::parse(b"17").unwrap().as_str(), "17");
+        assert_eq!(PlayerId::parse(&[b'x'; 31]).unwrap().as_str().len(), 31);
+        assert_eq!(PlayerId::parse(&[b'x'; 32]), Err(InvalidName::TooLong(32)));
+        assert_eq!(PlayerId::parse(b""), Err(InvalidName::Empty));
+        assert_eq!(PlayerId::parse(b"a:\0"), Err(InvalidName::Character(2)));
+        assert_eq!(size_of::<PlayerId>(), 32);
+    }
+}

@@ -1,0 +1,57 @@
+//! What an operator chooses for the machine.
+
+use crate::limits;
+
+/// Who is played here: one of them, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Roles {
+    /// Plays matches.
+    pub arena: bool,
+    /// Counts results.
+    pub scores: bool,
+}
+
+/// Settings are state: they change by a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Fixed by the first thing that happens, as the number of the arena is.
+    pub roles: Roles,
+    /// What a distant scores server knows this arena by: drawn by lot once by whoever configures
+    /// it, so that no other arena, and none that is set up anew, has the same. Zero where the
+    /// arena and its scores are in one process.
+    pub arena: u64,
+    /// How long a player may think about one move, in milliseconds.
+    pub move_ms: u64,
+    /// How long a player may be disconnected from a match, in milliseconds.
+    pub grace_ms: u64,
+    /// How long a player must be away or late before the other may claim the win, in milliseconds.
+    pub claim_ms: u64,
+}
+
+impl Roles {
+    /// Both in one process.
+    pub const ALL: Self = Self {
+        arena: true,
+        scores: true,
+    };
+}
+
+impl Settings {
+    /// What holds until somebody says otherwise.
+    pub const FIRST: Self = Self {
+        roles: Roles::ALL,
+        arena: 0,
+        move_ms: limits::MOVE_MS,
+        grace_ms: limits::GRACE_MS,
+        claim_ms: limits::CLAIM_MS,
+    };
+
+    pub(crate) fn is_sound(&self) -> bool {
+        let times = [self.move_ms, self.grace_ms, self.claim_ms];
+        let range = 1..=limits::SETTING_MS_MAX;
+        let alone = self.roles.arena && !self.roles.scores;
+        times.iter().all(|ms| range.contains(ms))
+            && (self.roles.arena || self.roles.scores)
+            && alone == (self.arena != 0)
+    }
+}

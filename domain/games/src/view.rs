@@ -1,0 +1,97 @@
+//! What is shown of a match.
+
+use turnstile_types::Timestamp;
+
+use crate::{Board, Ending, Game, PlayerId, Seat};
+
+/// A match's number: from 1, consecutive, in the order in which they began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MatchId(pub u64);
+
+impl std::fmt::Display for MatchId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A match as it is: all that a player or a spectator needs to go on from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchView {
+    pub id: MatchId,
+    pub game: Game,
+    /// The first moves first.
+    pub players: [PlayerId; 2],
+    pub board: Board,
+    /// Moves made: the number of the next.
+    pub ply: u16,
+    /// Counts everything that changed in the match, from 0, without a gap.
+    pub seq: u32,
+    /// Where the last stone fell, from 0.
+    pub last: Option<u8>,
+    /// Who offers a draw.
+    pub offer: Option<Seat>,
+    /// Who is away since when.
+    pub away: [Option<Timestamp>; 2],
+    /// When the last move was made, or the match began.
+    pub moved_at: Timestamp,
+    /// None while it is played.
+    pub ending: Option<Ending>,
+}
+
+impl MatchView {
+    /// Whose turn it is; nobody's when it is over.
+    #[must_use]
+    pub const fn to_move(self) -> Option<Seat> {
+        match self.ending {
+            None => Some(Seat::to_move(self.ply)),
+            Some(_) => None,
+        }
+    }
+
+    /// The place of a player.
+    #[must_use]
+    pub fn seat_of(&self, player: &PlayerId) -> Option<Seat> {
+        let mut seats = Seat::BOTH.into_iter();
+        seats.find(|seat| seat.of(&self.players) == player)
+    }
+}
+
+/// Somebody who waits for anybody, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TicketView {
+    pub player: PlayerId,
+    pub game: Game,
+    /// The rating in points with which the search began.
+    pub rating: u32,
+    pub since: Timestamp,
+    /// How far apart the other may be now, in points.
+    pub window: u32,
+    /// When that widens; never, once it lets everybody in.
+    pub widens_at: Option<Timestamp>,
+    pub reason: WaitReason,
+}
+
+/// Why somebody still waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitReason {
+    /// Nobody else wants to play this game.
+    Alone,
+    /// Those who do are too far apart. The one who will be matched with this player, unless
+    /// somebody nearer comes or they go, is so many points apart, and the windows of both reach so
+    /// far at this instant.
+    TooFarApart {
+        difference: u32,
+        matched_at: Timestamp,
+    },
+}
+
+impl WaitReason {
+    /// The stable word on every door.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::TooFarApart { .. } => "too_far_apart",
+        }
+    }
+}

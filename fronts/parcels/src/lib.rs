@@ -1,0 +1,15 @@
+//! The line between the middleware of travel and a desk in another process: a sans-I/O codec.
+//!
+//! [`Frames`] finds the messages in a connection's bytes, and the `put_` functions write them.
+//! Nothing here knows a socket or a clock.
+
+#![forbid(unsafe_code)]
+
+mod broken;
+mod frames;
+pub mod limits;
+mod message;
+
+pub use broken::Broken;
+pub use frames::{Framed, Frames, put_opening};
+pub use message::{Hello, Message, put_message, put_parcel, put_refusal};

@@ -1,0 +1,5 @@
+//! The line between processes: golden bytes, refusals, and streams cut anywhere.
+
+mod bytes;
+mod hostile;
+mod streams;

@@ -1,0 +1,8 @@
+//! Travel by real processes, one or five: stopped, killed, ended at every fault point.
+
+mod absence;
+mod clerk;
+mod company;
+mod faults;
+mod kill;
+mod ledger;

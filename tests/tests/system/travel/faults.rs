@@ -1,0 +1,215 @@
+//! Every fault point: the process ends there, it comes back, all agree, and what was committed is
+//! there.
+
+use super::{
+    clerk::Clerk,
+    company::{Company, FLIGHTS, MIDDLEWARE, ROLES},
+    ledger::{Ledger, Sale, Told, Trip},
+};
+
+/// How a process ends at a fault point.
+const FAULT_EXIT: i32 = 96;
+
+/// One fault point of a commit: its command, whose process ends, what the client is told, whether the
+/// commit stands in the end, and at how many desks it waits for its decision meanwhile.
+struct Row {
+    command: &'static str,
+    role: usize,
+    told: &'static [Told],
+    stands: bool,
+    in_doubt: usize,
+}
+
+const fn middleware(command: &'static str, stands: bool, in_doubt: usize) -> Row {
+    Row {
+        command,
+        role: MIDDLEWARE,
+        told: &[Told::Nothing],
+        stands,
+        in_doubt,
+    }
+}
+
+const fn flights(command: &'static str, told: &'static [Told], in_doubt: usize) -> Row {
+    Row {
+        command,
+        role: FLIGHTS,
+        told,
+        stands: matches!(told, [Told::Committed]),
+        in_doubt,
+    }
+}
+
+const ROWS: [Row; 11] = [
+    middleware("CrashMiddleware,1", false, 0),
+    middleware("CrashMiddleware,2", false, 4),
+    middleware("CrashMiddleware,3", false, 4),
+    middleware("CrashMiddleware,4", false, 4),
+    middleware("CrashMiddleware,5", true, 4),
+    middleware("CrashMiddleware,6", true, 3),
+    middleware("CrashMiddleware,7", true, 0),
+    flights("CrashResourceManager,flights,1", &[Told::Aborted], 0),
+    flights("CrashResourceManager,flights,2", &[Told::Aborted], 0),
+    flights("CrashResourceManager,flights,3", &[Told::Committed], 0),
+    flights("CrashResourceManager,flights,4", &[Told::Committed], 0),
+];
+
+/// How many desks that live wait for a decision.
+fn in_doubt(company: &Company, ended: usize) -> usize {
+    let desks = (FLIGHTS..company.count()).filter(|&desk| desk != ended);
+    desks
+        .filter(|&desk| company.line(desk, desk, "in_doubt") > 0)
+        .count()
+}
+
+/// Somebody who has told everybody where to end, and knows that it has been heard.
+fn arm(company: &Company, command: &str) -> Clerk {
+    company.until_all_have_met();
+    let mut clerk = company.clerk();
+    assert_eq!(clerk.says(command), "ok", "{command}");
+    let xid = clerk.starts().expect("the server lives");
+    assert!(
+        clerk
+            .says(&format!("QueryFlight,{xid},1"))
+            .starts_with("Number")
+    );
+    assert!(clerk.says(&format!("Commit,{xid}")).ends_with("committed"));
+    clerk
+}
+
+#[test]
+fn at_every_fault_point_of_a_commit_the_process_ends_and_when_it_is_back_all_agree() {
+    let mut company = Company::separate();
+    let mut ledger = Ledger::open(&company);
+    let mut sold = 0;
+    for (customer, row) in (1..).zip(ROWS) {
+        let command = row.command;
+        let trip = Trip::of(0);
+        let told = trip.sell(&mut arm(&company, command), customer);
+        assert!(row.told.contains(&told), "{command}: {told:?}");
+        assert_eq!(
+            company.ended(row.role).code(),
+            Some(FAULT_EXIT),
+            "{command}"
+        );
+        company.until(command, |company| {
+            in_doubt(company, row.role) == row.in_doubt
+        });
+        company.start(row.role);
+        company.until(command, |company| in_doubt(company, MIDDLEWARE) == 0);
+        sold += usize::from(row.stands);
+        let told = if row.stands {
+            Told::Committed
+        } else {
+            Told::Aborted
+        };
+        ledger.enter(Sale {
+            customer,
+            trip,
+            told,
+        });
+        assert_eq!(ledger.audit(&company).committed, sold, "{command}");
+    }
+    company.stop_and_verify();
+    Ledger::compare_directories(&company, sold);
+}
+
+#[test]
+fn a_fault_point_of_a_recovery_outlives_the_process_and_fires_once() {
+    let mut company = Company::separate();
+    let mut ledger = Ledger::open(&company);
+    let trip = Trip::of(1);
+    let rows = [
+        (MIDDLEWARE, "CrashMiddleware,8"),
+        (FLIGHTS, "CrashResourceManager,flights,5"),
+    ];
+    for (customer, (role, command)) in (1..).zip(rows) {
+        let told = trip.sell(&mut arm(&company, command), customer);
+        assert_eq!(told, Told::Committed);
+        ledger.enter(Sale {
+            customer,
+            trip,
+            told,
+        });
+        company.kill(role);
+        assert_eq!(
+            company.start_in_vain(role).code(),
+            Some(FAULT_EXIT),
+            "{command}"
+        );
+        company.start(role);
+        assert_eq!(
+            ledger.audit(&company).committed,
+            usize::try_from(customer).expect("it is positive")
+        );
+        // What was armed and taken back does not fire.
+        let mut clerk = arm(&company, command);
+        assert_eq!(clerk.says("ResetCrashes"), "ok");
+        arm(&company, "ResetCrashes");
+        company.kill(role);
+        company.start(role);
+    }
+    company.stop_and_verify();
+}
+
+#[test]
+fn in_one_process_a_fault_point_is_before_the_commits_record_or_after_it() {
+    let mut company = Company::alone();
+    let mut ledger = Ledger::open(&company);
+    let mut sold = 0;
+    let middleware = (1..=7).map(|mode| (format!("CrashMiddleware,{mode}"), mode >= 5));
+    let desk = (1..=4).map(|mode| (format!("CrashResourceManager,rooms,{mode}"), mode >= 4));
+    for (customer, (command, stands)) in (1..).zip(middleware.chain(desk)) {
+        let mut clerk = company.clerk();
+        assert_eq!(clerk.says(&command), "ok");
+        let trip = Trip::of(2);
+        assert_eq!(trip.sell(&mut clerk, customer), Told::Nothing, "{command}");
+        assert_eq!(
+            company.ended(MIDDLEWARE).code(),
+            Some(FAULT_EXIT),
+            "{command}"
+        );
+        company.start(MIDDLEWARE);
+        sold += usize::from(stands);
+        let told = if stands {
+            Told::Committed
+        } else {
+            Told::Aborted
+        };
+        ledger.enter(Sale {
+            customer,
+            trip,
+            told,
+        });
+        assert_eq!(ledger.audit(&company).committed, sold, "{command}");
+    }
+    for command in ["CrashMiddleware,8", "CrashResourceManager,cars,5"] {
+        assert_eq!(company.clerk().says(command), "ok");
+        company.kill(MIDDLEWARE);
+        assert_eq!(
+            company.start_in_vain(MIDDLEWARE).code(),
+            Some(FAULT_EXIT),
+            "{command}"
+        );
+        company.start(MIDDLEWARE);
+    }
+    assert_eq!(ledger.audit(&company).committed, sold);
+    company.stop_and_verify();
+    Ledger::compare_directories(&company, sold);
+}
+
+#[test]
+fn a_desk_that_is_away_cannot_be_told_where_to_end() {
+    let mut company = Company::separate();
+    company.kill(FLIGHTS);
+    company.until("the line is down", |company| {
+        company.line(MIDDLEWARE, FLIGHTS, "connected") == 0
+    });
+    let mut clerk = company.clerk();
+    for command in ["CrashResourceManager,flights,1", "ResetCrashes"] {
+        assert_eq!(
+            clerk.says(command),
+            format!("Command exception: {} is away", ROLES[FLIGHTS])
+        );
+    }
+}
