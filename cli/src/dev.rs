@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let resp = serving.door("resp");
     let rooms = lines_to_paste(resp, serving.door("http"));
     let exchange = market::lines_to_paste(resp, serving.door("xml"));
-    let travel = journeys.map(|(door, last)| journeys::line_to_paste(door, last));
+    let travel = journeys.and_then(|(door, last)| Some(journeys::line_to_paste(door, last?)));
     for line in rooms.into_iter().chain(exchange).chain(travel) {
         terminal::line(line)?;
     }

@@ -57,13 +57,10 @@ pub struct Recovery {
     pub records: u64,
     /// The last position.
     pub position: Position,
-    /// After which position every event of the replay was kept for the feed of rooms.
+    /// After which position every event of the replay was kept, for the feed of each service.
     pub rooms_events_after: Position,
-    /// The same for that of the exchange.
     pub exchange_events_after: Position,
-    /// The same for that of travel.
     pub travel_events_after: Position,
-    /// The same for that of games.
     pub games_events_after: Position,
     /// What the journal's scan found; nothing for a back end without a directory.
     pub journal: Option<Report>,
@@ -133,10 +130,13 @@ impl Embedded {
             return Self::nowhere();
         };
         let begun = Instant::now();
-        let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+        let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
             path: directory.to_owned(),
             cause,
         })?;
+        if options.durability == Durability::Sync {
+            disk = disk.direct();
+        }
         let journal_options = journal::Options {
             segment_bytes: options.segment_bytes,
             durability: options.durability,
@@ -202,8 +202,7 @@ impl Embedded {
     /// # Errors
     /// Travel would refuse them; nothing has changed.
     pub fn configure_travel(&mut self, settings: Settings) -> Result<(), UnsoundSettings> {
-        let travel = self.sequencer.state().machines().travel();
-        self.start = Start::with(travel, settings)?;
+        self.start = Start::with(self.travel(), settings)?;
         Ok(())
     }
 
@@ -264,11 +263,10 @@ impl Embedded {
         self.sequencer.state().machines().travel()
     }
 
-    /// Whether travel has been told of this start, by a [`tick`](Self::tick): before, what it has for
-    /// other processes is of the past.
+    /// The same, once it has been told of this start: before, what it has for others is of the past.
     #[must_use]
-    pub fn has_started(&self) -> bool {
-        self.start.is_over()
+    pub fn started_travel(&self) -> Option<&Travel> {
+        self.start.is_over().then(|| self.travel())
     }
 
     /// Starts to load what a command that waits will touch.
@@ -294,10 +292,8 @@ impl Embedded {
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         let state = self.sequencer.state();
-        if !self.start.is_over() {
-            return Some(state.time());
-        }
-        state.machines().next_deadline()
+        let untold = (!self.start.is_over()).then(|| state.time());
+        untold.or_else(|| state.machines().next_deadline())
     }
 
     /// Makes the open group durable: one write and one sync, or nothing when it is empty.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use turnstile_client::lines::{Connection, Reply, Verb};
+use turnstile_client::lines::{Reply, Verb};
 use turnstile_travel::Xid;
 
 use crate::{
@@ -16,26 +16,26 @@ use crate::{
 /// The customer that is left to whoever tries things.
 const YOURS: i32 = 1;
 
-/// Puts the sample network on sale as far as it is missing, and makes the customer; says which
-/// transaction was the last to begin.
-pub(super) fn open(door: SocketAddr) -> anyhow::Result<Xid> {
+/// Makes the customer, and puts the sample network on sale as far as it is missing; says which
+/// transaction was the last to begin. None where the directory has been told that the middleware is
+/// elsewhere.
+pub(super) fn open(door: SocketAddr) -> anyhow::Result<Option<Xid>> {
     let mut door = lines::connect(door)?;
-    stocking::stock_quietly(&mut door, &sample::network().wares(), || {})?;
-    let xid = begin(&mut door)?;
-    door.send(Verb::AddCustomerId, format_args!("{xid},{YOURS}"));
-    door.send(Verb::Commit, format_args!("{xid}"));
-    // An earlier start may have made it.
-    let (Reply::Done(_) | Reply::Refused) = door.receive()? else {
-        anyhow::bail!("the customer cannot be made");
+    let begun = match door.ask(Verb::Start, format_args!(""))? {
+        Reply::Exception(_) => return Ok(None),
+        reply => lines::xid(&reply)?,
     };
-    match door.receive()? {
-        Reply::Done(_) => Ok(xid),
-        reply => Err(lines::unexpected(&reply)),
+    door.send(Verb::AddCustomerId, format_args!("{begun},{YOURS}"));
+    door.send(Verb::Commit, format_args!("{begun}"));
+    for _ in 0..2 {
+        match door.receive()? {
+            // An earlier start may have made it.
+            Reply::Done(_) | Reply::Refused => {}
+            reply => return Err(lines::unexpected(&reply)),
+        }
     }
-}
-
-fn begin(door: &mut Connection) -> anyhow::Result<Xid> {
-    lines::xid(&door.ask(Verb::Start, format_args!(""))?)
+    let stocked = stocking::stock_quietly(&mut door, &sample::network().wares(), || {})?;
+    Ok(Some(Xid(begun.0 + stocked.transactions)))
 }
 
 /// A line that a newcomer can paste: it buys a journey in the next transaction.

@@ -44,13 +44,13 @@ fn it_is_told_who_waits_for_whom_and_what_each_has() {
     for line in [
         "TRAVEL.START",
         "TRAVEL.START",
-        "TRAVEL.ADD 1 flight-7 2 100",
-        "TRAVEL.ADD 2 car-rome 1 30",
+        "TRAVEL.ADD 3 flight-7 2 100",
+        "TRAVEL.ADD 4 car-rome 1 30",
     ] {
         let answer = words(&ask(&mut first, line));
         assert!(answer.starts_with('1'), "{line}: {answer}");
     }
-    second.send(&[b"TRAVEL.QUERY", b"2", b"flight-7"]);
+    second.send(&[b"TRAVEL.QUERY", b"4", b"flight-7"]);
     second.flush().unwrap();
     let end = Instant::now() + Duration::from_secs(20);
     let waiting = loop {
@@ -60,33 +60,33 @@ fn it_is_told_who_waits_for_whom_and_what_each_has() {
         }
         assert!(Instant::now() < end, "nobody waits");
     };
-    assert_eq!(xids(&waiting), [2]);
-    assert_eq!(waiting[0]["waits_for"], 1);
-    assert_eq!(xids(&shown(&server, &["list"])), [1, 2]);
-    assert_eq!(xids(&shown(&server, &["list", "--state", "active"])), [1]);
+    assert_eq!(xids(&waiting), [4]);
+    assert_eq!(waiting[0]["waits_for"], 3);
+    assert_eq!(xids(&shown(&server, &["list"])), [3, 4]);
+    assert_eq!(xids(&shown(&server, &["list", "--state", "active"])), [3]);
     let listed = tx(&server, &["list", "--state", "waiting"]);
     assert!(
-        listed.out.starts_with("2  waiting for 1, until "),
+        listed.out.starts_with("4  waiting for 3, until "),
         "{listed:?}"
     );
 
-    let whole = shown(&server, &["show", "2"]);
+    let whole = shown(&server, &["show", "4"]);
     let wanted = json!({"what": "flight-7", "mode": "shared"});
     assert_eq!(whole["branches"][0]["wants"], wanted);
-    let table = tx(&server, &["show", "2"]);
+    let table = tx(&server, &["show", "4"]);
     for (label, value) in [
-        ("transaction", "2"),
-        ("waits for", "1"),
+        ("transaction", "4"),
+        ("waits for", "3"),
         ("desks", "flights,cars"),
         ("  car-rome", "exclusive"),
     ] {
         assert_eq!(table.row(label), value, "{table:?}");
     }
 
-    let committed = words(&ask(&mut first, "TRAVEL.COMMIT 1"));
+    let committed = words(&ask(&mut first, "TRAVEL.COMMIT 3"));
     assert!(committed.starts_with('1'), "{committed}");
     assert!(words(&second.receive().unwrap()).starts_with("1 2 0 100"));
-    assert_eq!(shown(&server, &["show", "1"])["state"], "committed");
+    assert_eq!(shown(&server, &["show", "3"])["state"], "committed");
     server.stop();
 }
 
@@ -100,16 +100,16 @@ fn what_cannot_be_decided_is_refused() {
         (Some(1), "error: refused: unknown_transaction")
     );
     let started = words(&ask(&mut server.connect(), "TRAVEL.START"));
-    assert!(started.starts_with("1 1"), "{started}");
-    let open = tx(&server, &["resolve", "1", "--desk", "flights", "--commit"]);
+    assert!(started.starts_with("1 3"), "{started}");
+    let open = tx(&server, &["resolve", "3", "--desk", "flights", "--commit"]);
     assert_eq!(
         (open.code, open.err.trim()),
         (Some(1), "error: refused: not_in_doubt")
     );
     for wrong in [
-        &["resolve", "1", "--desk", "flights"][..],
-        &["resolve", "1", "--desk", "flights", "--commit", "--abort"],
-        &["resolve", "1", "--desk", "lobby", "--commit"],
+        &["resolve", "3", "--desk", "flights"][..],
+        &["resolve", "3", "--desk", "flights", "--commit", "--abort"],
+        &["resolve", "3", "--desk", "lobby", "--commit"],
         &["list", "--state", "over"],
     ] {
         assert_eq!(tx(&server, wrong).code, Some(2), "{wrong:?}");

@@ -18,11 +18,8 @@ impl Engine {
 
     /// The desks whose line leads to another process; none before travel knows of this start.
     pub(crate) fn lines(&self) -> Desks {
-        if self.backend.has_started() {
-            self.travel().lines()
-        } else {
-            Desks::NONE
-        }
+        let travel = self.backend.started_travel();
+        travel.map_or(Desks::NONE, Travel::lines)
     }
 
     /// Whether this desk is played here, with its coordinator in another process.
