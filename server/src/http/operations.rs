@@ -67,7 +67,10 @@ async fn execute<M: Shown>(door: &Door, order: Order) -> Answered {
 }
 
 /// The path's one parameter.
-pub(super) fn part<T>(path: OnePath, read: impl FnOnce(&str) -> Result<T, Problem>) -> Result<T, Trouble> {
+pub(super) fn part<T>(
+    path: OnePath,
+    read: impl FnOnce(&str) -> Result<T, Problem>,
+) -> Result<T, Trouble> {
     let Path(text) = path.map_err(|_rejected| broken_path())?;
     Ok(read(&text)?)
 }

@@ -3,10 +3,7 @@
 use std::{pin::Pin, sync::Arc};
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
-use tokio::{
-    sync::futures::OwnedNotified,
-    time,
-};
+use tokio::{sync::futures::OwnedNotified, time};
 use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::frame::coding::CloseCode};
 use turnstile_embedded::Reply;
 use turnstile_games::{Answer as Told, Command, Event, Games, Outcome, PlayerId, Query};
@@ -197,13 +194,20 @@ impl Play {
         let text = match heard {
             Heard::Text(text) => text,
             Heard::Bytes => {
-                return self.talk.say(message::problem(None, &play::not_text())).await;
+                return self
+                    .talk
+                    .say(message::problem(None, &play::not_text()))
+                    .await;
             }
             Heard::Presence => return Ok(()),
         };
         let Asked { tag, wish } = parse_message(text.as_str(), self.player);
         match wish {
-            Err(problem) => self.talk.say(message::problem(tag.as_ref(), &problem)).await,
+            Err(problem) => {
+                self.talk
+                    .say(message::problem(tag.as_ref(), &problem))
+                    .await
+            }
             Ok(Wish::Ping) => self.talk.say(message::pong(tag.as_ref())).await,
             Ok(Wish::Look) => {
                 let player = self.player;
@@ -232,9 +236,8 @@ impl Play {
     async fn answer(&mut self, answer: Answer) -> Going {
         let text = match answer {
             Answer::Done(tag, reply) => {
-                let told = reply.and_then(|reply| {
-                    tell_outcome(reply.position, reply.replayed, &reply.outcome)
-                });
+                let told = reply
+                    .and_then(|reply| tell_outcome(reply.position, reply.replayed, &reply.outcome));
                 match told {
                     Ok(told) => message::done(tag.as_ref(), &told),
                     Err(problem) => message::problem(tag.as_ref(), &problem),

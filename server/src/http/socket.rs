@@ -88,9 +88,11 @@ fn invite(door: &Arc<Door>, mut call: Call, party: Party) -> Answered {
     let seat = Arc::new(Seat::take(door)?);
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    response
-        .extensions_mut()
-        .insert(Invitation { upgrade, party, seat });
+    response.extensions_mut().insert(Invitation {
+        upgrade,
+        party,
+        seat,
+    });
     let headers = response.headers_mut();
     headers.insert(header::CONNECTION, UPGRADE);
     headers.insert(header::UPGRADE, WEBSOCKET);

@@ -57,7 +57,10 @@ impl Talk {
         self.socket.next().await
     }
 
-    pub(super) fn hear(&mut self, message: Option<Result<Message, Error>>) -> Result<Heard, Ending> {
+    pub(super) fn hear(
+        &mut self,
+        message: Option<Result<Message, Error>>,
+    ) -> Result<Heard, Ending> {
         self.heard = Instant::now();
         match message {
             Some(Ok(Message::Text(text))) => Ok(Heard::Text(text)),

@@ -88,6 +88,7 @@ impl Site {
             rooms,
             exchange,
             travel,
+            games: Arc::new(Feed::while_followed(Position(0), limits.events)),
         };
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
@@ -130,6 +131,7 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        games: None,
         peers: crate::Peers::default(),
         limits: Limits::STANDARD,
     }
