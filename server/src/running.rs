@@ -131,7 +131,12 @@ fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
     if let Some(travel) = settings.travel {
         backend
             .configure_travel(travel)
-            .map_err(StartError::Travel)?;
+            .map_err(StartError::Unsound)?;
+    }
+    if let Some(games) = settings.games {
+        backend
+            .configure_games(games)
+            .map_err(StartError::Unsound)?;
     }
     Ok((backend, recovery))
 }
@@ -140,10 +145,12 @@ fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
 fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
     let events = settings.limits.http.events;
     let exchange = Feed::while_followed(recovery.exchange_events_after, events);
+    let games = Feed::while_followed(recovery.games_events_after, events);
     Feeds {
         rooms: Arc::new(Feed::new(recovery.rooms_events_after)),
         exchange: Arc::new(exchange),
         travel: Arc::new(Feed::new(recovery.travel_events_after)),
+        games: Arc::new(games),
     }
 }
 

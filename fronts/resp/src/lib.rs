@@ -1,13 +1,14 @@
 //! RESP2 and RESP3 as a sans-I/O codec, and the commands of the services in it.
 //!
 //! Bytes become [`Arguments`] by a [`Decoder`], arguments become a command by the [`catalogue`],
-//! [`rooms`], [`exchange`] and [`travel`], and what is answered becomes bytes by an [`Encoder`]. Nothing here
+//! [`rooms`], [`exchange`] and [`travel`], events of these and of [`games`] become messages, and what is answered becomes bytes by an [`Encoder`]. Nothing here
 //! knows a socket.
 
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
 pub mod exchange;
+pub mod games;
 mod reply;
 mod request;
 pub mod rooms;
