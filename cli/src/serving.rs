@@ -45,6 +45,7 @@ impl Serving {
                 wait_ms: config.wait_ms,
                 ..turnstile_travel::Settings::FIRST
             }),
+            games: Some(config.games),
             peers: config.travel_peers()?,
             limits: Limits::STANDARD,
         })

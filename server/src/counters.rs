@@ -2,6 +2,7 @@
 //! store; readers on other threads see values that are whole and at most a moment old.
 
 mod exchange;
+mod games;
 mod rooms;
 mod travel;
 
@@ -9,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_embedded::Reply;
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{Desk, PerDesk, Travel};
 use turnstile_types::Machine;
@@ -189,6 +191,7 @@ pub struct Counters {
     pub rooms: MachineCounters,
     pub exchange: MachineCounters,
     pub travel: MachineCounters,
+    pub games: MachineCounters,
     /// Connections and others that wait for a late answer.
     pub late_waiters: Counter,
     /// Errors answered by the fast doors and the loop.
@@ -227,6 +230,7 @@ impl Default for Counters {
             rooms: MachineCounters::of::<Rooms>(),
             exchange: MachineCounters::of::<Exchange>(),
             travel: MachineCounters::of::<Travel>(),
+            games: MachineCounters::of::<Games>(),
             late_waiters: Counter::default(),
             errors: Tally::new(&ERRORS),
             requests: Counter::default(),

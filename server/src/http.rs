@@ -29,6 +29,7 @@ use axum::Router;
 use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 
 use crate::{counters::Counters, feed::Feed, gate::Gate};
@@ -40,7 +41,12 @@ use line::{Line, Lines, Verdict};
 use stream::Source;
 
 /// The feeds of the services.
-pub(crate) type Feeds = (Arc<Feed<Rooms>>, Arc<Feed<Exchange>>);
+#[derive(Clone, Debug)]
+pub(crate) struct Feeds {
+    pub(crate) rooms: Arc<Feed<Rooms>>,
+    pub(crate) exchange: Arc<Feed<Exchange>>,
+    pub(crate) games: Arc<Feed<Games>>,
+}
 
 /// Two numbers in hexadecimal digits, and a dash.
 const REQUEST_ID_BYTES: usize = 33;
@@ -51,6 +57,7 @@ pub(crate) struct Door {
     gate: Gate,
     rooms: Source<Rooms>,
     exchange: Source<Exchange>,
+    games: Source<Games>,
     counters: Arc<Counters>,
     limits: HttpLimits,
     streams: AtomicU64,
@@ -98,7 +105,7 @@ impl HttpDoor {
     pub(crate) fn start(
         listener: net::TcpListener,
         gate: Gate,
-        (rooms, exchange): Feeds,
+        feeds: Feeds,
         counters: Arc<Counters>,
         limits: HttpLimits,
         ended: impl FnOnce() + Send + 'static,
@@ -115,8 +122,9 @@ impl HttpDoor {
         let door = Arc::new(Door {
             courier: Courier::new(gate.clone()),
             gate,
-            rooms: Source::new(rooms),
-            exchange: Source::new(exchange),
+            rooms: Source::new(feeds.rooms),
+            exchange: Source::new(feeds.exchange),
+            games: Source::new(feeds.games),
             counters,
             limits,
             streams: AtomicU64::new(0),
@@ -164,7 +172,11 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     let telling = {
         let door = Arc::clone(&door);
         tokio::spawn(async move {
-            tokio::join!(door.rooms.tell_news(), door.exchange.tell_news());
+            tokio::join!(
+                door.rooms.tell_news(),
+                door.exchange.tell_news(),
+                door.games.tell_news()
+            );
         })
     };
     let sweeping = tokio::spawn(sweep(Arc::clone(&door)));
@@ -173,6 +185,7 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     drop(listener);
     door.rooms.news.notify_waiters();
     door.exchange.news.notify_waiters();
+    door.games.news.notify_waiters();
     door.lines().judge_all(Verdict::Stop);
     let all = async { while connections.join_next().await.is_some() {} };
     if time::timeout(door.limits.farewell, all).await.is_err() {
@@ -231,6 +244,7 @@ async fn sweep(door: Arc<Door>) {
         ticks.tick().await;
         door.lines().judge_overdue(&door.limits);
         door.exchange.feed.rest();
+        door.games.feed.rest();
     }
 }
 

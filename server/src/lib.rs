@@ -69,6 +69,9 @@ pub struct Settings {
     pub verhoeff: bool,
     /// How travel is played; without it, as its directory was last told.
     pub travel: Option<turnstile_travel::Settings>,
+    /// How games are played; without it, as their directory was last told. The number of an arena
+    /// does not count: its directory knows it, or it is drawn by lot.
+    pub games: Option<turnstile_games::Settings>,
     /// Where the other processes of travel are, if it is played by several.
     pub peers: Peers,
     pub limits: Limits,
@@ -92,8 +95,8 @@ pub enum StartError {
     },
     /// The journal could not be opened.
     Open(OpenError),
-    /// Travel cannot be played as it is configured.
-    Travel(UnsoundSettings),
+    /// Travel or games cannot be played as they are configured.
+    Unsound(UnsoundSettings),
     /// The system gave no poll or no thread.
     System(io::Error),
 }
@@ -119,7 +122,7 @@ impl fmt::Display for StartError {
                 write!(f, "the {door} door cannot listen on {address}: {cause}")
             }
             Self::Open(cause) => cause.fmt(f),
-            Self::Travel(cause) => cause.fmt(f),
+            Self::Unsound(cause) => cause.fmt(f),
             Self::System(cause) => write!(f, "the system refuses: {cause}"),
         }
     }
@@ -131,7 +134,7 @@ impl std::error::Error for StartError {
             Self::NotLoopback { .. } | Self::PeerNotLoopback { .. } => None,
             Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
-            Self::Travel(cause) => Some(cause),
+            Self::Unsound(cause) => Some(cause),
         }
     }
 }

@@ -131,7 +131,12 @@ fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
     if let Some(travel) = settings.travel {
         backend
             .configure_travel(travel)
-            .map_err(StartError::Travel)?;
+            .map_err(StartError::Unsound)?;
+    }
+    if let Some(games) = settings.games {
+        backend
+            .configure_games(games)
+            .map_err(StartError::Unsound)?;
     }
     Ok((backend, recovery))
 }
@@ -141,7 +146,12 @@ fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
     let events = settings.limits.http.events;
     let exchange = Feed::while_followed(recovery.exchange_events_after, events);
     let rooms = Feed::new(recovery.rooms_events_after);
-    (Arc::new(rooms), Arc::new(exchange))
+    let games = Feed::while_followed(recovery.games_events_after, events);
+    Feeds {
+        rooms: Arc::new(rooms),
+        exchange: Arc::new(exchange),
+        games: Arc::new(games),
+    }
 }
 
 type LoopThread = JoinHandle<Result<(), Broken>>;

@@ -16,6 +16,7 @@ use std::{
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{Desk, PerDesk};
 
@@ -31,7 +32,7 @@ use crate::{
     http::Feeds,
     limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, PEERS, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
-    owed::{News, Owed},
+    owed::{Followed, News, Owed},
     post::{PeerSession, Route},
     session::Surroundings,
     signals::Signals,
@@ -84,6 +85,7 @@ pub(crate) struct FastLoop {
     asks_wait: bool,
     rooms: Arc<Feed<Rooms>>,
     exchange: Arc<Feed<Exchange>>,
+    games: Arc<Feed<Games>>,
     signals: Arc<Signals>,
     limits: Limits,
     choices: Choices,
@@ -115,7 +117,7 @@ impl FastLoop {
         listeners: Vec<Listener>,
         engine: Engine,
         inbox: Inbox,
-        ((rooms, exchange), signals): (Feeds, Arc<Signals>),
+        (feeds, signals): (Feeds, Arc<Signals>),
         (limits, choices): (Limits, Choices),
     ) -> Self {
         Self {
@@ -128,8 +130,9 @@ impl FastLoop {
             engine,
             inbox,
             asks_wait: false,
-            rooms,
-            exchange,
+            rooms: feeds.rooms,
+            exchange: feeds.exchange,
+            games: feeds.games,
             signals,
             limits,
             choices,
@@ -156,8 +159,8 @@ impl FastLoop {
     /// Turns until it is stopped, then closes the back end.
     pub(crate) fn run(mut self) -> Result<(), Broken> {
         let mut replayed = News::default();
-        self.engine.gather_news(&mut replayed, true);
-        self.publish(&mut replayed, true);
+        self.engine.gather_news(&mut replayed, Followed::ALL);
+        self.publish(&mut replayed, Followed::ALL);
         self.turn_to_the_end()
     }
 

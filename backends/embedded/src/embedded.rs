@@ -7,13 +7,14 @@ use std::{
 };
 
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_journal::{
     self as journal, Chores, CommitError, Durability, Journal, Log, LogThread, MemoryLog, RealDisk,
     Report, snapshot,
 };
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_sequencer::{ExecuteError, ReplayError, Sequencer, Settled, State};
-use turnstile_travel::{Settings, Travel};
+use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Key, Machine, Machines, Malformed, Position, Principal, Timestamp};
 
 use crate::{
@@ -160,7 +161,7 @@ impl Embedded {
             journal: Some(report),
             took: begun.elapsed(),
         };
-        let start = Start::of(state.machines().travel());
+        let start = Start::of(state.machines());
         let snapshots = Snapshots::new(disk, journal.id(), options.snapshot_records, snapshot);
         let embedded = Self {
             sequencer: Sequencer::new(state, Kept::InDirectory(Box::new(journal))),
@@ -201,18 +202,39 @@ impl Embedded {
     ///
     /// # Errors
     /// Travel would refuse them; nothing has changed.
-    pub fn configure_travel(&mut self, settings: Settings) -> Result<(), UnsoundSettings> {
+    pub fn configure_travel(
+        &mut self,
+        settings: turnstile_travel::Settings,
+    ) -> Result<(), UnsoundSettings> {
         let travel = self.sequencer.state().machines().travel();
-        self.start = Start::with(travel, settings)?;
-        Ok(())
+        self.start.configure_travel(travel, settings)
+    }
+
+    /// The same for games. An arena without scores needs a number that no other arena has: it keeps
+    /// the one that its directory knows, or draws one by lot; the one in `settings` does not count.
+    ///
+    /// # Errors
+    /// As [`configure_travel`](Self::configure_travel).
+    pub fn configure_games(
+        &mut self,
+        settings: turnstile_games::Settings,
+    ) -> Result<(), UnsoundSettings> {
+        let games = self.sequencer.state().machines().games();
+        let arena = match (settings.roles.scores, games.settings().arena) {
+            (true, _) => 0,
+            (false, 0) => lot(),
+            (false, known) => known,
+        };
+        let settings = turnstile_games::Settings { arena, ..settings };
+        self.start.configure_games(games, settings)
     }
 
     /// Decides one command in the open group. Its answer MUST NOT leave before
     /// [`commit`](Self::commit) has returned `Ok`, or while something
     /// [is promised](Self::has_promised).
     ///
-    /// A command for travel is not taken before travel knows that it has started anew, by a
-    /// [`tick`](Self::tick): until then the disk is full.
+    /// A command for travel or games is not taken before that service knows that it has started
+    /// anew, by a [`tick`](Self::tick): until then the disk is full.
     ///
     /// # Errors
     /// The command was not taken; nothing of it happened.
@@ -226,7 +248,7 @@ impl Embedded {
     where
         Services: Hosts<M>,
     {
-        if M::SERVICE == Travel::SERVICE && !self.start.is_over() {
+        if !self.start.is_over_for(M::SERVICE) {
             return Err(ExecuteError::ReadOnly);
         }
         self.sequencer.execute::<M>(now, principal, key, command)
@@ -264,8 +286,14 @@ impl Embedded {
         self.sequencer.state().machines().travel()
     }
 
-    /// Whether travel has been told of this start, by a [`tick`](Self::tick): before, what it has for
-    /// other processes is of the past.
+    /// Games as they are, the open group included.
+    #[must_use]
+    pub const fn games(&self) -> &Games {
+        self.sequencer.state().machines().games()
+    }
+
+    /// Whether travel and games have been told of this start, by a [`tick`](Self::tick): before, what
+    /// they have for other processes is of the past.
     #[must_use]
     pub fn has_started(&self) -> bool {
         self.start.is_over()
@@ -280,8 +308,8 @@ impl Embedded {
         machine.prefetch(command);
     }
 
-    /// Lets what is due happen, in a logged tick; after a start, travel is first told of it. To be
-    /// called at the start of every turn.
+    /// Lets what is due happen, in a logged tick; after a start, travel and games are first told of
+    /// it. To be called at the start of every turn.
     ///
     /// # Errors
     /// The tick was not taken: what is due stays due.
@@ -404,7 +432,7 @@ impl Embedded {
     pub fn drain_games_events(&mut self, take: &mut dyn FnMut(turnstile_games::Event)) {
         self.recents.games.drain(&mut *take);
         let services = self.sequencer.state_mut().machines_mut();
-        Hosts::<turnstile_games::Games>::machine_mut(services).drain_events(take);
+        Hosts::<Games>::machine_mut(services).drain_events(take);
     }
 
     /// The last position assigned.
@@ -448,6 +476,12 @@ impl Embedded {
         }
         self.sequencer.into_log().close()
     }
+}
+
+/// A number that nobody else has drawn, and not zero.
+fn lot() -> u64 {
+    let drawn = id_key::random().expect("the kernel has given a key already");
+    u64::from_le_bytes(drawn).max(1)
 }
 
 /// The state of the newest snapshot that is whole, or the empty one.

@@ -25,6 +25,9 @@ pub(super) enum Field {
     Cars,
     Rooms,
     Customers,
+    MoveMs,
+    GraceMs,
+    ClaimMs,
     LogLevel,
     LogFormat,
 }
@@ -39,7 +42,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 24] = [
+    pub(super) const ALL: [Self; 27] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -62,6 +65,9 @@ impl Field {
         Self::Cars,
         Self::Rooms,
         Self::Customers,
+        Self::MoveMs,
+        Self::GraceMs,
+        Self::ClaimMs,
         Self::LogLevel,
         Self::LogFormat,
     ];
@@ -76,6 +82,7 @@ impl Field {
                 "travel"
             }
             Self::Flights | Self::Cars | Self::Rooms | Self::Customers => "travel.peers",
+            Self::MoveMs | Self::GraceMs | Self::ClaimMs => "games",
             Self::LogLevel | Self::LogFormat => "log",
         }
     }
@@ -104,6 +111,9 @@ impl Field {
             Self::Cars => "cars",
             Self::Rooms => "rooms",
             Self::Customers => "customers",
+            Self::MoveMs => "move_ms",
+            Self::GraceMs => "grace_ms",
+            Self::ClaimMs => "claim_ms",
             Self::LogLevel => "level",
             Self::LogFormat => "format",
         }
@@ -133,6 +143,9 @@ impl Field {
             Self::Cars => "--peer-cars",
             Self::Rooms => "--peer-rooms",
             Self::Customers => "--peer-customers",
+            Self::MoveMs => "--games-move-ms",
+            Self::GraceMs => "--games-grace-ms",
+            Self::ClaimMs => "--games-claim-ms",
             Self::LogLevel => "--log",
             Self::LogFormat => "--log-format",
         }
@@ -150,6 +163,9 @@ impl Field {
             Self::Role => Some("all"),
             Self::LifetimeMs => Some("15000"),
             Self::WaitMs => Some("10000"),
+            Self::MoveMs => Some("300000"),
+            Self::GraceMs => Some("60000"),
+            Self::ClaimMs => Some("30000"),
             Self::Durability => Some("sync"),
             Self::Resp => Some("127.0.0.1:8479"),
             Self::Http => Some("127.0.0.1:8470"),
@@ -175,9 +191,13 @@ impl Field {
             | Self::SelfMatch
             | Self::BillTotal
             | Self::FaultPoints => Kind::Boolean,
-            Self::SegmentBytes | Self::SnapshotRecords | Self::LifetimeMs | Self::WaitMs => {
-                Kind::Integer
-            }
+            Self::SegmentBytes
+            | Self::SnapshotRecords
+            | Self::LifetimeMs
+            | Self::WaitMs
+            | Self::MoveMs
+            | Self::GraceMs
+            | Self::ClaimMs => Kind::Integer,
             Self::Data
             | Self::Durability
             | Self::Resp

@@ -145,6 +145,9 @@ impl Layers {
             (Field::Cars, flags.peer_cars),
             (Field::Rooms, flags.peer_rooms),
             (Field::Customers, flags.peer_customers),
+            (Field::MoveMs, flags.games_move_ms),
+            (Field::GraceMs, flags.games_grace_ms),
+            (Field::ClaimMs, flags.games_claim_ms),
         ];
         for (field, text) in values {
             self.put(field, text, Origin::Flag(field.flag()));

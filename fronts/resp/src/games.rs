@@ -2,6 +2,7 @@
 
 mod answer;
 mod event;
+mod facts;
 mod outcome;
 mod request;
 #[cfg(test)]
@@ -9,8 +10,9 @@ mod tests;
 mod values;
 mod words;
 
-pub use answer::{facts, put_answer};
+pub use answer::put_answer;
 pub use event::{CHANNEL, event_json};
+pub use facts::facts;
 pub use outcome::put_outcome;
 pub use request::{Request, parse};
 pub use words::{Flaw, Invalid};

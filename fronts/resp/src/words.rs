@@ -231,15 +231,15 @@ pub(crate) trait Bounded {
 }
 
 impl Bounded for u8 {
-    const MAX: u64 = u8::MAX as u64;
+    const MAX: u64 = 0xff;
 }
 
 impl Bounded for u16 {
-    const MAX: u64 = u16::MAX as u64;
+    const MAX: u64 = 0xffff;
 }
 
 impl Bounded for u32 {
-    const MAX: u64 = u32::MAX as u64;
+    const MAX: u64 = 0xffff_ffff;
 }
 
 impl Bounded for u64 {

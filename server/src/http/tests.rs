@@ -21,7 +21,7 @@ use serde_json::Value;
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_types::Position;
 
-use super::{HttpDoor, HttpLimits};
+use super::{Feeds, HttpDoor, HttpLimits};
 use crate::{
     Durability, Limits, Options, Running, Settings,
     counters::Counters,
@@ -76,8 +76,11 @@ impl Site {
         let address = listener.local_addr().unwrap();
         let feed = Arc::new(Feed::new(Position(0)));
         let (ending, ended) = mpsc::sync_channel(1);
-        let exchange = Arc::new(Feed::while_followed(Position(0), limits.events));
-        let feeds = (Arc::clone(&feed), exchange);
+        let feeds = Feeds {
+            rooms: Arc::clone(&feed),
+            exchange: Arc::new(Feed::while_followed(Position(0), limits.events)),
+            games: Arc::new(Feed::while_followed(Position(0), limits.events)),
+        };
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
         let door = HttpDoor::start(listener, gate, feeds, counters, limits, end).unwrap();
@@ -119,6 +122,7 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        games: None,
         peers: crate::Peers::default(),
         limits: Limits::STANDARD,
     }

@@ -63,7 +63,11 @@ impl Workbench {
         let engine = Engine::new(backend, Arc::default(), false, 0);
         let feed = Arc::new(Feed::new(Position(0)));
         let signals = Arc::<Signals>::default();
-        let feeds = (Arc::clone(&feed), Arc::new(Feed::new(Position(0))));
+        let feeds = Feeds {
+            rooms: Arc::clone(&feed),
+            exchange: Arc::new(Feed::new(Position(0))),
+            games: Arc::new(Feed::new(Position(0))),
+        };
         let shared = (feeds, Arc::clone(&signals));
         let told = (Limits::STANDARD, Choices::default());
         let workbench = Self {

@@ -56,6 +56,7 @@ impl Server {
             lines_options: turnstile_lines::Options::default(),
             verhoeff: false,
             travel,
+            games: None,
             peers: Peers::default(),
             limits,
         };

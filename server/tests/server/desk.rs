@@ -30,6 +30,7 @@ fn settings(roles: Roles, peers: Peers) -> Settings {
             roles,
             ..turnstile_travel::Settings::FIRST
         }),
+        games: None,
         peers,
         limits: Limits::STANDARD,
     }

@@ -22,6 +22,7 @@ fn settings(resp: SocketAddr) -> Settings {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        games: None,
         peers: Peers::default(),
         limits: Limits::STANDARD,
     }

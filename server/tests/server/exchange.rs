@@ -20,6 +20,7 @@ fn server() -> Running {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        games: None,
         peers: Peers::default(),
         limits: Limits::STANDARD,
     };

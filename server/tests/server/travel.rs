@@ -77,6 +77,7 @@ fn settings(data: &Path, travel: Option<turnstile_travel::Settings>) -> Settings
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel,
+        games: None,
         peers: Peers::default(),
         limits: Limits::STANDARD,
     }
@@ -112,5 +113,5 @@ fn a_start_tells_travel_before_anybody_asks_and_refuses_other_roles() {
         ..Roles::ALL
     };
     let refused = start(&settings(directory.path(), Some(other)));
-    assert!(matches!(refused, Err(StartError::Travel(_))));
+    assert!(matches!(refused, Err(StartError::Unsound(_))));
 }

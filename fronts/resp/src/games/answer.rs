@@ -4,7 +4,10 @@ use turnstile_games::{
     ActivityView, Answer, Leader, Opponent, PlayerId, PlayerView, Refusal, Rung, Tally, Totals,
 };
 
-use super::values::{Field, Value, standing_fields, tally_fields};
+use super::{
+    facts,
+    values::{Field, Value, standing_fields, tally_fields},
+};
 use crate::{
     Encoder,
     verdict::{Put, put_fields, put_map, put_refused},
@@ -53,23 +56,7 @@ pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
     }
 }
 
-/// The figures of `INFO`, in its words.
-#[must_use]
-pub fn facts(totals: &Totals) -> [(&'static str, u64); 9] {
-    [
-        ("games_players", totals.players.into()),
-        ("games_open_matches", totals.open.into()),
-        ("games_seeking", totals.seeking.into()),
-        ("games_away", totals.away.into()),
-        ("games_rated_players", totals.rated.into()),
-        ("games_unreported", totals.unreported),
-        ("games_matches_total", totals.begun),
-        ("games_moves_total", totals.moves),
-        ("games_results_total", totals.results),
-    ]
-}
-
-/// The same figures where everything is about games.
+/// The figures of `INFO`, where everything is about games.
 fn figures(totals: &Totals) -> [(&'static str, u64); 9] {
     facts(totals).map(|(name, figure)| {
         let name = name.strip_prefix("games_");

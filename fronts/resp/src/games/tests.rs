@@ -2,7 +2,6 @@
 
 mod asked;
 mod replies;
-mod told;
 
 use turnstile_games::{Board, Game, MatchId, MatchView, PlayerId, Seat, play};
 use turnstile_types::Timestamp;

@@ -87,25 +87,22 @@ fn put_parts(reply: &mut Encoder<'_>, parts: i64, digits: usize) {
 }
 
 /// The cells of the largest board.
-pub(super) const CELLS_MAX: usize = 225;
+const CELLS_MAX: usize = 225;
 
 /// A letter for each cell, row by row from the top left: `x` for whoever moved first, `o` for the
 /// other, `.` where nothing lies.
 fn put_board(reply: &mut Encoder<'_>, view: &MatchView) {
-    reply.bulk(letters(view, &mut [b'.'; CELLS_MAX]));
-}
-
-/// The board of a match in such letters; all of them are dots at first.
-pub(super) fn letters<'a>(view: &MatchView, dots: &'a mut [u8; CELLS_MAX]) -> &'a [u8] {
+    let mut letters = [b'.'; CELLS_MAX];
     let cells = view.game.shape().cells();
-    for (cell, letter) in (0..cells).zip(dots.iter_mut()) {
+    for (cell, letter) in (0..cells).zip(letters.iter_mut()) {
         match view.board.at(cell) {
             Some(Seat::First) => *letter = b'x',
             Some(Seat::Second) => *letter = b'o',
             None => {}
         }
     }
-    dots.get(..usize::from(cells)).unwrap_or_default()
+    let board = letters.get(..usize::from(cells));
+    reply.bulk(board.expect("no board has more cells than the largest"));
 }
 
 /// All that a player or a spectator needs to go on from here.

@@ -77,8 +77,8 @@ impl Coded for Verdict {
 
     fn word(self) -> &'static str {
         match self {
-            Self::FirstWon => "first",
-            Self::SecondWon => "second",
+            Self::FirstWon => "first_won",
+            Self::SecondWon => "second_won",
             Self::Drawn => "drawn",
         }
     }

@@ -31,9 +31,9 @@ const CLAIM: Argument = option(
 const VERDICT: Argument = argument(
     "verdict",
     Kind::OneOf(&[
-        word("first", "FIRST"),
-        word("second", "SECOND"),
-        word("drawn", "DRAWN"),
+        word("first_won", "first_won"),
+        word("second_won", "second_won"),
+        word("drawn", "drawn"),
     ]),
 );
 const MEASURE: Argument = option(

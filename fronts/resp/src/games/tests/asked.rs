@@ -68,17 +68,17 @@ fn a_line_becomes_its_command() {
             Some("d"),
         ),
         (
-            "GAMES.REPORT ada bob FIRST",
+            "GAMES.REPORT ada bob FIRST_WON",
             report(Verdict::FirstWon),
             None,
         ),
         (
-            "GAMES.REPORT ada bob second",
+            "GAMES.REPORT ada bob second_won",
             report(Verdict::SecondWon),
             None,
         ),
         (
-            "GAMES.REPORT ada bob DRAWN KEY r",
+            "GAMES.REPORT ada bob drawn KEY r",
             report(Verdict::Drawn),
             Some("r"),
         ),
@@ -241,7 +241,7 @@ fn an_error_says_which_argument_is_wrong_and_why() {
         (
             "GAMES.REPORT ada bob both",
             "REPORT verdict",
-            "one of first, second, drawn",
+            "one of first_won, second_won, drawn",
         ),
         (
             "GAMES.MATCHES LIMIT 0",
