@@ -243,7 +243,7 @@ impl Bounded for u32 {
 }
 
 impl Bounded for u64 {
-    const MAX: u64 = u64::MAX;
+    const MAX: Self = Self::MAX;
 }
 
 /// A whole number from 0 to the most that fits.
