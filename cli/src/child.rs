@@ -45,6 +45,7 @@ impl Server {
         command.args(["--xml", when(doors != Doors::Resp)]);
         command.args(["--http", when(doors == Doors::Every)]);
         command.args(["--travel", "off"]);
+        command.args(["--games-arena", "off", "--games-scores", "off"]);
         if let Some(data) = data {
             command.arg("--data").arg(data);
         }

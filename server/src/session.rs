@@ -22,7 +22,9 @@ use turnstile_rooms::Rooms;
 use turnstile_travel::{LateAnswer, Outcome, Travel};
 use turnstile_types::Position;
 
-use crate::{connections::Connections, counters::ErrorCode, engine::Engine, signals::Signals};
+use crate::{
+    connections::Connections, counters::ErrorCode, engine::Engine, hall::Hall, signals::Signals,
+};
 
 use self::{batch::Batch, following::Following, late::Late};
 
@@ -67,6 +69,9 @@ pub(crate) struct Session {
 /// What a request may touch besides its own session.
 pub(crate) struct Surroundings<'a> {
     pub(crate) engine: &'a mut Engine,
+    pub(crate) hall: &'a mut Hall,
+    /// Where the connection is found.
+    pub(crate) place: usize,
     /// Everybody else.
     pub(crate) others: &'a Connections,
     pub(crate) signals: &'a Signals,

@@ -7,6 +7,7 @@ mod server {
     mod desk;
     mod endings;
     mod exchange;
+    mod games;
     mod games_resp;
     mod hoarding;
     mod hostile;
