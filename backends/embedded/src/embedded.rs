@@ -254,10 +254,11 @@ impl Embedded {
         self.sequencer.state().machines().games()
     }
 
-    /// The same, once it has been told of this start: before, what it has for others is of the past.
+    /// Whether travel and games have been told of this start, by a [`tick`](Self::tick): before, what
+    /// they have for other processes is of the past.
     #[must_use]
-    pub fn started_travel(&self) -> Option<&Travel> {
-        self.start.is_over().then(|| self.travel())
+    pub fn has_started(&self) -> bool {
+        self.start.is_over()
     }
 
     /// Starts to load what a command that waits will touch.

@@ -6,6 +6,7 @@ mod embedded;
 mod id_key;
 mod kept;
 mod recent;
+mod recount;
 mod recovery;
 mod services;
 mod snapshots;
@@ -14,6 +15,7 @@ mod verify;
 
 pub use embedded::{Embedded, Options, Status};
 pub use id_key::IdKeyError;
+pub use recount::{Recounted, recount_games};
 pub use recovery::{OpenError, Recovery};
 pub use services::Services;
 pub use start::UnsoundSettings;
