@@ -48,7 +48,7 @@ pub(crate) struct Config {
     pub(crate) desk: Option<SocketAddr>,
     /// `travel.bill_total`: whether a bill on the door of travel ends with its total.
     pub(crate) bill_total: bool,
-    /// `travel.role`: who of travel is played by this process.
+    /// `travel.role`: who of travel, or of games, is played by this process.
     pub(crate) role: Role,
     /// `travel.lifetime_ms`: how long a transaction lives after its last operation.
     pub(crate) lifetime_ms: u64,
@@ -59,7 +59,8 @@ pub(crate) struct Config {
     /// `travel.peers`: where each desk listens that is played by another process.
     pub(crate) peers: Vec<(Desk, SocketAddr)>,
     /// `doors.games_arena`, `doors.games_scores`: where games listen on the ancestor's wire, for
-    /// players and for arenas; nowhere when they are off.
+    /// players and for arenas; nowhere when they are off. `games.scores`, `games.scores_wire`: where
+    /// the scores are that are played by another process, and what they speak.
     pub(crate) duels: turnstile_server::Duels,
     /// `games.move_ms`, `games.grace_ms`, `games.claim_ms`: how long a move may take, how long a
     /// player may be disconnected, and when the other may claim the win.
@@ -111,8 +112,11 @@ pub(crate) struct Flags {
     /// Whether a customer's bill on the door of travel ends with its total
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) travel_bill_total: Option<String>,
-    /// Who of travel this process plays: everybody, the middleware, or one desk
-    #[arg(long, value_name = "all|middleware|flights|cars|rooms|customers")]
+    /// Who of travel or of games this process plays: everybody, or one of them
+    #[arg(
+        long,
+        value_name = "all|middleware|flights|cars|rooms|customers|arena|scores"
+    )]
     pub(crate) role: Option<String>,
     /// Where a desk listens for its middleware, if not where travel.peers says
     #[arg(long, value_name = "ADDR|off")]
@@ -153,6 +157,12 @@ pub(crate) struct Flags {
     /// How long a player must be away or late before the other may claim the win, in milliseconds
     #[arg(long, value_name = "MS")]
     pub(crate) games_claim_ms: Option<String>,
+    /// Where the scores listen, for an arena
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) scores: Option<String>,
+    /// What these scores speak: ours, or the ancestor's wire
+    #[arg(long, value_name = "numbered|ancestor")]
+    pub(crate) scores_wire: Option<String>,
     /// Whether the last digit of an id number must be its Verhoeff check digit
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) verhoeff: Option<String>,
@@ -209,9 +219,11 @@ impl Config {
             duels: turnstile_server::Duels {
                 arena: layers.required(Field::GamesArena, door)?,
                 scores: layers.required(Field::GamesScores, door)?,
+                tells: role::scores(layers)?,
                 ..turnstile_server::Duels::default()
             },
             games: turnstile_games::Settings {
+                roles: layers.required(Field::Role, Role::parse)?.games(),
                 move_ms: layers.required(Field::MoveMs, game_ms)?,
                 grace_ms: layers.required(Field::GraceMs, game_ms)?,
                 claim_ms: layers.required(Field::ClaimMs, game_ms)?,

@@ -9,6 +9,7 @@ mod demo;
 mod dev;
 mod exchange;
 mod exit;
+mod games;
 mod lab;
 mod logging;
 mod resp;
@@ -49,6 +50,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Rooms(command) => rooms::run(command),
         Command::Exchange(command) => exchange::run(&command),
+        Command::Games(command) => games::run(command),
         Command::Lab(command) => lab::run(command),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -14,7 +14,7 @@ use crate::{
     lines::{LinesSession, end_of_input},
     player::PlayerSession,
     post::PeerSession,
-    scores::ScoresSession,
+    scores::{ScoresSession, run_teller},
     session::{Run, RunEnd, Session, Surroundings},
     xml::XmlSession,
 };
@@ -45,12 +45,17 @@ pub(crate) struct Choices {
 /// One side of a conversation; the other is the client.
 #[derive(Debug)]
 pub(crate) enum Conversation {
-    Resp { session: Session, decoder: Decoder },
+    Resp {
+        session: Session,
+        decoder: Decoder,
+    },
     Xml(XmlSession),
     Lines(LinesSession),
     Peer(PeerSession),
     Player(PlayerSession),
     Scores(ScoresSession),
+    /// With distant scores; see [`Teller`](crate::hall::Teller).
+    Teller,
 }
 
 /// What became of a piece of input.
@@ -102,7 +107,7 @@ impl Conversation {
             Self::Lines(_) => FastDoor::Lines,
             Self::Peer(_) => FastDoor::Desk,
             Self::Player(_) => FastDoor::Arena,
-            Self::Scores(_) => FastDoor::Scores,
+            Self::Scores(_) | Self::Teller => FastDoor::Scores,
         }
     }
 
@@ -142,7 +147,9 @@ impl Conversation {
         match self {
             Self::Lines(session) => session.awaits().is_some(),
             Self::Resp { session, .. } => session.waits(),
-            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) => false,
+            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {
+                false
+            }
         }
     }
 
@@ -151,7 +158,9 @@ impl Conversation {
         let (one, session) = match self {
             Self::Lines(session) => (session.awaits(), None),
             Self::Resp { session, .. } => (None, Some(session)),
-            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) => (None, None),
+            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {
+                (None, None)
+            }
         };
         one.into_iter()
             .chain(session.into_iter().flat_map(Session::awaited))
@@ -162,7 +171,7 @@ impl Conversation {
         match self {
             Self::Lines(session) => session.put_late(late.1, out),
             Self::Resp { session, .. } => session.put_late(late, out),
-            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) => {}
+            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {}
         }
     }
 
@@ -171,7 +180,7 @@ impl Conversation {
         match self {
             Self::Resp { session, .. } => session.held(),
             Self::Xml(session) => session.held(),
-            Self::Lines(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) => 0,
+            Self::Lines(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => 0,
         }
     }
 
@@ -185,7 +194,7 @@ impl Conversation {
             Self::Lines(_) => turnstile_lines::put_exception(out, INPUT_REFUSED),
             Self::Peer(_) => turnstile_parcels::put_refusal(out, INPUT_REFUSED),
             // These wires have no word for it.
-            Self::Player(_) | Self::Scores(_) => {}
+            Self::Player(_) | Self::Scores(_) | Self::Teller => {}
         }
     }
 
@@ -221,6 +230,7 @@ impl Conversation {
             Self::Peer(session) => session.run(around, bytes, out),
             Self::Player(session) => session.run(around, bytes, !out.is_empty()),
             Self::Scores(session) => session.run(around.engine, bytes, out),
+            Self::Teller => run_teller(around.hall, around.engine, bytes, out),
         }
     }
 
@@ -232,7 +242,8 @@ impl Conversation {
             | Self::Xml(_)
             | Self::Peer(_)
             | Self::Player(_)
-            | Self::Scores(_) => {}
+            | Self::Scores(_)
+            | Self::Teller => {}
         }
     }
 
@@ -241,7 +252,7 @@ impl Conversation {
         match self {
             Self::Lines(session) => session.end(out),
             Self::Resp { session, .. } => session.end(out),
-            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) => {}
+            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {}
         }
     }
 
@@ -253,7 +264,12 @@ impl Conversation {
                     .following()
                     .put_message(session.protocol(), message, out);
             }
-            Self::Xml(_) | Self::Lines(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) => {}
+            Self::Xml(_)
+            | Self::Lines(_)
+            | Self::Peer(_)
+            | Self::Player(_)
+            | Self::Scores(_)
+            | Self::Teller => {}
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod refused;
 mod table;
+mod teller;
 
 use std::{collections::HashMap, time::Instant};
 
@@ -16,6 +17,8 @@ use crate::engine::Engine;
 pub(crate) use refused::Refused;
 use table::{OpenGame, Table, claim};
 pub(crate) use table::{name, triple};
+pub use teller::ScoresWire;
+pub(crate) use teller::Teller;
 
 /// What is played here.
 const GAME: Game = Game::TicTacToe;
@@ -40,6 +43,8 @@ pub(crate) struct Hall {
     /// a distant scores server has not counted.
     matches: HashMap<MatchId, usize>,
     errands: Vec<Errand>,
+    /// Who tells distant scores the results, where they are not counted here.
+    pub(crate) teller: Option<Teller>,
     /// Whose connection, at which place, has ended.
     left: Vec<(Player, usize)>,
 }
@@ -71,6 +76,7 @@ impl Hall {
             free: Vec::new(),
             matches: HashMap::new(),
             errands: Vec::new(),
+            teller: None,
             left: Vec::new(),
         }
     }
@@ -402,7 +408,8 @@ fn act(
     )
 }
 
-fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Refused> {
+/// Has a command decided that ought to be done.
+pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Refused> {
     let principal = engine.principal;
     match engine.execute::<Games>(&principal, None, command)?.outcome {
         Outcome::Done(done) => Ok(done),

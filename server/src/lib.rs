@@ -46,6 +46,7 @@ pub use counters::{
 pub use fault_points::{FAULT_EXIT, HAS_FAULT_POINTS};
 pub use feed::Feed;
 pub use gate::{Ask, Gate, LineStatus, Overloaded, ServerStatus};
+pub use hall::ScoresWire;
 pub use http::HttpLimits;
 pub use limits::Limits;
 pub use post::Peers;
@@ -90,6 +91,8 @@ pub struct Duels {
     pub arena: Option<SocketAddr>,
     /// Where arenas tell their results.
     pub scores: Option<SocketAddr>,
+    /// Where the scores are, for an arena that does not count itself.
+    pub tells: Option<(SocketAddr, ScoresWire)>,
     /// What keeps two messages to one player apart.
     pub boundary: Boundary,
 }
@@ -99,6 +102,7 @@ impl Default for Duels {
         Self {
             arena: None,
             scores: None,
+            tells: None,
             boundary: Boundary::Mark,
         }
     }
@@ -114,6 +118,8 @@ pub enum StartError {
     },
     /// The same of a desk in another process.
     PeerNotLoopback { desk: Desk, address: SocketAddr },
+    /// The same of the scores in another process.
+    ScoresNotLoopback { address: SocketAddr },
     /// A door could not be opened.
     Bind {
         door: &'static str,
@@ -141,6 +147,11 @@ impl fmt::Display for StartError {
                 "{desk} cannot be at {address}: the line has no keys and no TLS yet, so it leads to \
                  loopback addresses (127.0.0.0/8 and ::1) only"
             ),
+            Self::ScoresNotLoopback { address } => write!(
+                f,
+                "the scores cannot be at {address}: the line has no keys and no TLS yet, so it leads \
+                 to loopback addresses (127.0.0.0/8 and ::1) only"
+            ),
             Self::Bind {
                 door,
                 address,
@@ -158,7 +169,9 @@ impl fmt::Display for StartError {
 impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NotLoopback { .. } | Self::PeerNotLoopback { .. } => None,
+            Self::NotLoopback { .. }
+            | Self::PeerNotLoopback { .. }
+            | Self::ScoresNotLoopback { .. } => None,
             Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
             Self::Unsound(cause) => Some(cause),

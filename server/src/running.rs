@@ -18,7 +18,7 @@ use crate::{
     fault_points::FaultPoints,
     feed::Feed,
     gate::Gate,
-    hall::Hall,
+    hall::{Hall, Teller},
     http::{Feeds, HttpDoor},
     limits::BACKLOG,
     listener::Listener,
@@ -84,6 +84,11 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
     let mut desks = settings.peers.desks.iter();
     if let Some(&(desk, address)) = desks.find(|(_, address)| !address.ip().is_loopback()) {
         return Err(StartError::PeerNotLoopback { desk, address });
+    }
+    if let Some((address, _)) = settings.duels.tells
+        && !address.ip().is_loopback()
+    {
+        return Err(StartError::ScoresNotLoopback { address });
     }
     let Doors { named, fast, http } = listen(settings)?;
     let (backend, recovery) = open(settings)?;
@@ -183,6 +188,8 @@ fn begin(
     let mut fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
     fast_loop.dial_at(&settings.peers.desks);
     fast_loop.hall = Hall::new(settings.duels.boundary);
+    let tells = settings.duels.tells;
+    fast_loop.hall.teller = tells.map(|(address, wire)| Teller::new(address, wire));
     let thread = Builder::new()
         .name("fast-loop".to_owned())
         .spawn(move || fast_loop.run())?;

@@ -4,6 +4,7 @@ mod ending;
 mod handing;
 mod playing;
 mod posting;
+mod reporting;
 mod telling;
 
 use std::{
@@ -199,6 +200,7 @@ impl FastLoop {
             return Err(Broken::Stopped);
         }
         self.post();
+        self.report();
         self.hand_over()?;
         self.sweep();
         self.engine.end_turn();
@@ -261,8 +263,9 @@ impl FastLoop {
         let farewell = self
             .farewell
             .map(|end| end.saturating_duration_since(Instant::now()));
-        let until_post = self.until_post();
-        [sweep, farewell, self.engine.until_due(), group, until_post]
+        let lines = [self.until_post(), self.until_report()];
+        let until_line = lines.into_iter().flatten().min();
+        [sweep, farewell, self.engine.until_due(), group, until_line]
             .into_iter()
             .flatten()
             .min()
@@ -457,6 +460,7 @@ impl FastLoop {
             if let Some(desk) = line {
                 self.lose(desk, place);
             }
+            self.lose_scores(place);
             if let Some(player) = player {
                 self.hall.leave(player, place);
             }

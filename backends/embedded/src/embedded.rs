@@ -1,8 +1,7 @@
 //! The machines on a journal in a directory.
 
 use std::{
-    fmt, io,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -13,13 +12,12 @@ use turnstile_journal::{
     Report, snapshot,
 };
 use turnstile_rooms::{IdKey, Rooms};
-use turnstile_sequencer::{ExecuteError, ReplayError, Sequencer, Settled, State};
+use turnstile_sequencer::{ExecuteError, Sequencer, Settled, State};
 use turnstile_travel::Travel;
-use turnstile_types::{Hosts, Key, Machine, Machines, Malformed, Position, Principal, Timestamp};
+use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
-    Reply, Services,
-    id_key::{self, IdKeyError},
+    OpenError, Reply, Services, id_key,
     kept::Kept,
     recent::Recents,
     snapshots::Snapshots,
@@ -88,22 +86,6 @@ pub struct Status {
     pub snapshot: Position,
     /// Who makes submitted groups durable.
     pub log_thread: LogThread,
-}
-
-/// Why a back end did not open.
-#[derive(Debug)]
-pub enum OpenError {
-    Directory {
-        path: PathBuf,
-        cause: io::Error,
-    },
-    Journal(journal::OpenError),
-    IdKey(IdKeyError),
-    /// The directory's snapshots cannot be listed.
-    Snapshot(io::Error),
-    /// The snapshot's checksum holds, but it is not a state of this version.
-    SnapshotContent(Malformed),
-    Replay(journal::ReplayError<ReplayError>),
 }
 
 /// The machines, their sequencer, and the journal that makes them durable.
@@ -508,30 +490,4 @@ fn replay(journal: &Journal<RealDisk>, state: &mut State<Services>) -> Result<Re
     journal.replay(after, each).map_err(OpenError::Replay)?;
     recents.finish();
     Ok(recents)
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Directory { path, cause } => write!(f, "{}: {cause}", path.display()),
-            Self::Journal(cause) => cause.fmt(f),
-            Self::IdKey(cause) => cause.fmt(f),
-            Self::Snapshot(cause) => cause.fmt(f),
-            Self::SnapshotContent(cause) => write!(f, "the snapshot has {cause}"),
-            Self::Replay(cause) => cause.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Directory { cause, .. } => Some(cause),
-            Self::Journal(cause) => Some(cause),
-            Self::IdKey(cause) => Some(cause),
-            Self::Snapshot(cause) => Some(cause),
-            Self::SnapshotContent(cause) => Some(cause),
-            Self::Replay(cause) => Some(cause),
-        }
-    }
 }

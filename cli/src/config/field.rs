@@ -30,6 +30,8 @@ pub(super) enum Field {
     MoveMs,
     GraceMs,
     ClaimMs,
+    Scores,
+    ScoresWire,
     LogLevel,
     LogFormat,
 }
@@ -44,7 +46,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 29] = [
+    pub(super) const ALL: [Self; 31] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -72,6 +74,8 @@ impl Field {
         Self::MoveMs,
         Self::GraceMs,
         Self::ClaimMs,
+        Self::Scores,
+        Self::ScoresWire,
         Self::LogLevel,
         Self::LogFormat,
     ];
@@ -92,7 +96,9 @@ impl Field {
                 "travel"
             }
             Self::Flights | Self::Cars | Self::Rooms | Self::Customers => "travel.peers",
-            Self::MoveMs | Self::GraceMs | Self::ClaimMs => "games",
+            Self::MoveMs | Self::GraceMs | Self::ClaimMs | Self::Scores | Self::ScoresWire => {
+                "games"
+            }
             Self::LogLevel | Self::LogFormat => "log",
         }
     }
@@ -126,6 +132,8 @@ impl Field {
             Self::MoveMs => "move_ms",
             Self::GraceMs => "grace_ms",
             Self::ClaimMs => "claim_ms",
+            Self::Scores => "scores",
+            Self::ScoresWire => "scores_wire",
             Self::LogLevel => "level",
             Self::LogFormat => "format",
         }
@@ -160,12 +168,15 @@ impl Field {
             Self::MoveMs => "--games-move-ms",
             Self::GraceMs => "--games-grace-ms",
             Self::ClaimMs => "--games-claim-ms",
+            Self::Scores => "--scores",
+            Self::ScoresWire => "--scores-wire",
             Self::LogLevel => "--log",
             Self::LogFormat => "--log-format",
         }
     }
 
-    /// The value when no layer says one; a data directory, the door of a desk and the peers have none.
+    /// The value when no layer says one; a data directory, the door of a desk, the peers and the
+    /// scores have none.
     pub(super) const fn default(self) -> Option<&'static str> {
         match self {
             Self::Data
@@ -173,13 +184,15 @@ impl Field {
             | Self::Flights
             | Self::Cars
             | Self::Rooms
-            | Self::Customers => None,
+            | Self::Customers
+            | Self::Scores => None,
             Self::Role => Some("all"),
             Self::LifetimeMs => Some("15000"),
             Self::WaitMs => Some("10000"),
             Self::MoveMs => Some("300000"),
             Self::GraceMs => Some("60000"),
             Self::ClaimMs => Some("30000"),
+            Self::ScoresWire => Some("numbered"),
             Self::Durability => Some("sync"),
             Self::Resp => Some("127.0.0.1:8479"),
             Self::Http => Some("127.0.0.1:8470"),
@@ -226,6 +239,8 @@ impl Field {
             | Self::Cars
             | Self::Rooms
             | Self::Customers
+            | Self::Scores
+            | Self::ScoresWire
             | Self::LogLevel
             | Self::LogFormat => Kind::Text,
         }

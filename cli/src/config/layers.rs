@@ -159,6 +159,8 @@ impl Layers {
             (Field::MoveMs, flags.games_move_ms),
             (Field::GraceMs, flags.games_grace_ms),
             (Field::ClaimMs, flags.games_claim_ms),
+            (Field::Scores, flags.scores),
+            (Field::ScoresWire, flags.scores_wire),
         ];
         for (field, text) in values {
             self.put(field, text, Origin::Flag(field.flag()));

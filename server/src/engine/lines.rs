@@ -7,6 +7,11 @@ use super::Engine;
 use crate::{fault_points::FaultPoints, gate::LineStatus};
 
 impl Engine {
+    /// Whether travel and games know of this start.
+    pub(crate) fn has_started(&self) -> bool {
+        self.backend.has_started()
+    }
+
     /// Games as they are, the open group included.
     pub(crate) const fn games(&self) -> &Games {
         self.backend.games()
@@ -24,7 +29,7 @@ impl Engine {
 
     /// The desks whose line leads to another process; none before travel knows of this start.
     pub(crate) fn lines(&self) -> Desks {
-        if self.backend.has_started() {
+        if self.has_started() {
             self.travel().lines()
         } else {
             Desks::NONE

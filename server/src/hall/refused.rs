@@ -5,6 +5,7 @@ use std::fmt;
 use turnstile_duel::Player;
 use turnstile_embedded::ExecuteError;
 use turnstile_games::Refusal;
+use turnstile_parcels::Broken;
 
 #[derive(Debug)]
 pub(crate) enum Refused {
@@ -16,6 +17,10 @@ pub(crate) enum Refused {
     Elsewhere(Player),
     /// The machine has refused what was asked.
     Machine(Refusal),
+    /// What it says makes no sense between an arena and its scores.
+    Broken(Broken),
+    /// It says what goes the other way only.
+    OtherWay,
     /// It was not taken.
     Execute(ExecuteError),
 }
@@ -23,6 +28,12 @@ pub(crate) enum Refused {
 impl From<turnstile_duel::Refusal> for Refused {
     fn from(refusal: turnstile_duel::Refusal) -> Self {
         Self::Wire(refusal)
+    }
+}
+
+impl From<Broken> for Refused {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
     }
 }
 
@@ -39,6 +50,8 @@ impl fmt::Display for Refused {
             Self::Connected(player) => write!(f, "player {} is connected already", player.0),
             Self::Elsewhere(player) => write!(f, "player {} plays at another door", player.0),
             Self::Machine(refusal) => write!(f, "the machine refuses: {}", refusal.code()),
+            Self::Broken(broken) => broken.fmt(f),
+            Self::OtherWay => f.write_str("such a command goes the other way"),
             Self::Execute(error) => error.fmt(f),
         }
     }

@@ -171,10 +171,63 @@ mod tests {
         ["1", "2"].map(|name| PlayerId::parse(name.as_bytes()).unwrap())
     }
 
+    #[track_caller]
+    fn check(kind: EventKind, rest: &str) {
+        let event = Event {
+            position: Position(12),
+            ordinal: 1,
+            at: Timestamp(0),
+            kind,
+        };
+        let json = event_json(&event);
+        let head = r#"{"position":12,"ordinal":1,"at":"1970-01-01T00:00:00.000Z","event":"#;
+        assert_eq!(json, format!("{head}{rest}}}"));
+        serde_json::from_str::<serde_json::Value>(&json).unwrap();
+    }
+
     #[test]
-    fn each_event_is_one_object_with_what_applies() {
+    fn who_waits_is_told_with_what_applies() {
         let [player, opponent] = players();
         let game = Game::TicTacToe;
+        let challenged = EventKind::Challenged {
+            player,
+            opponent,
+            game,
+        };
+        check(
+            challenged,
+            r#""challenged","player":"1","opponent":"2","game":"tic-tac-toe""#,
+        );
+        let seeking = EventKind::Seeking { player, game };
+        check(seeking, r#""seeking","player":"1","game":"tic-tac-toe""#);
+        check(
+            EventKind::Withdrawn { player },
+            r#""withdrawn","player":"1""#,
+        );
+    }
+
+    #[test]
+    fn a_match_is_told_as_it_is() {
+        let seat = Seat::First;
+        let state = state();
+        let over = MatchView {
+            ending: Some(Ending::Left { winner: seat }),
+            ..state
+        };
+        let board = r#""match":7,"game":"tic-tac-toe","first":"1","second":"2","ply":1,"seq":2,"board":"....x....""#;
+        let change = Change::Moved { seat };
+        let moved = EventKind::Match { change, state };
+        check(moved, &format!(r#""moved",{board},"to_move":"2""#));
+        let ended = EventKind::Match {
+            change: Change::Ended,
+            state: over,
+        };
+        let rest = format!(r#""ended",{board},"ending":"left","winner":"1""#);
+        check(ended, &rest);
+    }
+
+    #[test]
+    fn a_result_is_told_with_how_both_stand() {
         let match_id = MatchId(7);
         let standing = |won, lost| Standing {
             tally: Tally {
@@ -185,95 +238,46 @@ mod tests {
             ratings: None,
         };
         let standings = [standing(1, 0), standing(0, 1)];
-        let verdict = Verdict::FirstWon;
+        let (players, verdict) = (players(), Verdict::FirstWon);
         let result = MatchResult {
             match_id,
-            game,
-            players: players(),
+            game: Game::TicTacToe,
+            players,
             verdict,
         };
+        let reported = EventKind::Reported(Parcel {
+            arena: 3,
+            number: 4,
+            result,
+        });
+        let both = r#""first":"1","second":"2""#;
+        let how = format!(r#"{both},"verdict":"first_won""#);
         let told = r#""standings":[{"won":1,"lost":0,"drawn":0},{"won":0,"lost":1,"drawn":0}]"#;
+        check(
+            reported,
+            &format!(r#""reported","number":4,"match":7,{how}"#),
+        );
         let counted = |source| EventKind::Counted {
             source,
-            players: players(),
+            players,
             verdict,
             standings,
         };
-        let seat = Seat::First;
-        let winner = seat;
-        let over = MatchView {
-            ending: Some(Ending::Left { winner }),
-            ..state()
+        let arena = r#""arena":"00000000000000ff","match":7"#;
+        let distant = counted(Source::Arena {
+            arena: 255,
+            match_id,
+        });
+        check(distant, &format!(r#""counted",{arena},{how},{told}"#));
+        check(
+            counted(Source::Foreign),
+            &format!(r#""counted",{how},{told}"#),
+        );
+        let scored = EventKind::Scored {
+            match_id,
+            players,
+            standings,
         };
-        let change = |change, state| EventKind::Match { change, state };
-        let board = r#""match":7,"game":"tic-tac-toe","first":"1","second":"2","ply":1,"seq":2,"board":"....x....""#;
-        let rows = [
-            (
-                EventKind::Challenged {
-                    player,
-                    opponent,
-                    game,
-                },
-                r#""challenged","player":"1","opponent":"2","game":"tic-tac-toe""#.to_owned(),
-            ),
-            (
-                EventKind::Seeking { player, game },
-                r#""seeking","player":"1","game":"tic-tac-toe""#.to_owned(),
-            ),
-            (
-                EventKind::Withdrawn { player },
-                r#""withdrawn","player":"1""#.to_owned(),
-            ),
-            (
-                change(Change::Moved { seat }, state()),
-                format!(r#""moved",{board},"to_move":"2""#),
-            ),
-            (
-                change(Change::Ended, over),
-                format!(r#""ended",{board},"ending":"left","winner":"1""#),
-            ),
-            (
-                EventKind::Reported(Parcel {
-                    arena: 3,
-                    number: 4,
-                    result,
-                }),
-                r#""reported","number":4,"match":7,"first":"1","second":"2","verdict":"first_won""#
-                    .to_owned(),
-            ),
-            (
-                counted(Source::Arena {
-                    arena: 255,
-                    match_id,
-                }),
-                format!(
-                    r#""counted","arena":"00000000000000ff","match":7,"first":"1","second":"2","verdict":"first_won",{told}"#
-                ),
-            ),
-            (
-                counted(Source::Foreign),
-                format!(r#""counted","first":"1","second":"2","verdict":"first_won",{told}"#),
-            ),
-            (
-                EventKind::Scored {
-                    match_id,
-                    players: players(),
-                    standings,
-                },
-                format!(r#""scored","match":7,"first":"1","second":"2",{told}"#),
-            ),
-        ];
-        for (kind, rest) in rows {
-            let event = Event {
-                position: Position(12),
-                ordinal: 1,
-                at: Timestamp(0),
-                kind,
-            };
-            let json = event_json(&event);
-            let head = r#"{"position":12,"ordinal":1,"at":"1970-01-01T00:00:00.000Z","event":"#;
-            assert_eq!(json, format!("{head}{rest}}}"));
-            serde_json::from_str::<serde_json::Value>(&json).unwrap();
-        }
+        check(scored, &format!(r#""scored","match":7,{both},{told}"#));
     }
 }
