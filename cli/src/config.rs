@@ -58,6 +58,9 @@ pub(crate) struct Config {
     pub(crate) fault_points: bool,
     /// `travel.peers`: where each desk listens that is played by another process.
     pub(crate) peers: Vec<(Desk, SocketAddr)>,
+    /// `doors.games_arena`, `doors.games_scores`: where games listen on the ancestor's wire, for
+    /// players and for arenas; nowhere when they are off.
+    pub(crate) duels: turnstile_server::Duels,
     /// `games.move_ms`, `games.grace_ms`, `games.claim_ms`: how long a move may take, how long a
     /// player may be disconnected, and when the other may claim the win.
     pub(crate) games: turnstile_games::Settings,
@@ -135,6 +138,12 @@ pub(crate) struct Flags {
     /// Whether clients of the door of travel may crash processes; in builds for tests only
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) travel_fault_points: Option<String>,
+    /// Where players of games come, on the ancestor's wire; port 0 picks a free one
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) games_arena: Option<String>,
+    /// Where arenas tell results, on the ancestor's wire; port 0 picks a free one
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) games_scores: Option<String>,
     /// How long a player may think about one move, in milliseconds
     #[arg(long, value_name = "MS")]
     pub(crate) games_move_ms: Option<String>,
@@ -197,6 +206,11 @@ impl Config {
             wait_ms: layers.required(Field::WaitMs, milliseconds)?,
             fault_points: layers.required(Field::FaultPoints, fault_points)?,
             peers: role::peers(layers)?,
+            duels: turnstile_server::Duels {
+                arena: layers.required(Field::GamesArena, door)?,
+                scores: layers.required(Field::GamesScores, door)?,
+                ..turnstile_server::Duels::default()
+            },
             games: turnstile_games::Settings {
                 move_ms: layers.required(Field::MoveMs, game_ms)?,
                 grace_ms: layers.required(Field::GraceMs, game_ms)?,

@@ -46,6 +46,7 @@ impl Serving {
                 ..turnstile_travel::Settings::FIRST
             }),
             games: Some(config.games),
+            duels: config.duels,
             peers: config.travel_peers()?,
             limits: Limits::STANDARD,
         })

@@ -186,6 +186,10 @@ pub struct Counters {
     pub lines: DoorCounters,
     /// The connections to other processes of travel, whoever dialed.
     pub desk: DoorCounters,
+    /// The door of players on the ancestor's wire.
+    pub arena: DoorCounters,
+    /// The door of arenas, and the connection to distant scores.
+    pub scores: DoorCounters,
     /// Lines to other processes, by their desks.
     pub lines_of_desks: PerDesk<LineCounters>,
     pub rooms: MachineCounters,
@@ -226,6 +230,8 @@ impl Default for Counters {
             xml: DoorCounters::default(),
             lines: DoorCounters::default(),
             desk: DoorCounters::default(),
+            arena: DoorCounters::default(),
+            scores: DoorCounters::default(),
             lines_of_desks: PerDesk::default(),
             rooms: MachineCounters::of::<Rooms>(),
             exchange: MachineCounters::of::<Exchange>(),
@@ -255,6 +261,8 @@ impl Counters {
             FastDoor::Xml => &self.xml,
             FastDoor::Lines => &self.lines,
             FastDoor::Desk => &self.desk,
+            FastDoor::Arena => &self.arena,
+            FastDoor::Scores => &self.scores,
         }
     }
 

@@ -15,14 +15,17 @@ mod engine;
 mod fault_points;
 mod feed;
 mod gate;
+mod hall;
 mod http;
 mod limits;
 mod lines;
 mod listener;
 mod owed;
 mod pace;
+mod player;
 mod post;
 mod running;
+mod scores;
 mod session;
 mod signals;
 mod tickets;
@@ -31,6 +34,7 @@ mod xml;
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
+use turnstile_duel::Boundary;
 use turnstile_embedded::{OpenError, UnsoundSettings};
 use turnstile_travel::Desk;
 
@@ -72,9 +76,32 @@ pub struct Settings {
     /// How games are played; without it, as their directory was last told. The number of an arena
     /// does not count: its directory knows it, or it is drawn by lot.
     pub games: Option<turnstile_games::Settings>,
+    /// The doors of games on the ancestor's wire.
+    pub duels: Duels,
     /// Where the other processes of travel are, if it is played by several.
     pub peers: Peers,
     pub limits: Limits,
+}
+
+/// The doors of games on the ancestor's wire, which are open where they have an address.
+#[derive(Clone, Copy, Debug)]
+pub struct Duels {
+    /// Where players come.
+    pub arena: Option<SocketAddr>,
+    /// Where arenas tell their results.
+    pub scores: Option<SocketAddr>,
+    /// What keeps two messages to one player apart.
+    pub boundary: Boundary,
+}
+
+impl Default for Duels {
+    fn default() -> Self {
+        Self {
+            arena: None,
+            scores: None,
+            boundary: Boundary::Mark,
+        }
+    }
 }
 
 /// Why a server did not start.

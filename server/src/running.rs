@@ -18,6 +18,7 @@ use crate::{
     fault_points::FaultPoints,
     feed::Feed,
     gate::Gate,
+    hall::Hall,
     http::{Feeds, HttpDoor},
     limits::BACKLOG,
     listener::Listener,
@@ -181,6 +182,7 @@ fn begin(
     let told = (settings.limits, choices);
     let mut fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
     fast_loop.dial_at(&settings.peers.desks);
+    fast_loop.hall = Hall::new(settings.duels.boundary);
     let thread = Builder::new()
         .name("fast-loop".to_owned())
         .spawn(move || fast_loop.run())?;
@@ -204,6 +206,12 @@ fn listen(settings: &Settings) -> Result<Doors, StartError> {
         ("xml", Some(FastDoor::Xml), settings.xml),
         ("travel", Some(FastDoor::Lines), settings.lines),
         ("desk", Some(FastDoor::Desk), settings.peers.door),
+        ("games-arena", Some(FastDoor::Arena), settings.duels.arena),
+        (
+            "games-scores",
+            Some(FastDoor::Scores),
+            settings.duels.scores,
+        ),
     ] {
         let Some(address) = address else { continue };
         let listener = bind(name, address)?;

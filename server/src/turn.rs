@@ -2,6 +2,7 @@
 
 mod ending;
 mod handing;
+mod playing;
 mod posting;
 mod telling;
 
@@ -14,6 +15,7 @@ use std::{
 };
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
+use turnstile_duel::Boundary;
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
@@ -29,6 +31,7 @@ use crate::{
     engine::Engine,
     feed::Feed,
     gate::Inbox,
+    hall::Hall,
     http::Feeds,
     limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, PEERS, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
@@ -99,6 +102,8 @@ pub(crate) struct FastLoop {
     under_way: Owed,
     /// Who waits for a late answer.
     tickets: Tickets,
+    /// Who plays at the arena's door.
+    pub(crate) hall: Hall,
     /// Lines to the other processes of travel.
     routes: PerDesk<Route>,
     /// Connections that follow events.
@@ -142,6 +147,7 @@ impl FastLoop {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
+            hall: Hall::new(Boundary::Mark),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
             connections_ever: 0,
@@ -187,6 +193,7 @@ impl FastLoop {
         self.engine.counters.turns.add(1);
         self.engine.begin_turn();
         self.engine.fault_points.recover();
+        self.see_off();
         self.accept();
         self.serve()?;
         self.take_asks();
@@ -241,6 +248,9 @@ impl FastLoop {
     }
 
     fn patience(&self) -> Option<Duration> {
+        if self.hall.is_busy() {
+            return Some(Duration::ZERO);
+        }
         let is_busy = !self.ready.is_empty() || self.asks_wait;
         let can_go = !self.engine.is_under_way();
         let is_owed = can_go && !self.open.is_empty();
@@ -357,6 +367,8 @@ impl FastLoop {
             let waited = connection.conversation().waits();
             let mut around = Surroundings {
                 engine: &mut self.engine,
+                hall: &mut self.hall,
+                place,
                 others: &self.connections,
                 signals: &self.signals,
             };
@@ -383,6 +395,7 @@ impl FastLoop {
             }
             let met = connection.conversation().peer().and_then(PeerSession::met);
             self.connections.put_back(place, connection);
+            self.run_errands();
             if let Some(desk) = met {
                 self.meet(desk, place);
             }
@@ -437,6 +450,7 @@ impl FastLoop {
             for ticket in connection.conversation().awaited() {
                 self.tickets.forget(ticket, place);
             }
+            let player = connection.conversation().player();
             let line = connection.conversation().peer().and_then(PeerSession::desk);
             drop(connection);
             self.connections.forget(place);
@@ -444,6 +458,9 @@ impl FastLoop {
             self.engine.counters.of(door).open.take(1);
             if let Some(desk) = line {
                 self.lose(desk, place);
+            }
+            if let Some(player) = player {
+                self.hall.leave(player, place);
             }
         }
     }

@@ -12,6 +12,8 @@ pub(super) enum Field {
     Xml,
     Travel,
     Desk,
+    GamesArena,
+    GamesScores,
     Verhoeff,
     ReplyLengthLine,
     LenientAccounts,
@@ -42,7 +44,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 27] = [
+    pub(super) const ALL: [Self; 29] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -52,6 +54,8 @@ impl Field {
         Self::Xml,
         Self::Travel,
         Self::Desk,
+        Self::GamesArena,
+        Self::GamesScores,
         Self::Verhoeff,
         Self::ReplyLengthLine,
         Self::LenientAccounts,
@@ -75,7 +79,13 @@ impl Field {
     pub(super) const fn section(self) -> &'static str {
         match self {
             Self::Data | Self::Durability | Self::SegmentBytes | Self::SnapshotRecords => "storage",
-            Self::Resp | Self::Http | Self::Xml | Self::Travel | Self::Desk => "doors",
+            Self::Resp
+            | Self::Http
+            | Self::Xml
+            | Self::Travel
+            | Self::Desk
+            | Self::GamesArena
+            | Self::GamesScores => "doors",
             Self::Verhoeff => "rooms",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
             Self::BillTotal | Self::Role | Self::LifetimeMs | Self::WaitMs | Self::FaultPoints => {
@@ -98,6 +108,8 @@ impl Field {
             Self::Xml => "xml",
             Self::Travel => "travel",
             Self::Desk => "desk",
+            Self::GamesArena => "games_arena",
+            Self::GamesScores => "games_scores",
             Self::Verhoeff => "verhoeff",
             Self::ReplyLengthLine => "reply_length_line",
             Self::LenientAccounts => "lenient_accounts",
@@ -130,6 +142,8 @@ impl Field {
             Self::Xml => "--xml",
             Self::Travel => "--travel",
             Self::Desk => "--desk",
+            Self::GamesArena => "--games-arena",
+            Self::GamesScores => "--games-scores",
             Self::Verhoeff => "--verhoeff",
             Self::ReplyLengthLine => "--xml-reply-length-line",
             Self::LenientAccounts => "--xml-lenient-accounts",
@@ -169,7 +183,7 @@ impl Field {
             Self::Durability => Some("sync"),
             Self::Resp => Some("127.0.0.1:8479"),
             Self::Http => Some("127.0.0.1:8470"),
-            Self::Xml | Self::Travel => Some("off"),
+            Self::Xml | Self::Travel | Self::GamesArena | Self::GamesScores => Some("off"),
             Self::SegmentBytes => Some("67108864"),
             Self::SnapshotRecords => Some("4000000"),
             Self::Verhoeff
@@ -205,6 +219,8 @@ impl Field {
             | Self::Xml
             | Self::Travel
             | Self::Desk
+            | Self::GamesArena
+            | Self::GamesScores
             | Self::Role
             | Self::Flights
             | Self::Cars

@@ -301,6 +301,8 @@ fn put_doors(text: &mut String, counters: &Counters) {
             ("xml", &counters.xml),
             ("travel", &counters.lines),
             ("desk", &counters.desk),
+            ("games_arena", &counters.arena),
+            ("games_scores", &counters.scores),
         ] {
             let value = value(counted);
             put(

@@ -134,6 +134,7 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         verhoeff: false,
         travel: None,
         games: None,
+        duels: crate::Duels::default(),
         peers: crate::Peers::default(),
         limits: Limits::STANDARD,
     }

@@ -16,7 +16,7 @@ impl FastLoop {
         let has_followers = !self.followers.is_empty();
         Followed {
             exchange: kept.exchange || has_followers,
-            games: kept.games || has_followers,
+            games: kept.games || has_followers || !self.hall.is_empty(),
         }
     }
 
@@ -59,6 +59,7 @@ impl FastLoop {
         if let Some(position) = news.exchange_dropped.take() {
             self.exchange.drop_up_to(position);
         }
+        self.hall.learn(&self.engine, &news.games);
         for event in news.games.drain(..) {
             if !followers.is_empty() {
                 tell(games::CHANNEL, &games::event_json(&event));

@@ -31,6 +31,7 @@ fn settings(roles: Roles, peers: Peers) -> Settings {
             ..turnstile_travel::Settings::FIRST
         }),
         games: None,
+        duels: turnstile_server::Duels::default(),
         peers,
         limits: Limits::STANDARD,
     }

@@ -23,6 +23,7 @@ fn settings(resp: SocketAddr) -> Settings {
         verhoeff: false,
         travel: None,
         games: None,
+        duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
         limits: Limits::STANDARD,
     }

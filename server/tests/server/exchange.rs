@@ -21,6 +21,7 @@ fn server() -> Running {
         verhoeff: false,
         travel: None,
         games: None,
+        duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
         limits: Limits::STANDARD,
     };

@@ -78,6 +78,7 @@ fn settings(data: &Path, travel: Option<turnstile_travel::Settings>) -> Settings
         verhoeff: false,
         travel,
         games: None,
+        duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
         limits: Limits::STANDARD,
     }
