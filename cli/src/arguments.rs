@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     completions, config::LogFlags, config_print, demo, dev, exchange, games, lab, rooms, serve,
-    verify,
+    travel, tx, verify,
 };
 
 const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong; \
@@ -41,6 +41,12 @@ pub(crate) enum Command {
     /// Works with the statistics of games
     #[command(subcommand)]
     Games(games::Games),
+    /// Works with the travel of a running server
+    #[command(subcommand)]
+    Travel(travel::Command),
+    /// Works with the transactions of travel
+    #[command(subcommand)]
+    Tx(tx::Command),
     /// Measures a server, and proves that it stayed correct
     #[command(subcommand)]
     Lab(lab::Command),

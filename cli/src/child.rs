@@ -9,14 +9,19 @@ use std::{
 
 use anyhow::{Context as _, anyhow, ensure};
 use rustix::process::{Pid, Signal, kill_process};
+use turnstile_travel::Desk;
 
 /// Which doors the server opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doors {
     Resp,
     RespAndXml,
+    RespAndTravel,
     Every,
 }
+
+/// Any port of loopback that is free.
+const FREE_PORT: &str = "127.0.0.1:0";
 
 /// A server that serves. It ends with us: it stops when its standard input does, and it is killed
 /// when this value is dropped.
@@ -28,7 +33,6 @@ pub(crate) struct Server {
     /// Held open: a server that may print must not find it closed.
     _output: BufReader<ChildStdout>,
     resp: SocketAddr,
-    xml: Option<SocketAddr>,
     /// What it printed before `ready`.
     printed: Vec<String>,
 }
@@ -37,15 +41,26 @@ impl Server {
     /// Starts a server on free ports, and waits until it is ready. Without a directory it makes a
     /// temporary one.
     pub(crate) fn start(data: Option<&Path>, doors: Doors) -> anyhow::Result<Self> {
+        Self::start_with(data, doors, &[])
+    }
+
+    /// The same, with more to be told.
+    fn start_with(
+        data: Option<&Path>,
+        doors: Doors,
+        more: &[(String, String)],
+    ) -> anyhow::Result<Self> {
         let binary = std::env::current_exe().context("the path of this binary")?;
         let mut command = Command::new(binary);
         command.args(["dev", "--attached", "--log", "warn", "--durability", "sync"]);
-        let when = |open| if open { "127.0.0.1:0" } else { "off" };
-        command.args(["--resp", "127.0.0.1:0"]);
-        command.args(["--xml", when(doors != Doors::Resp)]);
+        let when = |open| if open { FREE_PORT } else { "off" };
+        command.args(["--resp", FREE_PORT]);
+        let opens = |door| doors == door || doors == Doors::Every;
+        command.args(["--xml", when(opens(Doors::RespAndXml))]);
         command.args(["--http", when(doors == Doors::Every)]);
-        command.args(["--travel", "off"]);
+        command.args(["--travel", when(opens(Doors::RespAndTravel))]);
         command.args(["--games-arena", "off", "--games-scores", "off"]);
+        command.args(more.iter().flat_map(|(flag, value)| [flag, value]));
         if let Some(data) = data {
             command.arg("--data").arg(data);
         }
@@ -61,18 +76,12 @@ impl Server {
                 return Err(error.context(format!("the server did not start: {status}")));
             }
         };
-        let door = |name| {
-            let mut lines = printed.iter();
-            lines.find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
-        };
-        let resp = door("resp").context("the server named no RESP door")?;
-        let xml = door("xml");
+        let resp = door(&printed, "resp").context("the server named no RESP door")?;
         Ok(Self {
             child,
             _input: input,
             _output: output,
             resp,
-            xml,
             printed,
         })
     }
@@ -83,8 +92,13 @@ impl Server {
     }
 
     /// Where its XML door is, if it was started with one.
-    pub(crate) const fn xml(&self) -> Option<SocketAddr> {
-        self.xml
+    pub(crate) fn xml(&self) -> Option<SocketAddr> {
+        door(&self.printed, "xml")
+    }
+
+    /// Where its door of travel is, if it was started with one.
+    pub(crate) fn travel(&self) -> Option<SocketAddr> {
+        door(&self.printed, "travel")
     }
 
     /// What it printed when it started.
@@ -117,12 +131,61 @@ impl Server {
     }
 }
 
+/// Travel in five processes: the middleware, and a desk each.
+#[derive(Debug)]
+pub(crate) struct Company {
+    middleware: Server,
+    desks: Vec<Server>,
+}
+
+impl Company {
+    /// Starts all five on free ports, each with a temporary directory of its own, and waits until
+    /// they are ready.
+    pub(crate) fn start() -> anyhow::Result<Self> {
+        let pair = |flag: &str, value: String| (flag.to_owned(), value);
+        let (mut desks, mut peers) = (Vec::new(), Vec::new());
+        for desk in Desk::ALL {
+            let told = [
+                pair("--role", desk.to_string()),
+                pair("--desk", FREE_PORT.to_owned()),
+            ];
+            let server = Server::start_with(None, Doors::Resp, &told)?;
+            let address = door(&server.printed, "desk");
+            let address = address.with_context(|| format!("{desk} named no door"))?;
+            peers.push(pair(&format!("--peer-{desk}"), address.to_string()));
+            desks.push(server);
+        }
+        peers.push(pair("--role", "middleware".to_owned()));
+        Ok(Self {
+            middleware: Server::start_with(None, Doors::RespAndTravel, &peers)?,
+            desks,
+        })
+    }
+
+    /// The one that clients know.
+    pub(crate) const fn middleware(&self) -> &Server {
+        &self.middleware
+    }
+
+    /// Stops all of them, the middleware first.
+    pub(crate) fn stop(self) -> anyhow::Result<()> {
+        self.middleware.stop()?;
+        self.desks.into_iter().try_for_each(Server::stop)
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         // It may have ended already; then there is nothing to kill.
         self.child.kill().ok();
         self.child.wait().ok();
     }
+}
+
+/// The address of a door that was printed.
+fn door(printed: &[String], name: &str) -> Option<SocketAddr> {
+    let mut lines = printed.iter();
+    lines.find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 
 fn until_ready(output: &mut BufReader<ChildStdout>) -> anyhow::Result<Vec<String>> {

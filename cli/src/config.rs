@@ -20,7 +20,7 @@ use crate::{exit::Coded, logging};
 
 use field::Field;
 pub(crate) use layers::Layers;
-use role::Role;
+pub(crate) use role::Role;
 
 /// Everything `dev` and `serve` can be told.
 #[derive(Debug)]

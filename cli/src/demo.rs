@@ -3,6 +3,7 @@
 mod audit;
 mod crash;
 mod traders;
+mod travellers;
 
 use std::{
     path::PathBuf,
@@ -21,18 +22,26 @@ use crate::{
     lab, resp, rooms,
     season::{self, Booking, Played, hotel_csv, published},
     terminal::{self, Table},
+    travel::{self, network::Network, sample},
     verify,
 };
 use crash::Crash;
 use traders::Traders;
+use travellers::Travellers;
 
-/// A season, a rush, a crash under load, traders and a crash under them, and everything checked;
-/// in under a minute.
+/// A season, a rush, a crash under load, traders and travellers and a crash under each, and
+/// everything checked; in under a minute.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Replay this CSV of the public hotel-bookings data set; else a season drawn from its figures
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
+    /// Travel on these routes of OpenFlights; else on flights between twelve airports
+    #[arg(long, value_name = "FILE", requires = "airports")]
+    routes: Option<PathBuf>,
+    /// The airports of the routes
+    #[arg(long, value_name = "FILE", requires = "routes")]
+    airports: Option<PathBuf>,
     /// How much is done
     #[arg(long, value_enum, default_value = "full")]
     scale: Scale,
@@ -58,6 +67,8 @@ struct Amounts {
     crash_after: u64,
     /// For how long orders are sent; the server is killed in the middle of it.
     trading: Duration,
+    /// For how long journeys are bought; the server is killed in the middle of it.
+    travelling: Duration,
 }
 
 impl Scale {
@@ -68,12 +79,14 @@ impl Scale {
                 rush_clients: 100,
                 crash_after: 1_000,
                 trading: Duration::from_millis(600),
+                travelling: Duration::from_millis(600),
             },
             Self::Full => Amounts {
                 bookings: 40_000,
                 rush_clients: 500,
                 crash_after: 50_000,
                 trading: Duration::from_secs(3),
+                travelling: Duration::from_secs(3),
             },
         }
     }
@@ -87,16 +100,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .tempdir()?;
     let mut table = Table::default();
 
-    terminal::note("1/8 a server on an embedded journal, durability sync");
+    terminal::note("1/10 a server on an embedded journal, durability sync");
     let server = Server::start(Some(directory.path()), Doors::Resp)?;
-    terminal::note("2/8 a season of bookings and cancellations");
+    terminal::note("2/10 a season of bookings and cancellations");
     let bookings = bookings(arguments, &amounts, &mut table)?;
     let played = play(&server, &bookings, &mut table)?;
-    terminal::note("3/8 a rush for one room");
+    terminal::note("3/10 a rush for one room");
     let rush = rush_for_one_room(&server, &amounts, &mut table)?;
-    terminal::note("4/8 load, and kill -9 in the middle of it");
+    terminal::note("4/10 load, and kill -9 in the middle of it");
     let crash = Crash::cause(server, amounts.crash_after)?;
-    terminal::note("5/8 the same directory again: is everything there that was acknowledged?");
+    terminal::note("5/10 the same directory again: is everything there that was acknowledged?");
     let restarted = Instant::now();
     let server = Server::start(Some(directory.path()), Doors::RespAndXml)?;
     table.row("kill -9", crash.summary());
@@ -106,14 +119,22 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
     check(&server, &played, &rush, &crash, &mut table)?;
     terminal::note(
-        "6/8 traders who send and cancel orders over XML, and kill -9 in the middle of it",
+        "6/10 traders who send and cancel orders over XML, and kill -9 in the middle of it",
     );
     let traders = Traders::lose(server, amounts.trading, arguments.seed)?;
-    terminal::note("7/8 the same directory again: every order, every cent, every share?");
-    let server = Server::start(Some(directory.path()), Doors::RespAndXml)?;
+    terminal::note("7/10 the same directory again: every order, every cent, every share?");
+    let server = Server::start(Some(directory.path()), Doors::Every)?;
     traders.check(&server, &mut table)?;
+    terminal::note(
+        "8/10 travellers who buy journeys in transactions, and kill -9 in the middle of them",
+    );
+    let network = network(arguments, &mut table)?;
+    let travellers = Travellers::lose(server, &network, &amounts, arguments.seed, &mut table)?;
+    terminal::note("9/10 the same directory again: is every journey whole, or not there at all?");
+    let server = Server::start(Some(directory.path()), Doors::RespAndTravel)?;
+    travellers.check(&server, &mut table)?;
     server.stop()?;
-    terminal::note("8/8 every checksum, two replays, every rule");
+    terminal::note("10/10 every checksum, two replays, every rule");
     let verdict = verify::verify(directory.path())?;
     table.row("verify", verify::summary(&verdict));
     table.row("took", format_args!("{:.1?}", begun.elapsed()));
@@ -152,6 +173,17 @@ fn bookings(
         table.row(format!("  not importable: {reason}"), Count(*count));
     }
     Ok(reading.season)
+}
+
+/// Where one travels: on the routes of two files, or on those of the sample.
+fn network(arguments: &Arguments, table: &mut Table) -> anyhow::Result<Network> {
+    let Some((routes, airports)) = arguments.routes.as_ref().zip(arguments.airports.as_ref())
+    else {
+        return Ok(sample::network());
+    };
+    let reading = travel::read(routes, airports)?;
+    travel::tabulate_reading(&reading, table);
+    Ok(reading.network)
 }
 
 fn play(server: &Server, bookings: &[Booking], table: &mut Table) -> anyhow::Result<Played> {

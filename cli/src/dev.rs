@@ -1,5 +1,6 @@
 //! `turnstile dev`: a server to try things on.
 
+mod journeys;
 mod market;
 
 use std::{
@@ -17,7 +18,7 @@ use turnstile_server::{Ask, Gate, Request};
 use turnstile_types::{Machine as _, Name, Principal};
 
 use crate::{
-    config::{Config, Flags, Layers, LogFlags},
+    config::{Config, Flags, Layers, LogFlags, Role},
     logging,
     serving::Serving,
     terminal,
@@ -67,6 +68,13 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     if let Some(door) = serving.door("resp") {
         market::open(door).context("the sample market")?;
     }
+    // A middleware alone sells nothing before it has met the others.
+    let journeys = serving
+        .door("travel")
+        .filter(|_| config.role == Role::All)
+        .map(|door| anyhow::Ok((door, journeys::open(door)?)))
+        .transpose()
+        .context("the sample journeys")?;
     if arguments.attached {
         serving.stop_at_end_of_input()?;
     }
@@ -75,7 +83,7 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let resp = serving.door("resp");
     let rooms = lines_to_paste(resp, serving.door("http"));
     let exchange = market::lines_to_paste(resp, serving.door("xml"));
-    let travel = serving.door("travel").map(travel_to_paste);
+    let travel = journeys.and_then(|(door, last)| Some(journeys::line_to_paste(door, last?)));
     for line in rooms.into_iter().chain(exchange).chain(travel) {
         terminal::line(line)?;
     }
@@ -158,13 +166,6 @@ fn make_samples(gate: &Gate) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// A line that sells a seat to the first customer, where nobody was there before.
-fn travel_to_paste(door: SocketAddr) -> String {
-    let (ip, port) = (door.ip(), door.port());
-    let lines = "Start\\nAddFlight,1,7,10,100\\nAddCustomer,1\\nReserveFlight,1,1,7\\nQueryFlight,1,7\\nCommit,1\\n";
-    format!("try   printf '{lines}' | nc -N {ip} {port}")
 }
 
 /// Three lines that a newcomer can paste, as far as their doors are open.

@@ -2,6 +2,7 @@
 
 mod exchange;
 mod games;
+mod travel;
 
 use std::{
     fmt::Display,
@@ -32,7 +33,7 @@ const PROPERTY: &str = "bench";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Drives one service in a closed loop
+    /// Drives one service
     #[command(subcommand)]
     Run(Run),
     /// Many clients want few rooms at the same instant: each room must be sold once
@@ -55,6 +56,13 @@ pub(crate) enum Run {
     /// the end every game must have been counted once. docs/games-load.md describes the script, the
     /// figures and the proof.
     Games(games::Arguments),
+    /// Clients who buy journeys in interactive transactions, over the door of travel
+    ///
+    /// The two experiments of the ancestor: what each request of a transaction takes, beside what
+    /// was published, and response times of several clients at a rate. Flights, cars, rooms and
+    /// customers are made for the run. At its end every journey must have been sold whole or not at
+    /// all. docs/travel-load.md describes the load and the proof.
+    Travel(travel::Arguments),
 }
 
 /// Which server, and where the result goes.
@@ -112,6 +120,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Run(Run::Rooms(arguments)) => run_rooms(&arguments),
         Command::Run(Run::Exchange(arguments)) => exchange::run(&arguments),
         Command::Run(Run::Games(arguments)) => games::run(&arguments),
+        Command::Run(Run::Travel(arguments)) => travel::run(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
     }
 }

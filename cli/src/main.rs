@@ -11,13 +11,17 @@ mod exchange;
 mod exit;
 mod games;
 mod lab;
+mod lines;
 mod logging;
 mod resp;
 mod rooms;
+mod rows;
 mod season;
 mod serve;
 mod serving;
 mod terminal;
+mod travel;
+mod tx;
 mod verify;
 
 use std::process::ExitCode;
@@ -51,6 +55,8 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Rooms(command) => rooms::run(command),
         Command::Exchange(command) => exchange::run(&command),
         Command::Games(command) => games::run(command),
+        Command::Travel(command) => travel::run(&command),
+        Command::Tx(command) => tx::run(&command),
         Command::Lab(command) => lab::run(command),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -1,18 +1,23 @@
 //! The HTTP door: its thread, its runtime, and how it begins and ends.
 
+mod attendance;
 mod call;
 mod courier;
 mod documents;
+mod late;
 mod limits;
 mod line;
 mod metrics;
 mod operations;
+mod play;
 mod reply;
 mod requests;
 mod routes;
 mod session;
 mod socket;
 mod stream;
+mod talk;
+mod watch;
 
 use std::{
     fmt::{self, Write as _},
@@ -31,6 +36,7 @@ use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 
 use crate::{counters::Counters, feed::Feed, gate::Gate};
 
@@ -45,6 +51,7 @@ use stream::Source;
 pub(crate) struct Feeds {
     pub(crate) rooms: Arc<Feed<Rooms>>,
     pub(crate) exchange: Arc<Feed<Exchange>>,
+    pub(crate) travel: Arc<Feed<Travel>>,
     pub(crate) games: Arc<Feed<Games>>,
 }
 
@@ -54,9 +61,11 @@ const REQUEST_ID_BYTES: usize = 33;
 /// What the door's thread is made of; every request can reach it.
 pub(crate) struct Door {
     courier: Courier,
+    attendance: attendance::Attendance,
     gate: Gate,
     rooms: Source<Rooms>,
     exchange: Source<Exchange>,
+    travel: Source<Travel>,
     games: Source<Games>,
     counters: Arc<Counters>,
     limits: HttpLimits,
@@ -69,6 +78,8 @@ pub(crate) struct Door {
     run: u64,
     lines: Mutex<Lines>,
     stop: Notify,
+    /// Rings when the door no longer accepts, for those who wait for something.
+    ending: Notify,
 }
 
 /// The running door.
@@ -121,9 +132,11 @@ impl HttpDoor {
         };
         let door = Arc::new(Door {
             courier: Courier::new(gate.clone()),
+            attendance: attendance::Attendance::default(),
             gate,
             rooms: Source::new(feeds.rooms),
             exchange: Source::new(feeds.exchange),
+            travel: Source::new(feeds.travel),
             games: Source::new(feeds.games),
             counters,
             limits,
@@ -134,6 +147,7 @@ impl HttpDoor {
             run: run_number(),
             lines: Mutex::new(Lines::default()),
             stop: Notify::new(),
+            ending: Notify::new(),
         });
         let stopper = HttpStopper(Arc::clone(&door));
         let thread = thread::Builder::new()
@@ -175,6 +189,7 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
             tokio::join!(
                 door.rooms.tell_news(),
                 door.exchange.tell_news(),
+                door.travel.tell_news(),
                 door.games.tell_news()
             );
         })
@@ -185,6 +200,8 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     drop(listener);
     door.rooms.news.notify_waiters();
     door.exchange.news.notify_waiters();
+    door.travel.news.notify_waiters();
+    door.ending.notify_waiters();
     door.games.news.notify_waiters();
     door.lines().judge_all(Verdict::Stop);
     let all = async { while connections.join_next().await.is_some() {} };

@@ -151,11 +151,11 @@ fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
 fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
     let events = settings.limits.http.events;
     let exchange = Feed::while_followed(recovery.exchange_events_after, events);
-    let rooms = Feed::new(recovery.rooms_events_after);
     let games = Feed::while_followed(recovery.games_events_after, events);
     Feeds {
-        rooms: Arc::new(rooms),
+        rooms: Arc::new(Feed::new(recovery.rooms_events_after)),
         exchange: Arc::new(exchange),
+        travel: Arc::new(Feed::new(recovery.travel_events_after)),
         games: Arc::new(games),
     }
 }

@@ -36,8 +36,16 @@ impl Tickets {
         }
     }
 
+    /// Those who asked before for the same answer and have gone are forgotten, so that there are
+    /// never more than connections.
     pub(crate) fn add(&mut self, ticket: Position, waiter: Waiter) {
-        self.waiters.entry(ticket).or_default().push(waiter);
+        let waiters = self.waiters.entry(ticket).or_default();
+        let before = waiters.len();
+        waiters.retain(|waiter| !matches!(waiter, Waiter::Asked(reply) if reply.is_closed()));
+        self.counters
+            .late_waiters
+            .take(count(before - waiters.len()));
+        waiters.push(waiter);
         self.counters.late_waiters.add(1);
     }
 
@@ -114,6 +122,23 @@ mod tests {
         tickets.add(ticket, Waiter::Connection(1));
         tickets.forget(ticket, 1);
         assert_eq!(tickets.waiters.len(), 0);
+        assert_eq!(counters.late_waiters.get(), 0);
+    }
+
+    #[test]
+    fn whoever_asked_and_has_gone_makes_room_for_the_next_who_asks() {
+        let counters = Arc::<Counters>::default();
+        let mut tickets = Tickets::new(Arc::clone(&counters));
+        let ticket = Position(4);
+        let (reply, _answer) = oneshot::channel();
+        tickets.add(ticket, Waiter::Asked(reply));
+        for _ in 0..9 {
+            let (reply, answer) = oneshot::channel();
+            drop(answer);
+            tickets.add(ticket, Waiter::Asked(reply));
+        }
+        assert_eq!(counters.late_waiters.get(), 2);
+        assert_eq!(tickets.take(ticket).len(), 2);
         assert_eq!(counters.late_waiters.get(), 0);
     }
 }

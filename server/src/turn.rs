@@ -21,7 +21,7 @@ use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_rooms::Rooms;
-use turnstile_travel::{Desk, PerDesk};
+use turnstile_travel::{Desk, PerDesk, Travel};
 
 use crate::{
     asked::Waiting,
@@ -89,6 +89,7 @@ pub(crate) struct FastLoop {
     asks_wait: bool,
     rooms: Arc<Feed<Rooms>>,
     exchange: Arc<Feed<Exchange>>,
+    travel: Arc<Feed<Travel>>,
     games: Arc<Feed<Games>>,
     signals: Arc<Signals>,
     limits: Limits,
@@ -138,6 +139,7 @@ impl FastLoop {
             asks_wait: false,
             rooms: feeds.rooms,
             exchange: feeds.exchange,
+            travel: feeds.travel,
             games: feeds.games,
             signals,
             limits,

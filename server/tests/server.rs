@@ -8,6 +8,7 @@ mod server {
     mod endings;
     mod exchange;
     mod games;
+    mod games_resp;
     mod hoarding;
     mod hostile;
     mod hostile_xml;

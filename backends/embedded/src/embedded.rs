@@ -9,7 +9,6 @@ use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_journal::{
     self as journal, Chores, CommitError, Durability, Journal, Log, LogThread, MemoryLog, RealDisk,
-    Report, snapshot,
 };
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_sequencer::{ExecuteError, Sequencer, Settled, State};
@@ -17,9 +16,10 @@ use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
-    OpenError, Reply, Services, id_key,
+    OpenError, Recovery, Reply, Services, id_key,
     kept::Kept,
     recent::Recents,
+    recovery::{newest_state, replay},
     snapshots::Snapshots,
     start::{Start, UnsoundSettings},
 };
@@ -45,29 +45,6 @@ impl Options {
             snapshot_records: 4_000_000,
         }
     }
-}
-
-/// What a start found in its directory.
-#[derive(Clone, Debug)]
-pub struct Recovery {
-    /// The position of the snapshot that was loaded; zero when there was none.
-    pub snapshot: Position,
-    /// Records replayed after it.
-    pub records: u64,
-    /// The last position.
-    pub position: Position,
-    /// After which position every event of the replay was kept for the feed of rooms.
-    pub rooms_events_after: Position,
-    /// The same for that of the exchange.
-    pub exchange_events_after: Position,
-    /// The same for that of travel.
-    pub travel_events_after: Position,
-    /// The same for that of games.
-    pub games_events_after: Position,
-    /// What the journal's scan found; nothing for a back end without a directory.
-    pub journal: Option<Report>,
-    /// How long it took, wall clock.
-    pub took: Duration,
 }
 
 /// Figures about a back end that runs.
@@ -116,10 +93,13 @@ impl Embedded {
             return Self::nowhere();
         };
         let begun = Instant::now();
-        let disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+        let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
             path: directory.to_owned(),
             cause,
         })?;
+        if options.durability == Durability::Sync {
+            disk = disk.direct();
+        }
         let journal_options = journal::Options {
             segment_bytes: options.segment_bytes,
             durability: options.durability,
@@ -274,11 +254,16 @@ impl Embedded {
         self.sequencer.state().machines().games()
     }
 
-    /// Whether travel and games have been told of this start, by a [`tick`](Self::tick): before, what
-    /// they have for other processes is of the past.
+    /// The same, once it has been told of this start: before, what it has for others is of the past.
     #[must_use]
-    pub fn has_started(&self) -> bool {
-        self.start.is_over()
+    pub fn started_travel(&self) -> Option<&Travel> {
+        self.start.is_over().then(|| self.travel())
+    }
+
+    /// Games, once they have been told of this start, by a [`tick`](Self::tick).
+    #[must_use]
+    pub fn started_games(&self) -> Option<&Games> {
+        self.start.is_over().then(|| self.games())
     }
 
     /// Starts to load what a command that waits will touch.
@@ -304,10 +289,8 @@ impl Embedded {
     #[must_use]
     pub fn deadline(&self) -> Option<Timestamp> {
         let state = self.sequencer.state();
-        if !self.start.is_over() {
-            return Some(state.time());
-        }
-        state.machines().next_deadline()
+        let untold = (!self.start.is_over()).then(|| state.time());
+        untold.or_else(|| state.machines().next_deadline())
     }
 
     /// Makes the open group durable: one write and one sync, or nothing when it is empty.
@@ -464,30 +447,4 @@ impl Embedded {
 fn lot() -> u64 {
     let drawn = id_key::random().expect("the kernel has given a key already");
     u64::from_le_bytes(drawn).max(1)
-}
-
-/// The state of the newest snapshot that is whole, or the empty one.
-pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Services>, OpenError> {
-    let found = snapshot::newest(disk, journal).map_err(OpenError::Snapshot)?;
-    for (name, why) in &found.rotten {
-        tracing::error!("{name} is passed over: {why}");
-    }
-    found.snapshot.map_or_else(
-        || Ok(State::empty()),
-        |snapshot| State::restore(&snapshot.state).map_err(OpenError::SnapshotContent),
-    )
-}
-
-/// Applies what the journal holds after the state, and keeps the latest events.
-fn replay(journal: &Journal<RealDisk>, state: &mut State<Services>) -> Result<Recents, OpenError> {
-    let after = state.position();
-    let mut recents = Recents::after(after);
-    let each = |group: &turnstile_record::Group<'_>| {
-        state.replay(group)?;
-        recents.take_from(state.machines_mut());
-        Ok(())
-    };
-    journal.replay(after, each).map_err(OpenError::Replay)?;
-    recents.finish();
-    Ok(recents)
 }

@@ -4,12 +4,7 @@
 //! (2019), CC BY 4.0. Columns are found by name. A booking was made its lead time before its
 //! arrival, and cancelled on its status date.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    fs::File,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fmt, fs::File, path::Path};
 
 use anyhow::{Context as _, anyhow};
 use csv::StringRecord;
@@ -17,10 +12,7 @@ use turnstile_types::{InvalidStay, Night, Stay};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Booking;
-use crate::terminal;
-
-/// How many bad rows are told one by one; the rest are counted.
-const TOLD_MAX: u64 = 20;
+use crate::rows;
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -62,14 +54,7 @@ pub(crate) enum Reason {
     Utf8,
 }
 
-/// A bad row: the reason, its column (from 0; none when the row as a whole is bad), and the
-/// text found there.
-#[derive(Debug)]
-struct BadRow {
-    reason: Reason,
-    column: Option<usize>,
-    text: String,
-}
+type BadRow = rows::BadRow<Reason>;
 
 /// Reads a file. Bad rows are told on standard error as `file:line:column:` and counted.
 ///
@@ -77,89 +62,19 @@ struct BadRow {
 /// The file cannot be read, or a column is missing.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Reading> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
-    let mut rows = csv::ReaderBuilder::new()
+    let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_reader(file);
-    let header = rows.headers().with_context(|| path.display().to_string())?;
+    let header = reader
+        .headers()
+        .with_context(|| path.display().to_string())?;
     let columns = Columns::find(header, path)?;
-    let mut reading = Reading {
-        rows: 0,
-        season: Vec::new(),
-        left_out: BTreeMap::new(),
-    };
-    let mut told = Complaints {
-        path: path.to_owned(),
-        told: 0,
-    };
-    let mut row = StringRecord::new();
-    loop {
-        let line = rows.position().line();
-        let booking = match rows.read_record(&mut row) {
-            Ok(false) => break,
-            Ok(true) => {
-                // Empty lines are skipped: the row knows better where it began.
-                let line = row.position().map_or(line, csv::Position::line);
-                columns.booking(&row, line).map_err(|bad| (line, bad))
-            }
-            Err(error) => Err((line, unreadable(error, path)?)),
-        };
-        reading.rows += 1;
-        match booking {
-            Ok(booking) => reading.season.push(booking),
-            Err((line, bad)) => {
-                *reading.left_out.entry(bad.reason).or_default() += 1;
-                told.tell(line, &bad);
-            }
-        }
-    }
-    told.finish();
-    Ok(reading)
-}
-
-/// A row that the CSV reader refuses, unless it is the file that failed.
-fn unreadable(error: csv::Error, path: &Path) -> anyhow::Result<BadRow> {
-    let reason = match error.kind() {
-        csv::ErrorKind::UnequalLengths { .. } => Reason::Fields,
-        csv::ErrorKind::Utf8 { .. } => Reason::Utf8,
-        _ => return Err(anyhow::Error::new(error).context(path.display().to_string())),
-    };
-    Ok(BadRow {
-        reason,
-        column: None,
-        text: error.to_string(),
+    let read = rows::read(&mut reader, path, |row, line| columns.booking(row, line))?;
+    Ok(Reading {
+        rows: read.count,
+        season: read.good,
+        left_out: read.left_out,
     })
-}
-
-/// Says what is wrong with the first bad rows.
-struct Complaints {
-    path: PathBuf,
-    told: u64,
-}
-
-impl Complaints {
-    fn tell(&mut self, line: u64, bad: &BadRow) {
-        // That a stay is too short or too long is counted, but no fault of the file.
-        if matches!(bad.reason, Reason::ZeroNights | Reason::TooLong) {
-            return;
-        }
-        self.told += 1;
-        if self.told <= TOLD_MAX {
-            let column = bad
-                .column
-                .map_or_else(String::new, |column| format!("{}:", column + 1));
-            let path = self.path.display();
-            terminal::note(format_args!(
-                "{path}:{line}:{column} {}: `{}`",
-                bad.reason, bad.text
-            ));
-        }
-    }
-
-    fn finish(self) {
-        if let more @ 1.. = self.told.saturating_sub(TOLD_MAX) {
-            terminal::note(format_args!("and {more} more bad rows"));
-        }
-    }
 }
 
 /// Where each column is.
@@ -207,11 +122,11 @@ impl Columns {
         let property = match &row[self.hotel] {
             "City Hotel" => "city",
             "Resort Hotel" => "resort",
-            _ => return Err(bad(row, self.hotel, Reason::Hotel)),
+            _ => return Err(BadRow::at(row, self.hotel, Reason::Hotel)),
         };
         let room_type = match row[self.room_type].as_bytes() {
             &[letter @ b'A'..=b'Z'] => char::from(letter),
-            _ => return Err(bad(row, self.room_type, Reason::RoomType)),
+            _ => return Err(BadRow::at(row, self.room_type, Reason::RoomType)),
         };
         let arrival = self.arrival(row)?;
         let lead = number(row, self.lead_time)?;
@@ -219,7 +134,7 @@ impl Columns {
             .days()
             .checked_sub(lead)
             .map(Night::from_days)
-            .ok_or_else(|| bad(row, self.lead_time, Reason::Date))?;
+            .ok_or_else(|| BadRow::at(row, self.lead_time, Reason::Date))?;
         let nights =
             number(row, self.weekend_nights)?.saturating_add(number(row, self.week_nights)?);
         let cancelled = self.cancelled(row, made)?;
@@ -238,24 +153,24 @@ impl Columns {
         let month = MONTHS
             .iter()
             .position(|month| *month == &row[self.month])
-            .ok_or_else(|| bad(row, self.month, Reason::Date))?
+            .ok_or_else(|| BadRow::at(row, self.month, Reason::Date))?
             + 1;
         let year = number(row, self.year)?;
         let day = number(row, self.day)?;
         Night::parse(format!("{year:04}-{month:02}-{day:02}").as_bytes())
-            .map_err(|_invalid| bad(row, self.day, Reason::Date))
+            .map_err(|_invalid| BadRow::at(row, self.day, Reason::Date))
     }
 
     fn stay(&self, row: &StringRecord, arrival: Night, nights: u16) -> Result<Stay, BadRow> {
         let departure = arrival
             .checked_add(nights)
-            .ok_or_else(|| bad(row, self.week_nights, Reason::TooLong))?;
+            .ok_or_else(|| BadRow::at(row, self.week_nights, Reason::TooLong))?;
         Stay::new(arrival, departure).map_err(|invalid| {
             let reason = match invalid {
                 InvalidStay::Empty => Reason::ZeroNights,
                 InvalidStay::TooLong(_) => Reason::TooLong,
             };
-            bad(row, self.week_nights, reason)
+            BadRow::at(row, self.week_nights, reason)
         })
     }
 
@@ -266,24 +181,16 @@ impl Columns {
             "1" => date(&row[self.status_date])
                 .filter(|day| *day >= made)
                 .map(Some)
-                .ok_or_else(|| bad(row, self.status_date, Reason::StatusDate)),
-            _ => Err(bad(row, self.is_canceled, Reason::Flag)),
+                .ok_or_else(|| BadRow::at(row, self.status_date, Reason::StatusDate)),
+            _ => Err(BadRow::at(row, self.is_canceled, Reason::Flag)),
         }
-    }
-}
-
-fn bad(row: &StringRecord, column: usize, reason: Reason) -> BadRow {
-    BadRow {
-        reason,
-        column: Some(column),
-        text: row[column].to_owned(),
     }
 }
 
 fn number(row: &StringRecord, column: usize) -> Result<u16, BadRow> {
     row[column]
         .parse()
-        .map_err(|_invalid| bad(row, column, Reason::Number))
+        .map_err(|_invalid| BadRow::at(row, column, Reason::Number))
 }
 
 /// A date as the files have them: `7/1/2015` (month first) in some, `2015-07-01` in others.
@@ -305,6 +212,15 @@ fn fingerprint(row: &StringRecord) -> u64 {
         hasher.update(b",");
     }
     hasher.digest()
+}
+
+impl rows::Reason for Reason {
+    const FIELDS: Self = Self::Fields;
+    const UTF8: Self = Self::Utf8;
+
+    fn is_quiet(self) -> bool {
+        matches!(self, Self::ZeroNights | Self::TooLong)
+    }
 }
 
 impl fmt::Display for Reason {

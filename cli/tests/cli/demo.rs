@@ -2,7 +2,7 @@
 
 use turnstile_client::Error;
 
-use crate::process::{Ended, Server, ask, hotel_bookings, run, turnstile, words};
+use crate::process::{Ended, Server, ask, hotel_bookings, open_flights, run, turnstile, words};
 
 fn check(ended: &Ended) {
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -23,9 +23,20 @@ fn check(ended: &Ended) {
         "{traders}"
     );
     // Eight traders with four accounts each, and three symbols.
+    let conserved = ended.rows("  conserved");
     assert_eq!(
-        ended.row("  conserved"),
+        conserved[0],
         "3200000000dollarsand96000000sharesin32accounts,asputin"
+    );
+    let travellers = ended.row("travellers");
+    assert!(
+        travellers.contains("journeysoverlines") && !travellers.starts_with("0journeys"),
+        "{travellers}"
+    );
+    assert!(!travellers.contains("with0requests"), "{travellers}");
+    assert!(
+        conserved[1].ends_with("seats,carsandrooms,asputin"),
+        "{conserved:?}"
     );
     assert!(
         ended.row("verify").contains("hashequal,0violations"),
@@ -51,6 +62,20 @@ fn the_demo_replays_the_public_data_set() {
     check(&ended);
     assert_eq!(ended.row("booked"), "14453");
     assert_eq!(ended.row("cancelled"), "7775");
+}
+
+#[test]
+fn the_demo_travels_on_the_public_routes() {
+    let Some([routes, airports]) = open_flights() else {
+        return;
+    };
+    let mut command = turnstile();
+    command
+        .args(["demo", "--scale", "small", "--routes"])
+        .arg(routes);
+    let ended = run(command.arg("--airports").arg(airports));
+    check(&ended);
+    assert_eq!(ended.row("flights"), "52583");
 }
 
 #[test]

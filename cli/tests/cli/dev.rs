@@ -116,9 +116,17 @@ fn dev_sells_seats_by_the_lines_that_it_prints() {
     let answer = pipe(server.printed.last().unwrap(), travel);
     assert_eq!(
         answer,
-        "Transaction 1 started\nFlight added\nAdd customer ID: 1\nFlight Reserved\n\
-         Number of seats available: 9\nTransaction 1 committed\n"
+        "Transaction 3 started\nBundle Reserved\nBill for customer 1\n1 car-new york $30\n\
+         1 flight-1001 $103\n1 room-new york $62\n\nTransaction 3 committed\n"
     );
+    server.stop();
+    // Another start sells what the first has left, and has a line of its own.
+    let server = Server::dev(data.path());
+    let travel = server.door("travel").unwrap();
+    let answer = pipe(server.printed.last().unwrap(), travel);
+    assert!(answer.contains("Bundle Reserved\n"), "{answer}");
+    assert!(answer.contains("\n2 flight-1001 $103\n"), "{answer}");
+    assert!(answer.ends_with(" committed\n"), "{answer}");
     server.stop();
 }
 

@@ -188,6 +188,110 @@ fn a_run_whose_server_is_gone_at_the_end_proves_nothing_and_says_so() {
     }
 }
 
+/// A run of the travel workload, and its report.
+fn travel(arguments: &[&str]) -> (Ended, serde_json::Value) {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("run.json");
+    let mut command = turnstile();
+    command
+        .args(["lab", "run", "travel"])
+        .args(arguments)
+        .arg("--json");
+    let ended = run(command.arg(&json));
+    let report = fs::read(&json).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    (ended, serde_json::from_slice(&report).unwrap())
+}
+
+#[test]
+fn the_requests_of_a_journey_are_measured_on_a_server_of_our_own() {
+    for (managers, rows, flights) in [(&[][..], 2, 100), (&["--managers", "several"], 1, 25)] {
+        let (ended, report) = travel(&[&["-n", "25"], managers].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(ended.err.contains("a server of our own at 127.0.0.1:"));
+        assert_eq!(report["server"]["durability"], "sync");
+        assert_eq!(report["requests"].as_array().unwrap().len(), rows);
+        let several = &report["requests"][rows - 1];
+        assert_eq!(several["managers"], "several");
+        assert_eq!(several["published"]["transaction"], 9.425);
+        let proof = &report["proof"];
+        assert_eq!(proof["sold"]["flights"], flights, "{report}");
+        assert_eq!(proof["violations"], serde_json::json!([]));
+        assert!(ended.out.contains("published / ours"), "{ended:?}");
+    }
+}
+
+#[test]
+fn travel_in_five_processes_is_measured_and_proven() {
+    let (ended, report) = travel(&["-n", "25", "--servers", "separate"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.err.contains("five processes of our own"), "{ended:?}");
+    assert_eq!(report["config"]["processes"], "separate");
+    let sold = serde_json::json!({"cars": 25, "customers": 150, "flights": 100, "rooms": 25});
+    assert_eq!(report["proof"]["sold"], sold);
+    assert_eq!(report["proof"]["violations"], serde_json::json!([]));
+    assert!(ended.out.contains("in processes of their own"), "{ended:?}");
+}
+
+#[test]
+fn several_clients_at_rates_are_proven_at_the_door_that_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::dev(directory.path());
+    let [resp, travel_door] = ["resp", "travel"].map(|name| server.door(name).unwrap().to_string());
+    let named = ["--travel", &travel_door, "--resp", &resp];
+    let short = ["--experiment", "rate", "-d", "300ms", "--warm-up", "50ms"];
+    let points = ["-c", "1,3", "-r", "50,max"];
+    let (ended, report) = travel(&[&named[..], &short, &points].concat());
+    // On a busy machine a run this short may be invalid, but never a violation.
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+    assert!(!ended.err.contains("a server of our own"), "{ended:?}");
+    let rows = report["rates"].as_array().unwrap();
+    let points: Vec<String> = rows
+        .iter()
+        .map(|row| format!("{} {}", row["clients"], row["rate"]))
+        .collect();
+    assert_eq!(points, ["1 50", "1 \"max\"", "3 50", "3 \"max\""]);
+    assert_eq!(
+        report["config"]["experiment"]["rates"]["contention"],
+        "apart"
+    );
+    assert_eq!(report["proof"]["violations"], serde_json::json!([]));
+    // A second run on the same server, in which all want the same.
+    let crowd = ["-c", "6", "-r", "max", "--zipf", "5"];
+    let (ended, report) = travel(&[&named[..2], &short, &crowd].concat());
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+    let aborted = &report["rates"][0]["outcomes"]["aborted"];
+    assert!(aborted["deadlock"].as_u64().unwrap() > 0, "{report}");
+    assert_eq!(
+        report["config"]["experiment"]["rates"]["contention"]["zipf"],
+        5.0
+    );
+    assert_eq!(report["server"], serde_json::Value::Null);
+    assert_eq!(report["proof"]["violations"], serde_json::json!([]));
+    server.stop();
+}
+
+#[test]
+fn travel_that_cannot_be_measured_so_is_a_usage_error() {
+    let rows = [
+        (&["--resp", "127.0.0.1:1"][..], "--travel"),
+        (
+            &["--servers", "separate", "--travel", "127.0.0.1:1"],
+            "cannot be used with",
+        ),
+        (&["--zipf", "1"], "--zipf needs --experiment rate"),
+        (&["--zipf", "eleven"], "is no exponent from 0 to 10"),
+        (&["-r", "0"], "is no rate"),
+        (&["-c", "0"], "non-zero"),
+        (&["-n", "0"], "1..=10000000"),
+    ];
+    for (arguments, sentence) in rows {
+        let ended = run(turnstile().args(["lab", "run", "travel"]).args(arguments));
+        assert_eq!((ended.code, &*ended.out), (Some(2), ""), "{ended:?}");
+        assert!(ended.err.contains(sentence), "{sentence}: {ended:?}");
+        assert!(!ended.err.contains("a server of our own"), "{ended:?}");
+    }
+}
+
 #[test]
 fn completions_are_written_for_each_shell() {
     for (shell, word) in [

@@ -11,4 +11,6 @@ mod import;
 mod lab;
 mod process;
 mod roles;
+mod routes;
+mod tx;
 mod verify;

@@ -49,6 +49,11 @@ impl Ended {
         row(&self.out, label)
     }
 
+    /// As [`Self::row`], of every row with this label.
+    pub(crate) fn rows(&self, label: &str) -> Vec<String> {
+        rows(&self.out, label).collect()
+    }
+
     /// As [`Self::row`], of a table on standard error.
     pub(crate) fn noted(&self, label: &str) -> String {
         row(&self.err, label)
@@ -56,11 +61,15 @@ impl Ended {
 }
 
 fn row(text: &str, label: &str) -> String {
-    let row = text.lines().find_map(|line| {
+    let row = rows(text, label).next();
+    row.unwrap_or_else(|| panic!("no row `{label}` in {text}"))
+}
+
+fn rows(text: &str, label: &str) -> impl Iterator<Item = String> {
+    text.lines().filter_map(move |line| {
         let rest = line.strip_prefix(label)?;
         rest.starts_with("  ").then(|| rest.replace(' ', ""))
-    });
-    row.unwrap_or_else(|| panic!("no row `{label}` in {text}"))
+    })
 }
 
 /// A server that said `ready`. Killed when it is dropped.
@@ -196,17 +205,25 @@ pub(crate) fn words(value: &Value) -> String {
     }
 }
 
-/// The public data set, which lies beside the checkout and not in it.
+/// The public data set of hotel bookings.
 pub(crate) fn hotel_bookings() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/hotel_bookings.csv");
+    data("hotel_bookings.csv")
+}
+
+/// The public routes and airports.
+pub(crate) fn open_flights() -> Option<[PathBuf; 2]> {
+    Some([data("routes.dat")?, data("airports.dat")?])
+}
+
+/// A public data set, which lies beside the checkout and not in it.
+fn data(name: &str) -> Option<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    let path = directory.join(name);
     if path.exists() {
         return Some(path);
     }
     // Written past the test harness, which would keep it to itself.
-    let notice = format!(
-        "NOT TESTED on the hotel-bookings data set: there is no {}\n",
-        path.display()
-    );
+    let notice = format!("NOT TESTED on {name}: there is no {}\n", path.display());
     std::io::stderr().write_all(notice.as_bytes()).unwrap();
     None
 }

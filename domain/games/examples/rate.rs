@@ -84,6 +84,10 @@ fn tell(what: &str, count: u64, begun: Instant) {
     println!("{what}: {ns} ns");
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it measures how long things take"
+)]
 fn main() {
     let argument = std::env::args().nth(1);
     let count: u32 = argument.map_or(2_000, |text| text.parse().expect("a number of players"));
@@ -118,7 +122,7 @@ fn main() {
     let begun = Instant::now();
     for round in 0..ROUNDS {
         for players in pairs(&players, round) {
-            let verdict = if hall.position % 3 == 0 {
+            let verdict = if hall.position.is_multiple_of(3) {
                 Verdict::SecondWon
             } else {
                 Verdict::FirstWon

@@ -31,10 +31,11 @@ impl Index {
         arena.run(usize::from(self.length), self.cell)
     }
 
-    /// Asks memory for the entries; see `warming`.
+    /// Asks memory for the entries that a search looks at first, which are the ends; see `warming`.
     pub(crate) fn prefetch(&self, arena: &Arena<u64>) {
-        if let Some(entry) = self.run(arena).first() {
-            prefetch(entry);
+        if let [first, .., last] = self.run(arena) {
+            prefetch(first);
+            prefetch(last);
         }
     }
 

@@ -20,7 +20,8 @@ pub mod snapshot;
 
 pub use carrier::LogThread;
 pub use disk::{
-    Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealLock, Unsynced,
+    Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealFile, RealLock,
+    Unsynced,
 };
 pub use journal::{Chores, CommitError, Journal, Options};
 pub use log::{Durability, Log, MemoryLog, Progress, Room};

@@ -12,7 +12,9 @@ mod cursor;
 mod event;
 pub mod exchange;
 mod framing;
+pub mod games;
 mod key;
+pub mod message;
 mod openapi;
 mod operation;
 mod page;
@@ -20,6 +22,7 @@ mod problem;
 mod query;
 mod refusal;
 mod request;
+pub mod travel;
 
 pub use answer::{Told, tell_answer, tell_outcome};
 pub use conditional::{ETag, Matches, etag_of, matches_any};

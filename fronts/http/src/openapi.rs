@@ -1,5 +1,7 @@
 //! The OpenAPI 3.1 document, made of the table of operations and the shapes.
 
+use turnstile_games::{Game, Measure};
+use turnstile_travel::Stage;
 use utoipa::openapi::{
     Components, ComponentsBuilder, Content, HttpMethod, Info, ObjectBuilder, OpenApi,
     OpenApiBuilder, Paths, Ref, RefOr, Required, Response, ResponseBuilder, Type,
@@ -15,13 +17,14 @@ use crate::{
         Receipt, TypeView,
     },
     event::EventView,
-    exchange,
+    exchange, games,
     operation::{Method, Operation, Success, operations},
     problem::{FieldError, Place},
     request::{
         Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty,
         NewRoom,
     },
+    travel,
 };
 
 /// The document.
@@ -55,7 +58,16 @@ const fn http_method(method: Method) -> HttpMethod {
 }
 
 fn components() -> Components {
-    ComponentsBuilder::new()
+    let components = exchange_shapes(rooms_shapes(ComponentsBuilder::new()));
+    travel_shapes(games_shapes(components))
+        .schema_from::<FieldError>()
+        .schema_from::<Place>()
+        .schema("Problem", problem_schema())
+        .build()
+}
+
+fn rooms_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
         .schema_from::<NewProperty<'_>>()
         .schema_from::<NewRoom<'_>>()
         .schema_from::<NewBooking<'_>>()
@@ -79,6 +91,10 @@ fn components() -> Components {
         .schema_from::<BlockView>()
         .schema_from::<ExplanationView>()
         .schema_from::<EventView>()
+}
+
+fn exchange_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
         .schema_from::<exchange::NewAccount<'_>>()
         .schema_from::<exchange::CashAmount<'_>>()
         .schema_from::<exchange::NewLimits<'_>>()
@@ -113,10 +129,57 @@ fn components() -> Components {
         .schema_from::<exchange::ChangeView>()
         .schema_from::<exchange::PartyView>()
         .schema_from::<exchange::MarketEventView>()
-        .schema_from::<FieldError>()
-        .schema_from::<Place>()
-        .schema("Problem", problem_schema())
-        .build()
+}
+
+fn games_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
+        .schema_from::<games::Challenge<'_>>()
+        .schema_from::<games::Search<'_>>()
+        .schema_from::<games::NewMatch<'_>>()
+        .schema_from::<games::Move<'_>>()
+        .schema_from::<games::PlayerNamed<'_>>()
+        .schema_from::<games::DrawAnswer<'_>>()
+        .schema_from::<games::MatchView>()
+        .schema_from::<games::TicketView>()
+        .schema_from::<games::StandingView>()
+        .schema_from::<games::Paired>()
+        .schema_from::<games::Acted>()
+        .schema_from::<games::MatchPage>()
+        .schema_from::<games::PlayerView>()
+        .schema_from::<games::TicketPage>()
+        .schema_from::<games::TallyView>()
+        .schema_from::<games::OpponentView>()
+        .schema_from::<games::OpponentsPage>()
+        .schema_from::<games::LeaderView>()
+        .schema_from::<games::LeadersPage>()
+        .schema_from::<games::LeadersAround>()
+        .schema_from::<games::GamesTotals>()
+        .schema_from::<games::GamesEventView>()
+}
+
+fn travel_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
+        .schema_from::<travel::NewStock<'_>>()
+        .schema_from::<travel::NewCustomer>()
+        .schema_from::<travel::NewReservation<'_>>()
+        .schema_from::<travel::NewItinerary<'_>>()
+        .schema_from::<travel::Resolution<'_>>()
+        .schema_from::<travel::TransactionStarted>()
+        .schema_from::<travel::CustomerMade>()
+        .schema_from::<travel::ItineraryMade>()
+        .schema_from::<travel::StockView>()
+        .schema_from::<travel::StockPage>()
+        .schema_from::<travel::BillLineView>()
+        .schema_from::<travel::BillView>()
+        .schema_from::<travel::SummaryView>()
+        .schema_from::<travel::ItineraryItemView>()
+        .schema_from::<travel::ItineraryView>()
+        .schema_from::<travel::LockView>()
+        .schema_from::<travel::BranchView>()
+        .schema_from::<travel::TransactionView>()
+        .schema_from::<travel::TransactionPage>()
+        .schema_from::<travel::TravelTotals>()
+        .schema_from::<travel::TravelEventView>()
 }
 
 /// Written by hand, because its extension members depend on the code.
@@ -132,7 +195,7 @@ fn problem_schema() -> Schema {
         .description(Some(
             "RFC 9457. Refusals carry their data, each only where it belongs. Rooms: nights, night, \
              limit, ttl_seconds_max, until_max. Exchange: field, scale, needed, free, low, high, \
-             limit, order.",
+             limit, order. Games: limit, player, match, state, until. Travel: item, customer, limit, ttl_seconds_max, desk, reason, holder.",
         ))
         .property("type", text())
         .property("title", text())
@@ -155,6 +218,15 @@ fn problem_schema() -> Schema {
         .property("low", text())
         .property("high", text())
         .property("order", number())
+        .property("item", text())
+        .property("customer", number())
+        .property("desk", text())
+        .property("reason", text())
+        .property("holder", number())
+        .property("player", text())
+        .property("match", number())
+        .property("state", RefOr::Ref(Ref::from_schema_name("MatchView")))
+        .property("until", text())
         .property("position", number())
         .property("replayed", truth())
         .required("type")
@@ -223,6 +295,7 @@ fn json_response(description: &str, schema: &str) -> Response {
 
 fn problem_response(status: u16) -> Response {
     let (meaning, body) = match status {
+        204 => ("The match is over, and the client has seen its end", false),
         304 => ("Not changed since this ETag", false),
         400 => ("Wrong fields, parameters or JSON", true),
         403 => ("Refused: it is somebody else's", true),
@@ -232,6 +305,7 @@ fn problem_response(status: u16) -> Response {
         412 => ("The thing has changed since this ETag", true),
         413 => ("The body is too large", true),
         415 => ("The body is not application/json", true),
+        421 => ("Refused: this server does not play that part", true),
         422 => ("The Idempotency-Key came before with other content", true),
         426 => ("This path speaks WebSocket", true),
         503 => ("Overloaded, read-only or not ready: see Retry-After", true),
@@ -260,9 +334,12 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         parameters.push(parameter(name, ParameterIn::Query, required));
     }
     let header = match operation.id {
-        "lookUp" | "getOrder" | "getBook" | "getQueue" => Some("If-None-Match"),
+        "lookUp" | "getOrder" | "getBook" | "getQueue" | "getItinerary" | "getBill"
+        | "getMatch" | "getStanding" | "getTally" => Some("If-None-Match"),
         "cancel" => Some("If-Match"),
-        "events" | "exchangeEvents" => Some("Last-Event-ID"),
+        "events" | "exchangeEvents" | "gamesEvents" | "matchEvents" | "travelEvents" => {
+            Some("Last-Event-ID")
+        }
         _ => None,
     };
     let key = operation.mutates().then_some("Idempotency-Key");
@@ -282,6 +359,23 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
             .schema_type(Type::Integer)
             .minimum(Some(1))
             .maximum(Some(crate::request::LIMIT_MAX)),
+        "each_side" => object
+            .schema_type(Type::Integer)
+            .minimum(Some(0))
+            .maximum(Some(games::EACH_SIDE_MAX)),
+        "format" => object
+            .schema_type(Type::String)
+            .enum_values(Some(["sse", "ndjson"])),
+        "game" => object
+            .schema_type(Type::String)
+            .enum_values(Some(Game::ALL.map(Game::code))),
+        "measure" => object
+            .schema_type(Type::String)
+            .enum_values(Some(Measure::ALL.map(Measure::code))),
+        "match" | "xid" | "customer" => object.schema_type(Type::Integer),
+        "state" => object
+            .schema_type(Type::String)
+            .enum_values(Some(Stage::ALL.map(Stage::code))),
         _ => object.schema_type(Type::String),
     };
     ParameterBuilder::new()

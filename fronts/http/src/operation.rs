@@ -1,7 +1,9 @@
 //! The table of operations: the router, the OpenAPI document and the docs page are made of it.
 
 mod exchange;
+mod games;
 mod rooms;
+mod travel;
 
 /// The methods in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,9 +148,13 @@ const RECEIPT: Success = Success::Json("Receipt");
 
 /// Every operation, in the order of the docs page.
 pub fn operations() -> impl Iterator<Item = &'static Operation> {
-    [rooms::OPERATIONS, exchange::OPERATIONS, DOCUMENTS]
-        .into_iter()
-        .flatten()
+    let services = [
+        rooms::OPERATIONS,
+        exchange::OPERATIONS,
+        games::OPERATIONS,
+        travel::OPERATIONS,
+    ];
+    services.into_iter().chain([DOCUMENTS]).flatten()
 }
 
 const DOCUMENTS: &[Operation] = &[

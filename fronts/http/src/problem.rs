@@ -21,6 +21,8 @@ pub enum Code {
     /// The bytes are no request that can be read in one way only.
     MalformedHead,
     UnknownPath,
+    /// Nothing is known of the player.
+    NoSuchPlayer,
     MethodNotAllowed,
     /// The `Host` is not a name of this server.
     MisdirectedRequest,
@@ -39,6 +41,9 @@ pub enum Code {
     UnsupportedMediaType,
     /// The idempotency key came before, with other content.
     KeyReused,
+    /// The command with this idempotency key had to wait, and what was answered later is not kept
+    /// any more.
+    AnswerForgotten,
     /// More work waits than the server takes on.
     Overloaded,
     TooManyStreams,
@@ -62,11 +67,12 @@ impl Code {
             | Self::InvalidIdempotencyKey
             | Self::MalformedHead => 400,
             Self::ForeignOrigin => 403,
-            Self::UnknownPath => 404,
+            Self::UnknownPath | Self::NoSuchPlayer => 404,
             Self::MethodNotAllowed => 405,
             Self::RequestTimeout => 408,
             Self::SessionFull => 409,
             Self::LengthRequired => 411,
+            Self::AnswerForgotten => 410,
             Self::PreconditionFailed => 412,
             Self::BodyTooLarge | Self::CommandTooLarge => 413,
             Self::UnsupportedMediaType => 415,
@@ -92,6 +98,7 @@ impl Code {
             Self::InvalidIdempotencyKey => "invalid_idempotency_key",
             Self::MalformedHead => "malformed_head",
             Self::UnknownPath => "unknown_path",
+            Self::NoSuchPlayer => "no_such_player",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::MisdirectedRequest => "misdirected_request",
             Self::RequestTimeout => "request_timeout",
@@ -104,6 +111,7 @@ impl Code {
             Self::HeadTooLarge => "head_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::KeyReused => "idempotency_key_reused",
+            Self::AnswerForgotten => "answer_forgotten",
             Self::Overloaded => "overloaded",
             Self::TooManyStreams => "too_many_streams",
             Self::TooManyConnections => "too_many_connections",
@@ -123,6 +131,7 @@ impl Code {
             Self::InvalidIdempotencyKey => "The Idempotency-Key is none",
             Self::MalformedHead => "The request cannot be read in one way only",
             Self::UnknownPath => "There is nothing at this path",
+            Self::NoSuchPlayer => "Nothing is known of the player",
             Self::MethodNotAllowed => "This path does not take this method",
             Self::MisdirectedRequest => "The Host is not this server",
             Self::RequestTimeout => "The request did not arrive in time",
@@ -135,6 +144,9 @@ impl Code {
             Self::HeadTooLarge => "The head of the request is too large",
             Self::UnsupportedMediaType => "The body must be application/json",
             Self::KeyReused => "The Idempotency-Key came before with other content",
+            Self::AnswerForgotten => {
+                "What was answered to this Idempotency-Key is not kept any more"
+            }
             Self::Overloaded => "More work waits than the server takes on",
             Self::TooManyStreams => "Too many event streams are open",
             Self::TooManyConnections => "Too many connections are open",
@@ -145,18 +157,22 @@ impl Code {
     }
 
     /// Whether the same request, sent again later, may be answered otherwise. A refusal is final
-    /// for its idempotency key; without one it may of course be tried again.
+    /// for its idempotency key; without one it may of course be tried again. A transaction of travel
+    /// that was aborted for no fault of its own may be begun anew.
     #[must_use]
-    pub const fn retryable(&self) -> bool {
-        matches!(
-            self,
-            Self::Overloaded
-                | Self::TooManyStreams
-                | Self::TooManyConnections
-                | Self::ReadOnly
-                | Self::Unavailable
-                | Self::RequestTimeout
-        )
+    pub fn retryable(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.is_passing(),
+            _ => matches!(
+                self,
+                Self::Overloaded
+                    | Self::TooManyStreams
+                    | Self::TooManyConnections
+                    | Self::ReadOnly
+                    | Self::Unavailable
+                    | Self::RequestTimeout
+            ),
+        }
     }
 
     /// Seconds for `Retry-After`, where waiting helps.

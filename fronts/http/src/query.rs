@@ -57,7 +57,7 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    fn limit(&mut self) -> Option<u16> {
+    pub(crate) fn limit(&mut self) -> Option<u16> {
         self.count("limit", LIMIT_DEFAULT)
     }
 

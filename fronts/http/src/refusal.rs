@@ -1,17 +1,21 @@
 //! The services' refusals: each has one status, one word and one title, and may have data.
 
 mod exchange;
+mod games;
 mod rooms;
+mod travel;
 
 use serde::ser::SerializeMap;
 
 use crate::problem::Code;
 
 /// A service's "no".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     Rooms(turnstile_rooms::Refusal),
     Exchange(turnstile_exchange::Refusal),
+    Games(turnstile_games::Refusal),
+    Travel(turnstile_travel::Refusal),
 }
 
 impl From<turnstile_rooms::Refusal> for Code {
@@ -26,34 +30,63 @@ impl From<turnstile_exchange::Refusal> for Code {
     }
 }
 
+impl From<turnstile_games::Refusal> for Code {
+    fn from(refusal: turnstile_games::Refusal) -> Self {
+        Self::Refused(Box::new(Refusal::Games(refusal)))
+    }
+}
+
+impl From<turnstile_travel::Refusal> for Code {
+    fn from(refusal: turnstile_travel::Refusal) -> Self {
+        Self::Refused(Box::new(Refusal::Travel(refusal)))
+    }
+}
+
 impl Refusal {
     /// The only mapping of refusals to statuses.
-    pub(crate) const fn status(self) -> u16 {
+    pub(crate) const fn status(&self) -> u16 {
         match self {
-            Self::Rooms(refusal) => rooms::status(refusal),
-            Self::Exchange(refusal) => exchange::status(refusal),
+            Self::Rooms(refusal) => rooms::status(*refusal),
+            Self::Exchange(refusal) => exchange::status(*refusal),
+            Self::Games(refusal) => games::status(refusal),
+            Self::Travel(refusal) => travel::status(refusal),
         }
     }
 
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn word(&self) -> &'static str {
         match self {
             Self::Rooms(refusal) => refusal.code(),
             Self::Exchange(refusal) => refusal.code(),
+            Self::Games(refusal) => refusal.code(),
+            Self::Travel(refusal) => refusal.code(),
         }
     }
 
-    pub(crate) const fn title(self) -> &'static str {
+    pub(crate) const fn title(&self) -> &'static str {
         match self {
-            Self::Rooms(refusal) => rooms::title(refusal),
-            Self::Exchange(refusal) => exchange::title(refusal),
+            Self::Rooms(refusal) => rooms::title(*refusal),
+            Self::Exchange(refusal) => exchange::title(*refusal),
+            Self::Games(refusal) => games::title(refusal),
+            Self::Travel(refusal) => travel::title(refusal),
+        }
+    }
+
+    /// Whether the same may be done when it is begun anew.
+    pub(crate) const fn is_passing(&self) -> bool {
+        match self {
+            Self::Rooms(_) | Self::Exchange(_) => false,
+            Self::Games(refusal) => games::is_passing(refusal),
+            Self::Travel(refusal) => travel::is_passing(refusal),
         }
     }
 
     /// Its data, as extension members.
-    pub(crate) fn put_data<M: SerializeMap>(self, map: &mut M) -> Result<(), M::Error> {
+    pub(crate) fn put_data<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
-            Self::Rooms(refusal) => rooms::put_data(map, &refusal),
-            Self::Exchange(refusal) => exchange::put_data(map, &refusal),
+            Self::Rooms(refusal) => rooms::put_data(map, refusal),
+            Self::Exchange(refusal) => exchange::put_data(map, refusal),
+            Self::Games(refusal) => games::put_data(map, refusal),
+            Self::Travel(refusal) => travel::put_data(map, refusal),
         }
     }
 }

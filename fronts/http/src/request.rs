@@ -286,6 +286,21 @@ impl Faults {
         self.take("cursor", text.map(parse_cursor).transpose())
     }
 
+    /// One of some words.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        field: &str,
+        text: &str,
+        choices: &[(&str, T)],
+    ) -> Option<T> {
+        let found = choices.iter().find(|(word, _)| *word == text);
+        if found.is_none() {
+            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            self.add(field, format_args!("one of {}", words.join(", ")));
+        }
+        found.map(|(_, choice)| *choice)
+    }
+
     /// What is wrong.
     pub(crate) fn problem(self) -> Problem {
         Problem::invalid(self.errors)

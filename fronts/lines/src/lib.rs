@@ -1,12 +1,14 @@
 //! Travel in command lines, as they are typed by hand or piped from a file: a sans-I/O codec.
 //!
 //! [`Lines`] finds the lines in a connection's bytes, [`read`] says what one asks for, and
-//! [`put_outcome`], [`put_itinerary`], [`put_help`] and [`put_exception`] write the answer: one line, or a block that
-//! ends with an empty line. Nothing here knows a socket or a clock.
+//! [`put_outcome`], [`put_itinerary`], [`put_help`] and [`put_exception`] write the answer: one
+//! line, or a block that ends with an empty line. [`client`] is the other side. Nothing here knows a
+//! socket or a clock.
 
 #![forbid(unsafe_code)]
 
 mod answers;
+pub mod client;
 mod frame;
 mod invalid;
 mod itineraries;

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use turnstile_client::{self as client, xml};
+use turnstile_client::{self as client, lines, xml};
 
 #[derive(Debug)]
 pub enum Error {
@@ -16,6 +16,8 @@ pub enum Error {
     Door(client::Error),
     /// The same, over XML.
     Xml(xml::Error),
+    /// The same, by lines.
+    Lines(lines::Error),
     /// `INFO` does not have this field: the server cannot be reconciled with.
     Field(&'static str),
     /// The server did not do what the run needs first; its whole answer.
@@ -33,6 +35,7 @@ impl fmt::Display for Error {
             Self::Poll(error) => write!(f, "waiting for sockets failed: {error}"),
             Self::Door(error) => write!(f, "the RESP door: {error}"),
             Self::Xml(error) => write!(f, "the XML door: {error}"),
+            Self::Lines(error) => write!(f, "the door of travel: {error}"),
             Self::Field(field) => write!(f, "INFO has no usable field `{field}`"),
             Self::Preparation { command, answer } => write!(f, "{command} was answered {answer}"),
         }
@@ -45,6 +48,7 @@ impl std::error::Error for Error {
             Self::Connect { error, .. } | Self::Poll(error) => Some(error),
             Self::Door(error) => Some(error),
             Self::Xml(error) => Some(error),
+            Self::Lines(error) => Some(error),
             Self::Setting(_) | Self::Field(_) | Self::Preparation { .. } => None,
         }
     }
@@ -59,5 +63,11 @@ impl From<client::Error> for Error {
 impl From<xml::Error> for Error {
     fn from(error: xml::Error) -> Self {
         Self::Xml(error)
+    }
+}
+
+impl From<lines::Error> for Error {
+    fn from(error: lines::Error) -> Self {
+        Self::Lines(error)
     }
 }

@@ -1,8 +1,9 @@
 //! The load generator and its proofs.
 //!
 //! [`pace`] is the one loop: it drives any [`pace::User`] over non-blocking sockets. [`rooms`],
-//! [`exchange`], [`rush`] and [`raw`] are what users do; all but the last end with a proof against
-//! the server. [`games`] has a loop of its own: its players do not ask, they play each other.
+//! [`exchange`], [`travel`], [`rush`] and [`raw`] are what users do; all but the last end with a
+//! proof against the server. [`games`] has a loop of its own: its players do not ask, they play
+//! each other.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +13,9 @@ pub mod pace;
 pub mod raw;
 pub mod rooms;
 pub mod rush;
+pub mod travel;
 
+mod charge;
 mod crew;
 mod door;
 mod error;

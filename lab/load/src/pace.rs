@@ -1,12 +1,14 @@
 //! The one pacing loop: users over non-blocking sockets, a thread per core.
 //!
 //! A user asks as soon as it has been answered: a closed loop. An operation is *due* when its
-//! user's slot becomes free, and *ready* at once; an open loop differs only in who says when an
-//! operation is due.
+//! user's slot becomes free, and *ready* at once. In an open loop the user says when its next
+//! operation is due, whether or not it has been answered by then; it is *free* for it at that
+//! instant or later, and what comes late counts.
 //!
 //! Invariant: between the end of the start and the end of the run, a worker neither allocates nor
 //! locks, unless a connection is lost.
 
+mod alarm;
 mod session;
 mod tally;
 mod worker;
@@ -21,7 +23,7 @@ use std::{
 use serde::Serialize;
 use turnstile_stats::{Histogram, Little, throughput};
 
-pub use tally::{Operation, Split, Tally, Words};
+pub use tally::{Operation, Split, Tally, Whole, Words};
 
 use crate::{
     Error,
@@ -55,11 +57,37 @@ pub trait User: fmt::Debug + Send {
     /// The names of the operations, by their number.
     const OPERATIONS: &'static [&'static str];
 
+    /// The names of what is made of several requests, by their number.
+    const WHOLES: &'static [&'static str] = &[];
+
     /// The most bytes that one request takes; room for a whole pipeline is made before the start.
     const REQUEST_BYTES_MAX: usize;
 
     /// Appends the next request; nothing when this user will never ask again. MUST NOT allocate.
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<Self::Ask>;
+
+    /// When the next request is due, in nanoseconds since the start; nothing: as soon as it can be
+    /// asked.
+    fn due(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether it is at something that it must finish, though the window is over.
+    fn goes_on(&self) -> bool {
+        false
+    }
+
+    /// Whether the times of a request belong to what is measured, where that is not only a matter
+    /// of the window.
+    fn measures(_ask: &Self::Ask) -> bool {
+        true
+    }
+
+    /// Is told that an answer has been counted, when its request was due, and from when on this
+    /// user was free for it; says whether something is whole by it. MUST NOT allocate.
+    fn heard(&mut self, _ask: &Self::Ask, _due: u64, _free: u64) -> Option<Ended> {
+        None
+    }
 
     /// Which operation a request was.
     fn operation(ask: &Self::Ask) -> usize;
@@ -87,6 +115,19 @@ pub enum Answer<'a> {
     Refused(&'a [u8]),
     /// A broken, forbidden or overloaded request, with its code.
     Error(&'a [u8]),
+}
+
+/// Something made of several requests that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its number among the wholes.
+    pub whole: usize,
+    /// When its first request was due, and its user free for it, in nanoseconds since the start.
+    pub due: u64,
+    pub free: u64,
+    /// Whether its times belong to what is measured, if the window says so, too.
+    pub measured: bool,
+    pub answer: Answer<'static>,
 }
 
 /// Bytes that are no answer: the connection is given up.
@@ -220,7 +261,7 @@ fn drive<U: User>(
         progress(&watch.look(pace, &boards, elapsed));
     })?;
     let mut totals = Totals {
-        tally: Tally::new(U::OPERATIONS),
+        tally: Tally::new(U::OPERATIONS, U::WHOLES),
         users: Vec::new(),
         slots: u64::try_from(slots).expect("users and pipeline are bounded"),
         window: pace.duration,

@@ -11,8 +11,10 @@ use std::{
 use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply};
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_http::{Code, Problem};
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::{Machine, Principal};
 
 use super::Door;
@@ -68,6 +70,8 @@ struct Desk {
 pub(super) enum Ticket {
     Rooms(Awaited<Rooms>),
     Exchange(Awaited<Exchange>),
+    Travel(Awaited<Travel>),
+    Games(Awaited<Games>),
     Status(Relay<ServerStatus>),
 }
 
@@ -92,6 +96,18 @@ impl Carried for Rooms {
 impl Carried for Exchange {
     fn ticket(awaited: Awaited<Self>) -> Ticket {
         Ticket::Exchange(awaited)
+    }
+}
+
+impl Carried for Travel {
+    fn ticket(awaited: Awaited<Self>) -> Ticket {
+        Ticket::Travel(awaited)
+    }
+}
+
+impl Carried for Games {
+    fn ticket(awaited: Awaited<Self>) -> Ticket {
+        Ticket::Games(awaited)
     }
 }
 
@@ -157,6 +173,8 @@ impl Ticket {
         match self {
             Self::Rooms(awaited) => awaited.relay(),
             Self::Exchange(awaited) => awaited.relay(),
+            Self::Travel(awaited) => awaited.relay(),
+            Self::Games(awaited) => awaited.relay(),
             Self::Status(relay) => relay,
         }
     }

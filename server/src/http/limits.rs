@@ -96,6 +96,9 @@ pub(super) const CANCELS_AT_ONCE: usize = 256;
 /// How long it takes until those that were not taken are sent again.
 pub(super) const CANCEL_AGAIN: Duration = Duration::from_millis(100);
 
+/// How long it takes until a late answer is asked for again, when the loop's queue was full.
+pub(super) const LATE_AGAIN: Duration = Duration::from_millis(100);
+
 /// Prices of each side in the channel `top`.
 pub(super) const TOP_LEVELS: u16 = 10;
 

@@ -1,7 +1,9 @@
 //! One operation: its command or query, carried to the loop, and the answer.
 
 mod exchange;
+mod games;
 mod rooms;
+mod travel;
 
 use std::sync::Arc;
 
@@ -11,25 +13,33 @@ use axum::{
     http::{Response, header},
     routing::{MethodFilter, MethodRouter},
 };
-use turnstile_http::{Matches, matches_any};
-use turnstile_types::Machine;
+use turnstile_http::{Matches, Problem, Told, matches_any};
+use turnstile_types::{Machine, Position};
 
 use super::{
     Door,
-    call::Call,
-    reply::{
-        Shown, Trouble, answer_told, link_next, not_modified, outcome_response, told_response,
-    },
+    call::{Call, broken_path},
+    reply::{Shown, Trouble, at, link_next, not_modified, outcome_response, told_response},
 };
 
 pub(super) type Answered = Result<Response<Body>, Trouble>;
-type OnePath = Result<Path<String>, PathRejection>;
+pub(super) type OnePath = Result<Path<String>, PathRejection>;
 type TwoPath = Result<Path<(String, String)>, PathRejection>;
 type TheDoor = State<Arc<Door>>;
 
 /// The function of an operation of one of the services.
 pub(super) fn function(filter: MethodFilter, id: &str) -> Option<MethodRouter<Arc<Door>>> {
-    rooms::function(filter, id).or_else(|| exchange::function(filter, id))
+    rooms::function(filter, id)
+        .or_else(|| exchange::function(filter, id))
+        .or_else(|| games::function(filter, id))
+        .or_else(|| travel::function(filter, id))
+}
+
+/// Asserts that the request is all in its path.
+fn bare(call: &Call) -> Result<(), Trouble> {
+    call.no_body()?;
+    call.parameters(&[]).one("")?;
+    Ok(())
 }
 
 /// A command as the loop takes it. Requests are made into orders before anything is awaited, so
@@ -56,11 +66,24 @@ async fn execute<M: Shown>(door: &Door, order: Order) -> Answered {
     outcome_response::<M>(&reply)
 }
 
-/// Answers a read: with a link to the next page, or only that nothing has changed since the client
-/// looked.
+/// The path's one parameter.
+pub(super) fn part<T>(
+    path: OnePath,
+    read: impl FnOnce(&str) -> Result<T, Problem>,
+) -> Result<T, Trouble> {
+    let Path(text) = path.map_err(|_rejected| broken_path())?;
+    Ok(read(&text)?)
+}
+
 async fn read<M: Shown>(door: &Door, call: &Call, query: M::Query) -> Answered {
     let (position, answer) = door.courier.query::<M>(query).await?;
-    let mut told = answer_told::<M>(position, &answer)?;
+    show(call, position, M::tell_answer(&answer))
+}
+
+/// Answers a read: with a link to the next page, or only that nothing has changed since the client
+/// looked.
+fn show(call: &Call, position: Position, told: Result<Told, Problem>) -> Answered {
+    let mut told = at(position, told)?;
     let next = told.next.take();
     let is_known = told.etag.as_deref().is_some_and(|etag| {
         let known = call.header(header::IF_NONE_MATCH);

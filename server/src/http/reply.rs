@@ -10,7 +10,7 @@ use turnstile_embedded::Reply;
 use turnstile_exchange::Exchange;
 use turnstile_http::{Problem, Told, exchange, tell_answer, tell_outcome};
 use turnstile_rooms::Rooms;
-use turnstile_types::Position;
+use turnstile_types::{Machine, Position};
 
 use super::courier::Carried;
 
@@ -108,11 +108,16 @@ impl Shown for Exchange {
 /// The response to a command.
 pub(super) fn outcome_response<M: Shown>(reply: &Reply<M>) -> Result<Response<Body>, Trouble> {
     let told = M::tell_outcome(reply.position, reply.replayed, &reply.outcome)?;
+    Ok(done_response::<M>(told, reply))
+}
+
+/// The response to a command that was done.
+pub(super) fn done_response<M: Machine>(told: Told, reply: &Reply<M>) -> Response<Body> {
     let mut response = told_response(told, reply.position);
     if reply.replayed {
         response.headers_mut().insert(REPLAYED, TRUE);
     }
-    Ok(response)
+    response
 }
 
 /// What a query that was answered at `position` is told.
@@ -120,7 +125,12 @@ pub(super) fn answer_told<M: Shown>(
     position: Position,
     answer: &M::Answer,
 ) -> Result<Told, Trouble> {
-    let told = M::tell_answer(answer).map_err(|refused| Problem {
+    at(position, M::tell_answer(answer))
+}
+
+/// Notes where a query was answered.
+pub(super) fn at(position: Position, told: Result<Told, Problem>) -> Result<Told, Trouble> {
+    let told = told.map_err(|refused| Problem {
         position: Some(position),
         ..refused
     })?;

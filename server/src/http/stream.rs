@@ -20,12 +20,15 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_http::{
     Code, EventId, FieldError, Place as FieldPlace, Problem,
     exchange::{self, Interest},
-    put_event, put_lagged, put_reset,
+    games::{self, Form},
+    put_event, put_lagged, put_reset, travel,
 };
 use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::Machine;
 
 use super::{Door, call::Call, documents::content, operations::Answered, reply::Trouble};
@@ -140,6 +143,38 @@ impl Streamed for Exchange {
     }
 }
 
+impl Streamed for Games {
+    type Filter = ();
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.games
+    }
+
+    fn is_wanted((): &(), _event: &Self::Event) -> bool {
+        true
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        games::put_event(Form::Events, event, out);
+    }
+}
+
+impl Streamed for Travel {
+    type Filter = ();
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.travel
+    }
+
+    fn is_wanted((): &(), _event: &Self::Event) -> bool {
+        true
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        travel::put_event(event, out);
+    }
+}
+
 /// One follower of a feed.
 ///
 /// It keeps nothing but its place: frames are made when the connection can take one, so a slow
@@ -157,11 +192,23 @@ struct Stream<M: Streamed> {
 }
 
 pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    whole::<Rooms>(door, &call)
+}
+
+pub(super) async fn travel(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    whole::<Travel>(door, &call)
+}
+
+/// A stream of everything that happens, of a service whose feed is always kept.
+fn whole<M: Streamed<Filter = ()>>(door: Arc<Door>, call: &Call) -> Answered
+where
+    Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
     let since = call.parameters(&["since"]).one("since")?;
-    let last = last_event(&call, since)?;
+    let last = last_event(call, since)?;
     let seat = Seat::take(&door)?;
-    let follower = door.rooms.follow();
-    Ok(Stream::<Rooms>::open(door, last, (), (seat, follower)))
+    let follower = M::source(&door).follow();
+    Ok(Stream::open(door, last, (), (seat, follower)))
 }
 
 pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answered {
@@ -177,8 +224,19 @@ pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answe
     Ok(Stream::<Exchange>::open(door, last, filter, both))
 }
 
+pub(super) async fn games(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    let (last, both) = {
+        let since = call.parameters(&["since"]).one("since")?;
+        let last = last_event(&call, since)?;
+        (last, (Seat::take(&door)?, door.games.follow()))
+    };
+    // Once the loop has answered anything, it knows that the feed is to be kept.
+    door.courier.status().await?;
+    Ok(Stream::<Games>::open(door, last, (), both))
+}
+
 /// The event that the client saw last: a browser that comes back says it in a header.
-fn last_event(call: &Call, since: Option<String>) -> Result<Option<EventId>, Trouble> {
+pub(super) fn last_event(call: &Call, since: Option<String>) -> Result<Option<EventId>, Trouble> {
     let last = match call.header(LAST_EVENT_ID) {
         Some(last) => Some((FieldPlace::Header, "Last-Event-ID", last.to_owned())),
         None => since.map(|since| (FieldPlace::Query, "since", since)),

@@ -6,9 +6,13 @@ mod events;
 mod exchange;
 mod feed;
 mod framing;
+mod games;
 mod limits;
+mod operators;
+mod play;
 mod rooms;
 mod socket;
+mod travel;
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -57,7 +61,10 @@ impl Site {
     }
 
     fn open_with(limits: HttpLimits) -> Self {
-        let running = start(&settings(None)).unwrap();
+        Self::of(start(&settings(None)).unwrap(), limits)
+    }
+
+    fn of(running: Running, limits: HttpLimits) -> Self {
         let mut site = Self::before(running.gate(), limits);
         site.running = Some(running);
         site
@@ -76,9 +83,13 @@ impl Site {
         let address = listener.local_addr().unwrap();
         let feed = Arc::new(Feed::new(Position(0)));
         let (ending, ended) = mpsc::sync_channel(1);
+        let exchange = Arc::new(Feed::while_followed(Position(0), limits.events));
+        let travel = Arc::new(Feed::new(Position(0)));
+        let rooms = Arc::clone(&feed);
         let feeds = Feeds {
-            rooms: Arc::clone(&feed),
-            exchange: Arc::new(Feed::while_followed(Position(0), limits.events)),
+            rooms,
+            exchange,
+            travel,
             games: Arc::new(Feed::while_followed(Position(0), limits.events)),
         };
         let counters = Arc::new(Counters::default());

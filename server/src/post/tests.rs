@@ -28,20 +28,20 @@ impl End {
             roles,
             ..Settings::FIRST
         };
-        end.apply(Command::Configure(settings));
-        end.apply(Command::Recover);
+        end.apply(&Command::Configure(settings));
+        end.apply(&Command::Recover);
         assert_eq!(end.route.meet(7), None);
         end
     }
 
-    fn apply(&mut self, command: Command) {
+    fn apply(&mut self, command: &Command) {
         self.position += 1;
         let context = Context {
             position: Position(self.position),
             now: Timestamp(1),
             principal: &Principal::local(),
         };
-        self.travel.apply(&context, &command);
+        self.travel.apply(&context, command);
     }
 
     /// What it sends at this time, with this room.
@@ -63,17 +63,17 @@ impl End {
 
     fn hears(&mut self, parcels: Vec<Parcel>) {
         for parcel in parcels {
-            self.apply(Command::Deliver(parcel));
+            self.apply(&Command::Deliver(parcel));
         }
     }
 
     /// Asks something of the desk.
     fn asks(&mut self) {
-        self.apply(Command::Start);
+        self.apply(&Command::Start);
         let item = turnstile_travel::Item::Flight(1);
         let step = Step::Query { item };
         let xid = Xid(self.travel.totals().xids);
-        self.apply(Command::Within { xid, step });
+        self.apply(&Command::Within { xid, step });
     }
 }
 
@@ -153,7 +153,7 @@ fn the_middleware_greets_in_time_and_a_desk_when_it_owes_an_acknowledgement() {
     middleware.asks();
     desk.hears(middleware.sends(later, usize::MAX));
     middleware.hears(desk.sends(later, usize::MAX));
-    middleware.apply(Command::Abort { xid: Xid(1) });
+    middleware.apply(&Command::Abort { xid: Xid(1) });
     desk.hears(middleware.sends(later, usize::MAX));
     assert_eq!(middleware.travel.unacknowledged(DESK), 1);
     let acknowledged = desk.sends(later + PERIOD, usize::MAX);

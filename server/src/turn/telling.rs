@@ -77,6 +77,10 @@ impl FastLoop {
             if !followers.is_empty() {
                 tell(travel::CHANNEL, &travel::event_json(&event));
             }
+            // A late answer may be long, and is for the one who asked.
+            if !matches!(event.kind, EventKind::Answered { .. }) {
+                self.travel.publish(event);
+            }
         }
         if !self.followers.is_empty() {
             self.send_told(self.followers.clone());

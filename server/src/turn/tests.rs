@@ -19,6 +19,7 @@ use crate::{
     counters::Counters,
     feed::{Feed, Reading, Start},
     gate::{Ask, Gate},
+    http::Feeds,
     pace::Pace,
 };
 
@@ -66,6 +67,7 @@ impl Workbench {
         let feeds = Feeds {
             rooms: Arc::clone(&feed),
             exchange: Arc::new(Feed::new(Position(0))),
+            travel: Arc::new(Feed::new(Position(0))),
             games: Arc::new(Feed::new(Position(0))),
         };
         let shared = (feeds, Arc::clone(&signals));

@@ -244,9 +244,18 @@ fn a_peer_that_makes_no_sense_is_told_why_and_closed_and_the_desk_serves_on() {
         assert!(told.starts_with("tsdesk\u{1}\0"), "{why}: {told:?}");
         assert!(told.contains(why), "{why}: {told:?}");
     }
-
     let mut peer = client(&desk, "desk");
-    peer.send([flights(), parcel(Desk::Flights, 5, Body::Request(None))].concat());
+    peer.send(flights());
+    await_info(&desk, "travel_line_flights:connected=1");
+    stop(desk);
+}
+
+#[test]
+fn a_middleware_from_the_past_is_refused_and_the_one_that_is_known_is_not() {
+    let desk = desks(Desks::only(Desk::Flights));
+    let flights = hello(Desk::Flights, 5);
+    let mut peer = client(&desk, "desk");
+    peer.send([flights, parcel(Desk::Flights, 5, Body::Request(None))].concat());
     await_info(&desk, ",peer_life=5|");
     let mut past = client(&desk, "desk");
     past.send(hello(Desk::Flights, 4));

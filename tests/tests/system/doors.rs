@@ -54,3 +54,39 @@ fn what_is_booked_at_one_door_is_known_and_cancelled_at_the_other() {
         "0\nended\n"
     );
 }
+
+#[test]
+fn a_transaction_that_one_door_has_open_keeps_another_waiting() {
+    let door = door();
+    let post = ["--request", "POST"];
+    let started = curl(&door, "/v1/travel/transactions", &post);
+    let xid = started["xid"].as_u64().expect("a transaction has a number");
+    let tx = format!("/v1/travel/transactions/{xid}");
+    let seats = ["--json", r#"{"item":"flight-8","count":2,"price":70}"#];
+    assert!(curl(&door, &format!("{tx}/items"), &seats)["position"].is_u64());
+    let customer = ["--json", r#"{"customer":41}"#];
+    assert_eq!(
+        curl(&door, &format!("{tx}/customers"), &customer)["customer"],
+        41
+    );
+
+    let started = redis_cli(&door, &["TRAVEL.START"], "");
+    let ["1", other, _] = started.lines().collect::<Vec<_>>()[..] else {
+        panic!("not started: {started}");
+    };
+    let words = ["TRAVEL.RESERVE", other, "41", "flight-8"];
+    let sold = std::thread::scope(|scope| {
+        let sold = scope.spawn(|| redis_cli(&door, &words, ""));
+        let waiting = "/v1/travel/transactions?state=waiting";
+        while curl(&door, waiting, &[])["transactions"][0]["waits_for"] != xid {
+            assert!(!sold.is_finished(), "nothing keeps it from being done");
+        }
+        assert!(curl(&door, &format!("{tx}/commit"), &post)["position"].is_u64());
+        sold.join().expect("redis-cli ends")
+    });
+    assert!(sold.starts_with("1\n"), "{sold}");
+    assert!(redis_cli(&door, &["TRAVEL.COMMIT", other], "").starts_with("1\n"));
+    let bill = json!({"customer": 41, "total": 70,
+        "lines": [{"item": "flight-8", "count": 1, "price": 70}]});
+    assert_eq!(curl(&door, "/v1/travel/customers/41", &[]), bill);
+}

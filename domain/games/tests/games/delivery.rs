@@ -34,6 +34,8 @@ enum Act {
     Play { pair: usize, first_wins: bool },
     /// The arena's link sends everything that is not acknowledged, of which so many arrive.
     Send { arrive: usize, acknowledged: usize },
+    /// One of those that are not acknowledged arrives alone, perhaps before its turn.
+    Skip { index: usize },
     /// Something that was sent long ago arrives again.
     Repeat { index: usize },
     /// Either process is killed and started again.
@@ -46,6 +48,7 @@ fn acts() -> impl Strategy<Value = Act> {
             .prop_map(|(pair, first_wins)| Act::Play { pair, first_wins }),
         3 => (0..6_usize, 0..6_usize)
             .prop_map(|(arrive, acknowledged)| Act::Send { arrive, acknowledged }),
+        2 => (0..6_usize).prop_map(|index| Act::Skip { index }),
         2 => (0..30_usize).prop_map(|index| Act::Repeat { index }),
         1 => any::<bool>().prop_map(|arena| Act::Restart { arena }),
     ]
@@ -74,6 +77,12 @@ impl World {
                 arrive,
                 acknowledged,
             } => self.send(arrive, acknowledged),
+            Act::Skip { index } => {
+                let parcel = self.arena.games.unreported(0).nth(index);
+                if let Some(parcel) = parcel {
+                    self.deliver(&parcel);
+                }
+            }
             Act::Repeat { index } => {
                 if let Some(parcel) = self.sent.get(index).copied() {
                     self.deliver(&parcel);

@@ -1,13 +1,16 @@
 //! A directory of the operating system.
 
+mod direct;
+
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rustix::fs::{Advice, FallocateFlags};
 
+use self::direct::Direct;
 use super::{Disk, DiskFile};
 
 /// The file whose lock keeps a second process out. It is never removed: a lock on a removed file
@@ -21,6 +24,15 @@ const ZEROS_BYTES: usize = 1024 * 1024;
 #[derive(Clone, Debug)]
 pub struct RealDisk {
     path: Arc<Path>,
+    is_direct: bool,
+}
+
+/// A file of the operating system.
+#[derive(Debug)]
+pub struct RealFile {
+    file: File,
+    /// The way past the page cache, as long as the file is written from its beginning to its end.
+    direct: Mutex<Option<Direct>>,
 }
 
 /// The exclusive lock of a directory; the system releases it when the process ends in any way.
@@ -44,7 +56,21 @@ impl RealDisk {
                 File::open(parent)?.sync_all()?;
             }
         }
-        Ok(Self { path: path.into() })
+        Ok(Self {
+            path: path.into(),
+            is_direct: false,
+        })
+    }
+
+    /// The same directory for whoever syncs every write: what is written to new files of fixed size
+    /// goes past the page cache, where the file system can. Who does not sync would wait for the
+    /// disk at each write instead.
+    #[must_use]
+    pub fn direct(self) -> Self {
+        Self {
+            is_direct: true,
+            ..self
+        }
     }
 
     /// Where the directory is.
@@ -55,7 +81,7 @@ impl RealDisk {
 }
 
 impl Disk for RealDisk {
-    type File = File;
+    type File = RealFile;
     type Lock = RealLock;
 
     fn lock(&self) -> io::Result<Option<RealLock>> {
@@ -88,25 +114,37 @@ impl Disk for RealDisk {
         Ok(names)
     }
 
-    fn create(&self, name: &str, bytes: u64) -> io::Result<File> {
+    fn create(&self, name: &str, bytes: u64) -> io::Result<RealFile> {
+        let path = self.path.join(name);
         let file = OpenOptions::new()
             .create(true)
             .truncate(true)
             .read(true)
             .write(true)
-            .open(self.path.join(name))?;
+            .open(&path)?;
+        let mut direct = None;
         if bytes > 0 {
             allocate(&file, bytes)?;
             fill_with_zeros(&file, bytes)?;
+            if self.is_direct {
+                direct = Direct::open(&path, bytes);
+            }
         }
-        Ok(file)
+        Ok(RealFile {
+            file,
+            direct: Mutex::new(direct),
+        })
     }
 
-    fn open(&self, name: &str) -> io::Result<File> {
-        OpenOptions::new()
+    fn open(&self, name: &str) -> io::Result<RealFile> {
+        let file = OpenOptions::new()
             .read(true)
             .write(true)
-            .open(self.path.join(name))
+            .open(self.path.join(name))?;
+        Ok(RealFile {
+            file,
+            direct: Mutex::new(None),
+        })
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -157,24 +195,34 @@ fn fill_with_zeros(file: &File, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-impl DiskFile for File {
+impl DiskFile for RealFile {
     fn size(&self) -> io::Result<u64> {
-        Ok(self.metadata()?.len())
+        Ok(self.file.metadata()?.len())
     }
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        self.read_exact_at(buffer, offset)
+        self.file.read_exact_at(buffer, offset)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.write_all_at(bytes, offset)
+        let mut way = self.direct.lock().expect("nobody panics in a write");
+        if let Some(direct) = way.as_mut().filter(|way| way.takes(bytes, offset)) {
+            match direct.write(bytes, offset) {
+                // The disk wants larger blocks, or the file system nothing of it at all.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                outcome => return outcome,
+            }
+        }
+        // Who writes in another order than forward has another way from now on.
+        *way = None;
+        self.file.write_all_at(bytes, offset)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        Self::sync_data(self)
+        self.file.sync_data()
     }
 
     fn forget_cache(&self) -> io::Result<()> {
-        Ok(rustix::fs::fadvise(self, 0, None, Advice::DontNeed)?)
+        Ok(rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed)?)
     }
 }

@@ -6,6 +6,7 @@ use turnstile_journal::snapshot::{self, Draft};
 use turnstile_journal::{
     Chores, Disk, DiskFile, Durability, Journal, Log, OpenError, Options, RealDisk, retire,
 };
+use turnstile_seed::Random;
 use turnstile_types::{Position, Sink};
 
 use crate::{commit, history, long_history};
@@ -20,7 +21,10 @@ const OPTIONS: Options = Options {
 fn groups_survive_the_end_of_a_journal_that_was_closed_or_not() {
     for durability in [Durability::Sync, Durability::Os] {
         let directory = tempfile::tempdir().unwrap();
-        let disk = RealDisk::open(directory.path().join("data")).unwrap();
+        let mut disk = RealDisk::open(directory.path().join("data")).unwrap();
+        if durability == Durability::Sync {
+            disk = disk.direct();
+        }
         let options = Options {
             durability,
             ..OPTIONS
@@ -65,6 +69,38 @@ fn segments_are_as_long_as_they_say_and_filled_with_zeros() {
     file.read_at(&mut tail, 3_000_000).unwrap();
     assert_eq!(&tail, b"behind");
     assert!(file.read_at(&mut tail, 3_000_001).is_err());
+}
+
+#[test]
+fn a_file_holds_what_was_written_and_zeros_however_its_writes_follow_each_other() {
+    const SIZE: usize = 1 << 20;
+    let directory = tempfile::tempdir().unwrap();
+    let disk = RealDisk::open(directory.path()).unwrap().direct();
+    let mut random = Random::new(7);
+    for _ in 0..40 {
+        let file = disk.create("file", SIZE as u64).unwrap();
+        let mut model = vec![0; SIZE];
+        let mut end = 0;
+        for step in 1..30 {
+            let length = random.pick(&[1, 134, 4_095, 4_096, 9_000, 300_000]);
+            let gap = random.pick(&[0, 0, 0, 1, 4_096, 50_000]);
+            let offset = if random.one_in(20) {
+                end / 2
+            } else {
+                end + gap
+            };
+            if offset + length > SIZE {
+                break;
+            }
+            end = offset + length;
+            file.write_at(&vec![step; length], offset as u64).unwrap();
+            model[offset..end].fill(step);
+        }
+        file.sync_data().unwrap();
+        let mut read = vec![0; SIZE];
+        file.read_at(&mut read, 0).unwrap();
+        assert!(read == model, "the last write ended at {end}");
+    }
 }
 
 #[test]

@@ -207,16 +207,6 @@ impl Faults {
         None
     }
 
-    /// One of some words.
-    fn choice<T: Copy>(&mut self, field: &str, text: &str, choices: &[(&str, T)]) -> Option<T> {
-        let found = choices.iter().find(|(word, _)| *word == text);
-        if found.is_none() {
-            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-            self.add(field, format_args!("one of {}", words.join(", ")));
-        }
-        found.map(|(_, choice)| *choice)
-    }
-
     fn time_in_force(
         &mut self,
         word: Option<&str>,

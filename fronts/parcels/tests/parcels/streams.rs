@@ -10,7 +10,7 @@ fn read(stream: &[u8], cuts: &[usize]) -> (Vec<String>, Option<Broken>) {
     let (mut found, mut start, mut end) = (Vec::new(), 0, 0);
     let mut cuts = cuts.iter().copied().cycle();
     while end < stream.len() {
-        end = stream.len().min(end + cuts.next().unwrap());
+        end = stream.len().min(end + cuts.next().expect("it goes round"));
         loop {
             match frames.next(&stream[start..end]) {
                 Err(broken) => return (found, Some(broken)),

@@ -5,12 +5,10 @@ use std::{collections::BTreeMap, net::SocketAddr};
 use turnstile_client::{Connection, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Decimal};
 
-use super::{
-    Market,
-    proof::{Charge, text},
-};
+use super::{Market, proof::text};
 use crate::{
     Error,
+    charge::Charge,
     door::{self, field, refusal},
 };
 

@@ -14,12 +14,11 @@ use super::{
     statuses::{self, Statuses},
 };
 use crate::{
-    Error, door,
+    Error,
+    charge::Charge,
+    door,
     pace::{Tally, Totals},
 };
-
-/// How many violations of one kind are told one by one.
-const TOLD_MAX: usize = 5;
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug)]
@@ -59,23 +58,6 @@ pub struct Proof {
     pub left_out: u64,
     /// A sentence for each broken promise; when there is none, the run is proven.
     pub violations: Vec<String>,
-}
-
-/// Violations of one kind: the first few are told.
-#[derive(Debug, Default)]
-pub(super) struct Charge {
-    told: Vec<String>,
-    more: u64,
-}
-
-impl Charge {
-    pub(super) fn add(&mut self, sentence: impl FnOnce() -> String) {
-        if self.told.len() < TOLD_MAX {
-            self.told.push(sentence());
-        } else {
-            self.more += 1;
-        }
-    }
 }
 
 impl Counters {
@@ -301,11 +283,7 @@ impl Proof {
     }
 
     fn accuse(&mut self, charge: Charge) {
-        self.violations.extend(charge.told);
-        if charge.more > 0 {
-            self.violations
-                .push(format!("and {} more like that", Count(charge.more)));
-        }
+        self.violations.extend(charge.sentences());
     }
 }
 

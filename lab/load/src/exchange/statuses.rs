@@ -7,14 +7,10 @@ use turnstile_client::{Connection, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal, OrderId, Side};
 use turnstile_xml::client::{Outgoing, Part, Replies, Reply, ReplyKind};
 
-use super::{
-    Config, Door, Market, Trader,
-    market::connect_xml,
-    proof::{Charge, text},
-    trader::Sent,
-};
+use super::{Config, Door, Market, Trader, market::connect_xml, proof::text, trader::Sent};
 use crate::{
     Error,
+    charge::Charge,
     door::{self, field},
 };
 

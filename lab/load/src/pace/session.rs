@@ -9,7 +9,7 @@ use std::{
 
 use mio::{Interest, Registry, Token, event::Event, net::TcpStream};
 
-use super::{Answer, Heard, Pace, Tally, User, tally::Instants};
+use super::{Answer, Ended, Heard, Pace, Tally, User, alarm::Alarms, tally::Instants};
 
 /// The most bytes of an unfinished answer that are kept between two reads; our answers have some
 /// hundred.
@@ -39,6 +39,7 @@ pub(super) struct Desk {
     pub(super) last_answer: u64,
     /// Sessions without a connection, or with one in the making.
     pub(super) down: usize,
+    pub(super) alarms: Alarms,
     /// When the measured window begins and ends, in nanoseconds since the start.
     pub(super) measured_from: u64,
     pub(super) stop: u64,
@@ -50,11 +51,12 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn new(pace: &Pace, operations: &[&'static str], registry: Registry) -> Self {
+    pub(super) fn new(pace: &Pace, tally: Tally, registry: Registry, alarms: Alarms) -> Self {
         let measured_from = nanos(pace.warm_up);
         Self {
             registry,
-            tally: Tally::new(operations),
+            tally,
+            alarms,
             answered: 0,
             refused: 0,
             failed: 0,
@@ -81,6 +83,11 @@ impl Desk {
     pub(super) fn now(&self) -> u64 {
         nanos(self.start.elapsed())
     }
+
+    /// Whether what is answered now is part of the measured window.
+    fn measures(&self, done: u64) -> bool {
+        (self.measured_from..self.stop).contains(&done)
+    }
 }
 
 fn nanos(duration: Duration) -> u64 {
@@ -105,6 +112,8 @@ pub(super) struct Session<U: User> {
     flights: VecDeque<Flight<U::Ask>>,
     unsent: usize,
     finished: bool,
+    /// Whether an alarm will wake it.
+    rests: bool,
     /// Whether it goes when it will never ask again.
     leaves: bool,
 }
@@ -124,6 +133,7 @@ enum Line {
 struct Flight<A> {
     ask: A,
     due: u64,
+    free: u64,
     ready: u64,
     sent: u64,
 }
@@ -156,6 +166,7 @@ impl<U: User> Session<U> {
             flights: VecDeque::with_capacity(desk.pipeline),
             unsent: 0,
             finished: false,
+            rests: false,
             leaves,
         })
     }
@@ -170,6 +181,14 @@ impl<U: User> Session<U> {
         if self.flush(desk).is_err() {
             self.lose(desk);
         }
+    }
+
+    /// Its alarm rings.
+    pub(super) fn wake(&mut self, desk: &mut Desk) {
+        if let Line::Up(_) = self.line {
+            return self.begin(desk);
+        }
+        self.rests = false;
     }
 
     /// Connects for the first time.
@@ -338,12 +357,17 @@ impl<U: User> Session<U> {
             self.flights.pop_front();
             let instants = Instants {
                 due: flight.due,
+                free: flight.free,
                 ready: flight.ready,
                 sent: flight.sent,
                 first_byte,
                 done: now,
             };
             Self::count(&flight.ask, answer, &instants, desk);
+            let ended = self.user.heard(&flight.ask, flight.due, flight.free);
+            if let Some(ended) = ended {
+                Self::count_whole(&ended, now, desk);
+            }
             first_byte = now;
         }
         let rest = &bytes[used..];
@@ -357,7 +381,7 @@ impl<U: User> Session<U> {
     }
 
     fn count(ask: &U::Ask, answer: Answer<'_>, instants: &Instants, desk: &mut Desk) {
-        let measured = (desk.measured_from..desk.stop).contains(&instants.done);
+        let measured = desk.measures(instants.done) && U::measures(ask);
         let operation = U::operation(ask);
         desk.tally.record(operation, answer, instants, measured);
         desk.in_flight -= 1;
@@ -370,9 +394,15 @@ impl<U: User> Session<U> {
         }
     }
 
-    /// Fills the pipeline. In a closed loop a slot is due, and ready, the moment it is free.
+    fn count_whole(ended: &Ended, done: u64, desk: &mut Desk) {
+        let measured = desk.measures(done) && ended.measured;
+        desk.tally.record_whole(ended, done, measured);
+    }
+
+    /// Fills the pipeline. In a closed loop a slot is due, and ready, the moment it is free; in an
+    /// open one it rests until its user says that it is due.
     fn ask(&mut self, desk: &mut Desk, now: u64) {
-        if now >= desk.stop {
+        if now >= desk.stop && !self.user.goes_on() {
             return;
         }
         if self.written > 0 {
@@ -380,6 +410,12 @@ impl<U: User> Session<U> {
             self.written = 0;
         }
         while self.flights.len() < desk.pipeline && !self.finished {
+            let due = self.user.due().unwrap_or(now);
+            if due > now {
+                return self.rest(due, desk);
+            }
+            let free = if self.rests { due } else { now };
+            self.rests = false;
             let Some(ask) = self.user.ask(&mut self.outbox) else {
                 self.finished = true;
                 desk.finished += 1;
@@ -387,12 +423,21 @@ impl<U: User> Session<U> {
             };
             self.flights.push_back(Flight {
                 ask,
-                due: now,
+                due,
+                free,
                 ready: now,
                 sent: now,
             });
             self.unsent += 1;
             desk.in_flight += 1;
+        }
+    }
+
+    /// Nothing is asked before this instant.
+    fn rest(&mut self, until: u64, desk: &mut Desk) {
+        if !self.rests && until < desk.stop {
+            self.rests = true;
+            desk.alarms.set(until, self.token.0);
         }
     }
 

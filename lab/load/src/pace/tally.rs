@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use turnstile_stats::{Histogram, units::to_float};
 
-use super::Answer;
+use super::{Answer, Ended};
 
 /// How many different reasons or codes are told apart; more count as `other`.
 const WORDS_MAX: usize = 24;
@@ -18,6 +18,8 @@ const WORD_BYTES_MAX: usize = 32;
 pub(super) struct Instants {
     /// When it should have been sent.
     pub(super) due: u64,
+    /// When its user was free for it, not before it was due.
+    pub(super) free: u64,
     /// When the generator noticed.
     pub(super) ready: u64,
     /// When its first byte was given to the socket.
@@ -32,6 +34,11 @@ pub(super) struct Instants {
 #[derive(Clone, Debug)]
 pub struct Tally {
     pub operations: Vec<Operation>,
+    /// What is made of several requests.
+    pub wholes: Vec<Whole>,
+    /// From free to ready: how late the generator was, of what was measured and had an instant at
+    /// which it was due.
+    pub lag: Histogram,
     /// Connections that ended while they were wanted; each is made again.
     pub connections_lost: u64,
     /// Attempts to connect again that failed.
@@ -54,10 +61,28 @@ pub struct Operation {
     pub times: Histogram,
 }
 
+/// The counts of something that is made of several requests, over the whole run, and its times in
+/// the window.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    pub name: &'static str,
+    pub done: u64,
+    /// By reason.
+    pub refused: Words,
+    /// By code.
+    pub errors: Words,
+    /// From due to done, of all that was done in the measured window: what a user feels.
+    pub response: Histogram,
+    /// From the instant at which its user was free for it: what the server did.
+    pub service: Histogram,
+}
+
 /// Where a request's time went, on average, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Split {
-    /// From due to ready: the generator came late. Always zero in a closed loop.
+    /// From due to free: its user was still at what came before. Always zero in a closed loop.
+    pub backlog: f64,
+    /// From free to ready: the generator came late. Always zero in a closed loop.
     pub lag: f64,
     /// From ready to sent: in the generator, or waiting for the socket to take more.
     pub sending: f64,
@@ -71,6 +96,7 @@ pub struct Split {
 #[derive(Clone, Copy, Debug, Default)]
 struct Gaps {
     count: u64,
+    backlog: u64,
     lag: u64,
     sending: u64,
     answering: u64,
@@ -91,7 +117,7 @@ struct Word {
 }
 
 impl Tally {
-    pub(super) fn new(operations: &[&'static str]) -> Self {
+    pub(super) fn new(operations: &[&'static str], wholes: &[&'static str]) -> Self {
         let operation = |&name| Operation {
             name,
             done: 0,
@@ -100,8 +126,18 @@ impl Tally {
             unknown: 0,
             times: Histogram::new(),
         };
+        let whole = |&name| Whole {
+            name,
+            done: 0,
+            refused: Words::new(),
+            errors: Words::new(),
+            response: Histogram::new(),
+            service: Histogram::new(),
+        };
         Self {
             operations: operations.iter().map(operation).collect(),
+            wholes: wholes.iter().map(whole).collect(),
+            lag: Histogram::new(),
             connections_lost: 0,
             connects_failed: 0,
             gaps: Gaps::default(),
@@ -128,10 +164,28 @@ impl Tally {
         if measured {
             counts.times.record(instants.done - instants.due);
             self.gaps.count += 1;
-            self.gaps.lag += instants.ready - instants.due;
+            if instants.ready > instants.free {
+                self.lag.record(instants.ready - instants.free);
+            }
+            self.gaps.backlog += instants.free - instants.due;
+            self.gaps.lag += instants.ready - instants.free;
             self.gaps.sending += instants.sent - instants.ready;
             self.gaps.answering += instants.first_byte - instants.sent;
             self.gaps.reading += instants.done - instants.first_byte;
+        }
+    }
+
+    /// Counts what is whole now; its times only when `measured` and done.
+    pub(super) fn record_whole(&mut self, ended: &Ended, done: u64, measured: bool) {
+        let counts = &mut self.wholes[ended.whole];
+        match ended.answer {
+            Answer::Done => counts.done += 1,
+            Answer::Refused(reason) => return counts.refused.count(reason),
+            Answer::Error(code) => return counts.errors.count(code),
+        }
+        if measured {
+            counts.response.record(done - ended.due);
+            counts.service.record(done - ended.free);
         }
     }
 
@@ -143,9 +197,18 @@ impl Tally {
             own.unknown += theirs.unknown;
             own.times.merge(&theirs.times);
         }
+        for (own, theirs) in self.wholes.iter_mut().zip(&other.wholes) {
+            own.done += theirs.done;
+            own.refused.merge(&theirs.refused);
+            own.errors.merge(&theirs.errors);
+            own.response.merge(&theirs.response);
+            own.service.merge(&theirs.service);
+        }
+        self.lag.merge(&other.lag);
         self.connections_lost += other.connections_lost;
         self.connects_failed += other.connects_failed;
         self.gaps.count += other.gaps.count;
+        self.gaps.backlog += other.gaps.backlog;
         self.gaps.lag += other.gaps.lag;
         self.gaps.sending += other.gaps.sending;
         self.gaps.answering += other.gaps.answering;
@@ -155,6 +218,7 @@ impl Tally {
     pub(super) fn split(&self) -> Split {
         let mean = |sum| to_float(sum) / to_float(self.gaps.count.max(1));
         Split {
+            backlog: mean(self.gaps.backlog),
             lag: mean(self.gaps.lag),
             sending: mean(self.gaps.sending),
             answering: mean(self.gaps.answering),
@@ -226,10 +290,11 @@ impl Word {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Answer, Instants, Split, Tally, WORDS_MAX};
+    use super::{Answer, Ended, Instants, Split, Tally, WORDS_MAX};
 
     const INSTANTS: Instants = Instants {
-        due: 100,
+        due: 90,
+        free: 100,
         ready: 101,
         sent: 103,
         first_byte: 110,
@@ -238,7 +303,7 @@ mod tests {
 
     #[test]
     fn outcomes_are_counted_always_and_times_only_when_measured() {
-        let mut tally = Tally::new(&["book", "cancel"]);
+        let mut tally = Tally::new(&["book", "cancel"], &[]);
         tally.record(0, Answer::Done, &INSTANTS, false);
         tally.record(0, Answer::Done, &INSTANTS, true);
         tally.record(0, Answer::Refused(b"sold_out"), &INSTANTS, true);
@@ -247,11 +312,12 @@ mod tests {
             panic!("two operations");
         };
         assert_eq!((book.done, book.times.count()), (2, 2));
-        assert_eq!(book.times.quantile(1.0), 30);
+        assert_eq!(book.times.quantile(1.0), 40);
         let sold_out = BTreeMap::from([("sold_out".to_owned(), 1)]);
         assert_eq!(book.refused.by_word(), sold_out);
         assert_eq!((cancel.errors.total(), cancel.times.count()), (1, 0));
         let split = Split {
+            backlog: 10.0,
             lag: 1.0,
             sending: 2.0,
             answering: 7.0,
@@ -262,16 +328,34 @@ mod tests {
 
     #[test]
     fn merging_adds_everything() {
-        let mut one = Tally::new(&["book"]);
+        let mut one = Tally::new(&["book"], &["stay"]);
         one.record(0, Answer::Done, &INSTANTS, true);
         one.operations[0].unknown = 2;
         one.connections_lost = 1;
-        let mut two = Tally::new(&["book"]);
+        let mut two = Tally::new(&["book"], &["stay"]);
         two.record(0, Answer::Error(b"ERR"), &INSTANTS, true);
         two.record(0, Answer::Refused(b"ended"), &INSTANTS, true);
         two.connects_failed = 4;
+        let ended = |answer| Ended {
+            whole: 0,
+            due: 10,
+            free: 40,
+            measured: true,
+            answer,
+        };
+        one.record_whole(&ended(Answer::Done), 100, true);
+        one.record_whole(&ended(Answer::Refused(b"deadlock")), 100, true);
+        one.record_whole(&ended(Answer::Done), 100, false);
+        one.record_whole(&ended(Answer::Error(b"ERR")), 100, true);
         two.merge(&one);
         two.merge(&one);
+        let stay = &two.wholes[0];
+        let failed = (stay.refused.total(), stay.errors.total());
+        assert_eq!((stay.done, failed), (4, (2, 2)));
+        assert_eq!((stay.response.count(), stay.service.count()), (2, 2));
+        assert_eq!(stay.response.quantile(1.0), 90);
+        assert_eq!(stay.service.quantile(1.0), 60);
+        assert_eq!((two.lag.count(), two.lag.quantile(1.0)), (3, 1));
         let book = &two.operations[0];
         assert_eq!((book.done, book.unknown, book.times.count()), (2, 4, 3));
         assert_eq!((book.errors.total(), book.refused.total()), (1, 1));
@@ -281,14 +365,14 @@ mod tests {
 
     #[test]
     fn words_beyond_the_table_and_beyond_their_length_are_counted() {
-        let mut tally = Tally::new(&["book"]);
+        let mut tally = Tally::new(&["book"], &["stay"]);
         for word in 0..WORDS_MAX + 3 {
             let reason = format!("reason {word}");
             tally.record(0, Answer::Refused(reason.as_bytes()), &INSTANTS, false);
         }
         let words = tally.operations[0].refused.by_word();
         assert_eq!((words.len(), words["other"]), (WORDS_MAX + 1, 3));
-        let mut tally = Tally::new(&["book"]);
+        let mut tally = Tally::new(&["book"], &["stay"]);
         tally.record(0, Answer::Error(&[b'x'; 90]), &INSTANTS, false);
         let words = tally.operations[0].errors.by_word();
         assert_eq!(words, BTreeMap::from([("x".repeat(32), 1)]));

@@ -11,6 +11,7 @@ use mio::{Events, Poll, Token};
 
 use super::{
     Board, Pace, Tally, User,
+    alarm::Alarms,
     session::{Desk, Session},
 };
 use crate::crew::thread_time;
@@ -23,6 +24,9 @@ const GRACE_NANOS: u64 = 10_000_000_000;
 
 /// How often the counts are shown to others, and the longest sleep.
 const SHOW_NANOS: u64 = 100_000_000;
+
+/// The token of the alarms' timer; those of the sessions are their numbers.
+const TIMER: Token = Token(usize::MAX - 1);
 
 /// The longest sleep while a connection is to be made again.
 const RETRY_WAIT: Duration = Duration::from_millis(20);
@@ -69,7 +73,9 @@ impl<'a, U: User> Worker<'a, U> {
         board: &'a Board,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
-        let desk = Desk::new(pace, U::OPERATIONS, poll.registry().try_clone()?);
+        let alarms = Alarms::new(poll.registry(), TIMER, share.len())?;
+        let tally = Tally::new(U::OPERATIONS, U::WHOLES);
+        let desk = Desk::new(pace, tally, poll.registry().try_clone()?, alarms);
         let mut sessions = Vec::with_capacity(share.len());
         let next = share
             .iter()
@@ -130,14 +136,21 @@ impl<'a, U: User> Worker<'a, U> {
         } else {
             self.until_next_mark(now)
         };
+        self.desk.alarms.arm(self.desk.now())?;
         match self.poll.poll(&mut self.events, Some(wait)) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
             Err(error) => return Err(error),
         }
         for event in &self.events {
-            let Token(number) = event.token();
-            self.sessions[number].on_ready(event, &mut self.desk);
+            match event.token() {
+                TIMER => self.desk.alarms.rang(),
+                Token(number) => self.sessions[number].on_ready(event, &mut self.desk),
+            }
+        }
+        let now = self.desk.now();
+        while let Some(number) = self.desk.alarms.take(now) {
+            self.sessions[number].wake(&mut self.desk);
         }
         Ok(())
     }

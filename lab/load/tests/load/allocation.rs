@@ -1,17 +1,23 @@
-//! In the steady state the generator allocates nothing: neither the loop nor its guests.
+//! In the steady state the generator allocates nothing: neither the loop nor its users.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
+    net::SocketAddr,
+    sync::Arc,
     time::Duration,
 };
 
 use turnstile_load::{
-    pace::{self, Garbled, Heard, Pace, User},
-    rooms::{Ask, Config, Guest, Mix},
+    pace::{self, Ended, Garbled, Heard, Pace, User},
+    rooms::{Config, Guest, Mix},
+    travel::{Stock, Traveller},
 };
 
-use crate::toy::{Fault, Toy};
+use crate::{
+    agency::{self, Agency},
+    toy::{Fault, Toy},
+};
 
 /// The system's allocator, which counts what each thread asks of it.
 struct Counting;
@@ -58,10 +64,10 @@ unsafe impl GlobalAlloc for Counting {
 const FROM: u64 = 500;
 const TO: u64 = 6_000;
 
-/// A guest that looks at its thread's allocations between two of its answers, and then stops.
+/// A user that looks at its thread's allocations between two of its answers, and then stops.
 #[derive(Debug)]
-struct Watched {
-    guest: Guest,
+struct Watched<U> {
+    user: U,
     heard: u64,
     before: u64,
     during: Option<u64>,
@@ -69,26 +75,32 @@ struct Watched {
     careless: bool,
 }
 
-impl User for Watched {
-    type Ask = Ask;
+impl<U: User> User for Watched<U> {
+    type Ask = U::Ask;
 
-    const OPERATIONS: &'static [&'static str] = Guest::OPERATIONS;
+    const OPERATIONS: &'static [&'static str] = U::OPERATIONS;
 
-    const REQUEST_BYTES_MAX: usize = Guest::REQUEST_BYTES_MAX;
+    const WHOLES: &'static [&'static str] = U::WHOLES;
 
-    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask> {
+    const REQUEST_BYTES_MAX: usize = U::REQUEST_BYTES_MAX;
+
+    fn due(&self) -> Option<u64> {
+        self.user.due()
+    }
+
+    fn ask(&mut self, out: &mut Vec<u8>) -> Option<U::Ask> {
         if self.during.is_some() {
             return None;
         }
-        self.guest.ask(out)
+        self.user.ask(out)
     }
 
-    fn operation(ask: &Ask) -> usize {
-        Guest::operation(ask)
+    fn operation(ask: &U::Ask) -> usize {
+        U::operation(ask)
     }
 
-    fn hear<'a>(&mut self, ask: &Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
-        let heard = self.guest.hear(ask, bytes)?;
+    fn hear<'a>(&mut self, ask: &U::Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+        let heard = self.user.hear(ask, bytes)?;
         self.heard += u64::from(heard.is_some());
         if self.heard == FROM {
             self.before = allocations();
@@ -101,10 +113,35 @@ impl User for Watched {
         }
         Ok(heard)
     }
+
+    fn heard(&mut self, ask: &U::Ask, due: u64, free: u64) -> Option<Ended> {
+        self.user.heard(ask, due, free)
+    }
 }
 
-/// The allocations of the generator's thread while one guest gets `TO - FROM` answers.
-fn measure(pipeline: usize, careless: bool) -> u64 {
+/// The allocations of the generator's thread while a user gets `TO - FROM` answers.
+fn measure<U: User>(address: SocketAddr, user: U, pipeline: usize, careless: bool) -> u64 {
+    let watched = Watched {
+        user,
+        heard: 0,
+        before: 0,
+        during: None,
+        careless,
+    };
+    let pace = Pace {
+        address,
+        threads: 1,
+        pipeline,
+        warm_up: Duration::ZERO,
+        duration: Duration::from_secs(120),
+    };
+    let totals = pace::run(&pace, vec![watched], &mut |_progress| {}).unwrap();
+    totals.users[0]
+        .during
+        .expect("the user was answered often enough")
+}
+
+fn measure_guest(pipeline: usize, careless: bool) -> u64 {
     let toy = Toy::start(Fault::None);
     let config = Config {
         address: toy.address,
@@ -117,33 +154,25 @@ fn measure(pipeline: usize, careless: bool) -> u64 {
         seed: 5,
         property: "bench".to_owned(),
     };
-    let watched = Watched {
-        guest: Guest::new(&config, 0, 0),
-        heard: 0,
-        before: 0,
-        during: None,
-        careless,
-    };
-    let pace = Pace {
-        address: config.address,
-        threads: 1,
-        pipeline,
-        warm_up: config.warm_up,
-        duration: config.duration,
-    };
-    let totals = pace::run(&pace, vec![watched], &mut |_progress| {}).unwrap();
-    totals.users[0]
-        .during
-        .expect("the guest was answered often enough")
+    measure(toy.address, Guest::new(&config, 0, 0), pipeline, careless)
+}
+
+/// With a rate, the traveller rests between two transactions.
+fn measure_traveller(rate: Option<u32>) -> u64 {
+    let agency = Agency::open(agency::Fault::None);
+    let stock = Arc::new(Stock::make(agency.address).unwrap());
+    measure(agency.address, Traveller::alone(&stock, rate, 5), 1, false)
 }
 
 #[test]
 fn nothing_is_allocated_or_freed_in_the_steady_state() {
-    assert_eq!(measure(1, false), 0);
-    assert_eq!(measure(16, false), 0);
+    assert_eq!(measure_guest(1, false), 0);
+    assert_eq!(measure_guest(16, false), 0);
+    assert_eq!(measure_traveller(None), 0);
+    assert_eq!(measure_traveller(Some(2_000)), 0);
 }
 
 #[test]
 fn one_box_would_be_noticed() {
-    assert!(measure(16, true) >= 2);
+    assert!(measure_guest(16, true) >= 2);
 }

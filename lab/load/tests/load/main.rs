@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+mod agency;
 mod allocation;
 mod arena;
 mod exchange;
@@ -11,3 +12,4 @@ mod pacing;
 mod rooms;
 mod rush;
 mod toy;
+mod travel;

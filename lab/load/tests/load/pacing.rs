@@ -9,7 +9,7 @@ use std::{
 
 use turnstile_load::{
     Error,
-    pace::{self, Pace, Progress},
+    pace::{self, Answer, Ended, Garbled, Heard, Pace, Progress, User},
     raw::{self, Config, Repeater},
 };
 
@@ -183,4 +183,102 @@ fn nobody_listening_is_an_error_before_the_start() {
     let users = vec![Repeater::new(&[b"PING"]).unwrap()];
     let error = pace::run(&pace(address, 10), users, &mut |_progress| {}).unwrap_err();
     assert!(matches!(error, Error::Connect { user: 0, .. }), "{error}");
+}
+
+/// A user whose requests are due every millisecond, so many of them.
+#[derive(Debug)]
+struct Punctual {
+    asked: u64,
+    asks: u64,
+    response: Vec<u64>,
+}
+
+impl User for Punctual {
+    type Ask = ();
+
+    const OPERATIONS: &'static [&'static str] = &["ping"];
+
+    const WHOLES: &'static [&'static str] = &["pair"];
+
+    const REQUEST_BYTES_MAX: usize = 16;
+
+    fn due(&self) -> Option<u64> {
+        (self.asked < self.asks).then_some(self.asked * 1_000_000)
+    }
+
+    fn ask(&mut self, out: &mut Vec<u8>) -> Option<()> {
+        if self.asked == self.asks {
+            return None;
+        }
+        self.asked += 1;
+        out.extend_from_slice(b"PING\n");
+        Some(())
+    }
+
+    fn operation((): &()) -> usize {
+        0
+    }
+
+    fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+        let whole = bytes.starts_with(b"PONG\n");
+        Ok(whole.then_some(Heard {
+            length: 5,
+            answer: Answer::Done,
+        }))
+    }
+
+    fn heard(&mut self, (): &(), due: u64, free: u64) -> Option<Ended> {
+        self.response.push(due);
+        self.response.len().is_multiple_of(2).then_some(Ended {
+            whole: 0,
+            due,
+            free,
+            measured: true,
+            answer: Answer::Done,
+        })
+    }
+}
+
+#[test]
+fn in_an_open_loop_a_frozen_server_is_charged_for_all_that_was_due_meanwhile() {
+    const FROZEN: Duration = Duration::from_millis(60);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let peer = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_nodelay(true).unwrap();
+        let mut request = [0; 5];
+        // The first answer comes late; nobody sends anything that could wake this channel.
+        let (_never, nothing) = std::sync::mpsc::channel::<()>();
+        let mut frozen = Some(FROZEN);
+        while stream.read_exact(&mut request).is_ok() {
+            if let Some(frozen) = frozen.take() {
+                nothing.recv_timeout(frozen).unwrap_err();
+            }
+            stream.write_all(b"PONG\n").unwrap();
+        }
+    });
+    let mut pace = pace(address, 10_000);
+    pace.warm_up = Duration::ZERO;
+    let user = Punctual {
+        asked: 0,
+        asks: 40,
+        response: Vec::with_capacity(40),
+    };
+    let totals = pace::run(&pace, vec![user], &mut |_progress| {}).unwrap();
+    peer.join().unwrap();
+    // Each was due at its own instant, whatever was answered.
+    let due: Vec<u64> = (0..40).map(|number| number * 1_000_000).collect();
+    assert_eq!(totals.users[0].response, due);
+    let times = &totals.tally.operations[0].times;
+    assert_eq!(times.count(), 40);
+    // The last was due after 39 ms and answered after 60 at the earliest.
+    let least = 20_900_000;
+    assert!(times.quantile(0.0) >= least, "{times:?}");
+    let pairs = &totals.tally.wholes[0];
+    assert_eq!((pairs.done, pairs.response.count()), (20, 20));
+    assert!(pairs.response.quantile(0.0) >= least, "{pairs:?}");
+    // Only the first waited for its answer alone; the others for their user.
+    assert!(pairs.service.mean() < pairs.response.mean(), "{pairs:?}");
+    assert!(totals.figures().split.backlog > 0.0);
 }

@@ -3,24 +3,17 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     routing::{MethodFilter, MethodRouter, on},
 };
 use turnstile_exchange::{Command, Exchange};
-use turnstile_http::{
-    Problem,
-    exchange::{
-        self, CashAmount, MassCancellation, NewAccount, NewBand, NewGrant, NewLimits, NewOrder,
-        NewSymbol, OrderCancellation, OrderReplacement, account_in, order_in, symbol_in,
-    },
+use turnstile_http::exchange::{
+    self, CashAmount, MassCancellation, NewAccount, NewBand, NewGrant, NewLimits, NewOrder,
+    NewSymbol, OrderCancellation, OrderReplacement, account_in, order_in, symbol_in,
 };
 
-use super::{Answered, OnePath, Order, TheDoor, execute, read};
-use crate::http::{
-    Door,
-    call::{Call, broken_path},
-    reply::Trouble,
-};
+use super::{Answered, OnePath, Order, TheDoor, execute, part, read};
+use crate::http::{Door, call::Call};
 
 const PAGED: &[&str] = &["limit", "cursor"];
 
@@ -50,12 +43,6 @@ pub(super) fn function(filter: MethodFilter, id: &str) -> Option<MethodRouter<Ar
         "resume" => on(filter, resume),
         _ => return None,
     })
-}
-
-/// The path's one parameter.
-fn part<T>(path: OnePath, read: impl FnOnce(&str) -> Result<T, Problem>) -> Result<T, Trouble> {
-    let Path(text) = path.map_err(|_rejected| broken_path())?;
-    Ok(read(&text)?)
 }
 
 /// A command whose request was read. It needs no more of it than its key.

@@ -4,8 +4,8 @@ use turnstile_http::operations;
 
 use super::*;
 
-/// A request, `->`, the status, the code, and words that the answer holds. BOOK, ORDERS, WHOLE,
-/// UNKNOWN and TWICE stand for what the test puts there.
+/// A request, `->`, the status, the code, and words that the answer holds. BOOK, ORDERS, TX,
+/// WHOLE, UNKNOWN and TWICE stand for what the test puts there.
 const WRONG: &str = r#"
 GET /nothing -> 404 unknown_path
 GET BOOK/ -> 404 unknown_path
@@ -57,6 +57,46 @@ POST /v1/exchange/symbols application/json {"symbol":"T","price_scale":8,"quanti
 PUT /v1/exchange/symbols/T/halt none x -> 400 invalid_request takes no body
 PUT /v1/exchange/symbols/T/halt -> 404 unknown_symbol
 PUT /v1/exchange/symbols/T/band application/json {"low":"3","high":"2"} -> 404 unknown_symbol
+POST TX none x -> 400 invalid_request takes no body
+POST TX?x=1 -> 400 invalid_request "x"
+POST TX/0x1/commit -> 400 invalid_request "in":"path","field":"xid"
+POST TX/9/commit -> 404 unknown_transaction
+POST TX/9/abort -> 404 unknown_transaction
+POST TX/9/items application/json {"item":"flight-1","count":1} -> 404 unknown_transaction
+POST TX/9/items application/json {"item":"flight-1"} -> 400 malformed_json missing field `count`
+POST TX/9/items application/json {"item":"flight-1","count":-1} -> 400 malformed_json invalid value: integer `-1`
+POST TX/9/items application/json {"item":"boat-1","count":1} -> 400 invalid_request car-LOCATION
+POST TX/9/customers application/json {"customer":"x"} -> 400 malformed_json expected i32
+POST TX/9/customers -> 415 unsupported_media_type
+POST TX/9/reservations application/json {"customer":1,"items":[]} -> 400 invalid_request 1 to 64 items
+POST TX/9/reservations application/json {"customer":1,"items":["room-"]} -> 400 invalid_request "field":"items[0]"
+GET TX/9 -> 404 unknown_transaction
+GET TX/x -> 400 invalid_request "in":"path","field":"xid"
+GET TX?state=over -> 400 invalid_request one of active, waiting, prepared, in-doubt
+GET TX?cursor=5 -> 400 invalid_request next_cursor
+DELETE TX/9 -> 405 method_not_allowed DELETE
+POST TX/9/resolve application/json {"desk":"x","decision":"abort"} -> 400 invalid_request one of flights, cars
+POST TX/9/resolve application/json {"desk":"cars","decision":"x"} -> 400 invalid_request one of commit, abort
+POST TX/9/resolve application/json {"desk":"cars","decision":"commit"} -> 409 not_in_doubt
+GET TX/9/items/flight-x -> 400 invalid_request "in":"path","field":"item"
+GET TX/9/items/flight-1?x=1 -> 400 invalid_request "x"
+GET TX/9/customers/x -> 400 invalid_request "in":"path","field":"customer"
+GET TX/9/customers -> 404 unknown_transaction
+DELETE TX/9/items/car-a -> 404 unknown_transaction
+DELETE TX/9/customers/1 -> 404 unknown_transaction
+POST /v1/travel/itineraries application/json {"customer":1,"items":["flight-1"]} -> 404 no_such_item "item":"flight-1"
+POST /v1/travel/itineraries application/json {"customer":1,"items":["flight-1"],"ttl_seconds":0} -> 400 invalid_request "ttl_seconds"
+POST /v1/travel/itineraries application/json {"customer":1,"items":["flight-1"],"ttl_seconds":4000000} -> 400 hold_too_long "ttl_seconds_max":2592000
+POST /v1/travel/itineraries/0000/confirm -> 400 invalid_request six characters
+POST /v1/travel/itineraries/7K2M9Q/confirm -> 404 no_such_itinerary
+POST /v1/travel/itineraries/7K2M9Q/cancel -> 404 no_such_itinerary
+GET /v1/travel/itineraries/7K2M9Q -> 404 no_such_itinerary
+GET /v1/travel/items -> 400 invalid_request "desk"
+GET /v1/travel/items?desk=customers -> 400 invalid_request one of flights, cars, rooms
+GET /v1/travel/items?desk=cars&cursor=c0000000000000001 -> 400 invalid_request next_cursor
+GET /v1/travel/customers/1 -> 404 no_such_customer "customer":1
+GET /v1/travel/totals?x=1 -> 400 invalid_request "x"
+GET /v1/travel/events?since=x -> 400 invalid_request "since"
 "#;
 
 #[test]
@@ -66,6 +106,7 @@ fn every_wrong_request_is_answered_with_its_problem() {
     let rows = WRONG
         .replace("BOOK", "/v1/rooms/bookings")
         .replace("ORDERS", "/v1/exchange/orders")
+        .replace("TX", "/v1/travel/transactions")
         .replace("UNKNOWN", &whole.replace("\"guest\"", "\"gest\""))
         .replace(
             "TWICE",

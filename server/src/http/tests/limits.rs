@@ -90,7 +90,7 @@ fn an_idle_connection_is_closed_and_one_that_is_answered_is_not() {
 }
 
 /// Waits as the loop does, and takes one request.
-fn next_ask(inbox: &Inbox, poll: &mut mio::Poll) -> Ask {
+pub(super) fn next_ask(inbox: &Inbox, poll: &mut mio::Poll) -> Ask {
     let mut events = mio::Events::with_capacity(1);
     loop {
         // Looked at before the queue, as a request that comes between rings again.

@@ -1,0 +1,52 @@
+//! The sample journeys of `dev`: flights, cars and rooms, and a customer to travel with.
+
+use std::net::SocketAddr;
+
+use turnstile_client::lines::{Reply, Verb};
+use turnstile_travel::Xid;
+
+use crate::{
+    lines,
+    travel::{
+        network::{Flight, Network},
+        sample, stocking,
+    },
+};
+
+/// The customer that is left to whoever tries things.
+const YOURS: i32 = 1;
+
+/// Makes the customer, and puts the sample network on sale as far as it is missing; says which
+/// transaction was the last to begin. None where the directory has been told that the middleware is
+/// elsewhere.
+pub(super) fn open(door: SocketAddr) -> anyhow::Result<Option<Xid>> {
+    let mut door = lines::connect(door)?;
+    let begun = match door.ask(Verb::Start, format_args!(""))? {
+        Reply::Exception(_) => return Ok(None),
+        reply => lines::xid(&reply)?,
+    };
+    door.send(Verb::AddCustomerId, format_args!("{begun},{YOURS}"));
+    door.send(Verb::Commit, format_args!("{begun}"));
+    for _ in 0..2 {
+        match door.receive()? {
+            // An earlier start may have made it.
+            Reply::Done(_) | Reply::Refused => {}
+            reply => return Err(lines::unexpected(&reply)),
+        }
+    }
+    let stocked = stocking::stock_quietly(&mut door, &sample::network().wares(), || {})?;
+    Ok(Some(Xid(begun.0 + stocked.transactions)))
+}
+
+/// A line that a newcomer can paste: it buys a journey in the next transaction.
+pub(super) fn line_to_paste(door: SocketAddr, last: Xid) -> String {
+    let (ip, port) = (door.ip(), door.port());
+    let Network { flights, .. } = sample::network();
+    let Flight { number, to, .. } = flights[0];
+    let xid = last.0 + 1;
+    let lines = format!(
+        "Start\\nBundle,{xid},{YOURS},{number},{to},yes,yes\\nQueryCustomer,{xid},{YOURS}\\n\
+         Commit,{xid}\\n"
+    );
+    format!("try   printf '{lines}' | nc -N {ip} {port}")
+}

@@ -1,0 +1,220 @@
+//! `turnstile lab run travel`.
+
+use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use clap::{Args, ValueEnum};
+use turnstile_load::travel::{self, Contention, Experiment, Managers, Processes, Rate};
+
+use super::{ProgressLine, conclude, default_threads, duration, own_server};
+use crate::{
+    child::{Company, Doors, Server},
+    exit::Coded,
+    terminal,
+};
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Door of travel, where command lines are taken; without it, the lab starts a server of its
+    /// own
+    #[arg(long, value_name = "ADDR")]
+    travel: Option<SocketAddr>,
+    /// Of a server of the lab's own: the middleware and its managers in one process, or each in a
+    /// process of its own
+    #[arg(long, value_enum, default_value = "one", conflicts_with = "travel")]
+    servers: Servers,
+    /// RESP door of the same server, which tells the report what server it is
+    #[arg(long, value_name = "ADDR", requires = "travel")]
+    resp: Option<SocketAddr>,
+    /// Also write the result as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Generator threads
+    #[arg(short = 't', long, default_value_t = default_threads())]
+    threads: NonZeroUsize,
+    /// What is measured
+    #[arg(long, value_enum, default_value = "ops")]
+    experiment: Measured,
+    /// Over which resource managers a journey goes: three flights, or a flight, a car and a room.
+    /// Without it, `ops` measures one after the other, and `rate` measures several
+    #[arg(long, value_enum)]
+    managers: Option<Over>,
+    /// `ops`: transactions, of which the first fifth is not measured
+    #[arg(short = 'n', long, value_name = "COUNT", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    transactions: u64,
+    /// `rate`: clients, each with a connection; one number after the other
+    #[arg(
+        short,
+        long,
+        value_name = "CLIENTS,...",
+        value_delimiter = ',',
+        default_value = "2,4,6,8"
+    )]
+    connections: Vec<NonZeroUsize>,
+    /// `rate`: transactions a second of all clients together, or `max`: each when the last has
+    /// ended; one after the other
+    #[arg(
+        short,
+        long,
+        value_name = "RATE,...",
+        value_delimiter = ',',
+        default_value = "50,100,200,500,1000,2000,max"
+    )]
+    rate: Vec<Rate>,
+    /// `rate`: how long to measure each point, such as 10s or 500ms
+    #[arg(short, long, default_value = "2s", value_parser = duration)]
+    duration: Duration,
+    /// `rate`: how long to warm up before that
+    #[arg(long, default_value = "500ms", value_parser = duration)]
+    warm_up: Duration,
+    /// `rate`: let clients get into each other's way: journeys are chosen by Zipf's law with this
+    /// exponent, from 0 to 10, instead of the rule that keeps clients apart
+    #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
+    zipf: Option<f64>,
+    /// The same seed chooses the same journeys at the same instants
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Servers {
+    One,
+    Separate,
+}
+
+/// The server under load.
+enum Driven {
+    /// At the door that was named.
+    Named,
+    One(Server),
+    Separate(Company),
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Measured {
+    /// What each of the nine requests of a transaction takes, with one client
+    Ops,
+    /// What a transaction takes with several clients who begin them at a rate
+    Rate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Over {
+    One,
+    Several,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let experiment = arguments.experiment()?;
+    let driven = Driven::of(arguments)?;
+    let (address, witness) = match (arguments.travel, driven.own()) {
+        (Some(address), _) => (address, arguments.resp),
+        (None, own) => {
+            let own = own.expect("without an address there is a server of our own");
+            let address = own.travel().expect("it was started with a door of travel");
+            (address, Some(own.resp()))
+        }
+    };
+    let config = travel::Config {
+        address,
+        witness,
+        processes: driven.processes(),
+        threads: arguments.threads.get(),
+        experiment,
+        seed: arguments.seed,
+    };
+    let line = ProgressLine::new();
+    let report = travel::run(&config, &mut |progress| line.show(progress))?;
+    line.finish();
+    driven.stop()?;
+    conclude(&report, report.verdict(), arguments.json.as_deref())
+}
+
+impl Driven {
+    fn of(arguments: &Arguments) -> anyhow::Result<Self> {
+        if arguments.travel.is_some() {
+            return Ok(Self::Named);
+        }
+        if arguments.servers == Servers::One {
+            return Ok(Self::One(own_server(Doors::RespAndTravel)?));
+        }
+        let company = Company::start()?;
+        terminal::note(format_args!(
+            "no server is named: measuring five processes of our own, the middleware at {}, each \
+             with an embedded journal in a temporary directory, durability sync",
+            company.middleware().resp()
+        ));
+        Ok(Self::Separate(company))
+    }
+
+    /// The one that clients know, where it is ours.
+    const fn own(&self) -> Option<&Server> {
+        match self {
+            Self::Named => None,
+            Self::One(server) => Some(server),
+            Self::Separate(company) => Some(company.middleware()),
+        }
+    }
+
+    const fn processes(&self) -> Option<Processes> {
+        match self {
+            Self::Named => None,
+            Self::One(_) => Some(Processes::One),
+            Self::Separate(_) => Some(Processes::Separate),
+        }
+    }
+
+    fn stop(self) -> anyhow::Result<()> {
+        match self {
+            Self::Named => Ok(()),
+            Self::One(server) => server.stop(),
+            Self::Separate(company) => company.stop(),
+        }
+    }
+}
+
+impl Arguments {
+    fn experiment(&self) -> Result<Experiment, Coded> {
+        match self.experiment {
+            Measured::Ops if self.zipf.is_some() => Err(Coded::usage(
+                "one client is in nobody's way: --zipf needs --experiment rate".to_owned(),
+            )),
+            Measured::Ops => Ok(Experiment::Requests {
+                transactions: self.transactions,
+                managers: match self.managers {
+                    None => vec![Managers::One, Managers::Several],
+                    Some(over) => vec![over.managers()],
+                },
+            }),
+            Measured::Rate => Ok(Experiment::Rates {
+                clients: self
+                    .connections
+                    .iter()
+                    .map(|clients| clients.get())
+                    .collect(),
+                rates: self.rate.clone(),
+                managers: self.managers.map_or(Managers::Several, Over::managers),
+                contention: self.zipf.map_or(Contention::Apart, Contention::Zipf),
+                warm_up: self.warm_up,
+                duration: self.duration,
+            }),
+        }
+    }
+}
+
+impl Over {
+    const fn managers(self) -> Managers {
+        match self {
+            Self::One => Managers::One,
+            Self::Several => Managers::Several,
+        }
+    }
+}
+
+fn exponent(text: &str) -> Result<f64, String> {
+    let exponent = text
+        .parse()
+        .ok()
+        .filter(|number| (0.0..=10.0).contains(number));
+    exponent.ok_or_else(|| format!("`{text}` is no exponent from 0 to 10"))
+}

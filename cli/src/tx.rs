@@ -1,0 +1,191 @@
+//! `turnstile tx`: what transactions of travel hold and wait for, and the end of those in doubt.
+
+mod shown;
+
+use std::net::SocketAddr;
+
+use anyhow::anyhow;
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use serde_json::Value as Json;
+use turnstile_client::Connection;
+
+use crate::{resp, terminal};
+use shown::{details, json, summary};
+
+/// Transactions that are asked for at once: the longest page that a server gives.
+const PAGE: usize = 1_000;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Lists open transactions: where each stands, and for whom it waits
+    List(ListArguments),
+    /// Shows one transaction: what it locks, what it wants, and who has that
+    Show(ShowArguments),
+    /// Decides by hand, at one desk, a transaction that waits there for its decision
+    Resolve(ResolveArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListArguments {
+    /// Only those in this state
+    #[arg(long)]
+    state: Option<State>,
+    #[command(flatten)]
+    asking: Asking,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ShowArguments {
+    /// The transaction's number
+    xid: u64,
+    #[command(flatten)]
+    asking: Asking,
+}
+
+/// The others hear of it, and where one of them has decided otherwise, that is told as an event: a
+/// desk then disagrees. So ask the coordinator first, if there is one left.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("decision").required(true))]
+pub(crate) struct ResolveArguments {
+    /// The transaction's number
+    xid: u64,
+    /// The desk that waits for the decision; its server is the one to ask
+    #[arg(long)]
+    desk: Desk,
+    /// What it has done there stands
+    #[arg(long, group = "decision")]
+    commit: bool,
+    /// What it has done there is undone
+    #[arg(long, group = "decision")]
+    abort: bool,
+    #[command(flatten)]
+    asking: Asking,
+}
+
+#[derive(Args, Debug)]
+struct Asking {
+    /// RESP door of the server
+    #[arg(long, value_name = "ADDR", default_value = resp::ADDRESS)]
+    resp: SocketAddr,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum State {
+    /// May be asked for more
+    Active,
+    /// Waits for a lock
+    Waiting,
+    /// Its end has begun
+    Prepared,
+    /// How it ends is not known here
+    InDoubt,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Desk {
+    Flights,
+    Cars,
+    Rooms,
+    Customers,
+}
+
+/// The word of a choice, on the command line as in the protocol.
+fn word(choice: &impl ValueEnum) -> String {
+    let value = choice.to_possible_value().expect("no choice is hidden");
+    value.get_name().to_owned()
+}
+
+pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
+        Command::List(arguments) => list(arguments),
+        Command::Show(arguments) => show(arguments),
+        Command::Resolve(arguments) => resolve(arguments),
+    }
+}
+
+fn list(arguments: &ListArguments) -> anyhow::Result<()> {
+    let mut door = connect(&arguments.asking)?;
+    let state = arguments.state.as_ref().map(word);
+    let mut all = Vec::new();
+    loop {
+        let after = all.last().map_or(0, xid_of);
+        let (after, page) = (after.to_string(), PAGE.to_string());
+        let mut words = vec!["TRAVEL.TX", "LIST", "AFTER", &after, "COUNT", &page];
+        if let Some(state) = &state {
+            words.extend(["STATE", state]);
+        }
+        let Json::Array(listed) = ask(&mut door, &words)? else {
+            return Err(anyhow!("the server answered something else than a list"));
+        };
+        let is_last = listed.len() < PAGE;
+        all.extend(listed);
+        if is_last {
+            break;
+        }
+    }
+    if arguments.asking.json {
+        terminal::line(Json::Array(all))?;
+    } else if all.is_empty() {
+        terminal::note("none");
+    } else {
+        summary(&all).print()?;
+    }
+    Ok(())
+}
+
+fn xid_of(transaction: &Json) -> u64 {
+    transaction["xid"].as_u64().unwrap_or(u64::MAX)
+}
+
+fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
+    let mut door = connect(&arguments.asking)?;
+    let xid = arguments.xid.to_string();
+    let shown = ask(&mut door, &["TRAVEL.TX", "SHOW", &xid])?;
+    if arguments.asking.json {
+        terminal::line(shown)?;
+    } else {
+        details(&shown).print()?;
+    }
+    Ok(())
+}
+
+fn resolve(arguments: &ResolveArguments) -> anyhow::Result<()> {
+    let mut door = connect(&arguments.asking)?;
+    let (xid, desk) = (arguments.xid.to_string(), word(&arguments.desk));
+    let (decision, done) = if arguments.commit {
+        ("COMMIT", "committed")
+    } else {
+        ("ABORT", "aborted")
+    };
+    let resolved = ask(&mut door, &["TRAVEL.TX", "RESOLVE", &desk, &xid, decision])?;
+    if arguments.asking.json {
+        terminal::line(resolved)?;
+    } else {
+        terminal::line(format_args!(
+            "transaction {xid} is {done} at the desk of {desk}"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Connects, and has answers name their fields.
+fn connect(asking: &Asking) -> anyhow::Result<Connection> {
+    let mut door = resp::connect(asking.resp)?;
+    ask(&mut door, &["HELLO", "3"])?;
+    Ok(door)
+}
+
+/// # Errors
+/// The server does not answer, answers with an error, or refuses.
+fn ask(door: &mut Connection, words: &[&str]) -> anyhow::Result<Json> {
+    let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+    let answer = json(&door.command(&words)?).map_err(|error| anyhow!("{error}"))?;
+    if answer["outcome"] == "refused" {
+        let reason = answer["reason"].as_str().unwrap_or_default();
+        return Err(anyhow!("refused: {reason}"));
+    }
+    Ok(answer)
+}

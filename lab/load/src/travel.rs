@@ -1,0 +1,419 @@
+//! The travel workload: clients who buy journeys in interactive transactions, and the proof that
+//! each was sold whole or not at all.
+
+mod bills;
+mod choice;
+mod ledger;
+mod proof;
+mod published;
+mod report;
+mod rows;
+mod stock;
+mod traveller;
+
+use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
+
+use serde::{Serialize, Serializer};
+
+pub use proof::Proof;
+pub use published::Times;
+pub use report::Report;
+pub use rows::{Outcomes, RateRow, RequestsRow};
+pub use stock::{Journey, Offer, Stock};
+pub use traveller::{Ask, Traveller};
+
+use crate::{
+    Error, Machine,
+    door::{self, Server},
+    pace::{self, Pace, Progress, Totals},
+};
+use choice::{Choice, Rule, Schedule, Zipf};
+use ledger::Ledger;
+use rows::Rows;
+use traveller::Lost;
+
+/// How long a run of a number of transactions may take before what is not answered counts as
+/// unknown.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Of a number of transactions, so many in a hundred come first and are not measured.
+const UNMEASURED_PERCENT: u64 = 20;
+
+/// The most clients of one point.
+const CLIENTS_MAX: usize = 1_000;
+
+/// What to drive, and how hard.
+#[derive(Clone, Debug, Serialize)]
+pub struct Config {
+    /// The door of travel, where command lines are taken.
+    pub address: SocketAddr,
+    /// The RESP door of the same server, which says what server it is.
+    pub witness: Option<SocketAddr>,
+    /// How travel is played there, where it is known; for the report alone.
+    pub processes: Option<Processes>,
+    /// Generator threads; one for each core that the generator may use.
+    pub threads: usize,
+    pub experiment: Experiment,
+    /// The same seed chooses the same journeys at the same instants.
+    pub seed: u64,
+}
+
+/// One of the ancestor's two experiments.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Experiment {
+    /// What each request of a transaction takes, with one client.
+    Requests {
+        /// How many; the first fifth is not measured.
+        transactions: u64,
+        /// One after the other.
+        managers: Vec<Managers>,
+    },
+    /// What a transaction takes with several clients who begin them at a rate.
+    Rates {
+        clients: Vec<usize>,
+        rates: Vec<Rate>,
+        managers: Managers,
+        contention: Contention,
+        /// Of each point: answered before its measured window, and not part of it.
+        warm_up: Duration,
+        /// Of each point: the measured window.
+        duration: Duration,
+    },
+}
+
+/// Over which resource managers a journey goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Managers {
+    /// Three flights.
+    One,
+    /// A flight, a car and a room.
+    Several,
+}
+
+/// In which processes the middleware and the managers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Processes {
+    /// All in one.
+    One,
+    /// Each in its own.
+    Separate,
+}
+
+/// How often all clients together begin a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// So many a second, whatever is answered: an open loop.
+    PerSecond(u32),
+    /// Each when its last one has ended: a closed loop.
+    Most,
+}
+
+/// Whether clients get into each other's way.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contention {
+    /// As little as possible: transaction i of client c buys journey (8i + c) modulo 100.
+    Apart,
+    /// Journeys are chosen by Zipf's law with this exponent.
+    Zipf(f64),
+}
+
+/// A run whose load is over, and whose proof is not done yet.
+#[derive(Debug)]
+pub struct Driven {
+    machine: Machine,
+    /// None where no RESP door is named.
+    server: Option<Server>,
+    stock: Arc<Stock>,
+    ledger: Arc<Ledger>,
+    rows: Rows,
+    lost: Vec<Lost>,
+}
+
+/// Makes flights, cars, rooms and customers, lets clients buy journeys, then proves that each was
+/// sold whole or not at all.
+///
+/// # Errors
+/// The run could not be made: settings, connections, or a server that does not do what is needed.
+/// What the server did wrong is in the report's proof.
+pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+    drive(config, progress)?.prove(config)
+}
+
+/// The first part of [`run`]: everything but the proof.
+///
+/// # Errors
+/// As of [`run`].
+pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Driven, Error> {
+    config.check()?;
+    drive_on(config, Stock::make(config.address)?, progress)
+}
+
+/// As [`drive`], on a stock that is there already.
+///
+/// # Errors
+/// As of [`run`].
+pub fn drive_on(
+    config: &Config,
+    stock: Stock,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Driven, Error> {
+    config.check()?;
+    let server = config
+        .witness
+        .map(|address| door::facts(&mut door::connect(address)?)?.server())
+        .transpose()?;
+    let stock = Arc::new(stock);
+    let mut driven = Driven {
+        machine: Machine::this(),
+        server,
+        ledger: Arc::new(Ledger::of(&stock)),
+        stock,
+        rows: Rows::default(),
+        lost: Vec::new(),
+    };
+    match &config.experiment {
+        Experiment::Requests {
+            transactions,
+            managers,
+        } => {
+            for &managers in managers {
+                driven.take_requests(config, *transactions, managers, progress)?;
+            }
+        }
+        Experiment::Rates { clients, rates, .. } => {
+            for &clients in clients {
+                for &rate in rates {
+                    driven.take_rate(config, clients, rate, progress)?;
+                }
+            }
+        }
+    }
+    Ok(driven)
+}
+
+impl Driven {
+    /// The second part of [`run`]. `config` may name other addresses than the load had: those of a
+    /// server that was killed and started again on the same data.
+    ///
+    /// # Errors
+    /// As of [`run`].
+    pub fn prove(self, config: &Config) -> Result<Report, Error> {
+        let proof = proof::prove(config.address, &self.stock, &self.ledger, &self.lost)?;
+        Ok(Report::new(
+            config,
+            self.machine,
+            self.server,
+            self.rows,
+            proof,
+        ))
+    }
+
+    fn take_requests(
+        &mut self,
+        config: &Config,
+        transactions: u64,
+        managers: Managers,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), Error> {
+        let pace = config.pace(Duration::ZERO, PATIENCE);
+        let unmeasured = transactions * UNMEASURED_PERCENT / 100;
+        let choice = self.choice(config, managers, Contention::Apart, (0, 1));
+        let traveller = Traveller::new(&self.stock, &self.ledger, choice, None);
+        let travellers = vec![traveller.limited(transactions, unmeasured)];
+        let mut totals = pace::run(&pace, travellers, progress)?;
+        let expected = transactions - unmeasured;
+        self.rows
+            .requests
+            .push(RequestsRow::new(managers, expected, &totals));
+        self.keep_lost(&mut totals);
+        Ok(())
+    }
+
+    fn take_rate(
+        &mut self,
+        config: &Config,
+        clients: usize,
+        rate: Rate,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), Error> {
+        let Experiment::Rates {
+            managers,
+            contention,
+            warm_up,
+            duration,
+            ..
+        } = &config.experiment
+        else {
+            unreachable!("the points are of this experiment")
+        };
+        let pace = config.pace(*warm_up, *duration);
+        let traveller = |number| {
+            let client = (number, clients);
+            let choice = self.choice(config, *managers, *contention, client);
+            let schedule = match rate {
+                Rate::Most => None,
+                Rate::PerSecond(rate) => Some(Schedule::new(rate, client, config.seed)),
+            };
+            Traveller::new(&self.stock, &self.ledger, choice, schedule)
+        };
+        let travellers = (0..clients).map(traveller).collect();
+        let mut totals = pace::run(&pace, travellers, progress)?;
+        self.rows.rates.push(RateRow::new(clients, rate, &totals));
+        self.keep_lost(&mut totals);
+        Ok(())
+    }
+
+    fn choice(
+        &self,
+        config: &Config,
+        managers: Managers,
+        contention: Contention,
+        client: (usize, usize),
+    ) -> Choice {
+        let journeys = self.stock.over(managers);
+        let rule = match contention {
+            Contention::Apart => Rule::Apart,
+            Contention::Zipf(theta) => Rule::Zipf(Zipf::new(journeys.len(), theta)),
+        };
+        let customers = self.stock.customers.len();
+        Choice::new(rule, journeys, customers, client, config.seed)
+    }
+
+    fn keep_lost(&mut self, totals: &mut Totals<Traveller>) {
+        let travellers = totals.users.drain(..);
+        self.lost.extend(travellers.map(Traveller::into_lost));
+    }
+}
+
+impl Config {
+    fn check(&self) -> Result<(), Error> {
+        let sound = match &self.experiment {
+            Experiment::Requests { transactions, .. } => (1..=10_000_000).contains(transactions),
+            Experiment::Rates {
+                clients,
+                rates,
+                contention,
+                ..
+            } => {
+                let some = |clients: &usize| (1..=CLIENTS_MAX).contains(clients);
+                let theta = match contention {
+                    Contention::Apart => 0.0,
+                    Contention::Zipf(theta) => *theta,
+                };
+                clients.iter().all(some)
+                    && rates.iter().all(|rate| *rate != Rate::PerSecond(0))
+                    && (0.0..=10.0).contains(&theta)
+            }
+        };
+        if sound {
+            return Ok(());
+        }
+        Err(Error::Setting(
+            "there are 1 to 1,000 clients, 1 to 10,000,000 transactions, rates above 0, and an \
+             exponent from 0 to 10",
+        ))
+    }
+
+    fn pace(&self, warm_up: Duration, duration: Duration) -> Pace {
+        Pace {
+            address: self.address,
+            threads: self.threads,
+            pipeline: 1,
+            warm_up,
+            duration,
+        }
+    }
+}
+
+impl fmt::Display for Managers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::One => "one manager",
+            Self::Several => "several managers",
+        })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PerSecond(rate) => f.pad(&rate.to_string()),
+            Self::Most => f.pad("max"),
+        }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "max" {
+            return Ok(Self::Most);
+        }
+        let rate = text.parse().ok().filter(|rate| *rate > 0);
+        rate.map(Self::PerSecond)
+            .ok_or_else(|| format!("`{text}` is no rate: write transactions a second, or max"))
+    }
+}
+
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::PerSecond(rate) => serializer.serialize_u32(*rate),
+            Self::Most => serializer.serialize_str("max"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_a_number_or_the_most() {
+        assert_eq!("250".parse(), Ok(Rate::PerSecond(250)));
+        assert_eq!("max".parse(), Ok(Rate::Most));
+        for text in ["", "0", "-1", "1.5", "most"] {
+            assert!(text.parse::<Rate>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused_before_anything_is_asked() {
+        let rates = |clients, rate, contention| Experiment::Rates {
+            clients: vec![4, clients],
+            rates: vec![Rate::Most, rate],
+            managers: Managers::Several,
+            contention,
+            warm_up: Duration::ZERO,
+            duration: Duration::from_millis(1),
+        };
+        let requests = |transactions| Experiment::Requests {
+            transactions,
+            managers: vec![Managers::One],
+        };
+        for experiment in [
+            rates(0, Rate::Most, Contention::Apart),
+            rates(CLIENTS_MAX + 1, Rate::Most, Contention::Apart),
+            rates(1, Rate::PerSecond(0), Contention::Apart),
+            rates(1, Rate::Most, Contention::Zipf(-0.1)),
+            rates(1, Rate::Most, Contention::Zipf(f64::NAN)),
+            requests(0),
+        ] {
+            let config = Config {
+                address: "127.0.0.1:1".parse().unwrap(),
+                witness: None,
+                processes: None,
+                threads: 1,
+                experiment,
+                seed: 1,
+            };
+            let error = run(&config, &mut |_progress| {}).unwrap_err();
+            assert!(matches!(error, Error::Setting(_)), "{error}");
+        }
+    }
+}
