@@ -19,6 +19,7 @@ mod report;
 mod rooms;
 mod section;
 mod server;
+mod statistics;
 mod travel;
 
 use std::{
@@ -38,6 +39,7 @@ use crate::{
     probe::Probe,
     report::{NotMeasured, Report},
     section::Part,
+    statistics::Statistics,
 };
 
 #[global_allocator]
@@ -60,6 +62,8 @@ enum Command {
     Travel(Travel),
     /// The order book alone, in five market regimes; writes book.json and book.md
     Book(Book),
+    /// The lab's statistics on systems of known truth; writes statistics.json and statistics.md
+    Statistics(Statistics),
     /// Two builds of our server under the same loads, as ratios of new to old
     Compare(Compare),
     /// Only what the bare machine does: one sync, one round trip over loopback
@@ -141,6 +145,10 @@ fn main() -> Result<()> {
         }
         Command::Book(arguments) => {
             write!(io::stdout(), "{}", book::measure(&arguments)?)?;
+            Ok(())
+        }
+        Command::Statistics(arguments) => {
+            write!(io::stdout(), "{}", statistics::measure(&arguments)?)?;
             Ok(())
         }
         Command::Compare(arguments) => {

@@ -23,7 +23,8 @@ impl Demand {
     /// requests, or when all have the same load.
     ///
     /// The line busy = background + demand x throughput, fitted to errors that grow with the load
-    /// (J. Buzen's utilization law, as a regression).
+    /// (the utilization law, as a regression). A background that may be none counts as none, for
+    /// looking for it makes the demand twice as vague.
     #[must_use]
     pub fn of(points: &[(f64, f64)]) -> Option<Self> {
         let loaded = points.iter().filter(|(throughput, _)| *throughput > 0.0);
@@ -31,11 +32,19 @@ impl Demand {
             .map(|(throughput, busy)| (1.0 / throughput, busy / throughput))
             .collect();
         let line = Line::through(&each)?;
-        let freedom = count(each.len()) - 2.0;
-        let half_width = critical(freedom) * line.intercept_error;
+        let reach = critical(count(each.len()) - 2.0);
+        if line.slope - reach * line.slope_error > 0.0 {
+            let seconds = Interval::about(line.intercept, reach * line.intercept_error);
+            let background = line.slope;
+            return Some(Self {
+                seconds,
+                background,
+            });
+        }
+        let demands: Vec<f64> = each.iter().map(|(_, demand)| *demand).collect();
         Some(Self {
-            seconds: Interval::about(line.intercept, half_width),
-            background: line.slope.max(0.0),
+            seconds: Interval::of_mean(&demands)?,
+            background: 0.0,
         })
     }
 

@@ -35,7 +35,7 @@ pub enum First {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The difference is surely smaller than the margin, in both directions.
+    /// No certain difference, and surely none as large as the margin.
     Same,
     Higher,
     Lower,
@@ -79,8 +79,8 @@ impl Comparison {
     /// Of pairs `(old, new)` of one figure of each run, both above 0. `margin` is the share below
     /// which a difference does not matter: 0.02 is 2 %. Nothing for fewer than two pairs.
     ///
-    /// "Same" is two one-sided tests at 5 % (D. Schuirmann, 1987) and goes before a difference that
-    /// is certain and too small to matter.
+    /// "Same" is two one-sided tests at 5 % (D. Schuirmann, 1987). A difference that is certain goes
+    /// before it, however small: the ratio says whether it matters.
     #[must_use]
     pub fn of(pairs: &[(f64, f64)], margin: f64) -> Option<Self> {
         let logs: Vec<f64> = pairs.iter().map(|(old, new)| (new / old).ln()).collect();
@@ -91,12 +91,12 @@ impl Comparison {
         let limit = margin.ln_1p();
         let reach = quantile(0.95, freedom) * error;
         let mean = interval.estimate;
-        let verdict = if mean.abs() + reach < limit {
-            Verdict::Same
-        } else if interval.low > 0.0 {
+        let verdict = if interval.low > 0.0 {
             Verdict::Higher
         } else if interval.high < 0.0 {
             Verdict::Lower
+        } else if mean.abs() + reach < limit {
+            Verdict::Same
         } else {
             let needed = needed(deviation, limit);
             let more_pairs = needed.saturating_sub(logs.len()).max(1);
