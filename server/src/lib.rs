@@ -15,14 +15,17 @@ mod engine;
 mod fault_points;
 mod feed;
 mod gate;
+mod hall;
 mod http;
 mod limits;
 mod lines;
 mod listener;
 mod owed;
 mod pace;
+mod player;
 mod post;
 mod running;
+mod scores;
 mod session;
 mod signals;
 mod tickets;
@@ -31,6 +34,7 @@ mod xml;
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
+use turnstile_duel::Boundary;
 use turnstile_embedded::{OpenError, UnsoundSettings};
 use turnstile_travel::Desk;
 
@@ -69,9 +73,35 @@ pub struct Settings {
     pub verhoeff: bool,
     /// How travel is played; without it, as its directory was last told.
     pub travel: Option<turnstile_travel::Settings>,
+    /// How games are played; without it, as their directory was last told. The number of an arena
+    /// does not count: its directory knows it, or it is drawn by lot.
+    pub games: Option<turnstile_games::Settings>,
+    /// The doors of games on the ancestor's wire.
+    pub duels: Duels,
     /// Where the other processes of travel are, if it is played by several.
     pub peers: Peers,
     pub limits: Limits,
+}
+
+/// The doors of games on the ancestor's wire, which are open where they have an address.
+#[derive(Clone, Copy, Debug)]
+pub struct Duels {
+    /// Where players come.
+    pub arena: Option<SocketAddr>,
+    /// Where arenas tell their results.
+    pub scores: Option<SocketAddr>,
+    /// What keeps two messages to one player apart.
+    pub boundary: Boundary,
+}
+
+impl Default for Duels {
+    fn default() -> Self {
+        Self {
+            arena: None,
+            scores: None,
+            boundary: Boundary::Mark,
+        }
+    }
 }
 
 /// Why a server did not start.
@@ -92,8 +122,8 @@ pub enum StartError {
     },
     /// The journal could not be opened.
     Open(OpenError),
-    /// Travel cannot be played as it is configured.
-    Travel(UnsoundSettings),
+    /// Travel or games cannot be played as they are configured.
+    Unsound(UnsoundSettings),
     /// The system gave no poll or no thread.
     System(io::Error),
 }
@@ -119,7 +149,7 @@ impl fmt::Display for StartError {
                 write!(f, "the {door} door cannot listen on {address}: {cause}")
             }
             Self::Open(cause) => cause.fmt(f),
-            Self::Travel(cause) => cause.fmt(f),
+            Self::Unsound(cause) => cause.fmt(f),
             Self::System(cause) => write!(f, "the system refuses: {cause}"),
         }
     }
@@ -131,7 +161,7 @@ impl std::error::Error for StartError {
             Self::NotLoopback { .. } | Self::PeerNotLoopback { .. } => None,
             Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
-            Self::Travel(cause) => Some(cause),
+            Self::Unsound(cause) => Some(cause),
         }
     }
 }

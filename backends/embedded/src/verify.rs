@@ -11,7 +11,7 @@ use turnstile_journal::{RealDisk, Report, inspect, replay, snapshot};
 use turnstile_sequencer::State;
 use turnstile_types::{Machines, Position, hash_of};
 
-use crate::{Services, embedded::OpenError};
+use crate::{OpenError, Services};
 
 /// What a proof found.
 #[derive(Clone, Debug)]

@@ -79,6 +79,7 @@ fn a_match_goes_on_after_a_restart_and_the_journal_says_again_what_was_counted()
 
     let (mut backend, _recovery) = open(directory.path(), 0);
     assert_eq!(recount(&mut backend), counted);
+    backend.tick(NOW).expect("a working disk");
     let deed = Deed::Move {
         ply: 1,
         choice: 1,

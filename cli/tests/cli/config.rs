@@ -30,7 +30,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 24] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 29] = [
     (
         "storage",
         "durability",
@@ -176,6 +176,46 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 24] = [
         "customers",
         "--peer-customers",
         ["", "\"127.0.0.1:1\"", "\"127.0.0.1:2\"", "\"[::1]:3\""],
+    ),
+    (
+        "doors",
+        "games_arena",
+        "--games-arena",
+        [
+            "\"off\"",
+            "\"127.0.0.1:1\"",
+            "\"127.0.0.1:2\"",
+            "\"[::1]:3\"",
+        ],
+    ),
+    (
+        "doors",
+        "games_scores",
+        "--games-scores",
+        [
+            "\"off\"",
+            "\"127.0.0.1:1\"",
+            "\"127.0.0.1:2\"",
+            "\"[::1]:3\"",
+        ],
+    ),
+    (
+        "games",
+        "move_ms",
+        "--games-move-ms",
+        ["300000", "1", "2592000000", "2"],
+    ),
+    (
+        "games",
+        "grace_ms",
+        "--games-grace-ms",
+        ["60000", "1", "2592000000", "2"],
+    ),
+    (
+        "games",
+        "claim_ms",
+        "--games-claim-ms",
+        ["30000", "1", "2592000000", "2"],
     ),
     (
         "log",

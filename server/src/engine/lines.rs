@@ -1,11 +1,17 @@
 //! The engine as the lines to other processes of travel use it.
 
+use turnstile_games::Games;
 use turnstile_travel::{Desk, Desks, Travel};
 
 use super::Engine;
 use crate::{fault_points::FaultPoints, gate::LineStatus};
 
 impl Engine {
+    /// Games as they are, the open group included.
+    pub(crate) const fn games(&self) -> &Games {
+        self.backend.games()
+    }
+
     /// Travel as it is, the open group included.
     pub(crate) const fn travel(&self) -> &Travel {
         self.backend.travel()

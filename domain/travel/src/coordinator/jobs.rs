@@ -86,17 +86,12 @@ pub(super) fn by_desk<T: Copy + Ord>(
     item_of: impl Fn(&T) -> Item,
     operation: impl Fn(Vec<T>) -> Operation,
 ) -> VecDeque<(Desk, Operation)> {
+    let desk_of = |one: &T| item_of(one).desk();
     let mut items: Vec<T> = items.collect();
-    items.sort();
-    let at = |desk| {
-        let here = items
-            .iter()
-            .copied()
-            .filter(|item| item_of(item).desk() == desk);
-        let here: Vec<T> = here.collect();
-        (!here.is_empty()).then(|| (desk, operation(here)))
-    };
-    Desk::ALL.into_iter().filter_map(at).collect()
+    items.sort_by_key(|one| (desk_of(one), *one));
+    let parts = items.chunk_by(|one, next| desk_of(one) == desk_of(next));
+    let parts = parts.filter_map(|part| Some((desk_of(part.first()?), operation(part.to_vec()))));
+    parts.collect()
 }
 
 pub(super) fn give_back(items: impl Iterator<Item = (Item, u32)>) -> VecDeque<(Desk, Operation)> {

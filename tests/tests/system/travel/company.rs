@@ -29,8 +29,9 @@ const PORT: u16 = 12_346;
 /// How long something may take that happens by itself.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a lock is waited for, and a desk may be silent.
-pub(super) const WAIT_MS: u64 = 600;
+/// How long a lock is waited for, and a desk may be silent: long enough for a desk on a machine that
+/// has other work.
+pub(super) const WAIT_MS: u64 = 2_000;
 
 /// Processes that find each other at an address of the loopback that is theirs alone, so that one
 /// that comes back finds its port free.
