@@ -7,9 +7,9 @@ use super::Engine;
 use crate::{fault_points::FaultPoints, gate::LineStatus};
 
 impl Engine {
-    /// Whether games know of this start.
-    pub(crate) fn has_started_games(&self) -> bool {
-        self.backend.started_games().is_some()
+    /// Whether travel and games know of this start.
+    pub(crate) fn has_started(&self) -> bool {
+        self.backend.has_started()
     }
 
     /// Games as they are, the open group included.
@@ -29,8 +29,11 @@ impl Engine {
 
     /// The desks whose line leads to another process; none before travel knows of this start.
     pub(crate) fn lines(&self) -> Desks {
-        let travel = self.backend.started_travel();
-        travel.map_or(Desks::NONE, Travel::lines)
+        if self.has_started() {
+            self.travel().lines()
+        } else {
+            Desks::NONE
+        }
     }
 
     /// Whether this desk is played here, with its coordinator in another process.

@@ -94,7 +94,7 @@ const MOVES: [&str; 4] = [
 
 /// What was begun, and what was done in it.
 fn games_outcomes() -> [turnstile_games::Outcome; 2] {
-    let players = [&b"ada"[..], b"bob"].map(|name| PlayerId::parse(name).unwrap());
+    let players = [&b"ada"[..], b"bob"].map(|name| PlayerId::parse(name).expect("a name"));
     let begun = MatchView {
         id: MatchId(7),
         game: Game::Gomoku,
@@ -108,7 +108,7 @@ fn games_outcomes() -> [turnstile_games::Outcome; 2] {
         moved_at: Timestamp(0),
         ending: None,
     };
-    let played = play(begun.game, &begun.board, Seat::First, 113).unwrap();
+    let played = play(begun.game, &begun.board, Seat::First, 113).expect("a free cell");
     let moved = MatchView {
         board: played.board,
         ply: 1,
