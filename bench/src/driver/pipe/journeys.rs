@@ -115,7 +115,7 @@ impl Itinerary {
             Places::Own => [own; 3],
             Places::Popular => [(); 3].map(|()| self.zipf.draw(&mut self.dice)),
         };
-        (own, keys)
+        (World::customer(own), keys)
     }
 }
 
