@@ -25,7 +25,7 @@ const PART: f64 = 0.2;
 const LINE_ROUND_TRIPS: f64 = 11.0;
 
 /// Syncs one after the other: the votes of all desks, then the decision.
-const SYNCS: f64 = 2.0;
+pub(super) const SYNCS: f64 = 2.0;
 
 /// Subjects of one placement: one manager, three managers, the floor.
 const EACH: usize = 3;
@@ -37,11 +37,12 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     for _ in 0..ground.rounds() {
         for (place, &(_, core)) in CORES.iter().enumerate() {
             let runs = &mut runs[EACH * place..];
-            let before = [probe(ground, core)?, probe(ground, SERVER_CORE)?];
-            runs[0].push(run(&ground.start_travel(true)?, Managers::One, core)?);
-            runs[1].push(run(&ground.start_travel(true)?, Managers::Three, core)?);
-            let after = [probe(ground, core)?, probe(ground, SERVER_CORE)?];
-            runs[2].push(floor(before, after));
+            let raw = Raw::around(ground, core, || {
+                runs[0].push(run(&ground.start_travel(true)?, Managers::One, core)?);
+                runs[1].push(run(&ground.start_travel(true)?, Managers::Three, core)?);
+                Ok(())
+            })?;
+            runs[2].push(floor(&raw));
         }
     }
     let names = CORES.iter().flat_map(|(place, _)| {
@@ -90,21 +91,46 @@ fn claim(section: &mut Section, place: &str, runs: &[Vec<Run>]) {
     }
 }
 
-/// What a transaction costs that does nothing but travel and be made durable. The probes are those
-/// of the client's placement, and of two ends on the servers' core.
-fn floor(before: [Probe; 2], after: [Probe; 2]) -> Run {
-    let between =
-        |at: usize, what: fn(&Probe) -> f64| f64::midpoint(what(&before[at]), what(&after[at]));
-    let client = between(0, |probe| probe.loopback_p50_us);
-    let line = between(1, |probe| probe.loopback_p50_us);
-    let sync = between(0, |probe| probe.sync_p50_us);
+/// What a transaction costs that does nothing but travel and be made durable.
+fn floor(raw: &Raw) -> Run {
+    let Raw { client, line, sync } = raw;
     let requests = f64::from(u32::try_from(REQUESTS).expect("nine"));
     [
         requests * client + LINE_ROUND_TRIPS * line + SYNCS * sync,
-        client,
+        *client,
         client + line,
         client + 2.0 * line,
         client + line + SYNCS * sync,
         SYNCS,
     ]
+}
+
+/// What the bare machine does, in microseconds: the middle of what it did before and after.
+pub(super) struct Raw {
+    /// A round trip to the client.
+    pub(super) client: f64,
+    /// A round trip between two processes on the servers' core.
+    pub(super) line: f64,
+    pub(super) sync: f64,
+}
+
+impl Raw {
+    /// Has this measured between two probes, with the client on that core.
+    pub(super) fn around(
+        ground: &Ground,
+        client_core: usize,
+        measure: impl FnOnce() -> Result<()>,
+    ) -> Result<Self> {
+        let probes = || anyhow::Ok([probe(ground, client_core)?, probe(ground, SERVER_CORE)?]);
+        let before = probes()?;
+        measure()?;
+        let after = probes()?;
+        let middle =
+            |at: usize, what: fn(&Probe) -> f64| f64::midpoint(what(&before[at]), what(&after[at]));
+        Ok(Self {
+            client: middle(0, |probe| probe.loopback_p50_us),
+            line: middle(1, |probe| probe.loopback_p50_us),
+            sync: middle(0, |probe| probe.sync_p50_us),
+        })
+    }
 }
