@@ -33,12 +33,13 @@ pub(crate) struct Compare {
     rounds: usize,
 }
 
-const SPEECHES: [Speech; 6] = [
+const SPEECHES: [Speech; 7] = [
     Speech::Bookings,
     Speech::Orders(Order::Resp),
     Speech::Orders(Order::RespWithId),
     Speech::Orders(Order::Xml),
     Speech::Itineraries(Places::Own),
+    Speech::Matches,
     Speech::Journeys(Journey {
         managers: Managers::Three,
         places: Places::Own,
@@ -89,7 +90,9 @@ const fn load(ground: &Ground, speech: Speech) -> Load {
             requests: 900_000,
             ..ground.load(64, 1)
         },
-        Speech::Bookings | Speech::Orders(_) | Speech::Itineraries(_) => ground.load(50, 16),
+        Speech::Bookings | Speech::Orders(_) | Speech::Itineraries(_) | Speech::Matches => {
+            ground.load(50, 16)
+        }
     }
 }
 

@@ -19,8 +19,8 @@ use crate::{
 };
 
 pub(crate) use pipe::{
-    Journey, LinesClient, Managers, Order, Places, REQUESTS, Speech, World, done, put_line,
-    started, travel,
+    Journey, LinesClient, Managers, Order, Places, REQUESTS, REQUESTS_OF_A_GAME, Speech, World,
+    done, put_line, started, travel,
 };
 pub(crate) use redis_benchmark::{BOOK, FCALL, SET};
 

@@ -9,6 +9,7 @@ mod contest;
 mod dice;
 mod driver;
 mod exchange;
+mod games;
 mod ground;
 mod machine;
 mod pin;
@@ -56,6 +57,8 @@ enum Command {
     Rooms(Rooms),
     /// Every claim about orders over the doors; writes exchange.json and exchange.md
     Exchange(Exchange),
+    /// Every claim about games over RESP; writes games.json and games.md
+    Games(Games),
     /// Every claim about travel, beside Postgres; writes travel.json and travel.md
     Travel(Travel),
     /// The order book alone, in five market regimes; writes book.json and book.md
@@ -89,6 +92,15 @@ struct Exchange {
     /// Also measure exchange-core, which needs a JDK, Maven and its central repository
     #[arg(long)]
     exchange_core: bool,
+}
+
+#[derive(Args, Debug)]
+struct Games {
+    #[command(flatten)]
+    run: Run,
+    /// Measure only these parts
+    #[arg(long, value_parser = names(&games::SECTIONS))]
+    only: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -134,6 +146,10 @@ fn main() -> Result<()> {
             }
             let programs: &[&str] = if exchange_core { &["java"] } else { &[] };
             measure("exchange", run, &sections, programs)
+        }
+        Command::Games(Games { run, only }) => {
+            let sections = chosen(&games::SECTIONS, &only);
+            measure("games", run, &sections, &[])
         }
         Command::Travel(Travel { run, only }) => {
             let sections = chosen(&travel::SECTIONS, &only);

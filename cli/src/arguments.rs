@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    completions, config::LogFlags, config_print, demo, dev, exchange, lab, rooms, serve, travel,
-    tx, verify,
+    completions, config::LogFlags, config_print, demo, dev, exchange, games, lab, rooms, serve,
+    travel, tx, verify,
 };
 
 const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong; \
@@ -38,6 +38,9 @@ pub(crate) enum Command {
     /// Works with order books
     #[command(subcommand)]
     Exchange(exchange::Command),
+    /// Works with the statistics of games
+    #[command(subcommand)]
+    Games(games::Games),
     /// Works with the travel of a running server
     #[command(subcommand)]
     Travel(travel::Command),

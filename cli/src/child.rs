@@ -59,6 +59,7 @@ impl Server {
         command.args(["--xml", when(opens(Doors::RespAndXml))]);
         command.args(["--http", when(doors == Doors::Every)]);
         command.args(["--travel", when(opens(Doors::RespAndTravel))]);
+        command.args(["--games-arena", "off", "--games-scores", "off"]);
         command.args(more.iter().flat_map(|(flag, value)| [flag, value]));
         if let Some(data) = data {
             command.arg("--data").arg(data);

@@ -48,7 +48,7 @@ pub(crate) struct Config {
     pub(crate) desk: Option<SocketAddr>,
     /// `travel.bill_total`: whether a bill on the door of travel ends with its total.
     pub(crate) bill_total: bool,
-    /// `travel.role`: who of travel is played by this process.
+    /// `travel.role`: who of travel, or of games, is played by this process.
     pub(crate) role: Role,
     /// `travel.lifetime_ms`: how long a transaction lives after its last operation.
     pub(crate) lifetime_ms: u64,
@@ -58,6 +58,13 @@ pub(crate) struct Config {
     pub(crate) fault_points: bool,
     /// `travel.peers`: where each desk listens that is played by another process.
     pub(crate) peers: Vec<(Desk, SocketAddr)>,
+    /// `doors.games_arena`, `doors.games_scores`: where games listen on the ancestor's wire, for
+    /// players and for arenas; nowhere when they are off. `games.scores`, `games.scores_wire`: where
+    /// the scores are that are played by another process, and what they speak.
+    pub(crate) duels: turnstile_server::Duels,
+    /// `games.move_ms`, `games.grace_ms`, `games.claim_ms`: how long a move may take, how long a
+    /// player may be disconnected, and when the other may claim the win.
+    pub(crate) games: turnstile_games::Settings,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
     pub(crate) verhoeff: bool,
     /// `log.level`: what is logged.
@@ -105,8 +112,11 @@ pub(crate) struct Flags {
     /// Whether a customer's bill on the door of travel ends with its total
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) travel_bill_total: Option<String>,
-    /// Who of travel this process plays: everybody, the middleware, or one desk
-    #[arg(long, value_name = "all|middleware|flights|cars|rooms|customers")]
+    /// Who of travel or of games this process plays: everybody, or one of them
+    #[arg(
+        long,
+        value_name = "all|middleware|flights|cars|rooms|customers|arena|scores"
+    )]
     pub(crate) role: Option<String>,
     /// Where a desk listens for its middleware, if not where travel.peers says
     #[arg(long, value_name = "ADDR|off")]
@@ -132,6 +142,27 @@ pub(crate) struct Flags {
     /// Whether clients of the door of travel may crash processes; in builds for tests only
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) travel_fault_points: Option<String>,
+    /// Where players of games come, on the ancestor's wire; port 0 picks a free one
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) games_arena: Option<String>,
+    /// Where arenas tell results, on the ancestor's wire; port 0 picks a free one
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) games_scores: Option<String>,
+    /// How long a player may think about one move, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) games_move_ms: Option<String>,
+    /// How long a player may be disconnected from a match before it is lost, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) games_grace_ms: Option<String>,
+    /// How long a player must be away or late before the other may claim the win, in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) games_claim_ms: Option<String>,
+    /// Where the scores listen, for an arena
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) scores: Option<String>,
+    /// What these scores speak: ours, or the ancestor's wire
+    #[arg(long, value_name = "numbered|ancestor")]
+    pub(crate) scores_wire: Option<String>,
     /// Whether the last digit of an id number must be its Verhoeff check digit
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) verhoeff: Option<String>,
@@ -185,6 +216,19 @@ impl Config {
             wait_ms: layers.required(Field::WaitMs, milliseconds)?,
             fault_points: layers.required(Field::FaultPoints, fault_points)?,
             peers: role::peers(layers)?,
+            duels: turnstile_server::Duels {
+                arena: layers.required(Field::GamesArena, door)?,
+                scores: layers.required(Field::GamesScores, door)?,
+                tells: role::scores(layers)?,
+                ..turnstile_server::Duels::default()
+            },
+            games: turnstile_games::Settings {
+                roles: layers.required(Field::Role, Role::parse)?.games(),
+                move_ms: layers.required(Field::MoveMs, game_ms)?,
+                grace_ms: layers.required(Field::GraceMs, game_ms)?,
+                claim_ms: layers.required(Field::ClaimMs, game_ms)?,
+                ..turnstile_games::Settings::FIRST
+            },
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
             log_level: layers.required(Field::LogLevel, logging::filter)?,
             log_format: layers.required(Field::LogFormat, |text| {
@@ -215,9 +259,18 @@ fn segment_bytes(text: &str) -> Result<u32, String> {
 }
 
 fn milliseconds(text: &str) -> Result<u64, String> {
-    let bounds = 1..=SETTING_MS_MAX;
+    up_to_ms(text, SETTING_MS_MAX)
+}
+
+/// A time of games.
+fn game_ms(text: &str) -> Result<u64, String> {
+    up_to_ms(text, turnstile_games::limits::SETTING_MS_MAX)
+}
+
+fn up_to_ms(text: &str, max: u64) -> Result<u64, String> {
+    let bounds = 1..=max;
     let ms = text.parse().ok().filter(|ms| bounds.contains(ms));
-    ms.ok_or_else(|| format!("it is from 1 to {SETTING_MS_MAX} ms"))
+    ms.ok_or_else(|| format!("it is from 1 to {max} ms"))
 }
 
 fn fault_points(text: &str) -> Result<bool, String> {

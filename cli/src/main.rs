@@ -9,6 +9,7 @@ mod demo;
 mod dev;
 mod exchange;
 mod exit;
+mod games;
 mod lab;
 mod lines;
 mod logging;
@@ -53,6 +54,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Rooms(command) => rooms::run(command),
         Command::Exchange(command) => exchange::run(&command),
+        Command::Games(command) => games::run(command),
         Command::Travel(command) => travel::run(&command),
         Command::Tx(command) => tx::run(&command),
         Command::Lab(command) => lab::run(command),

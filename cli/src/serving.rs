@@ -45,6 +45,8 @@ impl Serving {
                 wait_ms: config.wait_ms,
                 ..turnstile_travel::Settings::FIRST
             }),
+            games: Some(config.games),
+            duels: config.duels,
             peers: config.travel_peers()?,
             limits: Limits::STANDARD,
         })

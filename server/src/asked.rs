@@ -3,6 +3,7 @@
 use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply, Services};
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{LateAnswer, Travel};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal};
@@ -61,6 +62,12 @@ impl Asked for Travel {
     }
 }
 
+impl Asked for Games {
+    fn ask(request: Request<Self>) -> Ask {
+        Ask::Games(request)
+    }
+}
+
 /// An answer of one machine that waits for its group, and who waits for it.
 pub(crate) enum Decided<M: Machine> {
     Command(oneshot::Sender<Executed<M>>, Executed<M>),
@@ -72,6 +79,7 @@ pub(crate) enum Waiting {
     Rooms(Decided<Rooms>),
     Exchange(Decided<Exchange>),
     Travel(Decided<Travel>),
+    Games(Decided<Games>),
     Late(oneshot::Sender<LateAnswer>, LateAnswer),
     Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
 }
@@ -131,6 +139,7 @@ impl Waiting {
             Ask::Rooms(request) => Self::Rooms(Decided::of(request, engine)?),
             Ask::Exchange(request) => Self::Exchange(Decided::of(request, engine)?),
             Ask::Travel(request) => Self::Travel(Decided::of(request, engine)?),
+            Ask::Games(request) => Self::Games(Decided::of(request, engine)?),
             Ask::Late { ticket, reply } => match engine.late_answer(ticket) {
                 LateAnswer::Pending => {
                     tickets.add(ticket, Waiter::Asked(reply));
@@ -148,6 +157,7 @@ impl Waiting {
             Self::Rooms(decided) => decided.answer(),
             Self::Exchange(decided) => decided.answer(),
             Self::Travel(decided) => decided.answer(),
+            Self::Games(decided) => decided.answer(),
             Self::Late(sender, answer) => drop(sender.send(answer)),
             Self::Status(sender, status) => drop(sender.send(*status)),
         }

@@ -1,8 +1,13 @@
 //! One client: its socket, what has come, what is owed, and how far its life has gone.
 
-use std::{io, net::Shutdown};
+use std::{
+    io::{self, Write},
+    net::Shutdown,
+};
 
 use mio::net::TcpStream;
+use rustix::net::{SendFlags, send};
+use turnstile_duel::Parcel;
 use turnstile_travel::Outcome;
 use turnstile_types::Position;
 
@@ -40,6 +45,19 @@ enum Phase {
     Gone,
 }
 
+/// A socket on which the last byte of what is written is marked as urgent.
+struct Marking<'a>(&'a TcpStream);
+
+impl Write for Marking<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(send(self.0, bytes, SendFlags::OOB | SendFlags::NOSIGNAL)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// One client of a fast door.
 ///
 /// It moves from serving to gone and never back. Its input is decoded where it lies, its replies
@@ -51,6 +69,8 @@ pub(crate) struct Connection {
     conversation: Conversation,
     input: Input,
     output: Output,
+    /// Whether the message that it is owed ends with a mark; see [`Parcel::is_marked`].
+    is_marked: bool,
     incoming: Incoming,
     phase: Phase,
     /// Whether requests that have come wait for the next turn.
@@ -70,6 +90,7 @@ impl Connection {
             conversation,
             input: Input::default(),
             output: Output::default(),
+            is_marked: false,
             incoming: Incoming::Drained,
             phase: Phase::Serving,
             unfinished: false,
@@ -137,6 +158,32 @@ impl Connection {
             put(self.output.tail())
         } else {
             T::default()
+        }
+    }
+
+    /// Appends a message that its client is to read alone.
+    pub(crate) fn put_parcel(&mut self, parcel: &Parcel) {
+        if self.output.owed() > 0 {
+            // One who follows has nothing under way when there is something to say.
+            tracing::info!("a player who does not read was dropped");
+            self.phase = Phase::Gone;
+        } else if matches!(self.phase, Phase::Serving | Phase::LastCall) {
+            self.is_marked = parcel.is_marked();
+            self.output.tail().extend_from_slice(parcel.bytes());
+        }
+    }
+
+    /// Has the system acknowledge what has come: nothing is answered to it.
+    pub(crate) fn acknowledge(&mut self) {
+        if let Err(failure) = rustix::net::sockopt::set_tcp_quickack(&self.socket, true) {
+            tracing::debug!(%failure, "a move is acknowledged when the system does");
+        }
+    }
+
+    /// Ends it when all that it is owed is sent.
+    pub(crate) fn close(&mut self) {
+        if matches!(self.phase, Phase::Serving | Phase::LastCall) {
+            self.phase = Phase::Closing;
         }
     }
 
@@ -304,7 +351,12 @@ impl Connection {
         if self.phase == Phase::Gone {
             return 0;
         }
-        let sent = match self.output.flush(&mut self.socket) {
+        let flushed = if self.is_marked {
+            self.output.flush(&mut Marking(&self.socket))
+        } else {
+            self.output.flush(&mut self.socket)
+        };
+        let sent = match flushed {
             Ok(sent) => sent,
             Err(failure) => {
                 self.fail(&failure);

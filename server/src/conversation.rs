@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use turnstile_duel::Player;
 use turnstile_resp::{Decoder, Encoder, Fault};
 use turnstile_travel::Outcome;
 use turnstile_types::Position;
@@ -11,7 +12,9 @@ use crate::{
     engine::Engine,
     limits::AHEAD,
     lines::{LinesSession, end_of_input},
+    player::PlayerSession,
     post::PeerSession,
+    scores::{ScoresSession, run_teller},
     session::{Run, RunEnd, Session, Surroundings},
     xml::XmlSession,
 };
@@ -26,6 +29,10 @@ pub(crate) enum FastDoor {
     Lines,
     /// Between the processes of travel.
     Desk,
+    /// Where two play on the ancestor's wire.
+    Arena,
+    /// Where arenas tell results.
+    Scores,
 }
 
 /// What the clients of each door are offered.
@@ -38,10 +45,17 @@ pub(crate) struct Choices {
 /// One side of a conversation; the other is the client.
 #[derive(Debug)]
 pub(crate) enum Conversation {
-    Resp { session: Session, decoder: Decoder },
+    Resp {
+        session: Session,
+        decoder: Decoder,
+    },
     Xml(XmlSession),
     Lines(LinesSession),
     Peer(PeerSession),
+    Player(PlayerSession),
+    Scores(ScoresSession),
+    /// With distant scores; see [`Teller`](crate::hall::Teller).
+    Teller,
 }
 
 /// What became of a piece of input.
@@ -81,6 +95,8 @@ impl Conversation {
             FastDoor::Xml => Self::Xml(XmlSession::new(choices.xml)),
             FastDoor::Lines => Self::Lines(LinesSession::new(choices.lines)),
             FastDoor::Desk => Self::Peer(PeerSession::answering()),
+            FastDoor::Arena => Self::Player(PlayerSession::default()),
+            FastDoor::Scores => Self::Scores(ScoresSession::default()),
         }
     }
 
@@ -90,6 +106,8 @@ impl Conversation {
             Self::Xml(_) => FastDoor::Xml,
             Self::Lines(_) => FastDoor::Lines,
             Self::Peer(_) => FastDoor::Desk,
+            Self::Player(_) => FastDoor::Arena,
+            Self::Scores(_) | Self::Teller => FastDoor::Scores,
         }
     }
 
@@ -97,7 +115,7 @@ impl Conversation {
     pub(crate) const fn session(&self) -> Option<&Session> {
         match self {
             Self::Resp { session, .. } => Some(session),
-            Self::Xml(_) | Self::Lines(_) | Self::Peer(_) => None,
+            _ => None,
         }
     }
 
@@ -111,7 +129,15 @@ impl Conversation {
     pub(crate) const fn peer(&self) -> Option<&PeerSession> {
         match self {
             Self::Peer(session) => Some(session),
-            Self::Resp { .. } | Self::Xml(_) | Self::Lines(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The player, where the client is one at the arena's door who was let in.
+    pub(crate) const fn player(&self) -> Option<Player> {
+        match self {
+            Self::Player(session) => session.own(),
+            _ => None,
         }
     }
 
@@ -121,7 +147,9 @@ impl Conversation {
         match self {
             Self::Lines(session) => session.awaits().is_some(),
             Self::Resp { session, .. } => session.waits(),
-            Self::Xml(_) | Self::Peer(_) => false,
+            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {
+                false
+            }
         }
     }
 
@@ -130,7 +158,9 @@ impl Conversation {
         let (one, session) = match self {
             Self::Lines(session) => (session.awaits(), None),
             Self::Resp { session, .. } => (None, Some(session)),
-            Self::Xml(_) | Self::Peer(_) => (None, None),
+            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {
+                (None, None)
+            }
         };
         one.into_iter()
             .chain(session.into_iter().flat_map(Session::awaited))
@@ -141,7 +171,7 @@ impl Conversation {
         match self {
             Self::Lines(session) => session.put_late(late.1, out),
             Self::Resp { session, .. } => session.put_late(late, out),
-            Self::Xml(_) | Self::Peer(_) => {}
+            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {}
         }
     }
 
@@ -150,7 +180,7 @@ impl Conversation {
         match self {
             Self::Resp { session, .. } => session.held(),
             Self::Xml(session) => session.held(),
-            Self::Lines(_) | Self::Peer(_) => 0,
+            Self::Lines(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => 0,
         }
     }
 
@@ -163,6 +193,8 @@ impl Conversation {
             Self::Xml(session) => session.refuse_input(INPUT_REFUSED, out),
             Self::Lines(_) => turnstile_lines::put_exception(out, INPUT_REFUSED),
             Self::Peer(_) => turnstile_parcels::put_refusal(out, INPUT_REFUSED),
+            // These wires have no word for it.
+            Self::Player(_) | Self::Scores(_) | Self::Teller => {}
         }
     }
 
@@ -196,6 +228,9 @@ impl Conversation {
             Self::Xml(session) => session.run(around.engine, bytes, budget, out),
             Self::Lines(session) => session.run(around, bytes, out),
             Self::Peer(session) => session.run(around, bytes, out),
+            Self::Player(session) => session.run(around, bytes, !out.is_empty()),
+            Self::Scores(session) => session.run(around.engine, bytes, out),
+            Self::Teller => run_teller(around.hall, around.engine, bytes, out),
         }
     }
 
@@ -203,7 +238,12 @@ impl Conversation {
     pub(crate) fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Lines(_) => end_of_input(engine, left, out),
-            Self::Resp { .. } | Self::Xml(_) | Self::Peer(_) => {}
+            Self::Resp { .. }
+            | Self::Xml(_)
+            | Self::Peer(_)
+            | Self::Player(_)
+            | Self::Scores(_)
+            | Self::Teller => {}
         }
     }
 
@@ -212,7 +252,7 @@ impl Conversation {
         match self {
             Self::Lines(session) => session.end(out),
             Self::Resp { session, .. } => session.end(out),
-            Self::Xml(_) | Self::Peer(_) => {}
+            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {}
         }
     }
 
@@ -224,7 +264,12 @@ impl Conversation {
                     .following()
                     .put_message(session.protocol(), message, out);
             }
-            Self::Xml(_) | Self::Lines(_) | Self::Peer(_) => {}
+            Self::Xml(_)
+            | Self::Lines(_)
+            | Self::Peer(_)
+            | Self::Player(_)
+            | Self::Scores(_)
+            | Self::Teller => {}
         }
     }
 }

@@ -2,6 +2,7 @@
 //! store; readers on other threads see values that are whole and at most a moment old.
 
 mod exchange;
+mod games;
 mod rooms;
 mod travel;
 
@@ -9,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstile_embedded::Reply;
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{Desk, PerDesk, Travel};
 use turnstile_types::Machine;
@@ -184,11 +186,16 @@ pub struct Counters {
     pub lines: DoorCounters,
     /// The connections to other processes of travel, whoever dialed.
     pub desk: DoorCounters,
+    /// The door of players on the ancestor's wire.
+    pub arena: DoorCounters,
+    /// The door of arenas, and the connection to distant scores.
+    pub scores: DoorCounters,
     /// Lines to other processes, by their desks.
     pub lines_of_desks: PerDesk<LineCounters>,
     pub rooms: MachineCounters,
     pub exchange: MachineCounters,
     pub travel: MachineCounters,
+    pub games: MachineCounters,
     /// Connections and others that wait for a late answer.
     pub late_waiters: Counter,
     /// Errors answered by the fast doors and the loop.
@@ -223,10 +230,13 @@ impl Default for Counters {
             xml: DoorCounters::default(),
             lines: DoorCounters::default(),
             desk: DoorCounters::default(),
+            arena: DoorCounters::default(),
+            scores: DoorCounters::default(),
             lines_of_desks: PerDesk::default(),
             rooms: MachineCounters::of::<Rooms>(),
             exchange: MachineCounters::of::<Exchange>(),
             travel: MachineCounters::of::<Travel>(),
+            games: MachineCounters::of::<Games>(),
             late_waiters: Counter::default(),
             errors: Tally::new(&ERRORS),
             requests: Counter::default(),
@@ -251,6 +261,8 @@ impl Counters {
             FastDoor::Xml => &self.xml,
             FastDoor::Lines => &self.lines,
             FastDoor::Desk => &self.desk,
+            FastDoor::Arena => &self.arena,
+            FastDoor::Scores => &self.scores,
         }
     }
 

@@ -20,7 +20,7 @@ use crate::{
     fault_points::FaultPoints,
     gate::ServerStatus,
     limits::{FULL_DISK_REST, SOFT_AGE},
-    owed::News,
+    owed::{Followed, News},
     pace::Pace,
     post::Switchboard,
 };
@@ -348,13 +348,13 @@ impl Engine {
         self.counters.commit(records, ns);
     }
 
-    /// Adds what has happened since the last call to what is to be told; of the exchange, when
-    /// somebody follows it.
-    pub(crate) fn gather_news(&mut self, news: &mut News, is_exchange_followed: bool) {
+    /// Adds what has happened since the last call to what is to be told; of the exchange and of
+    /// games, when somebody follows them.
+    pub(crate) fn gather_news(&mut self, news: &mut News, followed: Followed) {
         self.backend
             .drain_rooms_events(&mut |event| news.rooms.push(event));
         self.backend.drain_exchange_events(&mut |event| {
-            if is_exchange_followed {
+            if followed.exchange {
                 news.exchange.push(event);
             } else {
                 news.exchange_dropped = Some(event.position);
@@ -362,6 +362,13 @@ impl Engine {
         });
         self.backend
             .drain_travel_events(&mut |event| news.travel.push(event));
+        self.backend.drain_games_events(&mut |event| {
+            if followed.games {
+                news.games.push(event);
+            } else {
+                news.games_dropped = Some(event.position);
+            }
+        });
     }
 
     /// What has become of a command of travel that was told to wait, as the open group has it.
@@ -418,12 +425,17 @@ impl Engine {
         }
     }
 
+    pub(crate) fn games_totals(&self) -> turnstile_games::Totals {
+        self.backend.games().totals()
+    }
+
     pub(crate) fn status(&self) -> ServerStatus {
         ServerStatus {
             backend: self.backend.status(),
             totals: self.totals(),
             exchange: self.exchange_totals(),
             travel: self.travel_totals(),
+            games: self.games_totals(),
             lines: PerDesk::each(|desk| self.line(desk)),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.read_only,

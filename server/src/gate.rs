@@ -14,6 +14,7 @@ use mio::Waker;
 use tokio::sync::{Notify, oneshot};
 use turnstile_embedded::Status;
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::{IdKey, Rooms, Totals};
 use turnstile_travel::{LateAnswer, PerDesk, Travel};
 use turnstile_types::Position;
@@ -27,6 +28,7 @@ pub enum Ask {
     Rooms(Request<Rooms>),
     Exchange(Request<Exchange>),
     Travel(Request<Travel>),
+    Games(Request<Games>),
     /// Waits for the late answer under a ticket; it is never told to be pending.
     Late {
         ticket: Position,
@@ -44,6 +46,7 @@ pub struct ServerStatus {
     pub totals: Totals,
     pub exchange: turnstile_exchange::Totals,
     pub travel: turnstile_travel::Totals,
+    pub games: turnstile_games::Totals,
     /// Lines to other processes of travel.
     pub lines: PerDesk<Option<LineStatus>>,
     /// Since the loop began, in whole seconds.

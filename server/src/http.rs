@@ -1,5 +1,6 @@
 //! The HTTP door: its thread, its runtime, and how it begins and ends.
 
+mod attendance;
 mod call;
 mod courier;
 mod documents;
@@ -8,12 +9,15 @@ mod limits;
 mod line;
 mod metrics;
 mod operations;
+mod play;
 mod reply;
 mod requests;
 mod routes;
 mod session;
 mod socket;
 mod stream;
+mod talk;
+mod watch;
 
 use std::{
     fmt::{self, Write as _},
@@ -30,6 +34,7 @@ use axum::Router;
 use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
 
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
 
@@ -47,6 +52,7 @@ pub(crate) struct Feeds {
     pub(crate) rooms: Arc<Feed<Rooms>>,
     pub(crate) exchange: Arc<Feed<Exchange>>,
     pub(crate) travel: Arc<Feed<Travel>>,
+    pub(crate) games: Arc<Feed<Games>>,
 }
 
 /// Two numbers in hexadecimal digits, and a dash.
@@ -55,10 +61,12 @@ const REQUEST_ID_BYTES: usize = 33;
 /// What the door's thread is made of; every request can reach it.
 pub(crate) struct Door {
     courier: Courier,
+    attendance: attendance::Attendance,
     gate: Gate,
     rooms: Source<Rooms>,
     exchange: Source<Exchange>,
     travel: Source<Travel>,
+    games: Source<Games>,
     counters: Arc<Counters>,
     limits: HttpLimits,
     streams: AtomicU64,
@@ -124,10 +132,12 @@ impl HttpDoor {
         };
         let door = Arc::new(Door {
             courier: Courier::new(gate.clone()),
+            attendance: attendance::Attendance::default(),
             gate,
             rooms: Source::new(feeds.rooms),
             exchange: Source::new(feeds.exchange),
             travel: Source::new(feeds.travel),
+            games: Source::new(feeds.games),
             counters,
             limits,
             streams: AtomicU64::new(0),
@@ -179,7 +189,8 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
             tokio::join!(
                 door.rooms.tell_news(),
                 door.exchange.tell_news(),
-                door.travel.tell_news()
+                door.travel.tell_news(),
+                door.games.tell_news()
             );
         })
     };
@@ -191,6 +202,7 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     door.exchange.news.notify_waiters();
     door.travel.news.notify_waiters();
     door.ending.notify_waiters();
+    door.games.news.notify_waiters();
     door.lines().judge_all(Verdict::Stop);
     let all = async { while connections.join_next().await.is_some() {} };
     if time::timeout(door.limits.farewell, all).await.is_err() {
@@ -249,6 +261,7 @@ async fn sweep(door: Arc<Door>) {
         ticks.tick().await;
         door.lines().judge_overdue(&door.limits);
         door.exchange.feed.rest();
+        door.games.feed.rest();
     }
 }
 

@@ -15,14 +15,17 @@ mod engine;
 mod fault_points;
 mod feed;
 mod gate;
+mod hall;
 mod http;
 mod limits;
 mod lines;
 mod listener;
 mod owed;
 mod pace;
+mod player;
 mod post;
 mod running;
+mod scores;
 mod session;
 mod signals;
 mod tickets;
@@ -31,6 +34,7 @@ mod xml;
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
+use turnstile_duel::Boundary;
 use turnstile_embedded::{OpenError, UnsoundSettings};
 use turnstile_travel::Desk;
 
@@ -42,6 +46,7 @@ pub use counters::{
 pub use fault_points::{FAULT_EXIT, HAS_FAULT_POINTS};
 pub use feed::Feed;
 pub use gate::{Ask, Gate, LineStatus, Overloaded, ServerStatus};
+pub use hall::ScoresWire;
 pub use http::HttpLimits;
 pub use limits::Limits;
 pub use post::Peers;
@@ -69,9 +74,38 @@ pub struct Settings {
     pub verhoeff: bool,
     /// How travel is played; without it, as its directory was last told.
     pub travel: Option<turnstile_travel::Settings>,
+    /// How games are played; without it, as their directory was last told. The number of an arena
+    /// does not count: its directory knows it, or it is drawn by lot.
+    pub games: Option<turnstile_games::Settings>,
+    /// The doors of games on the ancestor's wire.
+    pub duels: Duels,
     /// Where the other processes of travel are, if it is played by several.
     pub peers: Peers,
     pub limits: Limits,
+}
+
+/// The doors of games on the ancestor's wire, which are open where they have an address.
+#[derive(Clone, Copy, Debug)]
+pub struct Duels {
+    /// Where players come.
+    pub arena: Option<SocketAddr>,
+    /// Where arenas tell their results.
+    pub scores: Option<SocketAddr>,
+    /// Where the scores are, for an arena that does not count itself.
+    pub tells: Option<(SocketAddr, ScoresWire)>,
+    /// What keeps two messages to one player apart.
+    pub boundary: Boundary,
+}
+
+impl Default for Duels {
+    fn default() -> Self {
+        Self {
+            arena: None,
+            scores: None,
+            tells: None,
+            boundary: Boundary::Mark,
+        }
+    }
 }
 
 /// Why a server did not start.
@@ -84,6 +118,8 @@ pub enum StartError {
     },
     /// The same of a desk in another process.
     PeerNotLoopback { desk: Desk, address: SocketAddr },
+    /// The same of the scores in another process.
+    ScoresNotLoopback { address: SocketAddr },
     /// A door could not be opened.
     Bind {
         door: &'static str,
@@ -92,8 +128,8 @@ pub enum StartError {
     },
     /// The journal could not be opened.
     Open(OpenError),
-    /// Travel cannot be played as it is configured.
-    Travel(UnsoundSettings),
+    /// Travel or games cannot be played as they are configured.
+    Unsound(UnsoundSettings),
     /// The system gave no poll or no thread.
     System(io::Error),
 }
@@ -111,6 +147,11 @@ impl fmt::Display for StartError {
                 "{desk} cannot be at {address}: the line has no keys and no TLS yet, so it leads to \
                  loopback addresses (127.0.0.0/8 and ::1) only"
             ),
+            Self::ScoresNotLoopback { address } => write!(
+                f,
+                "the scores cannot be at {address}: the line has no keys and no TLS yet, so it leads \
+                 to loopback addresses (127.0.0.0/8 and ::1) only"
+            ),
             Self::Bind {
                 door,
                 address,
@@ -119,7 +160,7 @@ impl fmt::Display for StartError {
                 write!(f, "the {door} door cannot listen on {address}: {cause}")
             }
             Self::Open(cause) => cause.fmt(f),
-            Self::Travel(cause) => cause.fmt(f),
+            Self::Unsound(cause) => cause.fmt(f),
             Self::System(cause) => write!(f, "the system refuses: {cause}"),
         }
     }
@@ -128,10 +169,12 @@ impl fmt::Display for StartError {
 impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NotLoopback { .. } | Self::PeerNotLoopback { .. } => None,
+            Self::NotLoopback { .. }
+            | Self::PeerNotLoopback { .. }
+            | Self::ScoresNotLoopback { .. } => None,
             Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
-            Self::Travel(cause) => Some(cause),
+            Self::Unsound(cause) => Some(cause),
         }
     }
 }

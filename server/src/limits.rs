@@ -127,6 +127,11 @@ pub(crate) const HELLO_SWEEPS: u32 = 5;
 /// last few parcels come on top. The rest stays where the machine keeps it.
 pub(crate) const LINE_OUTPUT_BYTES: usize = 1_024 * 1_024;
 
+/// Results that are on their way to distant scores, in bytes; the rest stays where the machine keeps
+/// it. Less than makes a connection wait until it is taken: two that wait for each other to take
+/// something would wait for ever.
+pub(crate) const RESULTS_OUTPUT_BYTES: usize = 64 * 1_024;
+
 /// Parcels that are put on a connection in one piece.
 pub(crate) const POST_BATCH: usize = 64;
 
@@ -147,6 +152,7 @@ pub(crate) const PARTING_SWEEPS: u32 = 3;
 /// Events of the poll that are taken in one turn; the others wait in the kernel.
 pub(crate) const EVENTS: usize = 1_024;
 
+const _: () = assert!(RESULTS_OUTPUT_BYTES < OUTPUT_BYTES_MAX);
 const _: () = assert!(AHEAD <= PIPELINE_DEPTH && PIPELINE_DEPTH <= TURN_REQUESTS);
 const _: () = assert!(CONNECTIONS_MAX * INPUT_SPARED_BYTES < INPUT_BYTES_MAX);
 const _: () = assert!(GATE_BATCH <= GATE_QUEUE);

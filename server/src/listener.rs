@@ -105,6 +105,8 @@ pub(crate) fn refuse(socket: &mut TcpStream, door: FastDoor) {
             put_refusal(&mut refusal, "too many connections are open");
             refusal
         }
+        // These wires have no word for it.
+        FastDoor::Arena | FastDoor::Scores => return,
     };
     if let Err(failure) = socket.write(&sentence) {
         tracing::debug!(%failure, "a refused client was not told");

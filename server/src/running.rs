@@ -18,6 +18,7 @@ use crate::{
     fault_points::FaultPoints,
     feed::Feed,
     gate::Gate,
+    hall::{Hall, Teller},
     http::{Feeds, HttpDoor},
     limits::BACKLOG,
     listener::Listener,
@@ -84,6 +85,11 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
     if let Some(&(desk, address)) = desks.find(|(_, address)| !address.ip().is_loopback()) {
         return Err(StartError::PeerNotLoopback { desk, address });
     }
+    if let Some((address, _)) = settings.duels.tells
+        && !address.ip().is_loopback()
+    {
+        return Err(StartError::ScoresNotLoopback { address });
+    }
     let Doors { named, fast, http } = listen(settings)?;
     let (backend, recovery) = open(settings)?;
     let feeds = feeds(&recovery, settings);
@@ -131,7 +137,12 @@ fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
     if let Some(travel) = settings.travel {
         backend
             .configure_travel(travel)
-            .map_err(StartError::Travel)?;
+            .map_err(StartError::Unsound)?;
+    }
+    if let Some(games) = settings.games {
+        backend
+            .configure_games(games)
+            .map_err(StartError::Unsound)?;
     }
     Ok((backend, recovery))
 }
@@ -140,10 +151,12 @@ fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
 fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
     let events = settings.limits.http.events;
     let exchange = Feed::while_followed(recovery.exchange_events_after, events);
+    let games = Feed::while_followed(recovery.games_events_after, events);
     Feeds {
         rooms: Arc::new(Feed::new(recovery.rooms_events_after)),
         exchange: Arc::new(exchange),
         travel: Arc::new(Feed::new(recovery.travel_events_after)),
+        games: Arc::new(games),
     }
 }
 
@@ -174,6 +187,9 @@ fn begin(
     let told = (settings.limits, choices);
     let mut fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
     fast_loop.dial_at(&settings.peers.desks);
+    fast_loop.hall = Hall::new(settings.duels.boundary);
+    let tells = settings.duels.tells;
+    fast_loop.hall.teller = tells.map(|(address, wire)| Teller::new(address, wire));
     let thread = Builder::new()
         .name("fast-loop".to_owned())
         .spawn(move || fast_loop.run())?;
@@ -197,6 +213,12 @@ fn listen(settings: &Settings) -> Result<Doors, StartError> {
         ("xml", Some(FastDoor::Xml), settings.xml),
         ("travel", Some(FastDoor::Lines), settings.lines),
         ("desk", Some(FastDoor::Desk), settings.peers.door),
+        ("games-arena", Some(FastDoor::Arena), settings.duels.arena),
+        (
+            "games-scores",
+            Some(FastDoor::Scores),
+            settings.duels.scores,
+        ),
     ] {
         let Some(address) = address else { continue };
         let listener = bind(name, address)?;

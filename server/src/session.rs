@@ -12,16 +12,19 @@ use std::{net::SocketAddr, time::SystemTime};
 
 use turnstile_embedded::ExecuteError;
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
     catalogue::{self, Action, Verb},
-    exchange, rooms, travel,
+    exchange, games, rooms, travel,
 };
 use turnstile_rooms::Rooms;
 use turnstile_travel::{LateAnswer, Outcome, Travel};
 use turnstile_types::Position;
 
-use crate::{connections::Connections, counters::ErrorCode, engine::Engine, signals::Signals};
+use crate::{
+    connections::Connections, counters::ErrorCode, engine::Engine, hall::Hall, signals::Signals,
+};
 
 use self::{batch::Batch, following::Following, late::Late};
 
@@ -66,6 +69,9 @@ pub(crate) struct Session {
 /// What a request may touch besides its own session.
 pub(crate) struct Surroundings<'a> {
     pub(crate) engine: &'a mut Engine,
+    pub(crate) hall: &'a mut Hall,
+    /// Where the connection is found.
+    pub(crate) place: usize,
     /// Everybody else.
     pub(crate) others: &'a Connections,
     pub(crate) signals: &'a Signals,
@@ -207,6 +213,7 @@ impl Session {
         match action {
             Action::Rooms(verb) => self.rooms(around.engine, verb, arguments, out),
             Action::Exchange(verb) => self.exchange(around.engine, verb, arguments, out),
+            Action::Games(verb) => self.games(around.engine, verb, arguments, out),
             Action::Travel(verb) => self.travel(around.engine, verb, arguments, out),
             Action::Session(verb) => self.own(around, verb, arguments, out),
         }
@@ -293,6 +300,50 @@ impl Session {
             exchange::Request::Query(query) => {
                 let answer = engine.query::<Exchange>(&principal, query);
                 exchange::put_answer(&mut reply, &answer);
+            }
+        }
+    }
+
+    /// A request to games.
+    fn games(
+        &self,
+        engine: &mut Engine,
+        verb: games::Verb,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let request = match games::parse(verb, arguments) {
+            Ok(request) => request,
+            Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
+        };
+        self.decided_by_games(engine, &request, out);
+        Next::Go
+    }
+
+    /// Has a parsed request to games decided, and answers it.
+    #[inline]
+    fn decided_by_games(
+        &self,
+        engine: &mut Engine,
+        request: &games::Request<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let principal = engine.principal;
+        let mut reply = Encoder::new(out, self.protocol);
+        match request {
+            games::Request::Command { command, key } => {
+                match engine.execute::<Games>(&principal, *key, command) {
+                    Ok(decided) => games::put_outcome(
+                        &mut reply,
+                        &decided.outcome,
+                        decided.position,
+                        decided.replayed,
+                    ),
+                    Err(refused) => put_execute_error(&mut reply, refused),
+                }
+            }
+            games::Request::Query(query) => {
+                games::put_answer(&mut reply, &engine.query::<Games>(&principal, query));
             }
         }
     }

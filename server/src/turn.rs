@@ -2,7 +2,9 @@
 
 mod ending;
 mod handing;
+mod playing;
 mod posting;
+mod reporting;
 mod telling;
 
 use std::{
@@ -14,8 +16,10 @@ use std::{
 };
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
+use turnstile_duel::Boundary;
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{Desk, PerDesk, Travel};
 
@@ -28,10 +32,11 @@ use crate::{
     engine::Engine,
     feed::Feed,
     gate::Inbox,
+    hall::Hall,
     http::Feeds,
     limits::{ACCEPTS, EVENTS, GATE_BATCH, LOOKS, Limits, PEERS, SWEEP, TURN_REQUESTS},
     listener::{Accepted, Listener, refuse},
-    owed::{News, Owed},
+    owed::{Followed, News, Owed},
     post::{PeerSession, Route},
     session::Surroundings,
     signals::Signals,
@@ -85,6 +90,7 @@ pub(crate) struct FastLoop {
     rooms: Arc<Feed<Rooms>>,
     exchange: Arc<Feed<Exchange>>,
     travel: Arc<Feed<Travel>>,
+    games: Arc<Feed<Games>>,
     signals: Arc<Signals>,
     limits: Limits,
     choices: Choices,
@@ -97,6 +103,8 @@ pub(crate) struct FastLoop {
     under_way: Owed,
     /// Who waits for a late answer.
     tickets: Tickets,
+    /// Who plays at the arena's door.
+    pub(crate) hall: Hall,
     /// Lines to the other processes of travel.
     routes: PerDesk<Route>,
     /// Connections that follow events.
@@ -132,6 +140,7 @@ impl FastLoop {
             rooms: feeds.rooms,
             exchange: feeds.exchange,
             travel: feeds.travel,
+            games: feeds.games,
             signals,
             limits,
             choices,
@@ -139,6 +148,7 @@ impl FastLoop {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
+            hall: Hall::new(Boundary::Mark),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
             connections_ever: 0,
@@ -158,8 +168,8 @@ impl FastLoop {
     /// Turns until it is stopped, then closes the back end.
     pub(crate) fn run(mut self) -> Result<(), Broken> {
         let mut replayed = News::default();
-        self.engine.gather_news(&mut replayed, true);
-        self.publish(&mut replayed, true);
+        self.engine.gather_news(&mut replayed, Followed::ALL);
+        self.publish(&mut replayed, Followed::ALL);
         self.turn_to_the_end()
     }
 
@@ -184,6 +194,7 @@ impl FastLoop {
         self.engine.counters.turns.add(1);
         self.engine.begin_turn();
         self.engine.fault_points.recover();
+        self.see_off();
         self.accept();
         self.serve()?;
         self.take_asks();
@@ -191,6 +202,7 @@ impl FastLoop {
             return Err(Broken::Stopped);
         }
         self.post();
+        self.report();
         self.hand_over()?;
         self.sweep();
         self.engine.end_turn();
@@ -238,6 +250,9 @@ impl FastLoop {
     }
 
     fn patience(&self) -> Option<Duration> {
+        if self.hall.is_busy() {
+            return Some(Duration::ZERO);
+        }
         let is_busy = !self.ready.is_empty() || self.asks_wait;
         let can_go = !self.engine.is_under_way();
         let is_owed = can_go && !self.open.is_empty();
@@ -250,8 +265,9 @@ impl FastLoop {
         let farewell = self
             .farewell
             .map(|end| end.saturating_duration_since(Instant::now()));
-        let until_post = self.until_post();
-        [sweep, farewell, self.engine.until_due(), group, until_post]
+        let lines = [self.until_post(), self.until_report()];
+        let until_line = lines.into_iter().flatten().min();
+        [sweep, farewell, self.engine.until_due(), group, until_line]
             .into_iter()
             .flatten()
             .min()
@@ -354,6 +370,8 @@ impl FastLoop {
             let waited = connection.conversation().waits();
             let mut around = Surroundings {
                 engine: &mut self.engine,
+                hall: &mut self.hall,
+                place,
                 others: &self.connections,
                 signals: &self.signals,
             };
@@ -380,6 +398,7 @@ impl FastLoop {
             }
             let met = connection.conversation().peer().and_then(PeerSession::met);
             self.connections.put_back(place, connection);
+            self.run_errands();
             if let Some(desk) = met {
                 self.meet(desk, place);
             }
@@ -434,6 +453,7 @@ impl FastLoop {
             for ticket in connection.conversation().awaited() {
                 self.tickets.forget(ticket, place);
             }
+            let player = connection.conversation().player();
             let line = connection.conversation().peer().and_then(PeerSession::desk);
             drop(connection);
             self.connections.forget(place);
@@ -441,6 +461,10 @@ impl FastLoop {
             self.engine.counters.of(door).open.take(1);
             if let Some(desk) = line {
                 self.lose(desk, place);
+            }
+            self.lose_scores(place);
+            if let Some(player) = player {
+                self.hall.leave(player, place);
             }
         }
     }

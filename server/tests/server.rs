@@ -7,6 +7,8 @@ mod server {
     mod desk;
     mod endings;
     mod exchange;
+    mod games;
+    mod games_resp;
     mod hoarding;
     mod hostile;
     mod hostile_xml;

@@ -153,8 +153,50 @@ def journeys_wait_for_locks():
     fields(travel("TRAVEL.CANCEL", held["locator"]))
 
 
+def game(*words):
+    return door.execute_command(*words)
+
+
+def named(reply):
+    """A map in either form."""
+    return dict(zip(reply[::2], reply[1::2])) if PROTOCOL == 2 else reply
+
+
+def two_play_and_one_comes_too_late():
+    ada, bob = f"ada{PROTOCOL}", f"bob{PROTOCOL}"
+    equal(fields(game("GAMES.CHALLENGE", ada, bob, "tic-tac-toe"), "state"), {"state": None})
+    begun = named(fields(game("GAMES.CHALLENGE", bob, ada, "tic-tac-toe"), "state")["state"])
+    equal((begun["board"], begun["to_move"]), (".........", ada))
+    number = begun["match"]
+
+    deed = ("match", "ply", "seq", "last", "to_move", "ending", "winner")
+    moves = door.pipeline(transaction=False)
+    for ply, (player, choice) in enumerate(zip((ada, bob) * 2, (1, 4, 2, 5))):
+        moves.execute_command("GAMES.MOVE", number, player, ply, choice)
+    replies = [fields(reply, *deed) for reply in moves.execute()]
+    equal([reply["ply"] for reply in replies], [1, 2, 3, 4])
+
+    late = game("GAMES.MOVE", number, bob, 1, 9)
+    if PROTOCOL == 2:
+        equal(late[:2], [0, "stale"])
+        state = named(late[2])
+    else:
+        equal(late["reason"], "stale")
+        state = late["state"]
+    equal((state["board"], state["ply"], state["to_move"]), ("xx.oo....", 4, ada))
+    last = fields(game("GAMES.MOVE", number, ada, 4, 3, "CLAIM", "wins", "KEY", f"win-{ada}"), *deed)
+    equal((last["ending"], last["winner"], last["to_move"]), ("line", ada, None))
+
+    tally = {"played": 1, "won": 0, "lost": 1, "drawn": 0}
+    equal(named(game("GAMES.AGAINST", bob, ada)), tally)
+    ticket = named(fields(game("GAMES.SEEK", ada, "gomoku"), "state", "ticket")["ticket"])
+    equal((ticket["player"], ticket["reason"]), (ada, "alone"))
+    fields(game("GAMES.WITHDRAW", ada))
+
+
 equal(door.ping(), True)
 journeys_wait_for_locks()
+two_play_and_one_comes_too_late()
 books_and_cancels()
 repeats_with_a_key()
 pipelines(True, "05")

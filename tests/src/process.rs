@@ -56,6 +56,10 @@ impl Turnstile {
             "off",
             "--travel",
             "off",
+            "--games-arena",
+            "off",
+            "--games-scores",
+            "off",
             "--http",
             "127.0.0.1:0",
         ]);

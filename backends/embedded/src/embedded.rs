@@ -1,26 +1,25 @@
 //! The machines on a journal in a directory.
 
 use std::{
-    fmt, io,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_journal::{
     self as journal, Chores, CommitError, Durability, Journal, Log, LogThread, MemoryLog, RealDisk,
-    Report, snapshot,
 };
 use turnstile_rooms::{IdKey, Rooms};
-use turnstile_sequencer::{ExecuteError, ReplayError, Sequencer, Settled, State};
-use turnstile_travel::{Settings, Travel};
-use turnstile_types::{Hosts, Key, Machine, Machines, Malformed, Position, Principal, Timestamp};
+use turnstile_sequencer::{ExecuteError, Sequencer, Settled, State};
+use turnstile_travel::Travel;
+use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
-    Reply, Services,
-    id_key::{self, IdKeyError},
+    OpenError, Recovery, Reply, Services, id_key,
     kept::Kept,
     recent::Recents,
+    recovery::{newest_state, replay},
     snapshots::Snapshots,
     start::{Start, UnsoundSettings},
 };
@@ -48,26 +47,6 @@ impl Options {
     }
 }
 
-/// What a start found in its directory.
-#[derive(Clone, Debug)]
-pub struct Recovery {
-    /// The position of the snapshot that was loaded; zero when there was none.
-    pub snapshot: Position,
-    /// Records replayed after it.
-    pub records: u64,
-    /// The last position.
-    pub position: Position,
-    /// After which position every event of the replay was kept, for the feed of each service.
-    pub rooms_events_after: Position,
-    pub exchange_events_after: Position,
-    pub travel_events_after: Position,
-    pub games_events_after: Position,
-    /// What the journal's scan found; nothing for a back end without a directory.
-    pub journal: Option<Report>,
-    /// How long it took, wall clock.
-    pub took: Duration,
-}
-
 /// Figures about a back end that runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Status {
@@ -84,22 +63,6 @@ pub struct Status {
     pub snapshot: Position,
     /// Who makes submitted groups durable.
     pub log_thread: LogThread,
-}
-
-/// Why a back end did not open.
-#[derive(Debug)]
-pub enum OpenError {
-    Directory {
-        path: PathBuf,
-        cause: io::Error,
-    },
-    Journal(journal::OpenError),
-    IdKey(IdKeyError),
-    /// The directory's snapshots cannot be listed.
-    Snapshot(io::Error),
-    /// The snapshot's checksum holds, but it is not a state of this version.
-    SnapshotContent(Malformed),
-    Replay(journal::ReplayError<ReplayError>),
 }
 
 /// The machines, their sequencer, and the journal that makes them durable.
@@ -160,7 +123,7 @@ impl Embedded {
             journal: Some(report),
             took: begun.elapsed(),
         };
-        let start = Start::of(state.machines().travel());
+        let start = Start::of(state.machines());
         let snapshots = Snapshots::new(disk, journal.id(), options.snapshot_records, snapshot);
         let embedded = Self {
             sequencer: Sequencer::new(state, Kept::InDirectory(Box::new(journal))),
@@ -201,17 +164,39 @@ impl Embedded {
     ///
     /// # Errors
     /// Travel would refuse them; nothing has changed.
-    pub fn configure_travel(&mut self, settings: Settings) -> Result<(), UnsoundSettings> {
-        self.start = Start::with(self.travel(), settings)?;
-        Ok(())
+    pub fn configure_travel(
+        &mut self,
+        settings: turnstile_travel::Settings,
+    ) -> Result<(), UnsoundSettings> {
+        let travel = self.sequencer.state().machines().travel();
+        self.start.configure_travel(travel, settings)
+    }
+
+    /// The same for games. An arena without scores needs a number that no other arena has: it keeps
+    /// the one that its directory knows, or draws one by lot; the one in `settings` does not count.
+    ///
+    /// # Errors
+    /// As [`configure_travel`](Self::configure_travel).
+    pub fn configure_games(
+        &mut self,
+        settings: turnstile_games::Settings,
+    ) -> Result<(), UnsoundSettings> {
+        let games = self.sequencer.state().machines().games();
+        let arena = match (settings.roles.scores, games.settings().arena) {
+            (true, _) => 0,
+            (false, 0) => lot(),
+            (false, known) => known,
+        };
+        let settings = turnstile_games::Settings { arena, ..settings };
+        self.start.configure_games(games, settings)
     }
 
     /// Decides one command in the open group. Its answer MUST NOT leave before
     /// [`commit`](Self::commit) has returned `Ok`, or while something
     /// [is promised](Self::has_promised).
     ///
-    /// A command for travel is not taken before travel knows that it has started anew, by a
-    /// [`tick`](Self::tick): until then the disk is full.
+    /// A command for travel or games is not taken before that service knows that it has started
+    /// anew, by a [`tick`](Self::tick): until then the disk is full.
     ///
     /// # Errors
     /// The command was not taken; nothing of it happened.
@@ -225,7 +210,7 @@ impl Embedded {
     where
         Services: Hosts<M>,
     {
-        if M::SERVICE == Travel::SERVICE && !self.start.is_over() {
+        if !self.start.is_over_for(M::SERVICE) {
             return Err(ExecuteError::ReadOnly);
         }
         self.sequencer.execute::<M>(now, principal, key, command)
@@ -263,10 +248,17 @@ impl Embedded {
         self.sequencer.state().machines().travel()
     }
 
-    /// The same, once it has been told of this start: before, what it has for others is of the past.
+    /// Games as they are, the open group included.
     #[must_use]
-    pub fn started_travel(&self) -> Option<&Travel> {
-        self.start.is_over().then(|| self.travel())
+    pub const fn games(&self) -> &Games {
+        self.sequencer.state().machines().games()
+    }
+
+    /// Whether travel and games have been told of this start, by a [`tick`](Self::tick): before, what
+    /// they have for other processes is of the past.
+    #[must_use]
+    pub fn has_started(&self) -> bool {
+        self.start.is_over()
     }
 
     /// Starts to load what a command that waits will touch.
@@ -278,8 +270,8 @@ impl Embedded {
         machine.prefetch(command);
     }
 
-    /// Lets what is due happen, in a logged tick; after a start, travel is first told of it. To be
-    /// called at the start of every turn.
+    /// Lets what is due happen, in a logged tick; after a start, travel and games are first told of
+    /// it. To be called at the start of every turn.
     ///
     /// # Errors
     /// The tick was not taken: what is due stays due.
@@ -400,7 +392,7 @@ impl Embedded {
     pub fn drain_games_events(&mut self, take: &mut dyn FnMut(turnstile_games::Event)) {
         self.recents.games.drain(&mut *take);
         let services = self.sequencer.state_mut().machines_mut();
-        Hosts::<turnstile_games::Games>::machine_mut(services).drain_events(take);
+        Hosts::<Games>::machine_mut(services).drain_events(take);
     }
 
     /// The last position assigned.
@@ -446,54 +438,8 @@ impl Embedded {
     }
 }
 
-/// The state of the newest snapshot that is whole, or the empty one.
-pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Services>, OpenError> {
-    let found = snapshot::newest(disk, journal).map_err(OpenError::Snapshot)?;
-    for (name, why) in &found.rotten {
-        tracing::error!("{name} is passed over: {why}");
-    }
-    found.snapshot.map_or_else(
-        || Ok(State::empty()),
-        |snapshot| State::restore(&snapshot.state).map_err(OpenError::SnapshotContent),
-    )
-}
-
-/// Applies what the journal holds after the state, and keeps the latest events.
-fn replay(journal: &Journal<RealDisk>, state: &mut State<Services>) -> Result<Recents, OpenError> {
-    let after = state.position();
-    let mut recents = Recents::after(after);
-    let each = |group: &turnstile_record::Group<'_>| {
-        state.replay(group)?;
-        recents.take_from(state.machines_mut());
-        Ok(())
-    };
-    journal.replay(after, each).map_err(OpenError::Replay)?;
-    recents.finish();
-    Ok(recents)
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Directory { path, cause } => write!(f, "{}: {cause}", path.display()),
-            Self::Journal(cause) => cause.fmt(f),
-            Self::IdKey(cause) => cause.fmt(f),
-            Self::Snapshot(cause) => cause.fmt(f),
-            Self::SnapshotContent(cause) => write!(f, "the snapshot has {cause}"),
-            Self::Replay(cause) => cause.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Directory { cause, .. } => Some(cause),
-            Self::Journal(cause) => Some(cause),
-            Self::IdKey(cause) => Some(cause),
-            Self::Snapshot(cause) => Some(cause),
-            Self::SnapshotContent(cause) => Some(cause),
-            Self::Replay(cause) => Some(cause),
-        }
-    }
+/// A number that nobody else has drawn, and not zero.
+fn lot() -> u64 {
+    let drawn = id_key::random().expect("the kernel has given a key already");
+    u64::from_le_bytes(drawn).max(1)
 }

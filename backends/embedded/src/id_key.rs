@@ -55,11 +55,11 @@ pub(crate) fn passing() -> Result<IdKey, IdKeyError> {
         path: PathBuf::new(),
         cause,
     };
-    Ok(IdKey::new(random().map_err(no_file)?))
+    Ok(IdKey::new(random::<KEY_BYTES>().map_err(no_file)?))
 }
 
 fn create(directory: &Path, path: &Path) -> io::Result<IdKey> {
-    let secret = random()?;
+    let secret = random::<KEY_BYTES>()?;
     let unfinished = directory.join("id.key.new");
     let mut file = fs::OpenOptions::new()
         .write(true)
@@ -74,13 +74,11 @@ fn create(directory: &Path, path: &Path) -> io::Result<IdKey> {
     Ok(IdKey::new(secret))
 }
 
-fn random() -> io::Result<[u8; KEY_BYTES]> {
-    let mut secret = [0; KEY_BYTES];
+/// Up to 256 bytes that nobody can guess.
+pub(crate) fn random<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
+    let mut secret = [0; COUNT];
     let filled = rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())?;
-    assert_eq!(
-        filled, KEY_BYTES,
-        "the kernel fills up to 256 bytes at once"
-    );
+    assert_eq!(filled, COUNT, "the kernel fills up to 256 bytes at once");
     Ok(secret)
 }
 

@@ -6,13 +6,17 @@ mod embedded;
 mod id_key;
 mod kept;
 mod recent;
+mod recount;
+mod recovery;
 mod services;
 mod snapshots;
 mod start;
 mod verify;
 
-pub use embedded::{Embedded, OpenError, Options, Recovery, Status};
+pub use embedded::{Embedded, Options, Status};
 pub use id_key::IdKeyError;
+pub use recount::{Recounted, recount_games};
+pub use recovery::{OpenError, Recovery};
 pub use services::Services;
 pub use start::UnsoundSettings;
 pub use turnstile_journal::{CommitError, Durability, LogThread};

@@ -13,7 +13,7 @@ use turnstile_journal::{RealDisk, replay, retire, snapshot::Draft};
 use turnstile_sequencer::ReplayError;
 use turnstile_types::{Machines, Position, hash_of};
 
-use crate::embedded::newest_state;
+use crate::recovery::newest_state;
 
 /// Decides when a snapshot is due, and runs at most one thread that makes it.
 #[derive(Debug)]

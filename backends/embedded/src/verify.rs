@@ -11,7 +11,7 @@ use turnstile_journal::{RealDisk, Report, inspect, replay, snapshot};
 use turnstile_sequencer::State;
 use turnstile_types::{Machines, Position, hash_of};
 
-use crate::{Services, embedded::OpenError};
+use crate::{OpenError, Services};
 
 /// What a proof found.
 #[derive(Clone, Debug)]
@@ -111,15 +111,7 @@ fn rebuild(
     snapshot: Option<Position>,
     last: Position,
 ) -> Result<(Position, State<Services>), VerifyError> {
-    let mut state = State::<Services>::empty();
-    if let Some(position) = snapshot {
-        let read = snapshot::load(disk, journal, position)
-            .map_err(|cause| VerifyError::Snapshot { position, cause })?;
-        state = State::restore(&read.state).map_err(OpenError::SnapshotContent)?;
-        if hash_of(state.machines()) != read.title.hash {
-            return Err(VerifyError::SnapshotHash { position });
-        }
-    }
+    let mut state = load(disk, journal, snapshot)?;
     let from = state.position();
     let each = |group: &turnstile_record::Group<'_>| {
         state.replay(group)?;
@@ -128,6 +120,24 @@ fn rebuild(
     };
     replay(disk, from, last, each).map_err(OpenError::Replay)?;
     Ok((from, state))
+}
+
+/// The state of a snapshot, or the empty one.
+pub(crate) fn load(
+    disk: &RealDisk,
+    journal: u64,
+    snapshot: Option<Position>,
+) -> Result<State<Services>, VerifyError> {
+    let Some(position) = snapshot else {
+        return Ok(State::empty());
+    };
+    let read = snapshot::load(disk, journal, position)
+        .map_err(|cause| VerifyError::Snapshot { position, cause })?;
+    let state = State::<Services>::restore(&read.state).map_err(OpenError::SnapshotContent)?;
+    if hash_of(state.machines()) != read.title.hash {
+        return Err(VerifyError::SnapshotHash { position });
+    }
+    Ok(state)
 }
 
 impl From<OpenError> for VerifyError {

@@ -3,11 +3,13 @@
 
 use std::path::Path;
 
-use turnstile_embedded::{Durability, Embedded, Options, Recovery, verify};
+use turnstile_embedded::{
+    Durability, Embedded, Options, Recounted, Recovery, recount_games, verify,
+};
 use turnstile_games::{
     Answer, Command, Deed, Done, Game, Games, MatchId, Outcome, PlayerId, Query, Recount,
 };
-use turnstile_types::{Principal, Timestamp};
+use turnstile_types::{Position, Principal, Timestamp};
 
 const NOW: Timestamp = Timestamp(1_780_272_000_000);
 
@@ -79,6 +81,7 @@ fn a_match_goes_on_after_a_restart_and_the_journal_says_again_what_was_counted()
 
     let (mut backend, _recovery) = open(directory.path(), 0);
     assert_eq!(recount(&mut backend), counted);
+    backend.tick(NOW).expect("a working disk");
     let deed = Deed::Move {
         ply: 1,
         choice: 1,
@@ -96,6 +99,12 @@ fn a_match_goes_on_after_a_restart_and_the_journal_says_again_what_was_counted()
     let verdict = verify(directory.path()).unwrap();
     assert!(verdict.holds(), "{verdict:?}");
     assert_eq!((verdict.games.results, verdict.games.open), (1, 1));
+    let recounted = Recounted {
+        from: Position(0),
+        results: 1,
+        differences: Vec::new(),
+    };
+    assert_eq!(recount_games(directory.path()).unwrap(), recounted);
 }
 
 #[test]
@@ -118,4 +127,9 @@ fn a_snapshot_keeps_games_also_where_the_others_were_never_used() {
     assert_eq!((totals.results, totals.begun, totals.open), (150, 150, 0));
     backend.close().unwrap();
     assert!(verify(directory.path()).unwrap().holds());
+    let recounted = recount_games(directory.path()).unwrap();
+    assert_eq!(
+        (recounted.results, recounted.differences),
+        (150, Vec::new())
+    );
 }

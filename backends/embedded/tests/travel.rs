@@ -154,7 +154,10 @@ fn roles_of_a_directory_that_was_used_stay_as_they_are() {
         },
         ..Settings::FIRST
     };
-    assert_eq!(backend.configure_travel(alone), Err(UnsoundSettings));
+    assert_eq!(
+        backend.configure_travel(alone),
+        Err(UnsoundSettings::Travel)
+    );
     backend.tick(NOW).unwrap();
     assert_eq!(backend.position(), Position(2), "only the start is written");
 }

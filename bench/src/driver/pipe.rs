@@ -6,6 +6,7 @@
 
 mod flow;
 mod journeys;
+mod matches;
 mod orders;
 mod world;
 
@@ -32,6 +33,8 @@ use crate::{
 
 pub(crate) use journeys::{Journey, Managers, Places, REQUESTS, done, put_line, travel};
 use journeys::{Traveler, Tripper};
+use matches::Host;
+pub(crate) use matches::REQUESTS as REQUESTS_OF_A_GAME;
 pub(crate) use orders::Order;
 use orders::Trader;
 pub(crate) use world::{LinesClient, World, started};
@@ -59,6 +62,8 @@ pub(crate) enum Speech {
     Journeys(Journey),
     /// Trips by flight and car to a room, each in one command over RESP.
     Itineraries(Places),
+    /// Games over RESP, one at a table for each request that may be under way.
+    Matches,
 }
 
 /// One side of a conversation.
@@ -86,7 +91,7 @@ struct Heard {
 /// Makes what the requests will name.
 pub(super) fn prepare(speech: Speech, server: &Server, load: Load) -> Result<()> {
     match speech {
-        Speech::Bookings => Ok(()),
+        Speech::Bookings | Speech::Matches => Ok(()),
         Speech::Orders(_) => orders::prepare(&mut server.connect()?, load.connections),
         Speech::Journeys(_) | Speech::Itineraries(_) => World::make(server.lines()),
     }
@@ -94,7 +99,7 @@ pub(super) fn prepare(speech: Speech, server: &Server, load: Load) -> Result<()>
 
 pub(super) fn drive(speech: Speech, server: &Server, load: Load) -> Result<Tally> {
     let address = match speech {
-        Speech::Bookings | Speech::Itineraries(_) => server.resp(),
+        Speech::Bookings | Speech::Itineraries(_) | Speech::Matches => server.resp(),
         Speech::Orders(order) => order.address(server),
         Speech::Journeys(_) => server.lines(),
     };
@@ -109,6 +114,7 @@ pub(super) fn drive(speech: Speech, server: &Server, load: Load) -> Result<Tally
             Speech::Itineraries(places) => {
                 told(call(address, load, |number| Tripper::new(places, number)))
             }
+            Speech::Matches => told(call(address, load, |number| Host::new(number, load.depth))),
         }
     });
     joined(callers)
@@ -336,6 +342,7 @@ impl fmt::Display for Speech {
             Self::Orders(order) => order.fmt(f),
             Self::Journeys(journey) => write!(f, "nine requests, {journey}"),
             Self::Itineraries(places) => write!(f, "TRAVEL.BOOK, {places}"),
+            Self::Matches => f.write_str("GAMES.BEGIN and 7 x GAMES.MOVE"),
         }
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn arguments(
     command
         .args(["dev", "--durability", &durability.to_string()])
         .args(["--resp", &resp.to_string(), "--travel", &lines.to_string()])
+        .args(["--games-arena", "off", "--games-scores", "off"])
         .args(["--xml", &xml.to_string(), "--http", &http.to_string()]);
     if durability == Durability::Sync {
         command.arg("--data").arg(home.join(JOURNAL));

@@ -12,6 +12,8 @@ pub(super) enum Field {
     Xml,
     Travel,
     Desk,
+    GamesArena,
+    GamesScores,
     Verhoeff,
     ReplyLengthLine,
     LenientAccounts,
@@ -25,6 +27,11 @@ pub(super) enum Field {
     Cars,
     Rooms,
     Customers,
+    MoveMs,
+    GraceMs,
+    ClaimMs,
+    Scores,
+    ScoresWire,
     LogLevel,
     LogFormat,
 }
@@ -39,7 +46,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 24] = [
+    pub(super) const ALL: [Self; 31] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -49,6 +56,8 @@ impl Field {
         Self::Xml,
         Self::Travel,
         Self::Desk,
+        Self::GamesArena,
+        Self::GamesScores,
         Self::Verhoeff,
         Self::ReplyLengthLine,
         Self::LenientAccounts,
@@ -62,6 +71,11 @@ impl Field {
         Self::Cars,
         Self::Rooms,
         Self::Customers,
+        Self::MoveMs,
+        Self::GraceMs,
+        Self::ClaimMs,
+        Self::Scores,
+        Self::ScoresWire,
         Self::LogLevel,
         Self::LogFormat,
     ];
@@ -69,13 +83,22 @@ impl Field {
     pub(super) const fn section(self) -> &'static str {
         match self {
             Self::Data | Self::Durability | Self::SegmentBytes | Self::SnapshotRecords => "storage",
-            Self::Resp | Self::Http | Self::Xml | Self::Travel | Self::Desk => "doors",
+            Self::Resp
+            | Self::Http
+            | Self::Xml
+            | Self::Travel
+            | Self::Desk
+            | Self::GamesArena
+            | Self::GamesScores => "doors",
             Self::Verhoeff => "rooms",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
             Self::BillTotal | Self::Role | Self::LifetimeMs | Self::WaitMs | Self::FaultPoints => {
                 "travel"
             }
             Self::Flights | Self::Cars | Self::Rooms | Self::Customers => "travel.peers",
+            Self::MoveMs | Self::GraceMs | Self::ClaimMs | Self::Scores | Self::ScoresWire => {
+                "games"
+            }
             Self::LogLevel | Self::LogFormat => "log",
         }
     }
@@ -91,6 +114,8 @@ impl Field {
             Self::Xml => "xml",
             Self::Travel => "travel",
             Self::Desk => "desk",
+            Self::GamesArena => "games_arena",
+            Self::GamesScores => "games_scores",
             Self::Verhoeff => "verhoeff",
             Self::ReplyLengthLine => "reply_length_line",
             Self::LenientAccounts => "lenient_accounts",
@@ -104,6 +129,11 @@ impl Field {
             Self::Cars => "cars",
             Self::Rooms => "rooms",
             Self::Customers => "customers",
+            Self::MoveMs => "move_ms",
+            Self::GraceMs => "grace_ms",
+            Self::ClaimMs => "claim_ms",
+            Self::Scores => "scores",
+            Self::ScoresWire => "scores_wire",
             Self::LogLevel => "level",
             Self::LogFormat => "format",
         }
@@ -120,6 +150,8 @@ impl Field {
             Self::Xml => "--xml",
             Self::Travel => "--travel",
             Self::Desk => "--desk",
+            Self::GamesArena => "--games-arena",
+            Self::GamesScores => "--games-scores",
             Self::Verhoeff => "--verhoeff",
             Self::ReplyLengthLine => "--xml-reply-length-line",
             Self::LenientAccounts => "--xml-lenient-accounts",
@@ -133,12 +165,18 @@ impl Field {
             Self::Cars => "--peer-cars",
             Self::Rooms => "--peer-rooms",
             Self::Customers => "--peer-customers",
+            Self::MoveMs => "--games-move-ms",
+            Self::GraceMs => "--games-grace-ms",
+            Self::ClaimMs => "--games-claim-ms",
+            Self::Scores => "--scores",
+            Self::ScoresWire => "--scores-wire",
             Self::LogLevel => "--log",
             Self::LogFormat => "--log-format",
         }
     }
 
-    /// The value when no layer says one; a data directory, the door of a desk and the peers have none.
+    /// The value when no layer says one; a data directory, the door of a desk, the peers and the
+    /// scores have none.
     pub(super) const fn default(self) -> Option<&'static str> {
         match self {
             Self::Data
@@ -146,14 +184,19 @@ impl Field {
             | Self::Flights
             | Self::Cars
             | Self::Rooms
-            | Self::Customers => None,
+            | Self::Customers
+            | Self::Scores => None,
             Self::Role => Some("all"),
             Self::LifetimeMs => Some("15000"),
             Self::WaitMs => Some("10000"),
+            Self::MoveMs => Some("300000"),
+            Self::GraceMs => Some("60000"),
+            Self::ClaimMs => Some("30000"),
+            Self::ScoresWire => Some("numbered"),
             Self::Durability => Some("sync"),
             Self::Resp => Some("127.0.0.1:8479"),
             Self::Http => Some("127.0.0.1:8470"),
-            Self::Xml | Self::Travel => Some("off"),
+            Self::Xml | Self::Travel | Self::GamesArena | Self::GamesScores => Some("off"),
             Self::SegmentBytes => Some("67108864"),
             Self::SnapshotRecords => Some("4000000"),
             Self::Verhoeff
@@ -175,9 +218,13 @@ impl Field {
             | Self::SelfMatch
             | Self::BillTotal
             | Self::FaultPoints => Kind::Boolean,
-            Self::SegmentBytes | Self::SnapshotRecords | Self::LifetimeMs | Self::WaitMs => {
-                Kind::Integer
-            }
+            Self::SegmentBytes
+            | Self::SnapshotRecords
+            | Self::LifetimeMs
+            | Self::WaitMs
+            | Self::MoveMs
+            | Self::GraceMs
+            | Self::ClaimMs => Kind::Integer,
             Self::Data
             | Self::Durability
             | Self::Resp
@@ -185,11 +232,15 @@ impl Field {
             | Self::Xml
             | Self::Travel
             | Self::Desk
+            | Self::GamesArena
+            | Self::GamesScores
             | Self::Role
             | Self::Flights
             | Self::Cars
             | Self::Rooms
             | Self::Customers
+            | Self::Scores
+            | Self::ScoresWire
             | Self::LogLevel
             | Self::LogFormat => Kind::Text,
         }

@@ -22,6 +22,10 @@ const XML: &str = "127.0.0.1:12345";
 /// The same for the door of travel, where anybody may stop the server.
 const TRAVEL: &str = "127.0.0.1:12346";
 
+/// The same for the doors of games, where anybody is who they say: the ports of the ancestor.
+const GAMES_ARENA: &str = "127.0.0.1:21282";
+const GAMES_SCORES: &str = "127.0.0.1:21538";
+
 /// For each field its topmost text so far.
 #[derive(Debug)]
 pub(crate) struct Layers {
@@ -72,7 +76,12 @@ impl Layers {
 
     /// For `dev`, which opens every door.
     pub(crate) fn with_every_door(mut self) -> Self {
-        for (field, address) in [(Field::Xml, XML), (Field::Travel, TRAVEL)] {
+        for (field, address) in [
+            (Field::Xml, XML),
+            (Field::Travel, TRAVEL),
+            (Field::GamesArena, GAMES_ARENA),
+            (Field::GamesScores, GAMES_SCORES),
+        ] {
             self.put(field, Some(address.to_owned()), Origin::Default);
         }
         self
@@ -137,6 +146,8 @@ impl Layers {
             (Field::SelfMatch, flags.xml_self_match),
             (Field::BillTotal, flags.travel_bill_total),
             (Field::Desk, flags.desk),
+            (Field::GamesArena, flags.games_arena),
+            (Field::GamesScores, flags.games_scores),
             (Field::Role, flags.role),
             (Field::LifetimeMs, flags.travel_lifetime_ms),
             (Field::WaitMs, flags.travel_wait_ms),
@@ -145,6 +156,11 @@ impl Layers {
             (Field::Cars, flags.peer_cars),
             (Field::Rooms, flags.peer_rooms),
             (Field::Customers, flags.peer_customers),
+            (Field::MoveMs, flags.games_move_ms),
+            (Field::GraceMs, flags.games_grace_ms),
+            (Field::ClaimMs, flags.games_claim_ms),
+            (Field::Scores, flags.scores),
+            (Field::ScoresWire, flags.scores_wire),
         ];
         for (field, text) in values {
             self.put(field, text, Origin::Flag(field.flag()));

@@ -1,18 +1,23 @@
-//! Who of travel a process plays, and where the others are.
+//! Who of travel and of games a process plays, and where the others are.
 
 use std::net::SocketAddr;
 
+use turnstile_server::ScoresWire;
 use turnstile_travel::{Desk, Desks, Roles};
 
 use super::{Config, Layers, field::Field};
 use crate::exit::Coded;
 
-/// Who of travel is played by one process.
+/// Who of a service is played by one process; of the other services it plays everybody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     All,
     Middleware,
     Desk(Desk),
+    /// Where games are played.
+    Arena,
+    /// Where their results are counted.
+    Scores,
 }
 
 impl Role {
@@ -21,14 +26,19 @@ impl Role {
         match (text, desk) {
             ("all", _) => Ok(Self::All),
             ("middleware", _) => Ok(Self::Middleware),
+            ("arena", _) => Ok(Self::Arena),
+            ("scores", _) => Ok(Self::Scores),
             (_, Some(desk)) => Ok(Self::Desk(desk)),
-            _ => Err("a role is all, middleware, flights, cars, rooms or customers".to_owned()),
+            _ => Err(
+                "a role is all, middleware, flights, cars, rooms, customers, arena or scores"
+                    .to_owned(),
+            ),
         }
     }
 
     pub(crate) const fn roles(self) -> Roles {
         match self {
-            Self::All => Roles::ALL,
+            Self::All | Self::Arena | Self::Scores => Roles::ALL,
             Self::Middleware => Roles {
                 coordinator: true,
                 desks: Desks::NONE,
@@ -38,6 +48,36 @@ impl Role {
                 desks: Desks::only(desk),
             },
         }
+    }
+}
+
+impl Role {
+    /// Who of games is played.
+    pub(super) const fn games(self) -> turnstile_games::Roles {
+        turnstile_games::Roles {
+            arena: !matches!(self, Self::Scores),
+            scores: !matches!(self, Self::Arena),
+        }
+    }
+}
+
+/// Where the scores are, and what they speak, for an arena without its own. One file may serve both.
+///
+/// # Errors
+/// The arena does not know where.
+pub(super) fn scores(layers: &Layers) -> Result<Option<(SocketAddr, ScoresWire)>, Coded> {
+    let address = layers.parse(Field::Scores, super::address)?;
+    let wire = layers.required(Field::ScoresWire, |text| match text {
+        "numbered" => Ok(ScoresWire::Numbered),
+        "ancestor" => Ok(ScoresWire::Ancestor),
+        _ => Err("scores speak numbered or ancestor".to_owned()),
+    })?;
+    match (layers.required(Field::Role, Role::parse)?, address) {
+        (Role::Arena, Some(address)) => Ok(Some((address, wire))),
+        (Role::Arena, None) => Err(Coded::usage(
+            "the arena must know where its results are counted: set games.scores".to_owned(),
+        )),
+        _ => Ok(None),
     }
 }
 
@@ -81,14 +121,14 @@ impl Config {
                     )));
                 }
             }
-            Role::All | Role::Middleware if self.desk.is_some() => {
+            Role::All | Role::Arena | Role::Scores | Role::Middleware if self.desk.is_some() => {
                 return Err(Coded::usage(
                     "doors.desk is the door of a desk: set travel.role to the one that is played \
                      here"
                         .to_owned(),
                 ));
             }
-            Role::All => {}
+            Role::All | Role::Arena | Role::Scores => {}
             Role::Middleware => {
                 let missing = Desk::ALL.iter().find(|desk| address_of(**desk).is_none());
                 if let Some(desk) = missing {

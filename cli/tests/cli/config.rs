@@ -30,7 +30,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 24] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 31] = [
     (
         "storage",
         "durability",
@@ -176,6 +176,63 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 24] = [
         "customers",
         "--peer-customers",
         ["", "\"127.0.0.1:1\"", "\"127.0.0.1:2\"", "\"[::1]:3\""],
+    ),
+    (
+        "doors",
+        "games_arena",
+        "--games-arena",
+        [
+            "\"off\"",
+            "\"127.0.0.1:1\"",
+            "\"127.0.0.1:2\"",
+            "\"[::1]:3\"",
+        ],
+    ),
+    (
+        "doors",
+        "games_scores",
+        "--games-scores",
+        [
+            "\"off\"",
+            "\"127.0.0.1:1\"",
+            "\"127.0.0.1:2\"",
+            "\"[::1]:3\"",
+        ],
+    ),
+    (
+        "games",
+        "move_ms",
+        "--games-move-ms",
+        ["300000", "1", "2592000000", "2"],
+    ),
+    (
+        "games",
+        "grace_ms",
+        "--games-grace-ms",
+        ["60000", "1", "2592000000", "2"],
+    ),
+    (
+        "games",
+        "claim_ms",
+        "--games-claim-ms",
+        ["30000", "1", "2592000000", "2"],
+    ),
+    (
+        "games",
+        "scores",
+        "--scores",
+        ["", "\"127.0.0.1:1\"", "\"127.0.0.1:2\"", "\"[::1]:3\""],
+    ),
+    (
+        "games",
+        "scores_wire",
+        "--scores-wire",
+        [
+            "\"numbered\"",
+            "\"ancestor\"",
+            "\"numbered\"",
+            "\"ancestor\"",
+        ],
     ),
     (
         "log",
@@ -339,7 +396,7 @@ fn a_value_that_is_no_good_names_its_origin_and_the_reason() {
         ("--verhoeff=yes", "it is either true or false"),
         (
             "--role=clerk",
-            "a role is all, middleware, flights, cars, rooms or customers",
+            "a role is all, middleware, flights, cars, rooms, customers, arena or scores",
         ),
         ("--travel-wait-ms=0", "it is from 1 to 86400000 ms"),
         ("--peer-cars=off", "a door is an IP address with a port"),

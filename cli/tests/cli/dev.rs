@@ -17,10 +17,10 @@ fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
     let (resp, http) = (server.door("resp").unwrap(), server.door("http").unwrap());
     let data_line = format!("data   {}", data.path().display());
     assert_eq!(
-        server.printed[4..6],
+        server.printed[6..8],
         [data_line, "loopback only, no key needed".to_owned()]
     );
-    let paste: Vec<&str> = server.printed[6..].iter().map(String::as_str).collect();
+    let paste: Vec<&str> = server.printed[8..].iter().map(String::as_str).collect();
     let [curl, redis_cli, rush, ..] = paste.as_slice() else {
         panic!("{paste:?}")
     };
@@ -193,6 +193,10 @@ fn a_temporary_directory_goes_with_the_server_and_a_named_one_stays() {
         "off",
         "--travel",
         "off",
+        "--games-arena",
+        "off",
+        "--games-scores",
+        "off",
     ]));
     let data = server
         .printed
@@ -220,6 +224,10 @@ fn an_attached_server_stops_when_its_input_ends() {
         "off",
         "--travel",
         "off",
+        "--games-arena",
+        "off",
+        "--games-scores",
+        "off",
         "--http",
         "off",
     ]);
@@ -244,6 +252,10 @@ fn the_second_server_of_a_directory_or_a_door_says_why_it_does_not_start() {
         "off",
         "--travel",
         "off",
+        "--games-arena",
+        "off",
+        "--games-scores",
+        "off",
         "--data",
     ]);
     let ended = run(command.arg(data.path()));
@@ -259,7 +271,14 @@ fn the_second_server_of_a_directory_or_a_door_says_why_it_does_not_start() {
         "{ended:?}"
     );
     let taken = server.door("resp").unwrap().to_string();
-    let others = ["--http", "off", "--xml", "off", "--travel", "off"];
+    let off = [
+        "--http",
+        "--xml",
+        "--travel",
+        "--games-arena",
+        "--games-scores",
+    ];
+    let others = off.iter().flat_map(|flag| [*flag, "off"]);
     let ended = run(turnstile().arg("dev").args(others).args(["--resp", &taken]));
     assert_eq!((ended.code, &*ended.out), (Some(1), ""), "{ended:?}");
     assert!(ended.err.contains(&taken), "{ended:?}");
@@ -279,6 +298,10 @@ fn an_id_number_is_in_no_log_line() {
         "--xml",
         "off",
         "--travel",
+        "off",
+        "--games-arena",
+        "off",
+        "--games-scores",
         "off",
         "--http",
         "off",

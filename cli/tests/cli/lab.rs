@@ -24,6 +24,26 @@ fn a_rush_sells_one_room_once() {
 }
 
 #[test]
+fn games_are_played_by_pairs_and_each_is_counted_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("games.json");
+    let server = Server::dev(&directory.path().join("data"));
+    let arena = server.door("games-arena").unwrap().to_string();
+    let mut command = turnstile();
+    command.args(["lab", "run", "games", "-c", "8", "-i", "20"]);
+    command.args(["--games-arena", &arena, "--json"]);
+    let ended = run(command.arg(&json));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    assert_eq!(report["config"]["iterations"], 20);
+    let mut resp = server.connect();
+    let info = words(&ask(&mut resp, "INFO games"));
+    assert!(info.contains("games_matches_total:80"), "{info}");
+    assert!(info.contains("games_results_total:80"), "{info}");
+    server.stop();
+}
+
+#[test]
 fn a_run_measures_the_server_that_it_is_given() {
     let directory = tempfile::tempdir().unwrap();
     let json = directory.path().join("run.json");

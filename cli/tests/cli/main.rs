@@ -6,6 +6,7 @@ mod config;
 mod demo;
 mod dev;
 mod exchange;
+mod games;
 mod import;
 mod lab;
 mod process;

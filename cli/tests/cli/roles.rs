@@ -34,7 +34,7 @@ const TRAVEL: [&str; 2] = ["--travel", "127.0.0.1:0"];
 #[test]
 fn a_role_that_lacks_an_address_or_has_one_too_many_is_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let rows: [(&[&str], &str); 4] = [
+    let rows: [(&[&str], &str); 5] = [
         (
             &["--role=cars"],
             "the middleware finds cars at its door: set doors.desk or travel.peers.cars",
@@ -50,6 +50,10 @@ fn a_role_that_lacks_an_address_or_has_one_too_many_is_refused() {
                 "--peer-cars=127.0.0.1:1",
             ],
             "the middleware must know where rooms listens: set travel.peers.rooms",
+        ),
+        (
+            &["--role=arena"],
+            "the arena must know where its results are counted: set games.scores",
         ),
         (
             &["--desk=127.0.0.1:0"],

@@ -41,7 +41,7 @@ impl<T: Display> Serialize for Text<T> {
 }
 
 /// What was done, where there is no more to tell.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub(crate) struct Receipt {
     /// The position of the record in the journal.
     pub(crate) position: u64,

@@ -105,7 +105,12 @@ pub fn put_event(event: &Event, out: &mut Vec<u8>) {
 }
 
 /// Appends one event of any service.
-pub(crate) fn put_block<T: Serialize>(id: EventId, kind: &str, view: &T, out: &mut Vec<u8>) {
+pub(crate) fn put_block<T: Serialize>(
+    id: impl fmt::Display,
+    kind: &str,
+    view: &T,
+    out: &mut Vec<u8>,
+) {
     put_line(out, format_args!("id: {id}\nevent: {kind}\ndata: "));
     serde_json::to_writer(&mut *out, view).expect("a view is a map of texts and numbers");
     out.extend_from_slice(b"\n\n");

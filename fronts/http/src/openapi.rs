@@ -1,5 +1,6 @@
 //! The OpenAPI 3.1 document, made of the table of operations and the shapes.
 
+use turnstile_games::{Game, Measure};
 use turnstile_travel::Stage;
 use utoipa::openapi::{
     Components, ComponentsBuilder, Content, HttpMethod, Info, ObjectBuilder, OpenApi,
@@ -16,7 +17,7 @@ use crate::{
         Receipt, TypeView,
     },
     event::EventView,
-    exchange,
+    exchange, games,
     operation::{Method, Operation, Success, operations},
     problem::{FieldError, Place},
     request::{
@@ -57,8 +58,8 @@ const fn http_method(method: Method) -> HttpMethod {
 }
 
 fn components() -> Components {
-    let components = travel_shapes(exchange_shapes(rooms_shapes(ComponentsBuilder::new())));
-    components
+    let components = exchange_shapes(rooms_shapes(ComponentsBuilder::new()));
+    travel_shapes(games_shapes(components))
         .schema_from::<FieldError>()
         .schema_from::<Place>()
         .schema("Problem", problem_schema())
@@ -130,6 +131,32 @@ fn exchange_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<exchange::MarketEventView>()
 }
 
+fn games_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
+    components
+        .schema_from::<games::Challenge<'_>>()
+        .schema_from::<games::Search<'_>>()
+        .schema_from::<games::NewMatch<'_>>()
+        .schema_from::<games::Move<'_>>()
+        .schema_from::<games::PlayerNamed<'_>>()
+        .schema_from::<games::DrawAnswer<'_>>()
+        .schema_from::<games::MatchView>()
+        .schema_from::<games::TicketView>()
+        .schema_from::<games::StandingView>()
+        .schema_from::<games::Paired>()
+        .schema_from::<games::Acted>()
+        .schema_from::<games::MatchPage>()
+        .schema_from::<games::PlayerView>()
+        .schema_from::<games::TicketPage>()
+        .schema_from::<games::TallyView>()
+        .schema_from::<games::OpponentView>()
+        .schema_from::<games::OpponentsPage>()
+        .schema_from::<games::LeaderView>()
+        .schema_from::<games::LeadersPage>()
+        .schema_from::<games::LeadersAround>()
+        .schema_from::<games::GamesTotals>()
+        .schema_from::<games::GamesEventView>()
+}
+
 fn travel_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
     components
         .schema_from::<travel::NewStock<'_>>()
@@ -168,7 +195,7 @@ fn problem_schema() -> Schema {
         .description(Some(
             "RFC 9457. Refusals carry their data, each only where it belongs. Rooms: nights, night, \
              limit, ttl_seconds_max, until_max. Exchange: field, scale, needed, free, low, high, \
-             limit, order. Travel: item, customer, limit, ttl_seconds_max, desk, reason, holder.",
+             limit, order. Games: limit, player, match, state, until. Travel: item, customer, limit, ttl_seconds_max, desk, reason, holder.",
         ))
         .property("type", text())
         .property("title", text())
@@ -196,6 +223,10 @@ fn problem_schema() -> Schema {
         .property("desk", text())
         .property("reason", text())
         .property("holder", number())
+        .property("player", text())
+        .property("match", number())
+        .property("state", RefOr::Ref(Ref::from_schema_name("MatchView")))
+        .property("until", text())
         .property("position", number())
         .property("replayed", truth())
         .required("type")
@@ -264,6 +295,7 @@ fn json_response(description: &str, schema: &str) -> Response {
 
 fn problem_response(status: u16) -> Response {
     let (meaning, body) = match status {
+        204 => ("The match is over, and the client has seen its end", false),
         304 => ("Not changed since this ETag", false),
         400 => ("Wrong fields, parameters or JSON", true),
         403 => ("Refused: it is somebody else's", true),
@@ -302,11 +334,12 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         parameters.push(parameter(name, ParameterIn::Query, required));
     }
     let header = match operation.id {
-        "lookUp" | "getOrder" | "getBook" | "getQueue" | "getItinerary" | "getBill" => {
-            Some("If-None-Match")
-        }
+        "lookUp" | "getOrder" | "getBook" | "getQueue" | "getItinerary" | "getBill"
+        | "getMatch" | "getStanding" | "getTally" => Some("If-None-Match"),
         "cancel" => Some("If-Match"),
-        "events" | "exchangeEvents" | "travelEvents" => Some("Last-Event-ID"),
+        "events" | "exchangeEvents" | "gamesEvents" | "matchEvents" | "travelEvents" => {
+            Some("Last-Event-ID")
+        }
         _ => None,
     };
     let key = operation.mutates().then_some("Idempotency-Key");
@@ -326,7 +359,20 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
             .schema_type(Type::Integer)
             .minimum(Some(1))
             .maximum(Some(crate::request::LIMIT_MAX)),
-        "xid" | "customer" => object.schema_type(Type::Integer),
+        "each_side" => object
+            .schema_type(Type::Integer)
+            .minimum(Some(0))
+            .maximum(Some(games::EACH_SIDE_MAX)),
+        "format" => object
+            .schema_type(Type::String)
+            .enum_values(Some(["sse", "ndjson"])),
+        "game" => object
+            .schema_type(Type::String)
+            .enum_values(Some(Game::ALL.map(Game::code))),
+        "measure" => object
+            .schema_type(Type::String)
+            .enum_values(Some(Measure::ALL.map(Measure::code))),
+        "match" | "xid" | "customer" => object.schema_type(Type::Integer),
         "state" => object
             .schema_type(Type::String)
             .enum_values(Some(Stage::ALL.map(Stage::code))),

@@ -1,6 +1,7 @@
 //! The table of operations: the router, the OpenAPI document and the docs page are made of it.
 
 mod exchange;
+mod games;
 mod rooms;
 mod travel;
 
@@ -147,7 +148,12 @@ const RECEIPT: Success = Success::Json("Receipt");
 
 /// Every operation, in the order of the docs page.
 pub fn operations() -> impl Iterator<Item = &'static Operation> {
-    let services = [rooms::OPERATIONS, exchange::OPERATIONS, travel::OPERATIONS];
+    let services = [
+        rooms::OPERATIONS,
+        exchange::OPERATIONS,
+        games::OPERATIONS,
+        travel::OPERATIONS,
+    ];
     services.into_iter().chain([DOCUMENTS]).flatten()
 }
 

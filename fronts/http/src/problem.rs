@@ -21,6 +21,8 @@ pub enum Code {
     /// The bytes are no request that can be read in one way only.
     MalformedHead,
     UnknownPath,
+    /// Nothing is known of the player.
+    NoSuchPlayer,
     MethodNotAllowed,
     /// The `Host` is not a name of this server.
     MisdirectedRequest,
@@ -65,7 +67,7 @@ impl Code {
             | Self::InvalidIdempotencyKey
             | Self::MalformedHead => 400,
             Self::ForeignOrigin => 403,
-            Self::UnknownPath => 404,
+            Self::UnknownPath | Self::NoSuchPlayer => 404,
             Self::MethodNotAllowed => 405,
             Self::RequestTimeout => 408,
             Self::SessionFull => 409,
@@ -96,6 +98,7 @@ impl Code {
             Self::InvalidIdempotencyKey => "invalid_idempotency_key",
             Self::MalformedHead => "malformed_head",
             Self::UnknownPath => "unknown_path",
+            Self::NoSuchPlayer => "no_such_player",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::MisdirectedRequest => "misdirected_request",
             Self::RequestTimeout => "request_timeout",
@@ -128,6 +131,7 @@ impl Code {
             Self::InvalidIdempotencyKey => "The Idempotency-Key is none",
             Self::MalformedHead => "The request cannot be read in one way only",
             Self::UnknownPath => "There is nothing at this path",
+            Self::NoSuchPlayer => "Nothing is known of the player",
             Self::MethodNotAllowed => "This path does not take this method",
             Self::MisdirectedRequest => "The Host is not this server",
             Self::RequestTimeout => "The request did not arrive in time",

@@ -1,6 +1,7 @@
 //! The services' refusals: each has one status, one word and one title, and may have data.
 
 mod exchange;
+mod games;
 mod rooms;
 mod travel;
 
@@ -13,6 +14,7 @@ use crate::problem::Code;
 pub enum Refusal {
     Rooms(turnstile_rooms::Refusal),
     Exchange(turnstile_exchange::Refusal),
+    Games(turnstile_games::Refusal),
     Travel(turnstile_travel::Refusal),
 }
 
@@ -28,6 +30,12 @@ impl From<turnstile_exchange::Refusal> for Code {
     }
 }
 
+impl From<turnstile_games::Refusal> for Code {
+    fn from(refusal: turnstile_games::Refusal) -> Self {
+        Self::Refused(Box::new(Refusal::Games(refusal)))
+    }
+}
+
 impl From<turnstile_travel::Refusal> for Code {
     fn from(refusal: turnstile_travel::Refusal) -> Self {
         Self::Refused(Box::new(Refusal::Travel(refusal)))
@@ -40,6 +48,7 @@ impl Refusal {
         match self {
             Self::Rooms(refusal) => rooms::status(*refusal),
             Self::Exchange(refusal) => exchange::status(*refusal),
+            Self::Games(refusal) => games::status(refusal),
             Self::Travel(refusal) => travel::status(refusal),
         }
     }
@@ -48,6 +57,7 @@ impl Refusal {
         match self {
             Self::Rooms(refusal) => refusal.code(),
             Self::Exchange(refusal) => refusal.code(),
+            Self::Games(refusal) => refusal.code(),
             Self::Travel(refusal) => refusal.code(),
         }
     }
@@ -56,6 +66,7 @@ impl Refusal {
         match self {
             Self::Rooms(refusal) => rooms::title(*refusal),
             Self::Exchange(refusal) => exchange::title(*refusal),
+            Self::Games(refusal) => games::title(refusal),
             Self::Travel(refusal) => travel::title(refusal),
         }
     }
@@ -64,6 +75,7 @@ impl Refusal {
     pub(crate) const fn is_passing(&self) -> bool {
         match self {
             Self::Rooms(_) | Self::Exchange(_) => false,
+            Self::Games(refusal) => games::is_passing(refusal),
             Self::Travel(refusal) => travel::is_passing(refusal),
         }
     }
@@ -73,6 +85,7 @@ impl Refusal {
         match self {
             Self::Rooms(refusal) => rooms::put_data(map, refusal),
             Self::Exchange(refusal) => exchange::put_data(map, refusal),
+            Self::Games(refusal) => games::put_data(map, refusal),
             Self::Travel(refusal) => travel::put_data(map, refusal),
         }
     }

@@ -14,6 +14,8 @@ use crate::{
 pub enum Broken {
     /// It does not begin as this protocol does.
     Opening,
+    /// It does not begin as an arena's line to its scores does.
+    Results,
     /// It speaks another version.
     Version(u16),
     /// A frame is empty or too long.
@@ -30,6 +32,10 @@ impl fmt::Display for Broken {
             Self::Opening => write!(
                 f,
                 "this door is for the middleware of travel, whose bytes begin with {NAME}"
+            ),
+            Self::Results => write!(
+                f,
+                "an arena's line to its scores begins with tsgame, and its version is 1"
             ),
             Self::Version(theirs) => write!(
                 f,

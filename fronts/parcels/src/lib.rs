@@ -1,6 +1,8 @@
-//! The line between the middleware of travel and a desk in another process: a sans-I/O codec.
+//! The line between the middleware of travel and a desk in another process, and that between an arena
+//! of games and its scores: sans-I/O codecs.
 //!
-//! [`Frames`] finds the messages in a connection's bytes, and the `put_` functions write them.
+//! [`Frames`] and [`Commands`] find the messages in a connection's bytes, and the `put_` functions
+//! write them.
 //! Nothing here knows a socket or a clock.
 
 #![forbid(unsafe_code)]
@@ -9,7 +11,9 @@ mod broken;
 mod frames;
 pub mod limits;
 mod message;
+mod results;
 
 pub use broken::Broken;
 pub use frames::{Framed, Frames, put_opening};
 pub use message::{Hello, Message, put_message, put_parcel, put_refusal};
+pub use results::{Commands, put_command};

@@ -5,7 +5,7 @@ mod table;
 
 use std::fmt;
 
-use crate::{exchange, rooms, travel};
+use crate::{exchange, games, rooms, travel};
 
 pub use description::{count, docs, every, info, list};
 pub use table::COMMANDS;
@@ -15,6 +15,7 @@ pub use table::COMMANDS;
 pub enum Action {
     Rooms(rooms::Verb),
     Exchange(exchange::Verb),
+    Games(games::Verb),
     Travel(travel::Verb),
     Session(Verb),
 }
@@ -336,6 +337,7 @@ mod tests {
             "rooms.book",
             "exchange.order",
             "exchange.cancel",
+            "games.move",
             "travel.book",
         ] {
             let place = catalogue.places[home(name.as_bytes())].as_ref();
@@ -360,6 +362,11 @@ mod tests {
             (
                 "travel.book 7 flight-1",
                 Ok(Action::Travel(travel::Verb::Book)),
+            ),
+            ("games.move 1 a 0 5", Ok(Action::Games(games::Verb::Move))),
+            (
+                "GAMES.DRAW accept 1 a",
+                Ok(Action::Games(games::Verb::AcceptDraw)),
             ),
             ("TRAVEL.TX list", Ok(Action::Travel(travel::Verb::TxList))),
             (

@@ -1,7 +1,6 @@
 //! The exchange in RESP: arguments to commands and queries, outcomes and answers to replies.
 
 mod answer;
-mod choices;
 mod event;
 mod fields;
 mod outcome;
@@ -14,7 +13,7 @@ pub use answer::{facts, put_answer};
 pub use event::{CHANNELS, channel, event_json};
 pub use outcome::put_outcome;
 pub use request::{Request, parse};
-pub use words::{Invalid, Reason};
+pub use words::{Flaw, Invalid};
 
 /// The commands of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

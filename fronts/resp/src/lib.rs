@@ -1,21 +1,24 @@
 //! RESP2 and RESP3 as a sans-I/O codec, and the commands of the services in it.
 //!
 //! Bytes become [`Arguments`] by a [`Decoder`], arguments become a command by the [`catalogue`],
-//! [`rooms`], [`exchange`] and [`travel`], and what is answered becomes bytes by an [`Encoder`]. Nothing here
-//! knows a socket.
+//! [`rooms`], [`exchange`], [`games`] and [`travel`], and what is answered becomes bytes by an [`Encoder`].
+//! Nothing here knows a socket.
 
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
 pub mod exchange;
+pub mod games;
 mod reply;
 mod request;
 pub mod rooms;
 pub mod travel;
 mod verdict;
+mod words;
 
 pub use reply::{Encoder, Protocol};
 pub use request::{
     ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, Arguments, Decoded, Decoder, FRAME_BYTES_MAX, Fault,
     INLINE_BYTES_MAX,
 };
+pub use words::{Invalid, Reason, Spoken};

@@ -13,7 +13,7 @@ pub use answer::{facts, put_answer};
 pub use event::{CHANNEL, event_json};
 pub use outcome::put_outcome;
 pub use request::{Request, parse};
-pub use words::{Invalid, Reason};
+pub use words::{Flaw, Invalid};
 
 /// The commands of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

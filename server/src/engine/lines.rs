@@ -1,11 +1,22 @@
 //! The engine as the lines to other processes of travel use it.
 
+use turnstile_games::Games;
 use turnstile_travel::{Desk, Desks, Travel};
 
 use super::Engine;
 use crate::{fault_points::FaultPoints, gate::LineStatus};
 
 impl Engine {
+    /// Whether travel and games know of this start.
+    pub(crate) fn has_started(&self) -> bool {
+        self.backend.has_started()
+    }
+
+    /// Games as they are, the open group included.
+    pub(crate) const fn games(&self) -> &Games {
+        self.backend.games()
+    }
+
     /// Travel as it is, the open group included.
     pub(crate) const fn travel(&self) -> &Travel {
         self.backend.travel()
@@ -18,8 +29,11 @@ impl Engine {
 
     /// The desks whose line leads to another process; none before travel knows of this start.
     pub(crate) fn lines(&self) -> Desks {
-        let travel = self.backend.started_travel();
-        travel.map_or(Desks::NONE, Travel::lines)
+        if self.has_started() {
+            self.travel().lines()
+        } else {
+            Desks::NONE
+        }
     }
 
     /// Whether this desk is played here, with its coordinator in another process.

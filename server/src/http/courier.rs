@@ -11,6 +11,7 @@ use std::{
 use tokio::sync::oneshot;
 use turnstile_embedded::{ExecuteError, Reply};
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_http::{Code, Problem};
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
@@ -70,6 +71,7 @@ pub(super) enum Ticket {
     Rooms(Awaited<Rooms>),
     Exchange(Awaited<Exchange>),
     Travel(Awaited<Travel>),
+    Games(Awaited<Games>),
     Status(Relay<ServerStatus>),
 }
 
@@ -100,6 +102,12 @@ impl Carried for Exchange {
 impl Carried for Travel {
     fn ticket(awaited: Awaited<Self>) -> Ticket {
         Ticket::Travel(awaited)
+    }
+}
+
+impl Carried for Games {
+    fn ticket(awaited: Awaited<Self>) -> Ticket {
+        Ticket::Games(awaited)
     }
 }
 
@@ -166,6 +174,7 @@ impl Ticket {
             Self::Rooms(awaited) => awaited.relay(),
             Self::Exchange(awaited) => awaited.relay(),
             Self::Travel(awaited) => awaited.relay(),
+            Self::Games(awaited) => awaited.relay(),
             Self::Status(relay) => relay,
         }
     }

@@ -82,7 +82,7 @@ const WORK: [Row<Counters>; 7] = [
     ),
 ];
 
-const STATUS: [Row<ServerStatus>; 25] = [
+const STATUS: [Row<ServerStatus>; 34] = [
     ("uptime_seconds", "gauge", "Since the loop began.", |all| {
         all.uptime.as_secs()
     }),
@@ -197,6 +197,57 @@ const STATUS: [Row<ServerStatus>; 25] = [
         "Itineraries ever made.",
         |all| all.travel.booked,
     ),
+    (
+        "games_players",
+        "gauge",
+        "Players whom the arena knows.",
+        |all| all.games.players.into(),
+    ),
+    (
+        "games_open_matches",
+        "gauge",
+        "Matches that are played.",
+        |all| all.games.open.into(),
+    ),
+    (
+        "games_seeking",
+        "gauge",
+        "Players who look for anybody.",
+        |all| all.games.seeking.into(),
+    ),
+    (
+        "games_away",
+        "gauge",
+        "Players whose connection to a match is gone.",
+        |all| all.games.away.into(),
+    ),
+    (
+        "games_unreported",
+        "gauge",
+        "Results that the scores server has not acknowledged.",
+        |all| all.games.unreported,
+    ),
+    (
+        "games_rated",
+        "gauge",
+        "Players who have a standing.",
+        |all| all.games.rated.into(),
+    ),
+    (
+        "games_matches_total",
+        "counter",
+        "Matches ever begun.",
+        |all| all.games.begun,
+    ),
+    ("games_moves_total", "counter", "Moves ever made.", |all| {
+        all.games.moves
+    }),
+    (
+        "games_results_total",
+        "counter",
+        "Results counted.",
+        |all| all.games.results,
+    ),
 ];
 
 pub(super) async fn metrics(State(door): State<Arc<Door>>) -> Answered {
@@ -250,6 +301,8 @@ fn put_doors(text: &mut String, counters: &Counters) {
             ("xml", &counters.xml),
             ("travel", &counters.lines),
             ("desk", &counters.desk),
+            ("games_arena", &counters.arena),
+            ("games_scores", &counters.scores),
         ] {
             let value = value(counted);
             put(
@@ -343,6 +396,7 @@ fn put_tallies(text: &mut String, counters: &Counters) {
             "; those that waited, twice",
             &counters.travel,
         ),
+        ("games", "games", "", &counters.games),
     ] {
         let help = format!("Requests to {who}, by operation.");
         let name = format!("{service}_operations_total");

@@ -1,6 +1,7 @@
 //! One operation: its command or query, carried to the loop, and the answer.
 
 mod exchange;
+mod games;
 mod rooms;
 mod travel;
 
@@ -22,7 +23,7 @@ use super::{
 };
 
 pub(super) type Answered = Result<Response<Body>, Trouble>;
-type OnePath = Result<Path<String>, PathRejection>;
+pub(super) type OnePath = Result<Path<String>, PathRejection>;
 type TwoPath = Result<Path<(String, String)>, PathRejection>;
 type TheDoor = State<Arc<Door>>;
 
@@ -30,7 +31,15 @@ type TheDoor = State<Arc<Door>>;
 pub(super) fn function(filter: MethodFilter, id: &str) -> Option<MethodRouter<Arc<Door>>> {
     rooms::function(filter, id)
         .or_else(|| exchange::function(filter, id))
+        .or_else(|| games::function(filter, id))
         .or_else(|| travel::function(filter, id))
+}
+
+/// Asserts that the request is all in its path.
+fn bare(call: &Call) -> Result<(), Trouble> {
+    call.no_body()?;
+    call.parameters(&[]).one("")?;
+    Ok(())
 }
 
 /// A command as the loop takes it. Requests are made into orders before anything is awaited, so
@@ -58,7 +67,10 @@ async fn execute<M: Shown>(door: &Door, order: Order) -> Answered {
 }
 
 /// The path's one parameter.
-fn part<T>(path: OnePath, read: impl FnOnce(&str) -> Result<T, Problem>) -> Result<T, Trouble> {
+pub(super) fn part<T>(
+    path: OnePath,
+    read: impl FnOnce(&str) -> Result<T, Problem>,
+) -> Result<T, Trouble> {
     let Path(text) = path.map_err(|_rejected| broken_path())?;
     Ok(read(&text)?)
 }

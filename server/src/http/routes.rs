@@ -9,7 +9,7 @@ use axum::{
 };
 use turnstile_http::{Code, Method, Operation, Problem};
 
-use super::{Door, documents, metrics, operations, reply::Trouble, socket, stream};
+use super::{Door, documents, metrics, operations, reply::Trouble, socket, stream, watch};
 
 /// The router of every operation in the table, and no other.
 pub(super) fn router(door: &Arc<Door>) -> Router {
@@ -40,7 +40,10 @@ fn function(operation: &Operation) -> MethodRouter<Arc<Door>> {
         "events" => on(filter, stream::rooms),
         "exchangeEvents" => on(filter, stream::exchange),
         "travelEvents" => on(filter, stream::travel),
+        "gamesEvents" => on(filter, stream::games),
         "exchangeFeed" => on(filter, socket::feed),
+        "matchEvents" => on(filter, watch::watch),
+        "play" => on(filter, socket::play),
         "live" => on(filter, documents::live),
         "ready" => on(filter, documents::ready),
         "version" => on(filter, documents::version),

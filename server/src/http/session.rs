@@ -5,27 +5,21 @@ mod followed;
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use futures_util::{SinkExt, StreamExt, stream::FuturesOrdered};
+use futures_util::stream::{FuturesOrdered, StreamExt};
 use tokio::{
     sync::futures::OwnedNotified,
     time::{self, Instant},
 };
-use tokio_tungstenite::{
-    WebSocketStream,
-    tungstenite::{
-        Error, Message,
-        error::CapacityError,
-        protocol::{CloseFrame, frame::coding::CloseCode},
-    },
-};
+use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::frame::coding::CloseCode};
 use turnstile_embedded::Reply;
 use turnstile_exchange::{AccountId, Command, Exchange};
 use turnstile_http::{
     Code, FieldError, Place, Problem,
     exchange::{
-        feed::{self, Asked, Tag, Wish, parse_message},
+        feed::{self, Wish, parse_message},
         tell_outcome,
     },
+    message::{self, Asked, Tag},
 };
 use turnstile_types::Machine;
 
@@ -34,6 +28,7 @@ use super::{
     Door,
     limits::{IN_FLIGHT, SUBSCRIPTIONS},
     socket::Wire,
+    talk::{Ending, Going, Heard, Talk},
 };
 
 /// One client's conversation.
@@ -43,13 +38,11 @@ use super::{
 /// overtakes it, and it is told so and gets new snapshots.
 pub(super) struct Session {
     door: Arc<Door>,
-    socket: WebSocketStream<Wire>,
+    talk: Talk,
     followed: Followed,
     entered: Entered,
     /// Commands that the loop has and has not answered, in the order of their sending.
     in_flight: FuturesOrdered<Pin<Box<dyn Future<Output = Answer> + Send>>>,
-    /// When the client was last heard.
-    heard: Instant,
 }
 
 /// The answer to a command that was sent.
@@ -60,25 +53,14 @@ struct Answer {
     reply: Result<Reply<Exchange>, Problem>,
 }
 
-/// How a conversation ends.
-enum Ending {
-    /// The client has gone, or does not listen.
-    Gone,
-    /// It is told why.
-    Told(CloseCode, &'static str),
-}
-
-type Going = Result<(), Ending>;
-
 impl Session {
     pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>) -> Self {
         Self {
             followed: Followed::new(door.epoch()),
             entered: Entered::default(),
             in_flight: FuturesOrdered::new(),
-            heard: Instant::now(),
+            talk: Talk::new(Arc::clone(&door), socket),
             door,
-            socket,
         }
     }
 
@@ -89,15 +71,7 @@ impl Session {
                 break ending;
             }
         };
-        if let Ending::Told(code, reason) = ending {
-            let reason = reason.into();
-            let goodbye = self.socket.close(Some(CloseFrame { code, reason }));
-            match time::timeout(self.door.limits.stall, goodbye).await {
-                Ok(Ok(())) | Err(_) => {}
-                Ok(Err(failure)) => tracing::debug!(%failure, "a goodbye was not taken"),
-            }
-        }
-        drop(self.socket);
+        self.talk.end(ending).await;
         while let Some(answer) = self.in_flight.next().await {
             self.entered.note(&answer);
         }
@@ -120,13 +94,14 @@ impl Session {
             Some(answer) = self.in_flight.next(), if !self.in_flight.is_empty() => {
                 self.answer(&answer).await
             }
-            message = self.socket.next(), if self.in_flight.len() < IN_FLIGHT => {
-                self.hear(message).await
+            message = self.talk.next(), if self.in_flight.len() < IN_FLIGHT => {
+                let heard = self.talk.hear(message)?;
+                self.take(heard).await
             }
             () = std::future::ready(()), if has_more => Ok(()),
             () = time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => Ok(()),
             () = news => Ok(()),
-            () = time::sleep(heartbeat) => self.beat().await,
+            () = time::sleep(heartbeat) => self.talk.beat().await,
         }
     }
 
@@ -134,61 +109,23 @@ impl Session {
         Arc::clone(&self.door.exchange.news).notified_owned()
     }
 
-    /// A client that is silent is asked whether it is there; one that never answers has gone.
-    async fn beat(&mut self) -> Going {
-        if self.heard.elapsed() > self.door.limits.idle {
-            return Err(Ending::Told(
-                CloseCode::Away,
-                "nothing was heard for too long",
-            ));
-        }
-        self.send(Message::Ping(Vec::new().into())).await
-    }
-
-    /// Writes one message, and waits until the socket has taken it.
-    async fn send(&mut self, message: Message) -> Going {
-        match time::timeout(self.door.limits.stall, self.socket.send(message)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(failure)) => {
-                tracing::debug!(%failure, "a socket broke");
-                Err(Ending::Gone)
-            }
-            Err(_late) => {
-                tracing::info!("a socket whose client does not read was dropped");
-                Err(Ending::Gone)
-            }
-        }
-    }
-
-    async fn say(&mut self, text: String) -> Going {
-        self.send(Message::text(text)).await
-    }
-
-    async fn hear(&mut self, message: Option<Result<Message, Error>>) -> Going {
-        self.heard = Instant::now();
-        match message {
-            Some(Ok(Message::Text(text))) => {
-                let asked = parse_message(text.as_str());
-                self.obey(asked).await
-            }
-            Some(Ok(Message::Binary(_))) => {
+    async fn take(&mut self, heard: Heard) -> Going {
+        match heard {
+            Heard::Text(text) => self.obey(parse_message(text.as_str())).await,
+            Heard::Bytes => {
                 let wrong = Problem::with(Code::MalformedJson, "a message is text, not bytes");
-                self.say(feed::problem(None, &wrong)).await
+                self.talk.say(message::problem(None, &wrong)).await
             }
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(()),
-            // The library answers a goodbye when it is read on; then the stream ends.
-            Some(Ok(Message::Close(_))) => Ok(()),
-            None => Err(Ending::Gone),
-            Some(Err(failure)) => Err(ending_of(&failure)),
+            Heard::Presence => Ok(()),
         }
     }
 
-    async fn obey(&mut self, asked: Asked) -> Going {
+    async fn obey(&mut self, asked: Asked<Wish>) -> Going {
         let Asked { tag, wish } = asked;
         let tag = tag.as_ref();
         match wish {
-            Err(problem) => self.say(feed::problem(tag, &problem)).await,
-            Ok(Wish::Ping) => self.say(feed::pong(tag)).await,
+            Err(problem) => self.talk.say(message::problem(tag, &problem)).await,
+            Ok(Wish::Ping) => self.talk.say(message::pong(tag)).await,
             Ok(Wish::Subscribe(topic)) => {
                 if self.followed.len() >= SUBSCRIPTIONS && !self.followed.has(topic) {
                     let most = format!("a connection has at most {SUBSCRIPTIONS} subscriptions");
@@ -202,18 +139,18 @@ impl Session {
                     let none = format!("{topic} was not subscribed to");
                     return self.complain(tag, "channel", none).await;
                 }
-                self.say(feed::unsubscribed(tag, topic)).await
+                self.talk.say(feed::unsubscribed(tag, topic)).await
             }
             Ok(Wish::OnDisconnect { cancel }) => {
                 self.entered.set(cancel);
-                self.say(feed::on_disconnect(tag, cancel)).await
+                self.talk.say(feed::on_disconnect(tag, cancel)).await
             }
             Ok(Wish::Order { order, key }) => {
                 if !self.has_room().await {
                     let most = self.door.limits.session_orders;
                     let detail = format!("it cancels at most {most} orders");
                     let full = Problem::with(Code::SessionFull, detail);
-                    return self.say(feed::problem(tag, &full)).await;
+                    return self.talk.say(message::problem(tag, &full)).await;
                 }
                 self.send_on(tag, Some(order.account), &Command::Order(order), key);
                 Ok(())
@@ -240,7 +177,7 @@ impl Session {
             field: field.to_owned(),
             message,
         }]);
-        self.say(feed::problem(tag, &problem)).await
+        self.talk.say(message::problem(tag, &problem)).await
     }
 
     /// Has a command executed. It is in the loop's queue when this returns, so that commands are
@@ -274,21 +211,9 @@ impl Session {
             .map_err(Problem::clone)
             .and_then(|reply| tell_outcome(reply.position, reply.replayed, &reply.outcome));
         let text = match told {
-            Ok(told) => feed::done(tag, &told),
-            Err(problem) => feed::problem(tag, &problem),
+            Ok(told) => message::done(tag, &told),
+            Err(problem) => message::problem(tag, &problem),
         };
-        self.say(text).await
-    }
-}
-
-/// How the conversation ends after bytes that are no message.
-fn ending_of(failure: &Error) -> Ending {
-    match failure {
-        Error::Capacity(CapacityError::MessageTooLong { .. }) => {
-            Ending::Told(CloseCode::Size, "a message has at most 64 KiB")
-        }
-        Error::Utf8(_) => Ending::Told(CloseCode::Invalid, "text is UTF-8"),
-        Error::Protocol(_) => Ending::Told(CloseCode::Protocol, "not a frame of WebSocket"),
-        _ => Ending::Gone,
+        self.talk.say(text).await
     }
 }

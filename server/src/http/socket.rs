@@ -25,7 +25,8 @@ use tokio_tungstenite::{
         protocol::{Role, WebSocketConfig},
     },
 };
-use turnstile_http::{Code, Problem};
+use turnstile_games::PlayerId;
+use turnstile_http::{Code, EventId, Problem, games::play::player_and_since};
 
 use super::{
     Door,
@@ -33,6 +34,7 @@ use super::{
     limits::{MESSAGE_BYTES, SOCKET_BYTES},
     line::{Line, LineIo},
     operations::Answered,
+    play::Play,
     reply::Trouble,
     requests::is_known_host,
     session::Session,
@@ -48,13 +50,32 @@ const VERSION: HeaderValue = HeaderValue::from_static("13");
 #[derive(Clone, Debug)]
 pub(super) struct Invitation {
     upgrade: OnUpgrade,
+    party: Party,
     /// Held by one of the clones at a time.
     seat: Arc<Seat>,
 }
 
-/// Answers the handshake; the conversation begins when the answer is sent.
-pub(super) async fn feed(State(door): State<Arc<Door>>, mut call: Call) -> Answered {
+/// Whom a conversation is with.
+#[derive(Clone, Copy, Debug)]
+enum Party {
+    /// Whoever follows the exchange.
+    Trader,
+    /// A player, and the event that was seen last.
+    Player(PlayerId, Option<EventId>),
+}
+
+pub(super) async fn feed(State(door): State<Arc<Door>>, call: Call) -> Answered {
     call.parameters(&[]).one("")?;
+    invite(&door, call, Party::Trader)
+}
+
+pub(super) async fn play(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    let (player, since) = player_and_since(call.parameters(&["player", "since"]))?;
+    invite(&door, call, Party::Player(player, since))
+}
+
+/// Answers the handshake; the conversation begins when the answer is sent.
+fn invite(door: &Arc<Door>, mut call: Call, party: Party) -> Answered {
     if !is_from_here(&call.parts.headers) {
         let detail = "a page may use the feed only when it comes from this server's own address";
         let problem = Problem::with(Code::ForeignOrigin, detail);
@@ -64,12 +85,14 @@ pub(super) async fn feed(State(door): State<Arc<Door>>, mut call: Call) -> Answe
     let (Some(accept), Some(upgrade)) = (accept_key(&call.parts.headers), upgrade) else {
         return Ok(upgrade_required());
     };
-    let seat = Arc::new(Seat::take(&door)?);
+    let seat = Arc::new(Seat::take(door)?);
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    response
-        .extensions_mut()
-        .insert(Invitation { upgrade, seat });
+    response.extensions_mut().insert(Invitation {
+        upgrade,
+        party,
+        seat,
+    });
     let headers = response.headers_mut();
     headers.insert(header::CONNECTION, UPGRADE);
     headers.insert(header::UPGRADE, WEBSOCKET);
@@ -122,7 +145,11 @@ fn upgrade_required() -> Response<Body> {
 
 /// Holds the conversation that a connection was invited to, to its end.
 pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitation) {
-    let Invitation { upgrade, seat } = invitation;
+    let Invitation {
+        upgrade,
+        party,
+        seat,
+    } = invitation;
     let upgraded = match upgrade.await {
         Ok(upgraded) => upgraded,
         Err(failure) => {
@@ -149,7 +176,11 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
         .max_frame_size(Some(MESSAGE_BYTES));
     let socket =
         WebSocketStream::from_partially_read(wire, early.to_vec(), Role::Server, Some(config));
-    Session::new(Arc::clone(door), socket.await).run().await;
+    let (door, socket) = (Arc::clone(door), socket.await);
+    match party {
+        Party::Trader => Session::new(door, socket).run().await,
+        Party::Player(player, since) => Play::new(door, socket, player).run(since).await,
+    }
     drop(seat);
 }
 

@@ -20,9 +20,11 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_http::{
     Code, EventId, FieldError, Place as FieldPlace, Problem,
     exchange::{self, Interest},
+    games::{self, Form},
     put_event, put_lagged, put_reset, travel,
 };
 use turnstile_rooms::Rooms;
@@ -141,6 +143,22 @@ impl Streamed for Exchange {
     }
 }
 
+impl Streamed for Games {
+    type Filter = ();
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.games
+    }
+
+    fn is_wanted((): &(), _event: &Self::Event) -> bool {
+        true
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        games::put_event(Form::Events, event, out);
+    }
+}
+
 impl Streamed for Travel {
     type Filter = ();
 
@@ -206,8 +224,19 @@ pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answe
     Ok(Stream::<Exchange>::open(door, last, filter, both))
 }
 
+pub(super) async fn games(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    let (last, both) = {
+        let since = call.parameters(&["since"]).one("since")?;
+        let last = last_event(&call, since)?;
+        (last, (Seat::take(&door)?, door.games.follow()))
+    };
+    // Once the loop has answered anything, it knows that the feed is to be kept.
+    door.courier.status().await?;
+    Ok(Stream::<Games>::open(door, last, (), both))
+}
+
 /// The event that the client saw last: a browser that comes back says it in a header.
-fn last_event(call: &Call, since: Option<String>) -> Result<Option<EventId>, Trouble> {
+pub(super) fn last_event(call: &Call, since: Option<String>) -> Result<Option<EventId>, Trouble> {
     let last = match call.header(LAST_EVENT_ID) {
         Some(last) => Some((FieldPlace::Header, "Last-Event-ID", last.to_owned())),
         None => since.map(|since| (FieldPlace::Query, "since", since)),

@@ -6,8 +6,10 @@ mod events;
 mod exchange;
 mod feed;
 mod framing;
+mod games;
 mod limits;
 mod operators;
+mod play;
 mod rooms;
 mod socket;
 mod travel;
@@ -88,6 +90,7 @@ impl Site {
             rooms,
             exchange,
             travel,
+            games: Arc::new(Feed::while_followed(Position(0), limits.events)),
         };
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
@@ -130,6 +133,8 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        games: None,
+        duels: crate::Duels::default(),
         peers: crate::Peers::default(),
         limits: Limits::STANDARD,
     }

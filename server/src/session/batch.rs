@@ -3,7 +3,7 @@
 use turnstile_resp::{
     Arguments, Decoded, Decoder, Encoder, Protocol,
     catalogue::{Action, Verb},
-    exchange, rooms, travel,
+    exchange, games, rooms, travel,
 };
 
 use super::{Next, Session, Surroundings, put_execute_error};
@@ -59,6 +59,7 @@ const fn is_read(action: Action) -> bool {
     match action {
         Action::Rooms(verb) => verb.is_read(),
         Action::Exchange(verb) => verb.is_read(),
+        Action::Games(verb) => verb.is_read(),
         Action::Travel(verb) => verb.is_read(),
         Action::Session(verb) => !matches!(verb, Verb::Ping | Verb::Echo),
     }
@@ -78,6 +79,9 @@ impl Session {
                 .err()
                 .map(|invalid| format!("ERR {invalid}")),
             Action::Exchange(verb) => exchange::parse(verb, arguments)
+                .err()
+                .map(|invalid| format!("ERR {invalid}")),
+            Action::Games(verb) => games::parse(verb, arguments)
                 .err()
                 .map(|invalid| format!("ERR {invalid}")),
             Action::Travel(verb) => travel::parse(verb, arguments)

@@ -60,7 +60,7 @@ type Section = fn(&Engine, &mut Facts);
 
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let sections: [(&str, Section); 7] = [
+    let sections: [(&str, Section); 8] = [
         ("Server", server),
         ("Clients", clients),
         ("Persistence", persistence),
@@ -68,6 +68,7 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
         ("Rooms", rooms),
         ("Exchange", exchange),
         ("Travel", travel),
+        ("Games", games),
     ];
     let every = arguments.len() == 1
         || arguments.iter().skip(1).any(|word| {
@@ -190,5 +191,11 @@ fn travel(engine: &Engine, facts: &mut Facts) {
                  peer_life={peer_life}"
             ),
         );
+    }
+}
+
+fn games(engine: &Engine, facts: &mut Facts) {
+    for (name, value) in turnstile_resp::games::facts(&engine.games_totals()) {
+        facts.put(name, value);
     }
 }

@@ -1,8 +1,9 @@
 //! Runs: requests that came together are read together before the first is executed.
 
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_resp::{
-    Arguments, Decoded, Decoder, Fault, Protocol, catalogue::Action, exchange, rooms,
+    Arguments, Decoded, Decoder, Fault, Protocol, catalogue::Action, exchange, games, rooms,
 };
 use turnstile_rooms::Rooms;
 
@@ -34,6 +35,7 @@ pub(crate) enum RunEnd {
 enum Request<'a> {
     Rooms(rooms::Request<'a>),
     Exchange(exchange::Request<'a>),
+    Games(games::Request<'a>),
 }
 
 /// Commands to the machines, decoded ahead, so that what they touch is loaded from memory while
@@ -57,6 +59,10 @@ impl<'a> Request<'a> {
                 .ok()
                 .filter(|request| matches!(request, exchange::Request::Command { .. }))
                 .map(Self::Exchange),
+            Action::Games(verb) => games::parse(verb, arguments)
+                .ok()
+                .filter(|request| matches!(request, games::Request::Command { .. }))
+                .map(Self::Games),
             // It may have to wait, and whatever is behind it then waits too.
             Action::Travel(_) | Action::Session(_) => None,
         }
@@ -70,8 +76,12 @@ impl<'a> Request<'a> {
             Self::Exchange(exchange::Request::Command { command, .. }) => {
                 engine.prefetch::<Exchange>(command);
             }
-            Self::Rooms(rooms::Request::Query(_)) | Self::Exchange(exchange::Request::Query(_)) => {
+            Self::Games(games::Request::Command { command, .. }) => {
+                engine.prefetch::<Games>(command);
             }
+            Self::Rooms(rooms::Request::Query(_))
+            | Self::Exchange(exchange::Request::Query(_))
+            | Self::Games(games::Request::Query(_)) => {}
         }
     }
 }
@@ -163,6 +173,7 @@ impl Session {
             match request {
                 Request::Rooms(request) => self.decided(engine, request, out),
                 Request::Exchange(request) => self.decided_by_exchange(engine, request, out),
+                Request::Games(request) => self.decided_by_games(engine, request, out),
             }
         }
     }

@@ -41,8 +41,8 @@ impl FastLoop {
     /// Pays what the open group owes though it is not durable, for it promises nothing.
     fn release(&mut self) {
         self.engine.release();
-        let is_followed = self.is_exchange_followed();
-        self.engine.gather_news(&mut self.open.news, is_followed);
+        let followed = self.followed();
+        self.engine.gather_news(&mut self.open.news, followed);
         let open = mem::take(&mut self.open);
         let open = self.pay(open, Connection::release);
         let later = mem::replace(&mut self.open, open);
@@ -65,9 +65,8 @@ impl FastLoop {
             "the group before has its answers"
         );
         mem::swap(&mut self.under_way, &mut self.open);
-        let is_followed = self.is_exchange_followed();
-        self.engine
-            .gather_news(&mut self.under_way.news, is_followed);
+        let followed = self.followed();
+        self.engine.gather_news(&mut self.under_way.news, followed);
     }
 
     /// Pays what the closed group owes, now that it is durable: answers first, then its news.
@@ -75,7 +74,7 @@ impl FastLoop {
         let closed = mem::take(&mut self.under_way);
         let mut closed = self.pay(closed, release);
         Self::note_resolved(&closed.news);
-        self.publish(&mut closed.news, self.exchange.is_kept());
+        self.publish(&mut closed.news, self.kept());
         (closed.requests, closed.looked_through) = (0, 0);
         self.under_way = closed;
     }

@@ -1,20 +1,35 @@
 //! What is told when it is durable: to those who follow, and to those who wait for a late answer.
 
-use turnstile_resp::{exchange, rooms, travel};
+use turnstile_resp::{exchange, games, rooms, travel};
 use turnstile_travel::{Event, EventKind, LateAnswer, Travel};
 
 use super::FastLoop;
-use crate::{owed::News, tickets::Waiter};
+use crate::{
+    owed::{Followed, News},
+    tickets::Waiter,
+};
 
 impl FastLoop {
-    /// Whether anybody wants to know what happens at the exchange.
-    pub(super) fn is_exchange_followed(&self) -> bool {
-        self.exchange.is_kept() || !self.followers.is_empty()
+    /// Of which services anybody wants to know what happens.
+    pub(super) fn followed(&self) -> Followed {
+        let kept = self.kept();
+        let has_followers = !self.followers.is_empty();
+        Followed {
+            exchange: kept.exchange || has_followers,
+            games: kept.games || has_followers || !self.hall.is_empty(),
+        }
     }
 
-    /// Tells what durable groups have changed. `exchange_kept`: somebody may ask for what happened
-    /// at the exchange.
-    pub(super) fn publish(&mut self, news: &mut News, exchange_kept: bool) {
+    /// Of which services somebody may ask for what has happened.
+    pub(super) fn kept(&self) -> Followed {
+        Followed {
+            exchange: self.exchange.is_kept(),
+            games: self.games.is_kept(),
+        }
+    }
+
+    /// Tells what durable groups have changed, and keeps it where somebody may ask for it.
+    pub(super) fn publish(&mut self, news: &mut News, kept: Followed) {
         let (feed, followers) = (&self.rooms, &self.followers);
         let (connections, limits) = (&mut self.connections, &self.limits);
         let mut tell = |channel: &str, message: &str| {
@@ -35,7 +50,7 @@ impl FastLoop {
                 let channel = exchange::channel(event.symbol);
                 tell(&channel, &exchange::event_json(&event));
             }
-            if exchange_kept {
+            if kept.exchange {
                 self.exchange.publish(event);
             } else {
                 news.exchange_dropped = Some(event.position);
@@ -43,6 +58,20 @@ impl FastLoop {
         }
         if let Some(position) = news.exchange_dropped.take() {
             self.exchange.drop_up_to(position);
+        }
+        self.hall.learn(&self.engine, &news.games);
+        for event in news.games.drain(..) {
+            if !followers.is_empty() {
+                tell(games::CHANNEL, &games::event_json(&event));
+            }
+            if kept.games {
+                self.games.publish(event);
+            } else {
+                news.games_dropped = Some(event.position);
+            }
+        }
+        if let Some(position) = news.games_dropped.take() {
+            self.games.drop_up_to(position);
         }
         for event in news.travel.drain(..) {
             if !followers.is_empty() {

@@ -68,6 +68,7 @@ impl Workbench {
             rooms: Arc::clone(&feed),
             exchange: Arc::new(Feed::new(Position(0))),
             travel: Arc::new(Feed::new(Position(0))),
+            games: Arc::new(Feed::new(Position(0))),
         };
         let shared = (feeds, Arc::clone(&signals));
         let told = (Limits::STANDARD, Choices::default());

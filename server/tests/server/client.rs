@@ -45,7 +45,7 @@ impl Server {
             None => (Durability::Memory, None),
             Some(_) => (Durability::Sync, anywhere),
         };
-        let settings = Settings {
+        Self::started(&Settings {
             data,
             storage: Options::with(durability),
             resp: anywhere,
@@ -56,11 +56,44 @@ impl Server {
             lines_options: turnstile_lines::Options::default(),
             verhoeff: false,
             travel,
+            games: None,
+            duels: turnstile_server::Duels {
+                arena: anywhere,
+                scores: anywhere,
+                ..turnstile_server::Duels::default()
+            },
             peers: Peers::default(),
             limits,
-        };
+        })
+    }
+
+    /// A server that plays games by these settings.
+    pub(crate) fn of_games(games: turnstile_games::Settings) -> Self {
+        let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        Self::started(&Settings {
+            data: None,
+            storage: Options::with(Durability::Memory),
+            resp: anywhere,
+            http: None,
+            xml: None,
+            xml_options: turnstile_xml::Options::default(),
+            lines: None,
+            lines_options: turnstile_lines::Options::default(),
+            verhoeff: false,
+            travel: None,
+            games: Some(games),
+            duels: turnstile_server::Duels {
+                arena: anywhere,
+                ..turnstile_server::Duels::default()
+            },
+            peers: Peers::default(),
+            limits: Limits::STANDARD,
+        })
+    }
+
+    fn started(settings: &Settings) -> Self {
         Self {
-            running: start(&settings).unwrap(),
+            running: start(settings).unwrap(),
         }
     }
 

@@ -30,6 +30,8 @@ fn settings(roles: Roles, peers: Peers) -> Settings {
             roles,
             ..turnstile_travel::Settings::FIRST
         }),
+        games: None,
+        duels: turnstile_server::Duels::default(),
         peers,
         limits: Limits::STANDARD,
     }

@@ -22,6 +22,8 @@ fn settings(resp: SocketAddr) -> Settings {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        games: None,
+        duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
         limits: Limits::STANDARD,
     }

@@ -20,6 +20,8 @@ fn server() -> Running {
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel: None,
+        games: None,
+        duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
         limits: Limits::STANDARD,
     };

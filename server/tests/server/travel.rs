@@ -77,6 +77,8 @@ fn settings(data: &Path, travel: Option<turnstile_travel::Settings>) -> Settings
         lines_options: turnstile_lines::Options::default(),
         verhoeff: false,
         travel,
+        games: None,
+        duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
         limits: Limits::STANDARD,
     }
@@ -112,5 +114,5 @@ fn a_start_tells_travel_before_anybody_asks_and_refuses_other_roles() {
         ..Roles::ALL
     };
     let refused = start(&settings(directory.path(), Some(other)));
-    assert!(matches!(refused, Err(StartError::Travel(_))));
+    assert!(matches!(refused, Err(StartError::Unsound(_))));
 }

@@ -78,6 +78,40 @@ fn redis_cli_sells_a_journey_and_shows_who_waits() {
 }
 
 #[test]
+fn redis_cli_plays_both_sides_and_is_told_where_a_match_stands() {
+    let door = door();
+    let begun = redis_cli(
+        &door,
+        &[
+            "GAMES.BEGIN",
+            "ada",
+            "bob",
+            "connect-four",
+            "KEY",
+            "evening",
+        ],
+        "",
+    );
+    assert!(
+        begun.starts_with("1\nmatch\n1\ngame\nconnect-four\n"),
+        "{begun}"
+    );
+    let session = "GAMES.MOVE 1 ada 0 4\nGAMES.MOVE 1 ada 1 4\nGAMES.DRAW OFFER 1 ada\n\
+                   GAMES.DRAW ACCEPT 1 bob\nGAMES.AGAINST ada bob\n";
+    let answers = redis_cli(&door, &[], session);
+    assert!(
+        answers.starts_with("1\n1\n1\n1\n39\nbob\n\n\n"),
+        "{answers}"
+    );
+    assert!(
+        answers.contains("0\nnot_your_turn\nmatch\n1\n"),
+        "{answers}"
+    );
+    let tally = "played\n1\nwon\n0\nlost\n0\ndrawn\n1\n";
+    assert!(answers.ends_with(tally), "{answers}");
+}
+
+#[test]
 fn redis_cli_shows_live_help() {
     shows_help(
         "rooms.book",
@@ -90,6 +124,11 @@ fn redis_cli_shows_live_help() {
         "TRAVEL.BOOK customer flight-NUMBER|car-LOCATION|room-LOCATION \
          [flight-NUMBER|car-LOCATION|room-LOCATION ...] [HOLD milliseconds] [KEY idempotency-key] \
          summary: Books a trip, all or nothing; HOLD keeps it so long only, unless it is confirmed",
+    );
+    shows_help(
+        "games.challenge",
+        "GAMES.CHALLENGE player opponent tic-tac-toe|connect-four|gomoku [KEY idempotency-key] \
+         summary: Names an opponent; the match begins when both have named each other",
     );
 }
 

@@ -5,11 +5,10 @@ mod told;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use turnstile_exchange::{AccountId, Symbol};
 
-pub use asked::{Asked, Wish, parse_message};
-pub use told::{Seen, Teller, done, on_disconnect, pong, problem, unsubscribed};
+pub use asked::{Wish, parse_message};
+pub use told::{Seen, Teller, on_disconnect, unsubscribed};
 
 /// What can be subscribed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +44,4 @@ impl fmt::Display for Topic {
             Self::Orders(account) => write!(f, "{} of {account}", self.channel()),
         }
     }
-}
-
-/// By what a client knows its message again: a number or a short text, told back as it was.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(untagged)]
-pub enum Tag {
-    Number(u64),
-    Text(String),
 }

@@ -1,6 +1,7 @@
 //! The commands themselves.
 
 mod exchange;
+mod games;
 mod rooms;
 mod travel;
 
@@ -100,8 +101,9 @@ const fn container(
 /// Every command, the services first.
 pub static COMMANDS: &[Syntax] = &joined::<{ count() }>();
 
-const PARTS: [&[Syntax]; 4] = [
+const PARTS: [&[Syntax]; 5] = [
     &exchange::COMMANDS,
+    &games::COMMANDS,
     &travel::COMMANDS,
     rooms::COMMANDS,
     OTHERS,
@@ -305,7 +307,7 @@ const OTHERS: &[Syntax] = &[
         Verb::Subscribe,
         "subscribe",
         &[multiple(text("channel"))],
-        "Follows a channel: rooms.events, exchange.events.SYMBOL, travel.events",
+        "Follows a channel: rooms.events, exchange.events.SYMBOL, games.events, travel.events",
     ),
     session(
         Verb::Unsubscribe,

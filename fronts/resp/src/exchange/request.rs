@@ -5,14 +5,11 @@ use turnstile_exchange::{
 };
 use turnstile_types::Key;
 
-use super::{
-    Invalid, Reason, Verb,
-    words::{OptionWord, Words},
+use super::{Flaw, Invalid, Verb, words::Words};
+use crate::{
+    Arguments,
+    words::{OptionWord, PAGE, Reason},
 };
-use crate::Arguments;
-
-/// Entries of a page when nothing is said.
-const PAGE: u16 = 100;
 
 /// Prices of each side of a book when nothing is said.
 const LEVELS: u16 = 10;
@@ -33,7 +30,7 @@ pub enum Request<'a> {
 /// The first argument that is not what it should be.
 #[inline]
 pub fn parse<'a>(verb: Verb, arguments: Arguments<'a, '_>) -> Result<Request<'a>, Invalid> {
-    let words = &mut Words::new(verb, arguments);
+    let words = &mut Words::behind(1, verb, arguments);
     match verb {
         Verb::Order => order(words),
         Verb::Cancel => cancel(words),
@@ -70,7 +67,7 @@ fn order<'a>(words: &mut Words<'a, '_>) -> Result<Request<'a>, Invalid> {
             _ => {
                 let found = waiting(words, &option)?;
                 if time_in_force.replace(found).is_some() {
-                    return Err(words.invalid("time-in-force", Reason::TimeInForce));
+                    return Err(words.invalid("time-in-force", Reason::Flaw(Flaw::TimeInForce)));
                 }
             }
         }
@@ -104,24 +101,12 @@ fn waiting(words: &mut Words<'_, '_>, option: &OptionWord) -> Result<TimeInForce
     }
 }
 
-/// The one option of most commands.
-fn key<'a>(words: &mut Words<'a, '_>) -> Result<Option<Key<'a>>, Invalid> {
-    let mut key = None;
-    while let Some(option) = words.option() {
-        match &*option {
-            b"KEY" => words.set(&mut key, "KEY", Words::key)?,
-            _ => return Err(words.no_option()),
-        }
-    }
-    Ok(key)
-}
-
 fn cancel<'a>(words: &mut Words<'a, '_>) -> Result<Request<'a>, Invalid> {
     let command = Command::Cancel {
         account: words.account("account")?,
         order: words.order()?,
     };
-    let key = key(words)?;
+    let key = words.only_key()?;
     Ok(Request::Command { command, key })
 }
 
@@ -181,7 +166,7 @@ fn assets<'a>(verb: Verb, words: &mut Words<'a, '_>) -> Result<Request<'a>, Inva
             cash: words.decimal("cash")?,
         },
     };
-    let key = key(words)?;
+    let key = words.only_key()?;
     Ok(Request::Command { command, key })
 }
 
@@ -224,7 +209,7 @@ fn halt<'a>(verb: Verb, words: &mut Words<'a, '_>) -> Result<Request<'a>, Invali
         symbol: words.symbol("symbol")?,
         halted: verb == Verb::Halt,
     };
-    let key = key(words)?;
+    let key = words.only_key()?;
     Ok(Request::Command { command, key })
 }
 
@@ -233,7 +218,7 @@ fn account_limits<'a>(words: &mut Words<'a, '_>) -> Result<Request<'a>, Invalid>
     let (mut open_orders, mut quantity, mut notional, mut key) = (None, None, None, None);
     while let Some(option) = words.option() {
         match &*option {
-            b"OPENORDERS" => words.set(&mut open_orders, "OPENORDERS", Words::count)?,
+            b"OPENORDERS" => words.set(&mut open_orders, "OPENORDERS", Words::number)?,
             b"QUANTITY" => words.set(&mut quantity, "QUANTITY", Words::decimal)?,
             b"NOTIONAL" => words.set(&mut notional, "NOTIONAL", Words::decimal)?,
             b"KEY" => words.set(&mut key, "KEY", Words::key)?,
@@ -259,7 +244,9 @@ fn status(words: &mut Words<'_, '_>) -> Result<Query, Invalid> {
         }
     }
     match (order, account) {
-        (OrderRef::Client(_), None) => Err(words.invalid("ACCOUNT", Reason::AccountNeeded)),
+        (OrderRef::Client(_), None) => {
+            Err(words.invalid("ACCOUNT", Reason::Flaw(Flaw::AccountNeeded)))
+        }
         _ => Ok(Query::Order { account, order }),
     }
 }

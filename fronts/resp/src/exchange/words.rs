@@ -1,30 +1,23 @@
-//! The arguments of one request, read from left to right.
+//! The arguments that only the exchange has.
 
-use std::{fmt, ops::Deref};
+use std::fmt;
 
 use turnstile_exchange::{
-    AccountId, ClientId, Cursor, Decimal, InvalidDecimal, InvalidLabel, InvalidOrderRef, OrderRef,
-    SelfTrade, Side, Symbol, TimeInForce,
+    AccountId, CASH_SCALE, ClientId, Cursor, Decimal, InvalidDecimal, InvalidLabel,
+    InvalidOrderRef, OrderRef, SelfTrade, Side, Symbol, TimeInForce,
 };
-use turnstile_types::{InvalidInstant, InvalidKey, Key, Timestamp};
+use turnstile_types::{InvalidInstant, Timestamp};
 
-use super::{Verb, choices::chosen};
-use crate::Arguments;
+use super::Verb;
+use crate::words::{self, Coded, Read, Reason, Spoken, choices, chosen, within};
 
-/// The most entries of a page, so that one reply stays far below a connection's output bound.
-const PAGE_MAX: u16 = 1_000;
+pub type Invalid = words::Invalid<Verb>;
 
-/// An argument that is not what it should be.
+pub(super) type Words<'a, 'spans> = words::Words<'a, 'spans, Verb>;
+
+/// What may be wrong with an argument that only the exchange has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    pub verb: Verb,
-    /// As the catalogue names it; an option by its word.
-    pub argument: &'static str,
-    pub reason: Reason,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum Flaw {
     /// No symbol, or no account.
     Name(InvalidLabel),
     ClientId(InvalidLabel),
@@ -37,36 +30,21 @@ pub enum Reason {
     Instant(InvalidInstant),
     /// Neither an order's number nor a client id behind `id:`.
     Order,
-    Key(InvalidKey),
-    /// Not a whole number within these bounds, both allowed.
-    Number {
-        min: u64,
-        max: u64,
-    },
-    /// No option of this command; the field counts the arguments from 1.
-    Option(usize),
-    /// An option's word without its value.
-    Value,
-    /// An option that already stands there.
-    Repeated,
     /// A second word for how long the order waits.
     TimeInForce,
     /// A client id is unique for its account only.
     AccountNeeded,
 }
 
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for letter in self.verb.name().chars() {
-            write!(f, "{}", letter.to_ascii_uppercase())?;
-        }
-        write!(f, " {}: {}", self.argument, self.reason)
+impl Spoken for Verb {
+    type Flaw = Flaw;
+
+    fn name(self) -> &'static str {
+        Self::name(self)
     }
 }
 
-impl std::error::Error for Invalid {}
-
-impl fmt::Display for Reason {
+impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(InvalidLabel::Character(at)) => {
@@ -83,17 +61,9 @@ impl fmt::Display for Reason {
             Self::Decimal(invalid) => invalid.fmt(f),
             Self::Price(invalid) => write!(f, "{invalid}; without a limit it is MARKET"),
             Self::Side => write!(f, "BUY or SELL"),
-            Self::SelfTrade => {
-                let words = SelfTrade::ALL.map(SelfTrade::code);
-                write!(f, "one of {}", words.join(", "))
-            }
+            Self::SelfTrade => write!(f, "one of {}", choices::<SelfTrade>()),
             Self::Instant(invalid) => invalid.fmt(f),
             Self::Order => InvalidOrderRef::Form.fmt(f),
-            Self::Key(invalid) => invalid.fmt(f),
-            Self::Number { min, max } => write!(f, "a whole number from {min} to {max}"),
-            Self::Option(place) => write!(f, "argument {place} is no option of this command"),
-            Self::Value => write!(f, "the value is missing"),
-            Self::Repeated => write!(f, "given twice"),
             Self::TimeInForce => write!(f, "an order has one of GTC, IOC, FOK, POSTONLY, UNTIL"),
             Self::AccountNeeded => {
                 write!(
@@ -105,191 +75,104 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Reads the arguments of one request, and remembers whose they are.
-pub(super) struct Words<'a, 'spans> {
-    verb: Verb,
-    arguments: Arguments<'a, 'spans>,
-    next: usize,
-}
+impl Coded for Side {
+    const ALL: &'static [Self] = &Self::ALL;
 
-/// The longest word of an option.
-const OPTION_BYTES_MAX: usize = 16;
-
-/// The word of an option in capitals; nothing when it is longer than any.
-pub(super) struct OptionWord {
-    bytes: [u8; OPTION_BYTES_MAX],
-    length: usize,
-}
-
-impl Deref for OptionWord {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+    fn word(self) -> &'static str {
+        self.code()
     }
 }
 
-impl<'a, 'spans> Words<'a, 'spans> {
-    pub(super) const fn new(verb: Verb, arguments: Arguments<'a, 'spans>) -> Self {
-        Self {
-            verb,
-            arguments,
-            next: 1,
-        }
+impl Coded for SelfTrade {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.code()
+    }
+}
+
+impl Words<'_, '_> {
+    fn own<T>(
+        &mut self,
+        argument: &'static str,
+        read: impl FnOnce(&[u8]) -> Result<T, Flaw>,
+    ) -> Read<T, Verb> {
+        self.read(argument, |word| read(word).map_err(Reason::Flaw))
     }
 
-    pub(super) const fn invalid(&self, argument: &'static str, reason: Reason) -> Invalid {
-        Invalid {
-            verb: self.verb,
-            argument,
-            reason,
-        }
+    pub(super) fn account(&mut self, argument: &'static str) -> Read<AccountId, Verb> {
+        self.own(argument, |word| AccountId::parse(word).map_err(Flaw::Name))
     }
 
-    /// The next argument. The catalogue has counted the ones that must stand.
-    fn take(&mut self, argument: &'static str) -> Result<&'a [u8], Invalid> {
-        let word = self.arguments.get(self.next);
-        self.next += 1;
-        word.ok_or_else(|| self.invalid(argument, Reason::Value))
+    pub(super) fn symbol(&mut self, argument: &'static str) -> Read<Symbol, Verb> {
+        self.own(argument, |word| Symbol::parse(word).map_err(Flaw::Name))
     }
 
-    pub(super) fn account(&mut self, argument: &'static str) -> Result<AccountId, Invalid> {
-        let word = self.take(argument)?;
-        AccountId::parse(word).map_err(|invalid| self.invalid(argument, Reason::Name(invalid)))
-    }
-
-    pub(super) fn symbol(&mut self, argument: &'static str) -> Result<Symbol, Invalid> {
-        let word = self.take(argument)?;
-        Symbol::parse(word).map_err(|invalid| self.invalid(argument, Reason::Name(invalid)))
-    }
-
-    pub(super) fn client_id(&mut self, argument: &'static str) -> Result<ClientId, Invalid> {
-        let word = self.take(argument)?;
-        ClientId::parse(word).map_err(|invalid| self.invalid(argument, Reason::ClientId(invalid)))
-    }
-
-    pub(super) fn decimal(&mut self, argument: &'static str) -> Result<Decimal, Invalid> {
-        let word = self.take(argument)?;
-        Decimal::parse(word).map_err(|invalid| self.invalid(argument, Reason::Decimal(invalid)))
-    }
-
-    pub(super) fn side(&mut self) -> Result<Side, Invalid> {
-        let word = self.take("side")?;
-        chosen(word).ok_or_else(|| self.invalid("side", Reason::Side))
-    }
-
-    /// A price, or none: the market's.
-    pub(super) fn price(&mut self) -> Result<Option<Decimal>, Invalid> {
-        let word = self.take("price")?;
-        match Decimal::parse(word) {
-            Ok(price) => Ok(Some(price)),
-            Err(_) if word.eq_ignore_ascii_case(b"MARKET") => Ok(None),
-            Err(InvalidDecimal::TooLong) => {
-                Err(self.invalid("price", Reason::Decimal(InvalidDecimal::TooLong)))
-            }
-            Err(invalid) => Err(self.invalid("price", Reason::Price(invalid))),
-        }
-    }
-
-    /// An order's number, or `id:` and the client's.
-    pub(super) fn order(&mut self) -> Result<OrderRef, Invalid> {
-        let word = self.take("order")?;
-        OrderRef::parse(word).map_err(|invalid| {
-            let reason = match invalid {
-                InvalidOrderRef::Form => Reason::Order,
-                InvalidOrderRef::ClientId(invalid) => Reason::ClientId(invalid),
-            };
-            self.invalid("order", reason)
+    pub(super) fn client_id(&mut self, argument: &'static str) -> Read<ClientId, Verb> {
+        self.own(argument, |word| {
+            ClientId::parse(word).map_err(Flaw::ClientId)
         })
     }
 
-    pub(super) fn self_trade(&mut self, argument: &'static str) -> Result<SelfTrade, Invalid> {
-        let word = self.take(argument)?;
-        chosen(word).ok_or_else(|| self.invalid(argument, Reason::SelfTrade))
+    pub(super) fn decimal(&mut self, argument: &'static str) -> Read<Decimal, Verb> {
+        self.own(argument, |word| Decimal::parse(word).map_err(Flaw::Decimal))
     }
 
-    pub(super) fn key(&mut self, argument: &'static str) -> Result<Key<'a>, Invalid> {
-        let word = self.take(argument)?;
-        Key::parse(word).map_err(|invalid| self.invalid(argument, Reason::Key(invalid)))
+    pub(super) fn side(&mut self) -> Read<Side, Verb> {
+        self.own("side", |word| chosen(word).ok_or(Flaw::Side))
     }
 
-    pub(super) fn until(&mut self, argument: &'static str) -> Result<TimeInForce, Invalid> {
-        let word = self.take(argument)?;
-        Timestamp::parse(word)
-            .map(TimeInForce::GoodTillDate)
-            .map_err(|invalid| self.invalid(argument, Reason::Instant(invalid)))
+    /// A price, or none: the market's.
+    pub(super) fn price(&mut self) -> Read<Option<Decimal>, Verb> {
+        self.own("price", |word| match Decimal::parse(word) {
+            Ok(price) => Ok(Some(price)),
+            Err(_) if word.eq_ignore_ascii_case(b"MARKET") => Ok(None),
+            Err(InvalidDecimal::TooLong) => Err(Flaw::Decimal(InvalidDecimal::TooLong)),
+            Err(invalid) => Err(Flaw::Price(invalid)),
+        })
     }
 
-    fn number(&mut self, argument: &'static str, min: u64, max: u64) -> Result<u64, Invalid> {
-        let word = self.take(argument)?;
-        whole(word)
-            .filter(|number| (min..=max).contains(number))
-            .ok_or_else(|| self.invalid(argument, Reason::Number { min, max }))
+    /// An order's number, or `id:` and the client's.
+    pub(super) fn order(&mut self) -> Read<OrderRef, Verb> {
+        self.own("order", |word| {
+            OrderRef::parse(word).map_err(|invalid| match invalid {
+                InvalidOrderRef::Form => Flaw::Order,
+                InvalidOrderRef::ClientId(invalid) => Flaw::ClientId(invalid),
+            })
+        })
     }
 
-    pub(super) fn scale(&mut self, argument: &'static str) -> Result<u8, Invalid> {
-        let max = turnstile_exchange::CASH_SCALE;
-        let scale = self.number(argument, 0, u64::from(max))?;
-        Ok(u8::try_from(scale).expect("checked against its bound"))
+    pub(super) fn self_trade(&mut self, argument: &'static str) -> Read<SelfTrade, Verb> {
+        self.own(argument, |word| chosen(word).ok_or(Flaw::SelfTrade))
     }
 
-    pub(super) fn count(&mut self, argument: &'static str) -> Result<u32, Invalid> {
-        let count = self.number(argument, 0, u64::from(u32::MAX))?;
-        Ok(u32::try_from(count).expect("checked against its bound"))
+    pub(super) fn until(&mut self, argument: &'static str) -> Read<TimeInForce, Verb> {
+        self.own(argument, |word| {
+            let instant = Timestamp::parse(word).map_err(Flaw::Instant)?;
+            Ok(TimeInForce::GoodTillDate(instant))
+        })
     }
 
-    /// How many entries are asked for.
-    pub(super) fn length(&mut self, argument: &'static str) -> Result<u16, Invalid> {
-        let length = self.number(argument, 1, u64::from(PAGE_MAX))?;
-        Ok(u16::try_from(length).expect("checked against its bound"))
+    pub(super) fn scale(&mut self, argument: &'static str) -> Read<u8, Verb> {
+        self.read(argument, |word| within(word, 0, CASH_SCALE.into()))
     }
 
-    pub(super) fn cursor(&mut self, argument: &'static str) -> Result<Cursor, Invalid> {
-        self.number(argument, 0, u64::MAX).map(Cursor)
-    }
-
-    /// The next option's word, if there is one more.
-    pub(super) fn option(&mut self) -> Option<OptionWord> {
-        let word = self.arguments.get(self.next)?;
-        self.next += 1;
-        let mut bytes = [0; OPTION_BYTES_MAX];
-        let length = match bytes.get_mut(..word.len()) {
-            Some(bytes) => {
-                bytes.copy_from_slice(word);
-                bytes.make_ascii_uppercase();
-                word.len()
-            }
-            None => 0,
-        };
-        Some(OptionWord { bytes, length })
-    }
-
-    /// The option that was read last is none of this command's.
-    pub(super) const fn no_option(&self) -> Invalid {
-        self.invalid("option", Reason::Option(self.next - 1))
-    }
-
-    /// Reads an option's value into its place, which must be free.
-    pub(super) fn set<T>(
-        &mut self,
-        place: &mut Option<T>,
-        option: &'static str,
-        read: impl FnOnce(&mut Self, &'static str) -> Result<T, Invalid>,
-    ) -> Result<(), Invalid> {
-        if place.is_some() {
-            return Err(self.invalid(option, Reason::Repeated));
-        }
-        *place = Some(read(self, option)?);
-        Ok(())
+    pub(super) fn cursor(&mut self, argument: &'static str) -> Read<Cursor, Verb> {
+        self.number(argument).map(Cursor)
     }
 }
 
-fn whole(word: &[u8]) -> Option<u64> {
-    if word.is_empty() {
-        return None;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_read_by_the_word_it_is_shown_with() {
+        for mode in SelfTrade::ALL {
+            let capitals = mode.code().to_ascii_uppercase();
+            assert_eq!(chosen(capitals.as_bytes()), Some(mode));
+        }
+        assert_eq!(chosen(b"Sell"), Some(Side::Sell));
+        assert_eq!(chosen::<Side>(b"sel"), None);
     }
-    word.iter().try_fold(0_u64, |number, byte| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
-    })
 }

@@ -5,12 +5,12 @@ use turnstile_types::Key;
 
 use super::{
     Invalid, Verb,
-    words::{Words, item, whole},
+    words::{Words, item},
 };
-use crate::Arguments;
-
-/// Entries of a page when nothing is said.
-const PAGE: usize = 100;
+use crate::{
+    Arguments,
+    words::{PAGE, number},
+};
 
 /// One request to travel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,11 @@ pub enum Request<'a> {
 /// # Errors
 /// The first argument that is not what it should be.
 pub fn parse<'a>(verb: Verb, arguments: Arguments<'a, '_>) -> Result<Request<'a>, Invalid> {
-    let words = &mut Words::new(verb, arguments);
+    let name_words = match verb {
+        Verb::TxList | Verb::TxShow | Verb::TxResolve => 2,
+        _ => 1,
+    };
+    let words = &mut Words::behind(name_words, verb, arguments);
     match verb {
         Verb::Start => with_key(words, Command::Start),
         Verb::Book => book(words),
@@ -76,7 +80,7 @@ pub fn parse<'a>(verb: Verb, arguments: Arguments<'a, '_>) -> Result<Request<'a>
 /// The one option of most commands. Those that only read have been counted by the catalogue, and
 /// nothing is left of them.
 fn with_key<'a>(words: &mut Words<'a, '_>, command: Command) -> Result<Request<'a>, Invalid> {
-    let key = words.options(&["KEY"])?.key;
+    let key = words.only_key()?;
     Ok(Request::Command { command, key })
 }
 
@@ -98,8 +102,8 @@ fn step(verb: Verb, words: &mut Words<'_, '_>) -> Result<Step, Invalid> {
     Ok(match verb {
         Verb::Add => Step::Add {
             item: words.item()?,
-            count: words.amount("count")?,
-            price: words.amount("price")?,
+            count: words.number("count")?,
+            price: words.number("price")?,
         },
         Verb::Delete => Step::Delete {
             item: words.item()?,
@@ -139,16 +143,16 @@ fn query(verb: Verb, words: &mut Words<'_, '_>) -> Result<Query, Invalid> {
             Query::Items {
                 desk,
                 after: words.late("AFTER", options.after, item)?,
-                limit: options.count.unwrap_or(PAGE),
+                limit: options.count.unwrap_or(PAGE).into(),
             }
         }
         Verb::TxList => {
             let options = words.options(&["STATE", "AFTER", "COUNT"])?;
-            let after = words.late("AFTER", options.after, |word| whole(word, u64::MAX))?;
+            let after = words.late("AFTER", options.after, number)?;
             Query::Transactions {
                 after: Xid(after.unwrap_or(0)),
                 stage: options.stage,
-                limit: options.count.unwrap_or(PAGE),
+                limit: options.count.unwrap_or(PAGE).into(),
             }
         }
         Verb::TxShow => Query::Transaction { xid: words.xid()? },

@@ -1,16 +1,17 @@
-//! Reading and answering an order or a cancellation allocates nothing, once the output has its
-//! size.
+//! Reading and answering an order, a cancellation or a move allocates nothing, once the output has
+//! its size.
 
 use turnstile_exchange::{
     Cash, Decimal, Done, EndReason, OrderId, Outcome, Refusal, Ticket, TicketState,
 };
+use turnstile_games::{Board, Game, MatchId, MatchView, PlayerId, Seat, play};
 use turnstile_resp::{
     Decoded, Decoder, Encoder, Protocol,
     catalogue::{Action, Catalogue},
-    exchange,
+    exchange, games,
 };
 use turnstile_trial::{Counting, Tally};
-use turnstile_types::Position;
+use turnstile_types::{Position, Timestamp};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -82,4 +83,74 @@ fn an_order_is_read_and_answered_without_an_allocation() {
         1,
         "allocations are counted"
     );
+}
+
+const MOVES: [&str; 4] = [
+    "GAMES.BEGIN ada bob gomoku\n",
+    "GAMES.MOVE 7 ada 0 113\n",
+    "GAMES.MOVE 7 bob 1 114 CLAIM ordinary KEY m-1\n",
+    "GAMES.DRAW OFFER 7 ada\n",
+];
+
+/// What was begun, and what was done in it.
+fn games_outcomes() -> [turnstile_games::Outcome; 2] {
+    let players = [&b"ada"[..], b"bob"].map(|name| PlayerId::parse(name).unwrap());
+    let begun = MatchView {
+        id: MatchId(7),
+        game: Game::Gomoku,
+        players,
+        board: Board::default(),
+        ply: 0,
+        seq: 0,
+        last: None,
+        offer: None,
+        away: [None; 2],
+        moved_at: Timestamp(0),
+        ending: None,
+    };
+    let played = play(begun.game, &begun.board, Seat::First, 113).unwrap();
+    let moved = MatchView {
+        board: played.board,
+        ply: 1,
+        seq: 1,
+        last: Some(played.cell),
+        ..begun
+    };
+    [
+        turnstile_games::Done::Begun(begun),
+        turnstile_games::Done::Acted(moved),
+    ]
+    .map(turnstile_games::Outcome::Done)
+}
+
+/// Reads every request and writes every outcome in both protocols; counts the requests read.
+fn rush_of_moves(catalogue: &Catalogue, decoder: &mut Decoder, out: &mut Vec<u8>) -> usize {
+    out.clear();
+    let mut read = 0;
+    for line in MOVES {
+        let Ok(Decoded::Request { arguments, .. }) = decoder.decode(line.as_bytes()) else {
+            panic!("{line} is a whole line");
+        };
+        let Ok(Action::Games(verb)) = catalogue.resolve(&arguments) else {
+            panic!("{line} is a request to games");
+        };
+        let request = games::parse(verb, arguments);
+        read += usize::from(matches!(request, Ok(games::Request::Command { .. })));
+    }
+    for protocol in [Protocol::Resp2, Protocol::Resp3] {
+        for outcome in games_outcomes() {
+            let mut reply = Encoder::new(out, protocol);
+            games::put_outcome(&mut reply, &outcome, Position(42), true);
+        }
+    }
+    read
+}
+
+#[test]
+fn a_move_is_read_and_answered_without_an_allocation() {
+    let (catalogue, mut decoder, mut out) = (Catalogue::new(), Decoder::new(), Vec::new());
+    rush_of_moves(&catalogue, &mut decoder, &mut out);
+    let before = Tally::now();
+    let read = rush_of_moves(&catalogue, &mut decoder, &mut out);
+    assert_eq!((read, Tally::now().calls_since(before)), (MOVES.len(), 0));
 }

@@ -15,7 +15,7 @@ use turnstile_http::{
 };
 use turnstile_travel::{Command, Query, Step, Travel, Xid};
 
-use super::{Answered, OnePath, Order, TheDoor, TwoPath, part, show};
+use super::{Answered, OnePath, Order, TheDoor, TwoPath, bare, part, show};
 use crate::http::{
     Door,
     call::{Call, broken_path},
@@ -57,13 +57,6 @@ fn parts<T>(
 ) -> Result<(Xid, T), Trouble> {
     let Path((xid, text)) = path.map_err(|_rejected| broken_path())?;
     Ok((xid_in(&xid)?, read(&text)?))
-}
-
-/// Asserts that the request is all in its path.
-fn bare(call: &Call) -> Result<(), Trouble> {
-    call.no_body()?;
-    call.parameters(&[]).one("")?;
-    Ok(())
 }
 
 /// A command whose request was read, until there is an answer, however late. It needs no more of

@@ -8,18 +8,20 @@ use turnstile_http::{
     Problem,
     exchange::{
         concerns,
-        feed::{self, Seen, Tag, Teller, Topic},
+        feed::{Seen, Teller, Topic},
     },
+    message::{self, Tag},
 };
 use turnstile_types::Position;
 
-use super::{Going, Session};
+use super::Session;
 use crate::{
     feed::{Place, Reading},
     http::{
         Door,
         limits::{SNAPSHOT_ORDERS, SNAPSHOT_TRADES, TOP_EVERY, TOP_LEVELS},
         stream::Follower,
+        talk::{Ending, Going},
     },
 };
 
@@ -212,7 +214,7 @@ impl Subscription {
 
 impl Session {
     /// Tells the snapshots that are due and the next changes; answers whether there may be more.
-    pub(super) async fn tell_followed(&mut self) -> Result<bool, super::Ending> {
+    pub(super) async fn tell_followed(&mut self) -> Result<bool, Ending> {
         self.tell_snapshots().await?;
         let reading = self.followed.read(&self.door);
         let mut texts = Vec::new();
@@ -242,7 +244,7 @@ impl Session {
             }
         };
         for text in texts {
-            self.say(text).await?;
+            self.talk.say(text).await?;
         }
         Ok(has_more)
     }
@@ -265,16 +267,16 @@ impl Session {
             let shown = answer.and_then(|(position, answer)| one.show(teller, position, answer));
             match shown {
                 Ok(None) => {}
-                Ok(Some(text)) => self.say(text).await?,
+                Ok(Some(text)) => self.talk.say(text).await?,
                 Err(problem) if one.tag.is_none() && problem.code.retryable() => {
                     one.due = Some(now + TOP_EVERY);
                 }
                 Err(problem) => {
-                    let text = feed::problem(one.tag.as_ref(), &problem);
+                    let text = message::problem(one.tag.as_ref(), &problem);
                     let topic = one.topic;
                     self.followed.remove(topic);
                     at -= 1;
-                    self.say(text).await?;
+                    self.talk.say(text).await?;
                 }
             }
         }

@@ -103,9 +103,13 @@ pub(super) struct Socket {
 
 impl Socket {
     pub(super) fn open(address: SocketAddr) -> Self {
+        Self::at(address, "/v1/exchange/feed")
+    }
+
+    pub(super) fn at(address: SocketAddr, target: &str) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let url = format!("ws://{address}/v1/exchange/feed");
+        let url = format!("ws://{address}{target}");
         let (inner, response) = client(url, stream).unwrap();
         assert_eq!(response.status(), 101);
         Self { inner }

@@ -1,28 +1,17 @@
-//! What clients may ask: one JSON object each, with an `op`, and an `id` where they want one.
+//! What clients may ask.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
-use serde::{Deserialize, de::IgnoredAny};
+use serde::Deserialize;
 use turnstile_exchange::{AccountId, ClientId, Command, Order, OrderId, OrderRef};
 
-use super::{Tag, Topic};
+use super::Topic;
 use crate::{
     exchange::request::{MassCancellation, NewOrder, OrderReplacement},
-    key::parse_key,
+    message::{Asked, Bare, Read, key, read, wrong},
     problem::{Place, Problem},
     request::{Faults, parse_body},
 };
-
-/// The longest id of a message, in bytes.
-const TAG_BYTES_MAX: usize = 64;
-
-/// One message of a client.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// To be told back with the answer, also when the message is wrong.
-    pub tag: Option<Tag>,
-    pub wish: Result<Wish, Problem>,
-}
 
 /// What a message asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,27 +46,6 @@ const OPS: [&str; 8] = [
 ];
 
 const CHANNELS: [&str; 4] = ["book", "trades", "top", "orders"];
-
-/// What every message begins with; the rest is read when it is known what it is.
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    op: Cow<'a, str>,
-    #[serde(default)]
-    id: Option<Tag>,
-}
-
-/// The fields that were read with the envelope.
-type Read = Option<IgnoredAny>;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Ping {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -161,32 +129,13 @@ struct Change<'a> {
 
 /// Reads one message.
 #[must_use]
-pub fn parse_message(text: &str) -> Asked {
-    let Envelope { op, id } = match parse_body(text.as_bytes()) {
-        Ok(envelope) => envelope,
-        Err(problem) => {
-            return Asked {
-                tag: None,
-                wish: Err(problem),
-            };
-        }
-    };
-    if matches!(&id, Some(Tag::Text(text)) if text.len() > TAG_BYTES_MAX) {
-        let most = format!("a number, or a text of at most {TAG_BYTES_MAX} bytes");
-        return Asked {
-            tag: None,
-            wish: Err(wrong("id", most)),
-        };
-    }
-    Asked {
-        tag: id,
-        wish: wish(&op, text.as_bytes()),
-    }
+pub fn parse_message(text: &str) -> Asked<Wish> {
+    read(text, wish)
 }
 
 fn wish(op: &str, text: &[u8]) -> Result<Wish, Problem> {
     match op {
-        "ping" => parse_body::<Ping>(text).map(|_ping| Wish::Ping),
+        "ping" => parse_body::<Bare>(text).map(|_ping| Wish::Ping),
         "subscribe" => topic(text).map(Wish::Subscribe),
         "unsubscribe" => topic(text).map(Wish::Unsubscribe),
         "on_disconnect" => match &*parse_body::<Parting<'_>>(text)?.orders {
@@ -198,12 +147,6 @@ fn wish(op: &str, text: &[u8]) -> Result<Wish, Problem> {
         "cancel" | "replace" | "cancel_all" => parse_body::<Change<'_>>(text)?.wish(op),
         _ => Err(wrong("op", format_args!("one of {}", OPS.join(", ")))),
     }
-}
-
-fn wrong(field: &str, message: impl fmt::Display) -> Problem {
-    let mut faults = Faults::in_place(Place::Body);
-    faults.add(field, message);
-    faults.problem()
 }
 
 fn topic(text: &[u8]) -> Result<Topic, Problem> {
@@ -231,11 +174,6 @@ fn topic(text: &[u8]) -> Result<Topic, Problem> {
         }
     };
     faults.finish(topic)
-}
-
-fn key(text: Option<&str>) -> Result<Option<Box<str>>, Problem> {
-    let key = text.map(|key| parse_key(key.as_bytes()));
-    key.transpose().map_err(|invalid| wrong("key", invalid))
 }
 
 impl<'a> Placement<'a> {
@@ -326,6 +264,7 @@ mod tests {
     use turnstile_exchange::{Decimal, Symbol};
 
     use super::*;
+    use crate::message::Tag;
 
     fn symbol() -> Symbol {
         Symbol::parse(b"S").unwrap()

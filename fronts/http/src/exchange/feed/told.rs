@@ -4,13 +4,14 @@ use serde::Serialize;
 use turnstile_exchange::{AccountId, Answer, Event, EventKind, Level, Symbol};
 use turnstile_types::Position;
 
-use super::{Tag, Topic};
+use super::Topic;
 use crate::{
-    answer::{Text, Told},
+    answer::Text,
     exchange::{
         answer::{LevelView, OrderView, TradeView},
         event::{ChangeView, OrderEventView, concerns},
     },
+    message::{Nothing, Plain, Tag, text},
     problem::{Code, Problem},
 };
 
@@ -86,24 +87,8 @@ struct OrderEvents {
 }
 
 #[derive(Serialize)]
-struct Plain<'a, T: Serialize> {
-    op: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a Tag>,
-    #[serde(flatten)]
-    more: T,
-}
-
-#[derive(Serialize)]
-struct Nothing {}
-
-#[derive(Serialize)]
 struct Choice {
     orders: &'static str,
-}
-
-fn text<T: Serialize>(message: &T) -> String {
-    serde_json::to_string(message).expect("a message is maps, lists, texts and numbers")
 }
 
 fn about<T>(op: &'static str, topic: Topic) -> About<'static, T> {
@@ -308,16 +293,6 @@ pub fn unsubscribed(tag: Option<&Tag>, topic: Topic) -> String {
     })
 }
 
-/// The answer to a ping.
-#[must_use]
-pub fn pong(tag: Option<&Tag>) -> String {
-    text(&Plain {
-        op: "pong",
-        id: tag,
-        more: Nothing {},
-    })
-}
-
 /// What will become of the session's orders when the connection ends.
 #[must_use]
 pub fn on_disconnect(tag: Option<&Tag>, cancel: bool) -> String {
@@ -327,34 +302,5 @@ pub fn on_disconnect(tag: Option<&Tag>, cancel: bool) -> String {
         more: Choice {
             orders: if cancel { "cancel" } else { "keep" },
         },
-    })
-}
-
-/// What was done: the JSON of the HTTP operation as `data`.
-#[must_use]
-pub fn done(tag: Option<&Tag>, told: &Told) -> String {
-    let mut message = text(&Plain {
-        op: "done",
-        id: tag,
-        more: Nothing {},
-    });
-    message.pop();
-    message.push_str(r#","data":"#);
-    message.push_str(str::from_utf8(&told.json).expect("JSON is UTF-8"));
-    message.push('}');
-    message
-}
-
-/// A refusal, or what was wrong with a message.
-#[must_use]
-pub fn problem(tag: Option<&Tag>, problem: &Problem) -> String {
-    let op = match problem.code {
-        Code::Refused(_) => "refused",
-        _ => "error",
-    };
-    text(&Plain {
-        op,
-        id: tag,
-        more: problem,
     })
 }

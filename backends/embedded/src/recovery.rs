@@ -1,0 +1,100 @@
+//! What a start finds in its directory, and why it may not open it.
+
+use std::{fmt, io, path::PathBuf, time::Duration};
+
+use turnstile_journal::{self as journal, Journal, Log, RealDisk, Report, snapshot};
+use turnstile_sequencer::{ReplayError, State};
+use turnstile_types::{Malformed, Position};
+
+use crate::{Services, id_key::IdKeyError, recent::Recents};
+
+/// What a start found in its directory.
+#[derive(Clone, Debug)]
+pub struct Recovery {
+    /// The position of the snapshot that was loaded; zero when there was none.
+    pub snapshot: Position,
+    /// Records replayed after it.
+    pub records: u64,
+    /// The last position.
+    pub position: Position,
+    /// After which position every event of the replay was kept, for the feed of each service.
+    pub rooms_events_after: Position,
+    pub exchange_events_after: Position,
+    pub travel_events_after: Position,
+    pub games_events_after: Position,
+    /// What the journal's scan found; nothing for a back end without a directory.
+    pub journal: Option<Report>,
+    /// How long it took, wall clock.
+    pub took: Duration,
+}
+
+/// Why a back end did not open.
+#[derive(Debug)]
+pub enum OpenError {
+    Directory {
+        path: PathBuf,
+        cause: io::Error,
+    },
+    Journal(journal::OpenError),
+    IdKey(IdKeyError),
+    /// The directory's snapshots cannot be listed.
+    Snapshot(io::Error),
+    /// The snapshot's checksum holds, but it is not a state of this version.
+    SnapshotContent(Malformed),
+    Replay(journal::ReplayError<ReplayError>),
+}
+
+/// The state of the newest snapshot that is whole, or the empty one.
+pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Services>, OpenError> {
+    let found = snapshot::newest(disk, journal).map_err(OpenError::Snapshot)?;
+    for (name, why) in &found.rotten {
+        tracing::error!("{name} is passed over: {why}");
+    }
+    found.snapshot.map_or_else(
+        || Ok(State::empty()),
+        |snapshot| State::restore(&snapshot.state).map_err(OpenError::SnapshotContent),
+    )
+}
+
+/// Applies what the journal holds after the state, and keeps the latest events.
+pub(crate) fn replay(
+    journal: &Journal<RealDisk>,
+    state: &mut State<Services>,
+) -> Result<Recents, OpenError> {
+    let after = state.position();
+    let mut recents = Recents::after(after);
+    let each = |group: &turnstile_record::Group<'_>| {
+        state.replay(group)?;
+        recents.take_from(state.machines_mut());
+        Ok(())
+    };
+    journal.replay(after, each).map_err(OpenError::Replay)?;
+    recents.finish();
+    Ok(recents)
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory { path, cause } => write!(f, "{}: {cause}", path.display()),
+            Self::Journal(cause) => cause.fmt(f),
+            Self::IdKey(cause) => cause.fmt(f),
+            Self::Snapshot(cause) => cause.fmt(f),
+            Self::SnapshotContent(cause) => write!(f, "the snapshot has {cause}"),
+            Self::Replay(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Directory { cause, .. } => Some(cause),
+            Self::Journal(cause) => Some(cause),
+            Self::IdKey(cause) => Some(cause),
+            Self::Snapshot(cause) => Some(cause),
+            Self::SnapshotContent(cause) => Some(cause),
+            Self::Replay(cause) => Some(cause),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! `turnstile games recount`: do the statistics of a directory say what its journal says?
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use turnstile_embedded::recount_games;
+use turnstile_stats::units::Count;
+
+use crate::{exit::Coded, terminal};
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Games {
+    /// Count all results again and compare every statistic
+    Recount(Arguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The data directory; no server may be using it, and nothing in it is changed
+    dir: PathBuf,
+}
+
+pub(crate) fn run(Games::Recount(arguments): Games) -> anyhow::Result<()> {
+    let dir = &arguments.dir;
+    let recounted =
+        recount_games(dir).map_err(|error| anyhow::anyhow!("{}: {error}", dir.display()))?;
+    for difference in &recounted.differences {
+        terminal::line(difference)?;
+    }
+    terminal::line(format_args!(
+        "{} results, counted again after position {}: {} differences",
+        Count(recounted.results),
+        recounted.from,
+        recounted.differences.len()
+    ))?;
+    if recounted.differences.is_empty() {
+        Ok(())
+    } else {
+        let message = "the statistics do not say what the journal says".to_owned();
+        Err(Coded::violation(message).into())
+    }
+}

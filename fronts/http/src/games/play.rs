@@ -1,0 +1,433 @@
+//! The messages of a player's WebSocket: what clients may ask, and what they are told.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use turnstile_games::{self as games, Command, Deed, Event, MatchId, PlayerId};
+use turnstile_types::Position;
+
+use super::{
+    answer::PlayerView,
+    event::GamesEventView,
+    request::{Challenge, Move, Search},
+};
+use crate::{
+    event::EventId,
+    message::{Asked, Bare, Plain, Read, Tag, key, read, text, wrong},
+    problem::Problem,
+    query::Parameters,
+    request::parse_body,
+};
+
+/// What a message asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    Ping,
+    /// What the player does now.
+    Look,
+    Command {
+        command: Command,
+        key: Option<Box<str>>,
+    },
+}
+
+const OPS: [&str; 12] = [
+    "ping",
+    "look",
+    "challenge",
+    "seek",
+    "withdraw",
+    "move",
+    "resign",
+    "abort",
+    "offer_draw",
+    "accept_draw",
+    "decline_draw",
+    "claim_win",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Challenging<'a> {
+    #[serde(default, rename = "op")]
+    _op: Read,
+    #[serde(default, rename = "id")]
+    _id: Read,
+    #[serde(borrow, default)]
+    key: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    opponent: Cow<'a, str>,
+    #[serde(borrow)]
+    game: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Seeking<'a> {
+    #[serde(default, rename = "op")]
+    _op: Read,
+    #[serde(default, rename = "id")]
+    _id: Read,
+    #[serde(borrow, default)]
+    key: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    game: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Withdrawing<'a> {
+    #[serde(default, rename = "op")]
+    _op: Read,
+    #[serde(default, rename = "id")]
+    _id: Read,
+    #[serde(borrow, default)]
+    key: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Moving<'a> {
+    #[serde(default, rename = "op")]
+    _op: Read,
+    #[serde(default, rename = "id")]
+    _id: Read,
+    #[serde(borrow, default)]
+    key: Option<Cow<'a, str>>,
+    #[serde(rename = "match")]
+    match_id: u64,
+    ply: u16,
+    choice: u8,
+    #[serde(borrow, default)]
+    claim: Option<Cow<'a, str>>,
+}
+
+/// Anything else in a match.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Acting<'a> {
+    #[serde(default, rename = "op")]
+    _op: Read,
+    #[serde(default, rename = "id")]
+    _id: Read,
+    #[serde(borrow, default)]
+    key: Option<Cow<'a, str>>,
+    #[serde(rename = "match")]
+    match_id: u64,
+}
+
+/// Who a socket is, and the event that the client saw last, if it comes back.
+///
+/// # Errors
+/// Wrong parameters.
+pub fn player_and_since(
+    mut parameters: Parameters<'_>,
+) -> Result<(PlayerId, Option<EventId>), Problem> {
+    let player = parameters.text("player");
+    let since = parameters.text("since");
+    let faults = parameters.faults();
+    let player = match player {
+        Some(text) => faults.player("player", &text),
+        None => {
+            faults.add("player", "missing");
+            None
+        }
+    };
+    let since = since.as_deref().map(EventId::parse).transpose();
+    let since = faults.take("since", since);
+    parameters.finish(player.zip(since))
+}
+
+/// Reads one message of a player.
+#[must_use]
+pub fn parse_message(text: &str, player: PlayerId) -> Asked<Wish> {
+    read(text, |op, text| wish(op, text, player))
+}
+
+fn wish(op: &str, text: &[u8], player: PlayerId) -> Result<Wish, Problem> {
+    let (command, key_text) = match op {
+        "ping" => return parse_body::<Bare>(text).map(|_ping| Wish::Ping),
+        "look" => return parse_body::<Bare>(text).map(|_look| Wish::Look),
+        "challenge" => {
+            let asked: Challenging<'_> = parse_body(text)?;
+            let challenge = Challenge {
+                player: player.as_str().into(),
+                opponent: asked.opponent,
+                game: asked.game,
+            };
+            (challenge.command()?, asked.key)
+        }
+        "seek" => {
+            let asked: Seeking<'_> = parse_body(text)?;
+            let search = Search {
+                player: player.as_str().into(),
+                game: asked.game,
+            };
+            (search.command()?, asked.key)
+        }
+        "withdraw" => {
+            let asked: Withdrawing<'_> = parse_body(text)?;
+            (Command::Withdraw { player }, asked.key)
+        }
+        "move" => {
+            let asked: Moving<'_> = parse_body(text)?;
+            let played = Move {
+                player: player.as_str().into(),
+                ply: asked.ply,
+                choice: asked.choice,
+                claim: asked.claim,
+            };
+            (played.command(MatchId(asked.match_id))?, asked.key)
+        }
+        _ => {
+            let one_of = || wrong("op", format_args!("one of {}", OPS.join(", ")));
+            let deed = deed(op).ok_or_else(one_of)?;
+            let asked: Acting<'_> = parse_body(text)?;
+            let match_id = MatchId(asked.match_id);
+            let command = Command::Act {
+                match_id,
+                player,
+                deed,
+            };
+            (command, asked.key)
+        }
+    };
+    let key = key(key_text.as_deref())?;
+    Ok(Wish::Command { command, key })
+}
+
+fn deed(op: &str) -> Option<Deed> {
+    Some(match op {
+        "resign" => Deed::Resign,
+        "abort" => Deed::Abort,
+        "offer_draw" => Deed::OfferDraw,
+        "accept_draw" => Deed::AcceptDraw,
+        "decline_draw" => Deed::DeclineDraw,
+        "claim_win" => Deed::ClaimWin,
+        _ => return None,
+    })
+}
+
+#[derive(Serialize)]
+struct State<'a> {
+    epoch: &'a str,
+    /// Everything up to here is in it.
+    since: String,
+    data: PlayerView,
+}
+
+#[derive(Serialize)]
+struct Happened {
+    since: String,
+    data: GamesEventView,
+}
+
+#[derive(Serialize)]
+struct Missed {
+    missed: u64,
+}
+
+#[derive(Serialize)]
+struct Reset {
+    first: String,
+}
+
+/// What the player does at a position: all that is needed to go on from there.
+#[must_use]
+pub fn state(
+    tag: Option<&Tag>,
+    epoch: &str,
+    at: Position,
+    player: &PlayerId,
+    view: &games::PlayerView,
+) -> String {
+    text(&Plain {
+        op: "state",
+        id: tag,
+        more: State {
+            epoch,
+            since: at.to_string(),
+            data: PlayerView::of(player, view),
+        },
+    })
+}
+
+/// One thing that happened.
+#[must_use]
+pub fn happened(event: &Event) -> String {
+    let id = EventId::of((event.position, event.ordinal));
+    text(&Plain {
+        op: "event",
+        id: None,
+        more: Happened {
+            since: id.to_string(),
+            data: GamesEventView::of(event),
+        },
+    })
+}
+
+/// The client was too slow for so many events of the service; a state follows.
+#[must_use]
+pub fn lagged(missed: u64) -> String {
+    text(&Plain {
+        op: "lagged",
+        id: None,
+        more: Missed { missed },
+    })
+}
+
+/// The events after the one that the client saw last are not kept any more: they begin here.
+#[must_use]
+pub fn reset(first: EventId) -> String {
+    text(&Plain {
+        op: "reset",
+        id: None,
+        more: Reset {
+            first: first.to_string(),
+        },
+    })
+}
+
+/// A message that is bytes.
+#[must_use]
+pub fn not_text() -> Problem {
+    Problem::with(crate::Code::MalformedJson, "a message is text, not bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_games::{ActivityView, Claim, Game};
+
+    use super::*;
+    use crate::games::state::tests::player;
+
+    #[test]
+    fn a_message_becomes_a_wish_of_its_player() {
+        let ada = player("ada");
+        let plain = |command| Wish::Command { command, key: None };
+        let act = |deed| Command::Act {
+            match_id: MatchId(7),
+            player: ada,
+            deed,
+        };
+        let rows = [
+            (r#"{"op":"ping"}"#, Wish::Ping),
+            (r#"{"op":"look"}"#, Wish::Look),
+            (
+                r#"{"op":"challenge","opponent":"bob","game":"gomoku"}"#,
+                plain(Command::Challenge {
+                    player: ada,
+                    opponent: player("bob"),
+                    game: Game::Gomoku,
+                }),
+            ),
+            (
+                r#"{"game":"connect-four","op":"seek"}"#,
+                plain(Command::Seek {
+                    player: ada,
+                    game: Game::ConnectFour,
+                }),
+            ),
+            (
+                r#"{"op":"withdraw"}"#,
+                plain(Command::Withdraw { player: ada }),
+            ),
+            (
+                r#"{"op":"move","match":7,"ply":2,"choice":5,"claim":"fills","key":"k"}"#,
+                Wish::Command {
+                    command: act(Deed::Move {
+                        ply: 2,
+                        choice: 5,
+                        claim: Some(Claim::Fills),
+                    }),
+                    key: Some("k".into()),
+                },
+            ),
+            (r#"{"op":"resign","match":7}"#, plain(act(Deed::Resign))),
+            (r#"{"op":"abort","match":7}"#, plain(act(Deed::Abort))),
+            (
+                r#"{"op":"offer_draw","match":7}"#,
+                plain(act(Deed::OfferDraw)),
+            ),
+            (
+                r#"{"op":"accept_draw","match":7}"#,
+                plain(act(Deed::AcceptDraw)),
+            ),
+            (
+                r#"{"op":"decline_draw","match":7}"#,
+                plain(act(Deed::DeclineDraw)),
+            ),
+            (
+                r#"{"op":"claim_win","match":7}"#,
+                plain(act(Deed::ClaimWin)),
+            ),
+        ];
+        let mut ops = OPS.iter();
+        for (text, expected) in rows {
+            let op = format!(r#""op":"{}""#, ops.next().unwrap());
+            assert!(text.contains(&op), "every op is tried: {op}");
+            let asked = parse_message(text, ada);
+            assert_eq!((asked.tag, asked.wish), (None, Ok(expected)), "{text}");
+        }
+        assert_eq!(ops.next(), None);
+    }
+
+    /// A message, and the field and a part of the sentence of what is wrong with it.
+    const WRONG: &str = r#"
+{"op":"dance"} -> op one of ping, look
+{"op":"look","x":1} -> x unknown field `x`
+{"op":"challenge","opponent":"b c","game":"gomoku"} -> opponent character 2
+{"op":"seek","game":"chess"} -> game one of tic-tac-toe
+{"op":"seek","game":"gomoku","player":"bob"} -> player unknown field
+{"op":"move","match":7,"ply":0} -> . missing field `choice`
+{"op":"move","match":7,"ply":-1,"choice":1} -> ply invalid value
+{"op":"move","match":7,"ply":0,"choice":1,"claim":"luck"} -> claim one of ordinary, wins, fills
+{"op":"resign"} -> . missing field `match`
+{"op":"resign","match":7,"key":"a b"} -> key key
+"#;
+
+    #[test]
+    fn a_wrong_message_is_told_what_is_wrong_and_where() {
+        for row in WRONG.lines().skip(1) {
+            let (text, expected) = row.split_once(" -> ").unwrap();
+            let (field, part) = expected.split_once(' ').unwrap();
+            let problem = parse_message(text, player("ada")).wish.unwrap_err();
+            let [only] = &*problem.errors else {
+                panic!("{row}: {problem:?}");
+            };
+            assert_eq!(only.field, field, "{row}: {only:?}");
+            assert!(only.message.contains(part), "{row}: {only:?}");
+        }
+    }
+
+    #[test]
+    fn a_socket_names_its_player_and_where_it_was() {
+        let parse = |query| player_and_since(Parameters::parse(query, &["player", "since"]));
+        let since = EventId::parse("7.2").unwrap();
+        let ada = player("ada");
+        assert_eq!(parse("player=ada"), Ok((ada, None)));
+        assert_eq!(parse("since=7.2&player=ada"), Ok((ada, Some(since))));
+        let fields = |query| {
+            let errors = parse(query).unwrap_err().errors.into_vec().into_iter();
+            errors.map(|error| error.field).collect::<Vec<_>>()
+        };
+        assert_eq!(fields(""), ["player"]);
+        assert_eq!(fields("player=&since=x"), ["player", "since"]);
+    }
+
+    #[test]
+    fn a_state_says_where_to_go_on() {
+        let view = games::PlayerView {
+            connected: true,
+            activity: ActivityView::Idle,
+        };
+        let tag = Tag::Number(4);
+        assert_eq!(
+            state(Some(&tag), "6e", Position(9), &player("ada"), &view),
+            r#"{"op":"state","id":4,"epoch":"6e","since":"9","data":{"player":"ada","connected":true,"activity":"idle"}}"#
+        );
+        assert_eq!(lagged(3), r#"{"op":"lagged","missed":3}"#);
+        let first = EventId::of((Position(9), 0));
+        assert_eq!(reset(first), r#"{"op":"reset","first":"9.0"}"#);
+    }
+}

@@ -1,0 +1,36 @@
+//! Requests as clients write them, and replies as clients read them, byte by byte.
+
+mod asked;
+mod replies;
+
+use turnstile_games::{Board, Game, MatchId, MatchView, PlayerId, Seat, play};
+use turnstile_types::Timestamp;
+
+fn player(name: &str) -> PlayerId {
+    PlayerId::parse(name.as_bytes()).unwrap()
+}
+
+/// A match of ada and bob after these moves.
+fn played(game: Game, choices: &[u8]) -> MatchView {
+    let mut view = MatchView {
+        id: MatchId(7),
+        game,
+        players: ["ada", "bob"].map(player),
+        board: Board::default(),
+        ply: 0,
+        seq: 0,
+        last: None,
+        offer: None,
+        away: [None; 2],
+        moved_at: Timestamp(0),
+        ending: None,
+    };
+    for choice in choices {
+        let played = play(game, &view.board, Seat::to_move(view.ply), *choice).unwrap();
+        view.board = played.board;
+        view.last = Some(played.cell);
+        view.ply += 1;
+        view.seq += 1;
+    }
+    view
+}

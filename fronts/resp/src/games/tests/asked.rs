@@ -1,0 +1,367 @@
+//! What a line asks for, or the error it gets.
+
+use proptest::prelude::*;
+use turnstile_games::{
+    Claim, Command, Deed, Game, MatchId, Measure, Opponent, Query, Rung, Verdict,
+};
+use turnstile_types::Key;
+
+use super::player;
+use crate::{
+    Decoded, Decoder, Encoder, Protocol,
+    catalogue::{Action, COMMANDS, Catalogue, Syntax},
+    games::{Invalid, Request, Verb, parse},
+};
+
+/// What a typed line asks for, or the error it gets.
+fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
+    let bytes = format!("{line}\n");
+    let mut decoder = Decoder::new();
+    let Ok(Decoded::Request { arguments, .. }) = decoder.decode(bytes.as_bytes()) else {
+        panic!("{line} is a whole line");
+    };
+    check(match Catalogue::new().resolve(&arguments) {
+        Ok(Action::Games(verb)) => parse(verb, arguments).map_err(|invalid| invalid.to_string()),
+        other => Err(format!("{other:?}")),
+    });
+}
+
+fn commands(rows: &[(&str, Command, Option<&str>)]) {
+    for (line, command, key) in rows {
+        let (command, key) = (*command, key.map(|key| Key::parse(key.as_bytes()).unwrap()));
+        asked(line, |found| {
+            assert_eq!(found, Ok(Request::Command { command, key }), "{line}");
+        });
+    }
+}
+
+#[test]
+fn a_line_becomes_its_command() {
+    let (ada, bob) = (player("ada"), player("bob"));
+    let game = Game::TicTacToe;
+    let players = [ada, bob];
+    let challenge = Command::Challenge {
+        player: ada,
+        opponent: bob,
+        game: Game::ConnectFour,
+    };
+    let seek = |game| Command::Seek { player: ada, game };
+    let report = |verdict| Command::Report { players, verdict };
+    commands(&[
+        ("GAMES.CHALLENGE ada bob Connect-Four", challenge, None),
+        ("GAMES.SEEK ada gomoku", seek(Game::Gomoku), None),
+        ("games.seek ada tic-tac-toe key s", seek(game), Some("s")),
+        (
+            "GAMES.WITHDRAW ada KEY w",
+            Command::Withdraw { player: ada },
+            Some("w"),
+        ),
+        (
+            "GAMES.BEGIN ada bob tic-tac-toe KEY b",
+            Command::Begin { game, players },
+            Some("b"),
+        ),
+        ("GAMES.CONNECT ada", Command::Connect { player: ada }, None),
+        (
+            "GAMES.DISCONNECT ada KEY d",
+            Command::Disconnect { player: ada },
+            Some("d"),
+        ),
+        (
+            "GAMES.REPORT ada bob FIRST_WON",
+            report(Verdict::FirstWon),
+            None,
+        ),
+        (
+            "GAMES.REPORT ada bob second_won",
+            report(Verdict::SecondWon),
+            None,
+        ),
+        (
+            "GAMES.REPORT ada bob drawn KEY r",
+            report(Verdict::Drawn),
+            Some("r"),
+        ),
+    ]);
+}
+
+#[test]
+fn a_line_becomes_its_deed_in_a_match() {
+    let act = |match_id, deed| Command::Act {
+        match_id: MatchId(match_id),
+        player: player("ada"),
+        deed,
+    };
+    let moved = |ply, choice, claim| Deed::Move { ply, choice, claim };
+    commands(&[
+        ("GAMES.MOVE 7 ada 0 5", act(7, moved(0, 5, None)), None),
+        (
+            "GAMES.MOVE 18446744073709551615 ada 65535 255 KEY m",
+            act(u64::MAX, moved(u16::MAX, u8::MAX, None)),
+            Some("m"),
+        ),
+        (
+            "GAMES.MOVE 7 ada 4 3 CLAIM WINS KEY m",
+            act(7, moved(4, 3, Some(Claim::Wins))),
+            Some("m"),
+        ),
+        (
+            "games.move 7 ada 8 9 key m claim fills",
+            act(7, moved(8, 9, Some(Claim::Fills))),
+            Some("m"),
+        ),
+        (
+            "GAMES.MOVE 7 ada 0 1 CLAIM ordinary",
+            act(7, moved(0, 1, Some(Claim::Ordinary))),
+            None,
+        ),
+        ("GAMES.RESIGN 7 ada", act(7, Deed::Resign), None),
+        ("GAMES.ABORT 7 ada KEY a", act(7, Deed::Abort), Some("a")),
+        ("GAMES.DRAW OFFER 7 ada", act(7, Deed::OfferDraw), None),
+        (
+            "games.draw accept 7 ada KEY d",
+            act(7, Deed::AcceptDraw),
+            Some("d"),
+        ),
+        ("GAMES.DRAW decline 7 ada", act(7, Deed::DeclineDraw), None),
+        ("GAMES.CLAIMWIN 7 ada", act(7, Deed::ClaimWin), None),
+    ]);
+}
+
+#[test]
+fn a_line_becomes_its_query() {
+    let (ada, bob) = (player("ada"), player("bob"));
+    let match_id = MatchId(7);
+    let matches = |after, limit| Query::Matches { after, limit };
+    let opponents = |cursor, limit| Query::Opponents {
+        player: ada,
+        cursor,
+        limit,
+    };
+    let leaders = |measure, cursor, limit| Query::Leaders {
+        measure,
+        cursor,
+        limit,
+    };
+    let around = |measure, each_side| Query::Around {
+        measure,
+        player: ada,
+        each_side,
+    };
+    let rung = |score, number| Some(Rung { score, number });
+    let against = Query::Against {
+        player: ada,
+        opponent: bob,
+    };
+    let game = Game::Gomoku;
+    for (line, expected) in [
+        ("GAMES.MATCH 7", Query::Match { match_id }),
+        ("GAMES.MATCHES", matches(None, 100)),
+        ("GAMES.MATCHES LIMIT 1 AFTER 7", matches(Some(match_id), 1)),
+        ("GAMES.PLAYER ada", Query::Player { player: ada }),
+        ("GAMES.TICKETS gomoku", Query::Tickets { game }),
+        ("GAMES.STANDING ada", Query::Standing { player: ada }),
+        ("GAMES.AGAINST ada bob", against),
+        ("GAMES.OPPONENTS ada", opponents(None, 100)),
+        (
+            "GAMES.OPPONENTS ada CURSOR 9 LIMIT 1000",
+            opponents(Some(Opponent(9)), 1_000),
+        ),
+        ("GAMES.LEADERS", leaders(Measure::Elo, None, 100)),
+        (
+            "GAMES.LEADERS BY Glicko CURSOR -12:3 LIMIT 10",
+            leaders(Measure::Glicko, rung(-12, 3), 10),
+        ),
+        (
+            "games.leaders cursor 1500000:0 by won",
+            leaders(Measure::Won, rung(1_500_000, 0), 100),
+        ),
+        ("GAMES.AROUND ada", around(Measure::Elo, 5)),
+        (
+            "GAMES.AROUND ada EACHSIDE 0 BY won",
+            around(Measure::Won, 0),
+        ),
+        ("GAMES.TOTALS", Query::Totals),
+    ] {
+        asked(line, |found| {
+            assert_eq!(found, Ok(Request::Query(expected)), "{line}");
+        });
+    }
+}
+
+#[test]
+fn an_error_says_which_argument_is_wrong_and_why() {
+    let long = format!("GAMES.SEEK {} gomoku", "x".repeat(32));
+    let player = "a player is 1 to 31 characters of A-Z a-z 0-9 . _ : -";
+    let cursor = "a cursor is what the page before says of the next";
+    let rows = [
+        ("GAMES.SEEK a/b gomoku", "SEEK player", player),
+        (long.as_str(), "SEEK player", player),
+        ("GAMES.BEGIN ada '' gomoku", "BEGIN second", player),
+        (
+            "GAMES.SEEK ada chess",
+            "SEEK game",
+            "one of tic-tac-toe, connect-four, gomoku",
+        ),
+        (
+            "GAMES.MOVE 7 ada 65536 1",
+            "MOVE ply",
+            "a whole number from 0 to 65535",
+        ),
+        (
+            "GAMES.MOVE 7 ada 0 256",
+            "MOVE choice",
+            "a whole number from 0 to 255",
+        ),
+        (
+            "GAMES.MOVE +7 ada 0 1",
+            "MOVE match",
+            "a whole number from 0 to 18446744073709551615",
+        ),
+        (
+            "GAMES.MOVE 7 ada 0 1 CLAIM loses",
+            "MOVE CLAIM",
+            "one of ordinary, wins, fills",
+        ),
+        (
+            "GAMES.MOVE 7 ada 0 1 CLAIM wins CLAIM wins",
+            "MOVE CLAIM",
+            "given twice",
+        ),
+        (
+            "GAMES.MOVE 7 ada 0 1 KEY k 9",
+            "MOVE option",
+            "argument 7 is no option of this command",
+        ),
+        (
+            "GAMES.DRAW OFFER 7 ada KEY",
+            "DRAW OFFER KEY",
+            "the value is missing",
+        ),
+        (
+            "GAMES.REPORT ada bob both",
+            "REPORT verdict",
+            "one of first_won, second_won, drawn",
+        ),
+        (
+            "GAMES.MATCHES LIMIT 0",
+            "MATCHES LIMIT",
+            "a whole number from 1 to 1000",
+        ),
+        (
+            "GAMES.AROUND ada EACHSIDE 501",
+            "AROUND EACHSIDE",
+            "a whole number from 0 to 500",
+        ),
+        (
+            "GAMES.LEADERS BY luck",
+            "LEADERS BY",
+            "one of elo, glicko, won",
+        ),
+        ("GAMES.LEADERS CURSOR 7", "LEADERS CURSOR", cursor),
+        ("GAMES.LEADERS CURSOR 7:-1", "LEADERS CURSOR", cursor),
+    ];
+    for (line, argument, reason) in rows {
+        let error = format!("GAMES.{argument}: {reason}");
+        asked(line, |found| assert_eq!(found, Err(error), "{line}"));
+    }
+    asked("GAMES.MATCH 7 KEY k", |found| {
+        assert_eq!(found, Err("Err(Arity(\"games.match\"))".to_owned()));
+    });
+}
+
+fn syntaxes() -> impl Iterator<Item = (Verb, &'static Syntax)> {
+    let nested = COMMANDS.iter().flat_map(|syntax| syntax.subcommands);
+    COMMANDS
+        .iter()
+        .chain(nested)
+        .filter_map(|syntax| match syntax.action {
+            Some(Action::Games(verb)) => Some((verb, syntax)),
+            _ => None,
+        })
+}
+
+#[test]
+fn what_changes_something_takes_a_key() {
+    let found = syntaxes().map(|(verb, syntax)| {
+        let last = syntax.arguments.last();
+        (
+            verb,
+            last.and_then(|argument| argument.token) == Some("KEY"),
+        )
+    });
+    let expected = syntaxes().map(|(verb, _)| (verb, !verb.is_read()));
+    assert!(found.eq(expected));
+    assert_eq!(syntaxes().count(), 24);
+}
+
+/// Words that mean something somewhere.
+const KNOWN: &[&str] = &[
+    "7",
+    "0",
+    "ada",
+    "bob",
+    "gomoku",
+    "drawn",
+    "KEY",
+    "CLAIM",
+    "wins",
+    "AFTER",
+    "LIMIT",
+    "CURSOR",
+    "7:9",
+    "BY",
+    "elo",
+    "EACHSIDE",
+    "",
+    "99999999999999999999",
+];
+
+/// Known words, and any bytes.
+fn word() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => proptest::sample::select(KNOWN).prop_map(|word| word.as_bytes().to_vec()),
+        1 => proptest::collection::vec(any::<u8>(), 0..70),
+    ]
+}
+
+/// Has a request of these words read.
+fn read<T>(
+    verb: Verb,
+    words: &[Vec<u8>],
+    check: impl FnOnce(Result<Request<'_>, Invalid>) -> T,
+) -> T {
+    let mut bytes = Vec::new();
+    let mut frame = Encoder::new(&mut bytes, Protocol::Resp2);
+    let name: Vec<&str> = verb.name().split('|').collect();
+    frame.array(name.len() + words.len());
+    name.iter().for_each(|part| frame.text(part));
+    words.iter().for_each(|word| frame.bulk(word));
+    let mut decoder = Decoder::new();
+    let Ok(Decoded::Request { arguments, .. }) = decoder.decode(&bytes) else {
+        panic!("a whole request");
+    };
+    check(parse(verb, arguments))
+}
+
+proptest! {
+    #[test]
+    fn any_words_are_a_request_or_an_error_that_names_the_command(
+        words in proptest::collection::vec(word(), 0..9),
+    ) {
+        for (verb, _) in syntaxes() {
+            read(verb, &words, |found| {
+                let is_right = match found {
+                    Ok(Request::Query(_)) => verb.is_read(),
+                    Ok(Request::Command { .. }) => !verb.is_read(),
+                    Err(invalid) => {
+                        let name = verb.name().to_ascii_uppercase().replace('|', " ");
+                        invalid.verb == verb && invalid.to_string().starts_with(&name)
+                    }
+                };
+                prop_assert!(is_right, "{verb:?} {found:?}");
+                Ok(())
+            })?;
+        }
+    }
+}

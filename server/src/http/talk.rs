@@ -1,0 +1,131 @@
+//! A WebSocket while two talk on it: what is said, what is heard, and how it ends.
+
+use std::sync::Arc;
+
+use futures_util::{SinkExt, StreamExt};
+use tokio::time::{self, Instant};
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        Error, Message, Utf8Bytes,
+        error::CapacityError,
+        protocol::{CloseFrame, frame::coding::CloseCode},
+    },
+};
+
+use super::{Door, socket::Wire};
+
+/// One side of a conversation.
+pub(super) struct Talk {
+    door: Arc<Door>,
+    socket: WebSocketStream<Wire>,
+    /// When the client was last heard.
+    heard: Instant,
+}
+
+/// How a conversation ends.
+pub(super) enum Ending {
+    /// The client has gone, or does not listen.
+    Gone,
+    /// It is told why.
+    Told(CloseCode, &'static str),
+}
+
+pub(super) type Going = Result<(), Ending>;
+
+/// What a client said.
+pub(super) enum Heard {
+    Text(Utf8Bytes),
+    /// A message that is bytes, which nobody understands.
+    Bytes,
+    /// Only that it is there.
+    Presence,
+}
+
+impl Talk {
+    pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>) -> Self {
+        Self {
+            door,
+            socket,
+            heard: Instant::now(),
+        }
+    }
+
+    /// The next that comes from the client; it is understood by [`Self::hear`]. Nothing is lost when
+    /// this is dropped.
+    pub(super) async fn next(&mut self) -> Option<Result<Message, Error>> {
+        self.socket.next().await
+    }
+
+    pub(super) fn hear(
+        &mut self,
+        message: Option<Result<Message, Error>>,
+    ) -> Result<Heard, Ending> {
+        self.heard = Instant::now();
+        match message {
+            Some(Ok(Message::Text(text))) => Ok(Heard::Text(text)),
+            Some(Ok(Message::Binary(_))) => Ok(Heard::Bytes),
+            // The library answers a goodbye when it is read on; then the stream ends.
+            Some(Ok(
+                Message::Ping(_) | Message::Pong(_) | Message::Frame(_) | Message::Close(_),
+            )) => Ok(Heard::Presence),
+            None => Err(Ending::Gone),
+            Some(Err(failure)) => Err(ending_of(&failure)),
+        }
+    }
+
+    /// A client that is silent is asked whether it is there; one that never answers has gone.
+    pub(super) async fn beat(&mut self) -> Going {
+        if self.heard.elapsed() > self.door.limits.idle {
+            return Err(Ending::Told(
+                CloseCode::Away,
+                "nothing was heard for too long",
+            ));
+        }
+        self.send(Message::Ping(Vec::new().into())).await
+    }
+
+    pub(super) async fn say(&mut self, text: String) -> Going {
+        self.send(Message::text(text)).await
+    }
+
+    /// Writes one message, and waits until the socket has taken it.
+    async fn send(&mut self, message: Message) -> Going {
+        match time::timeout(self.door.limits.stall, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(failure)) => {
+                tracing::debug!(%failure, "a socket broke");
+                Err(Ending::Gone)
+            }
+            Err(_late) => {
+                tracing::info!("a socket whose client does not read was dropped");
+                Err(Ending::Gone)
+            }
+        }
+    }
+
+    /// Says goodbye, where the client still listens.
+    pub(super) async fn end(mut self, ending: Ending) {
+        let Ending::Told(code, reason) = ending else {
+            return;
+        };
+        let reason = reason.into();
+        let goodbye = self.socket.close(Some(CloseFrame { code, reason }));
+        match time::timeout(self.door.limits.stall, goodbye).await {
+            Ok(Ok(())) | Err(_) => {}
+            Ok(Err(failure)) => tracing::debug!(%failure, "a goodbye was not taken"),
+        }
+    }
+}
+
+/// How the conversation ends after bytes that are no message.
+fn ending_of(failure: &Error) -> Ending {
+    match failure {
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => {
+            Ending::Told(CloseCode::Size, "a message has at most 64 KiB")
+        }
+        Error::Utf8(_) => Ending::Told(CloseCode::Invalid, "text is UTF-8"),
+        Error::Protocol(_) => Ending::Told(CloseCode::Protocol, "not a frame of WebSocket"),
+        _ => Ending::Gone,
+    }
+}
