@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The parts, by the names they are asked for by.
-pub(crate) const SECTIONS: [Part; 1] = [("pipelined", pipelined)];
+pub(crate) const SECTIONS: [Part; 2] = [("pipelined", pipelined), ("deep", deep)];
 
 /// The ancestor's best, in games that a player has played in a second, and how much more we promise.
 const ANCESTOR: f64 = 24_100.0;
@@ -25,6 +25,15 @@ const TIMES: f64 = 10.0;
 const PLAYERS: f64 = 2.0;
 
 fn pipelined(ground: &Ground) -> Result<Section> {
+    compare(ground, "Pairs of players, 50 x 16", 16)
+}
+
+fn deep(ground: &Ground) -> Result<Section> {
+    compare(ground, "Pairs of players, 50 x 64", 64)
+}
+
+/// Compares the games of 50 connections with so many tables each.
+fn compare(ground: &Ground, title: &'static str, tables: u32) -> Result<Section> {
     let contender = |durability, speech| Contender {
         kind: Turnstile(durability),
         work: Work::Speech(speech),
@@ -34,8 +43,7 @@ fn pipelined(ground: &Ground) -> Result<Section> {
         contender(Sync, Speech::Bookings),
         contender(Memory, Speech::Matches),
     ];
-    let title = "Pairs of players, 50 x 16";
-    let mut section = contest::run(ground, title, ground.load(50, 16), &contenders)?;
+    let mut section = contest::run(ground, title, ground.load(50, tables), &contenders)?;
     let figures = &section.subjects[0].figures;
     let rates = figures.iter().find(|figure| figure.name == RATE);
     let rates = &rates.expect("a contest has rates").values;
@@ -43,18 +51,20 @@ fn pipelined(ground: &Ground) -> Result<Section> {
     let games: Vec<f64> = rates.iter().map(games).collect();
     let wanted = vec![ANCESTOR * TIMES; games.len()];
     section.claim_ratio(
-        "50 x 16: durable games of a player / 10 times the ancestor's 24,100/s",
+        &format!("50 x {tables}: durable games of a player / 10 times the ancestor's 24,100/s"),
         Ratio::of(&games, &wanted),
         Bound::AtLeast(1.0),
     );
     section.claim(
-        "50 x 16: server CPU of a durable request of a game / durable booking of a room",
+        &format!(
+            "50 x {tables}: server CPU of a durable request of a game / durable booking of a room"
+        ),
         SERVER_CPU,
         (0, 1),
         Bound::None,
     );
     section.claim(
-        "50 x 16: rate of durable games / the same in memory",
+        &format!("50 x {tables}: rate of durable games / the same in memory"),
         RATE,
         (0, 2),
         Bound::None,

@@ -20,6 +20,7 @@ mod report;
 mod rooms;
 mod section;
 mod server;
+mod statistics;
 mod travel;
 
 use std::{
@@ -39,6 +40,7 @@ use crate::{
     probe::Probe,
     report::{NotMeasured, Report},
     section::Part,
+    statistics::Statistics,
 };
 
 #[global_allocator]
@@ -63,6 +65,8 @@ enum Command {
     Travel(Travel),
     /// The order book alone, in five market regimes; writes book.json and book.md
     Book(Book),
+    /// The lab's statistics on systems of known truth; writes statistics.json and statistics.md
+    Statistics(Statistics),
     /// Two builds of our server under the same loads, as ratios of new to old
     Compare(Compare),
     /// Only what the bare machine does: one sync, one round trip over loopback
@@ -157,6 +161,10 @@ fn main() -> Result<()> {
         }
         Command::Book(arguments) => {
             write!(io::stdout(), "{}", book::measure(&arguments)?)?;
+            Ok(())
+        }
+        Command::Statistics(arguments) => {
+            write!(io::stdout(), "{}", statistics::measure(&arguments)?)?;
             Ok(())
         }
         Command::Compare(arguments) => {

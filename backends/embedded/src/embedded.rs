@@ -261,6 +261,12 @@ impl Embedded {
         self.start.is_over()
     }
 
+    /// Games, once they have been told of this start, by a [`tick`](Self::tick).
+    #[must_use]
+    pub fn started_games(&self) -> Option<&Games> {
+        self.start.is_over().then(|| self.games())
+    }
+
     /// Starts to load what a command that waits will touch.
     pub fn prefetch<M: Machine>(&self, command: &M::Command<'_>)
     where

@@ -295,7 +295,6 @@ fn json_response(description: &str, schema: &str) -> Response {
 
 fn problem_response(status: u16) -> Response {
     let (meaning, body) = match status {
-        204 => ("The match is over, and the client has seen its end", false),
         304 => ("Not changed since this ETag", false),
         400 => ("Wrong fields, parameters or JSON", true),
         403 => ("Refused: it is somebody else's", true),

@@ -5,16 +5,16 @@ use std::fmt;
 use hdrhistogram::Histogram as Hdr;
 use serde::Serialize;
 
-use crate::units::{Count, Nanos, to_float};
+use crate::{
+    percentile,
+    units::{Count, Nanos, to_float},
+};
 
 /// The longest duration told apart: an hour. A longer one counts as an hour.
 const NANOS_MAX: u64 = 3_600_000_000_000;
 
 /// Three significant digits: a value is off by at most a thousandth.
 const DIGITS: u8 = 3;
-
-/// The percentile of 99.9 is shown only when so many samples lie above it.
-const SAMPLES_ABOVE_MIN: f64 = 10.0;
 
 /// Durations in nanoseconds: 1 ns to 1 h, three digits, about 260 KiB from the start to the end.
 /// Recording neither allocates nor locks; each thread owns its own, merged after the run without
@@ -91,15 +91,14 @@ impl Histogram {
 
     #[must_use]
     pub fn summary(&self) -> Summary {
-        // A hair of slack, for 1.0 - 0.999 is not quite a thousandth.
-        let above = to_float(self.count()) * (1.0 - 0.999) + 1e-6;
+        let supported = percentile::supported(self.count(), 0.999).is_ok();
         Summary {
             count: self.count(),
             mean: self.mean(),
             p50: self.quantile(0.5),
             p90: self.quantile(0.9),
             p99: self.quantile(0.99),
-            p99_9: (above >= SAMPLES_ABOVE_MIN).then(|| self.quantile(0.999)),
+            p99_9: supported.then(|| self.quantile(0.999)),
             max: self.hdr.max(),
         }
     }

@@ -1,10 +1,28 @@
-//! Histograms, laws and units of measurements.
+//! What may be said of a measurement, and how sure one is of it: histograms, steady states,
+//! intervals, laws, capacities and comparisons.
+//!
+//! Pure functions of the figures; whatever needs chance takes a generator that the caller seeds.
 
 #![forbid(unsafe_code)]
 
+pub mod batch;
+pub mod capacity;
+pub mod chance;
 mod histogram;
+pub mod interval;
+mod knee;
 mod law;
+pub mod operational;
+pub mod pairs;
+pub mod percentile;
+pub mod precision;
+pub mod sample;
+pub mod steady;
+pub mod truth;
 pub mod units;
+pub mod usl;
 
 pub use histogram::{Histogram, Summary};
+pub use interval::Interval;
+pub use knee::knee;
 pub use law::{Little, throughput};

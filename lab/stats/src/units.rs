@@ -87,6 +87,11 @@ pub const fn to_float(count: u64) -> f64 {
     count as f64
 }
 
+/// A number of items as a float: exact, for memory holds no 2^53 items.
+pub(crate) fn count(items: usize) -> f64 {
+    to_float(u64::try_from(items).expect("a length has at most 64 bits"))
+}
+
 fn grouped(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
     for (index, digit) in digits.chars().enumerate() {

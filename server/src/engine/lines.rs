@@ -7,9 +7,9 @@ use super::Engine;
 use crate::{fault_points::FaultPoints, gate::LineStatus};
 
 impl Engine {
-    /// Whether travel and games know of this start.
-    pub(crate) fn has_started(&self) -> bool {
-        self.backend.has_started()
+    /// Whether games know of this start.
+    pub(crate) fn has_started_games(&self) -> bool {
+        self.backend.started_games().is_some()
     }
 
     /// Games as they are, the open group included.
@@ -29,11 +29,8 @@ impl Engine {
 
     /// The desks whose line leads to another process; none before travel knows of this start.
     pub(crate) fn lines(&self) -> Desks {
-        if self.has_started() {
-            self.travel().lines()
-        } else {
-            Desks::NONE
-        }
+        let travel = self.backend.started_travel();
+        travel.map_or(Desks::NONE, Travel::lines)
     }
 
     /// Whether this desk is played here, with its coordinator in another process.

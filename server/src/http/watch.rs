@@ -75,7 +75,7 @@ pub(super) async fn watch(State(door): State<Arc<Door>>, path: OnePath, call: Ca
         _seat: seat,
         _follower: follower,
     };
-    watcher.begin(start, (position, &state));
+    watcher.begin(start.as_ref(), (position, &state));
     let stream = unfold(watcher, |mut watcher| async {
         let frame = watcher.next().await?;
         Some((Ok::<Bytes, Infallible>(frame), watcher))
@@ -91,11 +91,11 @@ pub(super) async fn watch(State(door): State<Arc<Door>>, path: OnePath, call: Ca
 impl Watcher {
     /// Whoever comes back is told what it missed, as far as that is kept; others, and whoever
     /// missed the end, the state.
-    fn begin(&mut self, start: Option<Start>, (position, state): (Position, &MatchView)) {
+    fn begin(&mut self, start: Option<&Start>, (position, state): (Position, &MatchView)) {
         let mut frame = std::mem::take(&mut self.first);
         match start {
             Some(Start::At(place)) => {
-                self.place = place;
+                self.place = *place;
                 while let Reading::Events(events, place) = self.read() {
                     self.place = place;
                     self.put(&events, &mut frame);
@@ -105,7 +105,7 @@ impl Watcher {
                 }
             }
             Some(Start::TooOld { first, .. }) => {
-                put_reset(self.form, first, &mut frame);
+                put_reset(self.form, *first, &mut frame);
                 self.show(position, state, &mut frame);
             }
             None => self.show(position, state, &mut frame),

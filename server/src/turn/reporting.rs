@@ -16,7 +16,7 @@ impl FastLoop {
         let Some(teller) = &self.hall.teller else {
             return;
         };
-        if !self.engine.has_started() {
+        if !self.engine.has_started_games() {
             return;
         }
         let now = Instant::now();

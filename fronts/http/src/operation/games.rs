@@ -120,7 +120,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     ),
     Operation {
         query: &["since", "format"],
-        problems: &[204, 400, 404],
+        problems: &[400, 404],
         ..document(
             "/v1/games/matches/{match}/events",
             "matchEvents",

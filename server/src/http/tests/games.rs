@@ -62,6 +62,38 @@ fn challenge(peer: &mut Peer, player: &str, opponent: &str) -> Reply {
     peer.post("/v1/games/challenges", "", &body.to_string())
 }
 
+/// Asserts that the scores have one match, which `ada` has won from `bob`.
+fn assert_counted(peer: &mut Peer) {
+    let stats = peer.get("/v1/games/players/ada/stats", "").json();
+    assert_eq!(
+        json!([
+            stats["played"],
+            stats["won"],
+            stats["lost"],
+            stats["drawn"],
+            stats["elo"]
+        ]),
+        json!([1, 1, 0, 0, "1516.000"])
+    );
+    let tally = json!({"played": 1, "won": 0, "lost": 1, "drawn": 0});
+    let met = peer.get("/v1/games/players/bob/opponents/ada", "").json();
+    assert_eq!(met, tally);
+    let nobody = peer.get("/v1/games/players/bob/opponents/eve", "").json();
+    assert_eq!(
+        nobody,
+        json!({"played": 0, "won": 0, "lost": 0, "drawn": 0})
+    );
+    let opponents = peer.get("/v1/games/players/bob/opponents", "").json();
+    assert_eq!(opponents["opponents"][0]["opponent"], "ada");
+    assert_eq!(opponents["opponents"][0]["lost"], 1);
+    let totals = peer.get("/v1/games/totals", "").json();
+    assert_eq!(
+        totals,
+        json!({"players": 2, "open_matches": 0, "seeking": 0, "away": 0, "rated_players": 2,
+            "unreported": 0, "matches": 1, "moves": 5, "results": 1})
+    );
+}
+
 #[test]
 fn two_who_name_each_other_play_and_stand_where_they_should() {
     let arena = Arena::open();
@@ -108,34 +140,7 @@ fn two_who_name_each_other_play_and_stand_where_they_should() {
     let same = peer.get(&path, &format!("If-None-Match: {etag}\r\n"));
     assert_eq!((same.status, &*same.body), (304, ""));
 
-    let stats = peer.get("/v1/games/players/ada/stats", "").json();
-    assert_eq!(
-        json!([
-            stats["played"],
-            stats["won"],
-            stats["lost"],
-            stats["drawn"],
-            stats["elo"]
-        ]),
-        json!([1, 1, 0, 0, "1516.000"])
-    );
-    let tally = json!({"played": 1, "won": 0, "lost": 1, "drawn": 0});
-    let met = peer.get("/v1/games/players/bob/opponents/ada", "").json();
-    assert_eq!(met, tally);
-    let nobody = peer.get("/v1/games/players/bob/opponents/eve", "").json();
-    assert_eq!(
-        nobody,
-        json!({"played": 0, "won": 0, "lost": 0, "drawn": 0})
-    );
-    let opponents = peer.get("/v1/games/players/bob/opponents", "").json();
-    assert_eq!(opponents["opponents"][0]["opponent"], "ada");
-    assert_eq!(opponents["opponents"][0]["lost"], 1);
-    let totals = peer.get("/v1/games/totals", "").json();
-    assert_eq!(
-        totals,
-        json!({"players": 2, "open_matches": 0, "seeking": 0, "away": 0, "rated_players": 2,
-            "unreported": 0, "matches": 1, "moves": 5, "results": 1})
-    );
+    assert_counted(&mut peer);
     arena.close();
 }
 
@@ -295,7 +300,15 @@ fn every_refused_move_says_what_is_needed_to_go_on() {
         1,
         "nothing of that happened"
     );
+    arena.close();
+}
 
+#[test]
+fn what_else_a_match_does_not_allow_is_refused_with_its_reason() {
+    let arena = Arena::open();
+    let path = arena.begin("tic-tac-toe", "ada", "bob");
+    let mut peer = arena.peer();
+    assert_eq!(make_move(&mut peer, &path, "ada", 0, 5).status, 200);
     let by = |player: &str| json!({"player": player}).to_string();
     let draw = |player: &str, word: &str| json!({"player": player, "word": word}).to_string();
     let draws = format!("{path}/draw");
