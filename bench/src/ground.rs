@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::{
     driver::Load,
     probe::Probe,
-    server::{Kind, Server},
+    server::{Company, Durability, Kind, Server},
 };
 
 #[derive(Debug)]
@@ -44,6 +44,15 @@ impl Ground {
 
     pub(crate) fn start(&self, kind: Kind) -> Result<Server> {
         Server::start(kind, &self.turnstile, &self.scratch)
+    }
+
+    /// Starts travel in so many processes: one or five.
+    pub(crate) fn start_travel(&self, in_five: bool) -> Result<Company> {
+        if in_five {
+            return Company::of_five(&self.turnstile, &self.scratch);
+        }
+        let server = self.start(Kind::Turnstile(Durability::Sync))?;
+        Ok(Company::of_one(server))
     }
 
     pub(crate) fn probe(&self) -> Result<Probe> {

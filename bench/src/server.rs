@@ -1,5 +1,6 @@
 //! A server under measurement: started on the server's core, in a directory of its own.
 
+mod company;
 mod redis;
 mod turnstile;
 
@@ -22,6 +23,7 @@ use rustix::{
 use tempfile::TempDir;
 use turnstile_client::{Connection, Error as ClientError, resp::Value};
 
+pub(crate) use company::Company;
 pub(crate) use redis::Persistence;
 pub(crate) use turnstile::{Durability, build};
 
@@ -69,9 +71,14 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server with nothing in it; `scratch` is where its directory is made.
     pub(crate) fn start(kind: Kind, turnstile: &Path, scratch: &Path) -> Result<Self> {
+        Self::start_as(kind, &[], turnstile, scratch)
+    }
+
+    /// The same, with more to be told.
+    fn start_as(kind: Kind, more: &[String], turnstile: &Path, scratch: &Path) -> Result<Self> {
         let home = TempDir::with_prefix_in("turnstile-bench-", scratch)
             .with_context(|| format!("cannot make a directory in {}", scratch.display()))?;
-        let server = Self::start_at(kind, turnstile, Rc::new(home))?;
+        let server = Self::start_at(kind, more, turnstile, Rc::new(home))?;
         if matches!(kind, Kind::Redis(_)) {
             redis::load_function(&mut server.connect()?)?;
         }
@@ -79,7 +86,7 @@ impl Server {
     }
 
     /// Starts a server on what another has left.
-    fn start_at(kind: Kind, turnstile: &Path, home: Rc<TempDir>) -> Result<Self> {
+    fn start_at(kind: Kind, more: &[String], turnstile: &Path, home: Rc<TempDir>) -> Result<Self> {
         let (resp, http, xml) = (free_address()?, free_address()?, free_address()?);
         let lines = free_address()?;
         let mut command = match kind {
@@ -101,6 +108,7 @@ impl Server {
         };
         let words = File::create(home.path().join(OUTPUT))?;
         command
+            .args(more)
             .stdin(Stdio::null())
             .stdout(words.try_clone()?)
             .stderr(words);
@@ -129,7 +137,7 @@ impl Server {
         self.child.kill()?;
         self.child.wait()?;
         let home = Rc::clone(&self.home);
-        Self::start_at(self.kind, turnstile, home)
+        Self::start_at(self.kind, &[], turnstile, home)
     }
 
     /// From its start to its first answer.

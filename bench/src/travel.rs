@@ -7,13 +7,17 @@ mod memory;
 mod one_client;
 mod one_command;
 mod postgres;
+mod separate;
+mod separate_command;
 
 use crate::section::Part;
 
 /// The parts, by the names they are asked for by.
-pub(crate) const SECTIONS: [Part; 6] = [
+pub(crate) const SECTIONS: [Part; 8] = [
     ("one-client", one_client::measure),
     ("one-command", one_command::measure),
+    ("separate", separate::measure),
+    ("separate-command", separate_command::measure),
     ("crowd", crowd::measure),
     ("itineraries", itineraries::measure),
     ("contention", contention::measure),

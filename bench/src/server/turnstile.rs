@@ -62,6 +62,17 @@ pub(super) fn groups(connection: &mut Connection) -> Result<u64> {
     count(connection, "groups")
 }
 
+/// Whether lines to all these desks are connected.
+pub(super) fn has_lines(connection: &mut Connection, desks: &[&str]) -> Result<bool> {
+    let reply = connection.command(&[b"INFO", b"travel"])?;
+    let text = reply.as_str().context("INFO answers with a text")?;
+    let is_connected = |desk: &&str| {
+        let line = super::field(text, &format!("travel_line_{desk}"));
+        line.is_some_and(|line| line.starts_with("connected=1,"))
+    };
+    Ok(desks.iter().all(is_connected))
+}
+
 fn count(connection: &mut Connection, name: &str) -> Result<u64> {
     let reply = connection.command(&[b"INFO"])?;
     let text = reply.as_str().context("INFO answers with a text")?;

@@ -16,6 +16,9 @@ use super::postgres::{self, Postgres};
 
 const CLIENTS: u32 = 64;
 
+/// Not measured: a new server still prepares its first segments, and finds cold caches.
+const WARM_UP: u32 = 5_000;
+
 const RATE: &str = "transactions/s";
 
 /// What all clients do at once.
@@ -118,7 +121,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
 
 fn sample(ground: &Ground, postgres: &Postgres, way: Way) -> Result<f64> {
     let kind = Kind::Turnstile(Durability::Sync);
-    let transactions: u32 = if ground.quick { 20_000 } else { 100_000 };
+    let transactions: u32 = if ground.quick { 40_000 } else { 100_000 };
     let load = |requests| Load {
         connections: CLIENTS,
         depth: 1,
@@ -133,8 +136,9 @@ fn sample(ground: &Ground, postgres: &Postgres, way: Way) -> Result<f64> {
                 managers,
                 places: Places::Own,
             };
-            let requests = transactions * u32::try_from(REQUESTS)?;
-            Ok(travel(journey, &server, load(requests))?.rate())
+            let requests = u32::try_from(REQUESTS)?;
+            travel(journey, &server, load(WARM_UP * requests))?;
+            Ok(travel(journey, &server, load(transactions * requests))?.rate())
         }
         Way::OneCommand => {
             let contender = Contender {

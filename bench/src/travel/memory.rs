@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::{
-    driver::LinesClient,
+    driver::{LinesClient, World},
     ground::{Ground, tell},
     process::Neighbours,
     ratio::{Bound, Ratio},
@@ -51,8 +51,9 @@ fn bytes_each(ground: &Ground) -> Result<f64> {
     let mut client = LinesClient::connect(server.lines())?;
     let first = client.start()?;
     client.ask_all((0..OPEN).flat_map(|key| {
+        let customer = World::customer(key);
         [
-            format!("AddCustomerID,{first},{key}"),
+            format!("AddCustomerID,{first},{customer}"),
             format!("AddFlight,{first},{key},9,100"),
             format!("AddCars,{first},L{key},9,50"),
             format!("AddRooms,{first},L{key},9,80"),
@@ -61,16 +62,16 @@ fn bytes_each(ground: &Ground) -> Result<f64> {
     client.ask_all([format!("Commit,{first}")])?;
     let before = server.resident_bytes()?;
     client.ask_all((0..OPEN).flat_map(|key| {
-        let xid = first + 1 + u64::from(key);
+        let (xid, customer) = (first + 1 + u64::from(key), World::customer(key));
         [
             "Start".to_owned(),
-            format!("QueryCustomer,{xid},{key}"),
+            format!("QueryCustomer,{xid},{customer}"),
             format!("QueryFlight,{xid},{key}"),
-            format!("ReserveFlight,{xid},{key},{key}"),
+            format!("ReserveFlight,{xid},{customer},{key}"),
             format!("QueryCars,{xid},L{key}"),
-            format!("ReserveCar,{xid},{key},L{key}"),
+            format!("ReserveCar,{xid},{customer},L{key}"),
             format!("QueryRooms,{xid},L{key}"),
-            format!("ReserveRoom,{xid},{key},L{key}"),
+            format!("ReserveRoom,{xid},{customer},L{key}"),
         ]
     }))?;
     let grown = server.resident_bytes()?.saturating_sub(before);

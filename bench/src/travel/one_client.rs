@@ -15,10 +15,11 @@ use crate::{
     process::Neighbours,
     ratio::{Bound, Ratio},
     section::{Figure, Section, Subject},
-    server::{Durability, Kind, Server},
+    server::Company,
 };
 
-const TRANSACTIONS: u32 = 2_000;
+/// Measured in one run.
+pub(super) const TRANSACTIONS: u32 = 2_000;
 
 /// Not measured: the first find cold caches.
 const WARM_UP: u32 = 100;
@@ -36,11 +37,11 @@ const FIGURES: [&str; 6] = [
 ];
 
 /// The figures of one run, in their order.
-type Run = [f64; FIGURES.len()];
+pub(super) type Run = [f64; FIGURES.len()];
 
 /// Where the client runs. Which it is decides more than everything else: waking another core that
 /// sleeps takes longer than most requests.
-const CORES: [(&str, usize); 2] = [
+pub(super) const CORES: [(&str, usize); 2] = [
     ("each end on a core of its own", CLIENT_CORE),
     ("both ends on one core", SERVER_CORE),
 ];
@@ -56,8 +57,8 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         for (place, &(_, core)) in CORES.iter().enumerate() {
             let runs = &mut runs[EACH * place..];
             let before = probe(ground, core)?;
-            runs[0].push(run(ground, Managers::One, core)?);
-            runs[1].push(run(ground, Managers::Three, core)?);
+            runs[0].push(run(&ground.start_travel(false)?, Managers::One, core)?);
+            runs[1].push(run(&ground.start_travel(false)?, Managers::Three, core)?);
             runs[2].push(floor(&before, &probe(ground, core)?));
         }
     }
@@ -96,7 +97,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     Ok(section)
 }
 
-fn probe(ground: &Ground, client_core: usize) -> Result<Probe> {
+pub(super) fn probe(ground: &Ground, client_core: usize) -> Result<Probe> {
     if client_core == SERVER_CORE {
         Probe::take_on_one_core(&ground.scratch)
     } else {
@@ -104,7 +105,7 @@ fn probe(ground: &Ground, client_core: usize) -> Result<Probe> {
     }
 }
 
-fn subject(name: &str, runs: &[Run]) -> Subject {
+pub(super) fn subject(name: &str, runs: &[Run]) -> Subject {
     let figures = FIGURES.iter().enumerate();
     Subject {
         name: name.to_owned(),
@@ -149,19 +150,19 @@ fn floor(before: &Probe, after: &Probe) -> Run {
     ]
 }
 
-fn run(ground: &Ground, managers: Managers, client_core: usize) -> Result<Run> {
-    let server = ground.start(Kind::Turnstile(Durability::Sync))?;
-    World::make(server.lines())?;
-    let lines = server.lines();
+/// What each request takes at servers that have nothing in them yet.
+pub(super) fn run(company: &Company, managers: Managers, client_core: usize) -> Result<Run> {
+    let lines = company.lines();
+    World::make(lines)?;
     let mut client = LinesClient::connect(lines)?;
     transactions(&mut client, managers, WARM_UP)?;
-    let groups = server.groups()?;
+    let groups = company.groups()?;
     let client = thread::spawn(move || {
         pin(client_core)?;
         transactions(&mut client, managers, TRANSACTIONS)
     });
     let times = joined(client)?;
-    let syncs = syncs(&server, groups)?;
+    let syncs = syncs(company, groups)?;
     let steps = |steps: &[usize]| {
         let times = steps
             .iter()
@@ -184,9 +185,9 @@ fn run(ground: &Ground, managers: Managers, client_core: usize) -> Result<Run> {
     Ok(run)
 }
 
-/// How often the server has synced for each transaction.
-fn syncs(server: &Server, before: u64) -> Result<f64> {
-    let groups = u32::try_from(server.groups()? - before)?;
+/// How often the servers have synced for each transaction.
+fn syncs(company: &Company, before: u64) -> Result<f64> {
+    let groups = u32::try_from(company.groups()? - before)?;
     Ok(f64::from(groups) / f64::from(TRANSACTIONS))
 }
 
@@ -210,7 +211,12 @@ fn transaction(
     let (mut xid, mut line) = (0, Vec::new());
     for (step, time) in times.iter_mut().enumerate() {
         line.clear();
-        put_line(&mut line, managers, (step, xid), (key, [key; 3]));
+        put_line(
+            &mut line,
+            managers,
+            (step, xid),
+            (World::customer(key), [key; 3]),
+        );
         let begin = Instant::now();
         let answer = client.ask_bytes(&line)?;
         *time = begin.elapsed();

@@ -14,18 +14,20 @@ use crate::{
     process::Neighbours,
     ratio::{Bound, Ratio},
     section::{Figure, Section, Subject},
-    server::{Durability, Kind},
+    server::Company,
 };
 
-const REQUESTS: u32 = 4_000;
+/// Asked in one run.
+pub(super) const REQUESTS: u32 = 4_000;
 
 /// Not measured: the first finds cold caches.
 const WARM_UP: usize = 200;
 
-const FIGURES: [&str; 2] = ["p50, us", "server CPU, us/request"];
+/// What a run gives, in their order.
+pub(super) const FIGURES: [&str; 2] = ["p50, us", "server CPU, us/request"];
 
 /// Asks once and checks the answer; the number makes each question another one.
-type Question = fn(&mut Connection, u32) -> Result<()>;
+pub(super) type Question = fn(&mut Connection, u32) -> Result<()>;
 
 pub(super) fn measure(ground: &Ground) -> Result<Section> {
     let before = ground.probe()?;
@@ -38,7 +40,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     for round in 0..ground.rounds() {
         for turn in 0..questions.len() {
             let at = (turn + round) % questions.len();
-            runs[at].push(run(ground, questions[at])?);
+            runs[at].push(run(&ground.start_travel(false)?, questions[at])?);
         }
     }
     let figure = |runs: &[[f64; 2]], at: usize| runs.iter().map(|run| run[at]).collect::<Vec<_>>();
@@ -85,11 +87,11 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     Ok(section)
 }
 
-fn run(ground: &Ground, (name, ask): (&str, Question)) -> Result<[f64; 2]> {
-    let server = ground.start(Kind::Turnstile(Durability::Sync))?;
-    World::make(server.lines())?;
-    let mut connection = server.connect()?;
-    let cpu = server.cpu()?;
+/// Asks servers that have nothing in them yet.
+pub(super) fn run(company: &Company, (name, ask): (&str, Question)) -> Result<[f64; 2]> {
+    World::make(company.lines())?;
+    let mut connection = company.connect()?;
+    let cpu = company.cpu()?;
     let client = thread::spawn(move || {
         pin(CLIENT_CORE)?;
         let mut times = Vec::new();
@@ -101,18 +103,18 @@ fn run(ground: &Ground, (name, ask): (&str, Question)) -> Result<[f64; 2]> {
         Ok(times.split_off(WARM_UP))
     });
     let p50_us = median_us(joined(client)?);
-    let cpu_us = (server.cpu()? - cpu).as_secs_f64() * 1e6 / f64::from(REQUESTS);
+    let cpu_us = (company.cpu()? - cpu).as_secs_f64() * 1e6 / f64::from(REQUESTS);
     tell(&format!(
         "One command: {name}: p50 {p50_us:.1} us, CPU {cpu_us:.1} us"
     ))?;
     Ok([p50_us, cpu_us])
 }
 
-fn book_trip(connection: &mut Connection, number: u32) -> Result<()> {
+pub(super) fn book_trip(connection: &mut Connection, number: u32) -> Result<()> {
     let key = number % World::KEYS;
     let words = [
         "TRAVEL.BOOK".to_owned(),
-        key.to_string(),
+        World::customer(key).to_string(),
         format!("flight-{key}"),
         format!("car-L{key}"),
         format!("room-L{key}"),
@@ -122,7 +124,7 @@ fn book_trip(connection: &mut Connection, number: u32) -> Result<()> {
     Ok(())
 }
 
-fn book_room(connection: &mut Connection, number: u32) -> Result<()> {
+pub(super) fn book_room(connection: &mut Connection, number: u32) -> Result<()> {
     let room = format!("single:{number}");
     let reply = connection.command(&request(room.as_bytes()))?;
     ensure!(is_done(&reply), "refused: {reply:?}");

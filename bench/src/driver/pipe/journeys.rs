@@ -115,7 +115,7 @@ impl Itinerary {
             Places::Own => [own; 3],
             Places::Popular => [(); 3].map(|()| self.zipf.draw(&mut self.dice)),
         };
-        (own, keys)
+        (World::customer(own), keys)
     }
 }
 
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(whole, ("Start\n".to_owned(), Some(22)));
         assert!(!traveler.may_end());
         let part = say(&mut traveler, b"Bill for customer 33\n1 flight-1 $5\n");
-        assert_eq!(part, ("QueryCustomer,9,33\n".to_owned(), None));
+        assert_eq!(part, ("QueryCustomer,9,1000033\n".to_owned(), None));
         let bill = say(&mut traveler, b"Bill for customer 33\n1 flight-1 $5\n\nX");
         assert_eq!(bill.1, Some(36));
         let aborted = say(&mut traveler, b"TransactionAborted: 9: deadlock\n");

@@ -30,6 +30,11 @@ impl World {
     /// Flights to each location.
     pub(crate) const FLIGHTS_EACH: u32 = 3;
 
+    /// The customer of this key: a number that no sample has.
+    pub(crate) const fn customer(key: u32) -> u32 {
+        1_000_000 + key
+    }
+
     /// The flight of this number to the location of this key.
     pub(crate) const fn flight(key: u32, number: u32) -> u32 {
         number * Self::KEYS + key
@@ -44,7 +49,7 @@ impl World {
             let flights =
                 flights.map(move |flight| format!("AddFlight,{xid},{flight},{PLENTY},100"));
             let others = [
-                format!("AddCustomerID,{xid},{key}"),
+                format!("AddCustomerID,{xid},{}", Self::customer(key)),
                 format!("AddCars,{xid},L{key},{PLENTY},50"),
                 format!("AddRooms,{xid},L{key},{PLENTY},80"),
             ];
