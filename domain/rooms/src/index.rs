@@ -136,24 +136,25 @@ impl Index {
     }
 }
 
-/// The place of a number in a run, or where it would be. Calendars are mostly even, so the place
-/// that an even one would have is looked at first.
+/// The place of a number in a run, or where it would be. Most new nights lie behind all others, and
+/// calendars are mostly even, so the ends and then the place that an even one would have are looked
+/// at first.
 fn place_in(run: &[u64], number: u16) -> Result<usize, usize> {
-    let (Some(&first), Some(&last)) = (run.first(), run.last()) else {
+    let [first, .., last] = run else {
         return Err(0);
     };
-    let (first, last) = (usize::from(number_in(first)), usize::from(number_in(last)));
-    let wanted = usize::from(number);
-    if wanted >= first && wanted <= last && first < last {
-        let guess = (wanted - first) * (run.len() - 1) / (last - first);
-        if run
-            .get(guess)
-            .is_some_and(|&entry| number_in(entry) == number)
-        {
-            return Ok(guess);
-        }
+    let (first, last) = (number_in(*first), number_in(*last));
+    if number < first {
+        return Err(0);
     }
-    run.binary_search_by_key(&number, |&entry| number_in(entry))
+    if number > last {
+        return Err(run.len());
+    }
+    let guess = usize::from(number - first) * (run.len() - 1) / usize::from(last - first);
+    match run.get(guess) {
+        Some(&entry) if number_in(entry) == number => Ok(guess),
+        _ => run.binary_search_by_key(&number, |&entry| number_in(entry)),
+    }
 }
 
 const fn entry(number: u16, value: u32) -> u64 {
