@@ -189,79 +189,82 @@ fn a_line_becomes_its_query() {
     }
 }
 
+const PLAYER: &str = "a player is 1 to 31 characters of A-Z a-z 0-9 . _ : -";
+const CURSOR: &str = "a cursor is what the page before says of the next";
+
+/// A line, the argument that is wrong in it, and why.
+const ERRORS: [(&str, &str, &str); 16] = [
+    ("GAMES.SEEK a/b gomoku", "SEEK player", PLAYER),
+    ("GAMES.BEGIN ada '' gomoku", "BEGIN second", PLAYER),
+    (
+        "GAMES.SEEK ada chess",
+        "SEEK game",
+        "one of tic-tac-toe, connect-four, gomoku",
+    ),
+    (
+        "GAMES.MOVE 7 ada 65536 1",
+        "MOVE ply",
+        "a whole number from 0 to 65535",
+    ),
+    (
+        "GAMES.MOVE 7 ada 0 256",
+        "MOVE choice",
+        "a whole number from 0 to 255",
+    ),
+    (
+        "GAMES.MOVE +7 ada 0 1",
+        "MOVE match",
+        "a whole number from 0 to 18446744073709551615",
+    ),
+    (
+        "GAMES.MOVE 7 ada 0 1 CLAIM loses",
+        "MOVE CLAIM",
+        "one of ordinary, wins, fills",
+    ),
+    (
+        "GAMES.MOVE 7 ada 0 1 CLAIM wins CLAIM wins",
+        "MOVE CLAIM",
+        "given twice",
+    ),
+    (
+        "GAMES.MOVE 7 ada 0 1 KEY k 9",
+        "MOVE option",
+        "argument 7 is no option of this command",
+    ),
+    (
+        "GAMES.DRAW OFFER 7 ada KEY",
+        "DRAW OFFER KEY",
+        "the value is missing",
+    ),
+    (
+        "GAMES.REPORT ada bob both",
+        "REPORT verdict",
+        "one of first_won, second_won, drawn",
+    ),
+    (
+        "GAMES.MATCHES LIMIT 0",
+        "MATCHES LIMIT",
+        "a whole number from 1 to 1000",
+    ),
+    (
+        "GAMES.AROUND ada EACHSIDE 501",
+        "AROUND EACHSIDE",
+        "a whole number from 0 to 500",
+    ),
+    (
+        "GAMES.LEADERS BY luck",
+        "LEADERS BY",
+        "one of elo, glicko, won",
+    ),
+    ("GAMES.LEADERS CURSOR 7", "LEADERS CURSOR", CURSOR),
+    ("GAMES.LEADERS CURSOR 7:-1", "LEADERS CURSOR", CURSOR),
+];
+
 #[test]
 fn an_error_says_which_argument_is_wrong_and_why() {
     let long = format!("GAMES.SEEK {} gomoku", "x".repeat(32));
-    let player = "a player is 1 to 31 characters of A-Z a-z 0-9 . _ : -";
-    let cursor = "a cursor is what the page before says of the next";
-    let rows = [
-        ("GAMES.SEEK a/b gomoku", "SEEK player", player),
-        (long.as_str(), "SEEK player", player),
-        ("GAMES.BEGIN ada '' gomoku", "BEGIN second", player),
-        (
-            "GAMES.SEEK ada chess",
-            "SEEK game",
-            "one of tic-tac-toe, connect-four, gomoku",
-        ),
-        (
-            "GAMES.MOVE 7 ada 65536 1",
-            "MOVE ply",
-            "a whole number from 0 to 65535",
-        ),
-        (
-            "GAMES.MOVE 7 ada 0 256",
-            "MOVE choice",
-            "a whole number from 0 to 255",
-        ),
-        (
-            "GAMES.MOVE +7 ada 0 1",
-            "MOVE match",
-            "a whole number from 0 to 18446744073709551615",
-        ),
-        (
-            "GAMES.MOVE 7 ada 0 1 CLAIM loses",
-            "MOVE CLAIM",
-            "one of ordinary, wins, fills",
-        ),
-        (
-            "GAMES.MOVE 7 ada 0 1 CLAIM wins CLAIM wins",
-            "MOVE CLAIM",
-            "given twice",
-        ),
-        (
-            "GAMES.MOVE 7 ada 0 1 KEY k 9",
-            "MOVE option",
-            "argument 7 is no option of this command",
-        ),
-        (
-            "GAMES.DRAW OFFER 7 ada KEY",
-            "DRAW OFFER KEY",
-            "the value is missing",
-        ),
-        (
-            "GAMES.REPORT ada bob both",
-            "REPORT verdict",
-            "one of first_won, second_won, drawn",
-        ),
-        (
-            "GAMES.MATCHES LIMIT 0",
-            "MATCHES LIMIT",
-            "a whole number from 1 to 1000",
-        ),
-        (
-            "GAMES.AROUND ada EACHSIDE 501",
-            "AROUND EACHSIDE",
-            "a whole number from 0 to 500",
-        ),
-        (
-            "GAMES.LEADERS BY luck",
-            "LEADERS BY",
-            "one of elo, glicko, won",
-        ),
-        ("GAMES.LEADERS CURSOR 7", "LEADERS CURSOR", cursor),
-        ("GAMES.LEADERS CURSOR 7:-1", "LEADERS CURSOR", cursor),
-    ];
-    for (line, argument, reason) in rows {
+    let too_long = (long.as_str(), "SEEK player", PLAYER);
+    for (line, argument, reason) in ERRORS.into_iter().chain([too_long]) {
         let error = format!("GAMES.{argument}: {reason}");
         asked(line, |found| assert_eq!(found, Err(error), "{line}"));
     }
