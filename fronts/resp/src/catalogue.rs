@@ -303,17 +303,12 @@ fn home(name: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Decoded, Decoder};
+    use crate::typed::typed;
 
     fn resolve(line: &str) -> Result<Action, String> {
-        let mut decoder = Decoder::new();
-        let line = format!("{line}\n");
-        let Ok(Decoded::Request { arguments, .. }) = decoder.decode(line.as_bytes()) else {
-            panic!("a whole line");
-        };
-        Catalogue::new()
-            .resolve(&arguments)
-            .map_err(|unknown| unknown.to_string())
+        typed(line, |found, _arguments| {
+            found.map_err(|unknown| unknown.to_string())
+        })
     }
 
     #[test]

@@ -13,6 +13,8 @@ mod reply;
 mod request;
 pub mod rooms;
 pub mod travel;
+#[cfg(test)]
+mod typed;
 mod verdict;
 mod words;
 
@@ -21,4 +23,4 @@ pub use request::{
     ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, Arguments, Decoded, Decoder, FRAME_BYTES_MAX, Fault,
     INLINE_BYTES_MAX,
 };
-pub use words::{Invalid, Reason, Spoken};
+pub use words::{Invalid, Reason, Request, Spoken};

@@ -13,6 +13,13 @@ pub(crate) const PAGE: u16 = 100;
 /// The most entries of a page, so that one reply stays far below a connection's output bound.
 const PAGE_MAX: u16 = 1_000;
 
+/// One request to a service with commands `C` and queries `Q`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request<'a, C, Q> {
+    Command { command: C, key: Option<Key<'a>> },
+    Query(Q),
+}
+
 /// What a service can be asked for.
 pub trait Spoken: Copy {
     /// What may be wrong with an argument that only this service has.

@@ -3,7 +3,6 @@
 use turnstile_exchange::{
     AccountId, Command, Cursor, Order, OrderRef, Query, SelfTrade, Symbol, TimeInForce, limits,
 };
-use turnstile_types::Key;
 
 use super::{Flaw, Invalid, Verb, words::Words};
 use crate::{
@@ -15,14 +14,7 @@ use crate::{
 const LEVELS: u16 = 10;
 
 /// One request to the exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
-    Command {
-        command: Command,
-        key: Option<Key<'a>>,
-    },
-    Query(Query),
-}
+pub type Request<'a> = crate::Request<'a, Command, Query>;
 
 /// Reads the arguments of a request whose words the catalogue has counted.
 ///

@@ -1,7 +1,6 @@
 //! Arguments to commands and queries of games.
 
 use turnstile_games::{Command, Deed, MatchId, Measure, Query};
-use turnstile_types::Key;
 
 use super::{Invalid, Verb, words::Words};
 use crate::{
@@ -16,14 +15,7 @@ const MEASURE: Measure = Measure::Elo;
 const EACH_SIDE: u16 = 5;
 
 /// One request to games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
-    Command {
-        command: Command,
-        key: Option<Key<'a>>,
-    },
-    Query(Query),
-}
+pub type Request<'a> = crate::Request<'a, Command, Query>;
 
 /// Reads the arguments of a request whose words the catalogue has counted.
 ///

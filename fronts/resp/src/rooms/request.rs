@@ -32,14 +32,7 @@ pub struct Door<'a> {
 }
 
 /// One request to the rooms machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
-    Command {
-        command: Command<'a>,
-        key: Option<Key<'a>>,
-    },
-    Query(Query),
-}
+pub type Request<'a> = crate::Request<'a, Command<'a>, Query>;
 
 /// An argument as errors name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

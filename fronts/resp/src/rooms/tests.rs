@@ -9,8 +9,9 @@ use turnstile_types::{Key, Name, Night, Position, Principal, Stay, Timestamp};
 
 use super::{Door, Request, event_json, parse, put_answer, put_outcome};
 use crate::{
-    Decoded, Decoder, Encoder, Protocol,
-    catalogue::{Action, Catalogue},
+    Protocol,
+    catalogue::Action,
+    typed::{shown, typed},
 };
 
 const SECRET: [u8; 16] = [3; 16];
@@ -35,21 +36,18 @@ const REFERENCE: Reference = Reference {
 
 /// What a typed line asks for, or the error it gets.
 fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
-    let bytes = format!("{line}\n");
-    let mut decoder = Decoder::new();
-    let Ok(Decoded::Request { arguments, .. }) = decoder.decode(bytes.as_bytes()) else {
-        panic!("{line} is a whole line");
-    };
     let id_key = IdKey::new(SECRET);
     let door = Door {
         id_key: &id_key,
         verhoeff: true,
     };
-    check(match Catalogue::new().resolve(&arguments) {
-        Ok(Action::Rooms(verb)) => {
-            parse(verb, arguments, door).map_err(|invalid| invalid.to_string())
-        }
-        other => Err(format!("{other:?}")),
+    typed(line, |found, arguments| {
+        check(match found {
+            Ok(Action::Rooms(verb)) => {
+                parse(verb, arguments, door).map_err(|invalid| invalid.to_string())
+            }
+            other => Err(format!("{other:?}")),
+        });
     });
 }
 
@@ -316,13 +314,6 @@ fn an_error_says_which_argument_is_wrong_and_why() {
             assert_eq!(found, Err(expected.to_owned()), "{line}")
         });
     }
-}
-
-/// Shows a reply on one line: line ends become `|`.
-fn shown(protocol: Protocol, put: impl FnOnce(&mut Encoder<'_>)) -> String {
-    let mut out = Vec::new();
-    put(&mut Encoder::new(&mut out, protocol));
-    String::from_utf8(out).unwrap().replace("\r\n", "|")
 }
 
 fn outcome(outcome: Outcome, replayed: bool) -> (String, String) {

@@ -1,7 +1,6 @@
 //! Arguments to commands and queries of travel.
 
 use turnstile_travel::{Command, Query, Step, Xid};
-use turnstile_types::Key;
 
 use super::{
     Invalid, Verb,
@@ -13,14 +12,7 @@ use crate::{
 };
 
 /// One request to travel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
-    Command {
-        command: Command,
-        key: Option<Key<'a>>,
-    },
-    Query(Query),
-}
+pub type Request<'a> = crate::Request<'a, Command, Query>;
 
 /// Reads the arguments of a request whose words the catalogue has counted.
 ///

@@ -8,21 +8,20 @@ use turnstile_types::{Key, Timestamp};
 
 use super::{account, client_id, decimal, symbol};
 use crate::{
-    Decoded, Decoder, Encoder, Protocol,
-    catalogue::{Action, COMMANDS, Catalogue},
+    catalogue::{Action, COMMANDS, Catalogue, Syntax},
     exchange::{Invalid, Request, Verb, parse},
+    typed::{self, any_word, framed, typed},
 };
 
 /// What a typed line asks for, or the error it gets.
 fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
-    let bytes = format!("{line}\n");
-    let mut decoder = Decoder::new();
-    let Ok(Decoded::Request { arguments, .. }) = decoder.decode(bytes.as_bytes()) else {
-        panic!("{line} is a whole line");
-    };
-    check(match Catalogue::new().resolve(&arguments) {
-        Ok(Action::Exchange(verb)) => parse(verb, arguments).map_err(|invalid| invalid.to_string()),
-        other => Err(format!("{other:?}")),
+    typed(line, |found, arguments| {
+        check(match found {
+            Ok(Action::Exchange(verb)) => {
+                parse(verb, arguments).map_err(|invalid| invalid.to_string())
+            }
+            other => Err(format!("{other:?}")),
+        });
     });
 }
 
@@ -575,23 +574,14 @@ fn read<T>(
     words: &[Vec<u8>],
     check: impl FnOnce(Result<Request<'_>, Invalid>) -> T,
 ) -> T {
-    let mut bytes = Vec::new();
-    let mut frame = Encoder::new(&mut bytes, Protocol::Resp2);
-    frame.array(words.len() + 1);
-    frame.text(verb.name());
-    for word in words {
-        frame.bulk(word);
-    }
-    let mut decoder = Decoder::new();
-    let Ok(Decoded::Request { arguments, .. }) = decoder.decode(&bytes) else {
-        panic!("a whole request");
-    };
-    check(parse(verb, arguments))
+    framed(verb.name(), words, |arguments| {
+        check(parse(verb, arguments))
+    })
 }
 
-fn verbs() -> impl Iterator<Item = Verb> {
-    COMMANDS.iter().filter_map(|syntax| match syntax.action {
-        Some(Action::Exchange(verb)) => Some(verb),
+fn syntaxes() -> impl Iterator<Item = (Verb, &'static Syntax)> {
+    typed::syntaxes(|action| match action {
+        Action::Exchange(verb) => Some(verb),
         _ => None,
     })
 }
@@ -630,14 +620,6 @@ const KNOWN: &[&str] = &[
     "2026-12-24T10:04:05Z",
     "99999999999999999999",
 ];
-
-/// Known words, and any bytes.
-fn word() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![
-        4 => proptest::sample::select(KNOWN).prop_map(|word| word.as_bytes().to_vec()),
-        1 => proptest::collection::vec(any::<u8>(), 0..70),
-    ]
-}
 
 fn label(alphabet: &'static str) -> impl Strategy<Value = String> {
     proptest::string::string_regex(alphabet).unwrap()
@@ -719,9 +701,9 @@ fn spelt(order: &Order) -> Vec<Vec<u8>> {
 proptest! {
     #[test]
     fn any_words_are_a_request_or_an_error_that_names_the_command(
-        words in proptest::collection::vec(word(), 0..12),
+        words in proptest::collection::vec(any_word(KNOWN), 0..12),
     ) {
-        for verb in verbs() {
+        for (verb, _) in syntaxes() {
             read(verb, &words, |found| {
                 let is_right = match found {
                     Ok(Request::Query(_)) => verb.is_read(),

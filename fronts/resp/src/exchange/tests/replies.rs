@@ -9,17 +9,11 @@ use turnstile_types::{Position, Timestamp};
 
 use super::{account, client_id, decimal, symbol};
 use crate::{
-    Encoder, Protocol,
+    Protocol,
     catalogue::{self, Catalogue},
     exchange::{facts, put_answer, put_outcome},
+    typed::shown,
 };
-
-/// Shows a reply on one line: line ends become `|`.
-fn shown(protocol: Protocol, put: impl FnOnce(&mut Encoder<'_>)) -> String {
-    let mut out = Vec::new();
-    put(&mut Encoder::new(&mut out, protocol));
-    String::from_utf8(out).unwrap().replace("\r\n", "|")
-}
 
 /// An outcome in the older protocol and the newer.
 fn outcome(outcome: Outcome, replayed: bool) -> [String; 2] {

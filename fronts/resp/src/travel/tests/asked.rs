@@ -6,21 +6,20 @@ use turnstile_types::Key;
 
 use super::{ADA, item, locator};
 use crate::{
-    Decoded, Decoder, Encoder, Protocol,
-    catalogue::{Action, COMMANDS, Catalogue, Syntax},
+    catalogue::{Action, Syntax},
     travel::{Invalid, Request, Verb, parse},
+    typed::{self, any_word, framed, typed},
 };
 
 /// What a typed line asks for, or the error it gets.
 fn asked(line: &str, check: impl FnOnce(Result<Request<'_>, String>)) {
-    let bytes = format!("{line}\n");
-    let mut decoder = Decoder::new();
-    let Ok(Decoded::Request { arguments, .. }) = decoder.decode(bytes.as_bytes()) else {
-        panic!("{line} is a whole line");
-    };
-    check(match Catalogue::new().resolve(&arguments) {
-        Ok(Action::Travel(verb)) => parse(verb, arguments).map_err(|invalid| invalid.to_string()),
-        other => Err(format!("{other:?}")),
+    typed(line, |found, arguments| {
+        check(match found {
+            Ok(Action::Travel(verb)) => {
+                parse(verb, arguments).map_err(|invalid| invalid.to_string())
+            }
+            other => Err(format!("{other:?}")),
+        });
     });
 }
 
@@ -288,14 +287,10 @@ fn an_error_says_which_argument_is_wrong_and_why() {
 }
 
 fn syntaxes() -> impl Iterator<Item = (Verb, &'static Syntax)> {
-    let nested = COMMANDS.iter().flat_map(|syntax| syntax.subcommands);
-    COMMANDS
-        .iter()
-        .chain(nested)
-        .filter_map(|syntax| match syntax.action {
-            Some(Action::Travel(verb)) => Some((verb, syntax)),
-            _ => None,
-        })
+    typed::syntaxes(|action| match action {
+        Action::Travel(verb) => Some(verb),
+        _ => None,
+    })
 }
 
 #[test]
@@ -333,37 +328,21 @@ const KNOWN: &[&str] = &[
     "99999999999999999999",
 ];
 
-/// Known words, and any bytes.
-fn word() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![
-        4 => proptest::sample::select(KNOWN).prop_map(|word| word.as_bytes().to_vec()),
-        1 => proptest::collection::vec(any::<u8>(), 0..70),
-    ]
-}
-
 /// Has a request of these words read.
 fn read<T>(
     verb: Verb,
     words: &[Vec<u8>],
     check: impl FnOnce(Result<Request<'_>, Invalid>) -> T,
 ) -> T {
-    let mut bytes = Vec::new();
-    let mut frame = Encoder::new(&mut bytes, Protocol::Resp2);
-    let name: Vec<&str> = verb.name().split('|').collect();
-    frame.array(name.len() + words.len());
-    name.iter().for_each(|part| frame.text(part));
-    words.iter().for_each(|word| frame.bulk(word));
-    let mut decoder = Decoder::new();
-    let Ok(Decoded::Request { arguments, .. }) = decoder.decode(&bytes) else {
-        panic!("a whole request");
-    };
-    check(parse(verb, arguments))
+    framed(verb.name(), words, |arguments| {
+        check(parse(verb, arguments))
+    })
 }
 
 proptest! {
     #[test]
     fn any_words_are_a_request_or_an_error_that_names_the_command(
-        words in proptest::collection::vec(word(), 0..12),
+        words in proptest::collection::vec(any_word(KNOWN), 0..12),
     ) {
         for (verb, _) in syntaxes() {
             read(verb, &words, |found| {

@@ -9,17 +9,11 @@ use turnstile_types::{Position, Timestamp};
 
 use super::{ADA, item, locator};
 use crate::{
-    Encoder, Protocol,
+    Protocol,
     catalogue::{self, Catalogue},
     travel::{facts, put_answer, put_outcome},
+    typed::shown,
 };
-
-/// Shows a reply on one line: line ends become `|`.
-fn shown(protocol: Protocol, put: impl FnOnce(&mut Encoder<'_>)) -> String {
-    let mut out = Vec::new();
-    put(&mut Encoder::new(&mut out, protocol));
-    String::from_utf8(out).unwrap().replace("\r\n", "|")
-}
 
 /// What a test writes, in the older protocol and the newer: `M3|` stands for the head of a map of
 /// three, `YES` and `NO` for booleans, `NIL` for nothing.
