@@ -5,28 +5,29 @@ mod client;
 mod following;
 mod hello;
 mod late;
+mod prompt;
 mod report;
 mod run;
 
-use std::{net::SocketAddr, time::SystemTime};
+use std::{fmt, net::SocketAddr, time::SystemTime};
 
-use turnstile_embedded::ExecuteError;
+use turnstile_embedded::{ExecuteError, Services};
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_resp::{
-    Arguments, Encoder, Protocol,
+    Arguments, Encoder, Protocol, Request,
     catalogue::{self, Action, Verb},
     exchange, games, rooms, travel,
 };
 use turnstile_rooms::Rooms;
 use turnstile_travel::{LateAnswer, Outcome, Travel};
-use turnstile_types::Position;
+use turnstile_types::{Hosts, Position};
 
 use crate::{
     connections::Connections, counters::ErrorCode, engine::Engine, hall::Hall, signals::Signals,
 };
 
-use self::{batch::Batch, following::Following, late::Late};
+use self::{batch::Batch, following::Following, late::Late, prompt::Prompt};
 
 pub(crate) use self::run::{Run, RunEnd};
 
@@ -211,139 +212,59 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Next {
         match action {
-            Action::Rooms(verb) => self.rooms(around.engine, verb, arguments, out),
-            Action::Exchange(verb) => self.exchange(around.engine, verb, arguments, out),
-            Action::Games(verb) => self.games(around.engine, verb, arguments, out),
+            Action::Rooms(verb) => {
+                let parsed = rooms::parse(verb, arguments, around.engine.door());
+                self.asked::<Rooms>(around.engine, parsed, out)
+            }
+            Action::Exchange(verb) => {
+                self.asked::<Exchange>(around.engine, exchange::parse(verb, arguments), out)
+            }
+            Action::Games(verb) => {
+                self.asked::<Games>(around.engine, games::parse(verb, arguments), out)
+            }
             Action::Travel(verb) => self.travel(around.engine, verb, arguments, out),
             Action::Session(verb) => self.own(around, verb, arguments, out),
         }
     }
 
-    /// A request to the rooms machine.
-    #[inline]
-    fn rooms(
+    /// A request to a service that answers at once.
+    fn asked<M: Prompt>(
         &self,
         engine: &mut Engine,
-        verb: rooms::Verb,
-        arguments: Arguments<'_, '_>,
+        parsed: Result<Request<'_, M::Command<'_>, M::Query>, impl fmt::Display>,
         out: &mut Vec<u8>,
-    ) -> Next {
-        let request = match rooms::parse(verb, arguments, engine.door()) {
-            Ok(request) => request,
+    ) -> Next
+    where
+        Services: Hosts<M>,
+    {
+        match parsed {
+            Ok(request) => self.decided::<M>(engine, &request, out),
             Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
-        };
-        self.decided(engine, &request, out);
+        }
         Next::Go
     }
 
     /// Has a parsed request decided, and answers it.
     #[inline]
-    fn decided(&self, engine: &mut Engine, request: &rooms::Request<'_>, out: &mut Vec<u8>) {
+    fn decided<M: Prompt>(
+        &self,
+        engine: &mut Engine,
+        request: &Request<'_, M::Command<'_>, M::Query>,
+        out: &mut Vec<u8>,
+    ) where
+        Services: Hosts<M>,
+    {
         let principal = engine.principal;
         let mut reply = Encoder::new(out, self.protocol);
         match request {
-            rooms::Request::Command { command, key } => {
-                match engine.execute::<Rooms>(&principal, *key, command) {
-                    Ok(decided) => rooms::put_outcome(
-                        &mut reply,
-                        &decided.outcome,
-                        decided.position,
-                        decided.replayed,
-                    ),
+            Request::Command { command, key } => {
+                match engine.execute::<M>(&principal, *key, command) {
+                    Ok(decided) => M::put_outcome(&mut reply, &decided),
                     Err(refused) => put_execute_error(&mut reply, refused),
                 }
             }
-            rooms::Request::Query(query) => {
-                rooms::put_answer(&mut reply, &engine.query::<Rooms>(&principal, query));
-            }
-        }
-    }
-
-    /// A request to the exchange.
-    fn exchange(
-        &self,
-        engine: &mut Engine,
-        verb: exchange::Verb,
-        arguments: Arguments<'_, '_>,
-        out: &mut Vec<u8>,
-    ) -> Next {
-        let request = match exchange::parse(verb, arguments) {
-            Ok(request) => request,
-            Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
-        };
-        self.decided_by_exchange(engine, &request, out);
-        Next::Go
-    }
-
-    /// Has a parsed request to the exchange decided, and answers it.
-    #[inline]
-    fn decided_by_exchange(
-        &self,
-        engine: &mut Engine,
-        request: &exchange::Request<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let principal = engine.principal;
-        let mut reply = Encoder::new(out, self.protocol);
-        match request {
-            exchange::Request::Command { command, key } => {
-                match engine.execute::<Exchange>(&principal, *key, command) {
-                    Ok(decided) => exchange::put_outcome(
-                        &mut reply,
-                        &decided.outcome,
-                        decided.position,
-                        decided.replayed,
-                    ),
-                    Err(refused) => put_execute_error(&mut reply, refused),
-                }
-            }
-            exchange::Request::Query(query) => {
-                let answer = engine.query::<Exchange>(&principal, query);
-                exchange::put_answer(&mut reply, &answer);
-            }
-        }
-    }
-
-    /// A request to games.
-    fn games(
-        &self,
-        engine: &mut Engine,
-        verb: games::Verb,
-        arguments: Arguments<'_, '_>,
-        out: &mut Vec<u8>,
-    ) -> Next {
-        let request = match games::parse(verb, arguments) {
-            Ok(request) => request,
-            Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
-        };
-        self.decided_by_games(engine, &request, out);
-        Next::Go
-    }
-
-    /// Has a parsed request to games decided, and answers it.
-    #[inline]
-    fn decided_by_games(
-        &self,
-        engine: &mut Engine,
-        request: &games::Request<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let principal = engine.principal;
-        let mut reply = Encoder::new(out, self.protocol);
-        match request {
-            games::Request::Command { command, key } => {
-                match engine.execute::<Games>(&principal, *key, command) {
-                    Ok(decided) => games::put_outcome(
-                        &mut reply,
-                        &decided.outcome,
-                        decided.position,
-                        decided.replayed,
-                    ),
-                    Err(refused) => put_execute_error(&mut reply, refused),
-                }
-            }
-            games::Request::Query(query) => {
-                games::put_answer(&mut reply, &engine.query::<Games>(&principal, query));
+            Request::Query(query) => {
+                M::put_answer(&mut reply, &engine.query::<M>(&principal, query));
             }
         }
     }
@@ -448,12 +369,7 @@ impl Session {
     }
 
     /// Answers a request that was not understood.
-    fn invalid(
-        &self,
-        engine: &Engine,
-        sentence: std::fmt::Arguments<'_>,
-        out: &mut Vec<u8>,
-    ) -> Next {
+    fn invalid(&self, engine: &Engine, sentence: fmt::Arguments<'_>, out: &mut Vec<u8>) -> Next {
         engine.counters.error(ErrorCode::Invalid);
         Encoder::new(out, self.protocol).error(sentence);
         Next::Go

@@ -20,6 +20,15 @@ pub enum Request<'a, C, Q> {
     Query(Q),
 }
 
+impl<C, Q> Request<'_, C, Q> {
+    pub const fn command(&self) -> Option<&C> {
+        match self {
+            Self::Command { command, .. } => Some(command),
+            Self::Query(_) => None,
+        }
+    }
+}
+
 /// What a service can be asked for.
 pub trait Spoken: Copy {
     /// What may be wrong with an argument that only this service has.

@@ -1,11 +1,14 @@
 //! Runs: requests that came together are read together before the first is executed.
 
+use turnstile_embedded::Services;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_resp::{
-    Arguments, Decoded, Decoder, Fault, Protocol, catalogue::Action, exchange, games, rooms,
+    Arguments, Decoded, Decoder, Fault, Protocol, Request as Asked, catalogue::Action, exchange,
+    games, rooms,
 };
 use turnstile_rooms::Rooms;
+use turnstile_types::{Hosts, Machine};
 
 use super::{Next, Replies, Session, Surroundings};
 use crate::{engine::Engine, limits::AHEAD};
@@ -51,18 +54,13 @@ impl<'a> Request<'a> {
     #[inline]
     fn read(engine: &Engine, arguments: Arguments<'a, '_>) -> Option<Self> {
         match engine.catalogue.resolve(&arguments).ok()? {
-            Action::Rooms(verb) => rooms::parse(verb, arguments, engine.door())
-                .ok()
-                .filter(|request| matches!(request, rooms::Request::Command { .. }))
-                .map(Self::Rooms),
-            Action::Exchange(verb) => exchange::parse(verb, arguments)
-                .ok()
-                .filter(|request| matches!(request, exchange::Request::Command { .. }))
-                .map(Self::Exchange),
-            Action::Games(verb) => games::parse(verb, arguments)
-                .ok()
-                .filter(|request| matches!(request, games::Request::Command { .. }))
-                .map(Self::Games),
+            Action::Rooms(verb) => {
+                only_command(rooms::parse(verb, arguments, engine.door())).map(Self::Rooms)
+            }
+            Action::Exchange(verb) => {
+                only_command(exchange::parse(verb, arguments)).map(Self::Exchange)
+            }
+            Action::Games(verb) => only_command(games::parse(verb, arguments)).map(Self::Games),
             // It may have to wait, and whatever is behind it then waits too.
             Action::Travel(_) | Action::Session(_) => None,
         }
@@ -70,19 +68,23 @@ impl<'a> Request<'a> {
 
     fn prefetch(&self, engine: &Engine) {
         match self {
-            Self::Rooms(rooms::Request::Command { command, .. }) => {
-                engine.prefetch::<Rooms>(command);
-            }
-            Self::Exchange(exchange::Request::Command { command, .. }) => {
-                engine.prefetch::<Exchange>(command);
-            }
-            Self::Games(games::Request::Command { command, .. }) => {
-                engine.prefetch::<Games>(command);
-            }
-            Self::Rooms(rooms::Request::Query(_))
-            | Self::Exchange(exchange::Request::Query(_))
-            | Self::Games(games::Request::Query(_)) => {}
+            Self::Rooms(request) => hint::<Rooms>(engine, request),
+            Self::Exchange(request) => hint::<Exchange>(engine, request),
+            Self::Games(request) => hint::<Games>(engine, request),
         }
+    }
+}
+
+fn only_command<'a, C, Q, E>(parsed: Result<Asked<'a, C, Q>, E>) -> Option<Asked<'a, C, Q>> {
+    parsed.ok().filter(|request| request.command().is_some())
+}
+
+fn hint<M: Machine>(engine: &Engine, request: &Asked<'_, M::Command<'_>, M::Query>)
+where
+    Services: Hosts<M>,
+{
+    if let Some(command) = request.command() {
+        engine.prefetch::<M>(command);
     }
 }
 
@@ -171,9 +173,9 @@ impl Session {
     fn decide_all(&self, engine: &mut Engine, ahead: &Ahead<'_>, out: &mut Vec<u8>) {
         for request in ahead.requests.iter().take(ahead.count).flatten() {
             match request {
-                Request::Rooms(request) => self.decided(engine, request, out),
-                Request::Exchange(request) => self.decided_by_exchange(engine, request, out),
-                Request::Games(request) => self.decided_by_games(engine, request, out),
+                Request::Rooms(request) => self.decided::<Rooms>(engine, request, out),
+                Request::Exchange(request) => self.decided::<Exchange>(engine, request, out),
+                Request::Games(request) => self.decided::<Games>(engine, request, out),
             }
         }
     }
