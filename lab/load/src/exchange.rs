@@ -101,11 +101,9 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
         .transpose()?;
     let market = Arc::new(Market::open(config)?);
     let pace = Pace {
-        address: config.address,
         threads: config.threads,
         pipeline: config.pipeline,
-        warm_up: config.warm_up,
-        duration: config.duration,
+        ..Pace::closed(config.address, config.warm_up, config.duration)
     };
     let traders = trader::traders(config, &market);
     let totals = match config.one_shot {

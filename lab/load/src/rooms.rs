@@ -56,11 +56,9 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         .map(|number| Guest::new(config, number, before.position))
         .collect();
     let pace = Pace {
-        address: config.address,
         threads: config.threads,
         pipeline: config.pipeline,
-        warm_up: config.warm_up,
-        duration: config.duration,
+        ..Pace::closed(config.address, config.warm_up, config.duration)
     };
     let mut totals = pace::run(&pace, guests, progress)?;
     // A new connection: the server may have been killed and started again meanwhile.

@@ -320,11 +320,8 @@ impl Config {
 
     fn pace(&self, warm_up: Duration, duration: Duration) -> Pace {
         Pace {
-            address: self.address,
             threads: self.threads,
-            pipeline: 1,
-            warm_up,
-            duration,
+            ..Pace::closed(self.address, warm_up, duration)
         }
     }
 }

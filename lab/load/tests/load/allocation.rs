@@ -129,11 +129,8 @@ fn measure<U: User>(address: SocketAddr, user: U, pipeline: usize, careless: boo
         careless,
     };
     let pace = Pace {
-        address,
-        threads: 1,
         pipeline,
-        warm_up: Duration::ZERO,
-        duration: Duration::from_secs(120),
+        ..Pace::closed(address, Duration::ZERO, Duration::from_secs(120))
     };
     let totals = pace::run(&pace, vec![watched], &mut |_progress| {}).unwrap();
     totals.users[0]
