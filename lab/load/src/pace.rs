@@ -50,7 +50,7 @@ const PIPELINE_MAX: usize = 1_024;
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
 
 /// How a run is paced.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pace {
     /// The door to drive.
     pub address: SocketAddr,
@@ -67,7 +67,8 @@ pub struct Pace {
 }
 
 /// When users ask.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rhythm {
     /// When they have been answered, unless a user says when it is due.
     Closed {
@@ -80,7 +81,8 @@ pub enum Rhythm {
 }
 
 /// How long a user takes from an answer to its next request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Think {
     None,
     Fixed(Duration),
@@ -88,7 +90,30 @@ pub enum Think {
     Exponential(Duration),
 }
 
+impl Rhythm {
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Closed { .. } => "closed",
+            Self::Open { .. } => "open",
+        }
+    }
+}
+
 impl Pace {
+    /// Whether all users ask at once when they are answered, so that their number is that of the
+    /// requests under way.
+    #[must_use]
+    pub const fn is_busy(&self) -> bool {
+        matches!(
+            self.rhythm,
+            Rhythm::Closed {
+                think: Think::None,
+                stages: None
+            }
+        )
+    }
+
     /// Users who ask when they have been answered, for a given time.
     #[must_use]
     pub const fn closed(address: SocketAddr, warm_up: Duration, duration: Duration) -> Self {

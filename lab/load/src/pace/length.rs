@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
 use turnstile_stats::{
     Interval, batch,
     precision::{self, Goal, Shortfall, Step},
@@ -12,7 +13,8 @@ use turnstile_stats::{
 use super::slices::{BIN_NANOS, Bin};
 
 /// How long a run is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Length {
     Fixed {
         /// Answered before the measured window, and not part of it.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use turnstile_result::Point;
 use turnstile_stats::{
     Summary,
     units::{Count, Nanos, PerSecond, to_float},
@@ -35,6 +36,9 @@ pub struct Report {
     pub rates: Vec<RateRow>,
     pub proof: Proof,
     pub verdict: Verdict,
+    /// The same rows for `run.json`.
+    #[serde(skip)]
+    pub points: Vec<Point>,
 }
 
 impl Report {
@@ -42,7 +46,7 @@ impl Report {
         config: &Config,
         machine: Machine,
         server: Option<Server>,
-        rows: Rows,
+        (rows, mut points): (Rows, Vec<Point>),
         proof: Proof,
     ) -> Self {
         let requests = rows.requests.iter().all(|row| row.sound);
@@ -54,7 +58,11 @@ impl Report {
         } else {
             Verdict::Invalid
         };
+        for point in &mut points {
+            point.proof = vec![proof.rule()];
+        }
         Self {
+            points,
             format: FORMAT,
             workload: "travel",
             generator: env!("CARGO_PKG_VERSION"),
