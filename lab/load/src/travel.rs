@@ -5,7 +5,6 @@ mod bills;
 mod choice;
 mod ledger;
 mod proof;
-mod published;
 mod report;
 mod rows;
 mod stock;
@@ -17,11 +16,11 @@ use serde::{Serialize, Serializer};
 use turnstile_result::{Arrivals, Load, Point};
 
 pub use proof::Proof;
-pub use published::Times;
 pub use report::Report;
 pub use rows::{Outcomes, RateRow, RequestsRow};
 pub use stock::{Journey, Offer, Stock};
 pub use traveller::{Ask, Traveller};
+pub use turnstile_published::Managers;
 
 use crate::{
     Error, Machine,
@@ -82,16 +81,6 @@ pub enum Experiment {
         /// Of each point: the measured window.
         duration: Duration,
     },
-}
-
-/// Over which resource managers a journey goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Managers {
-    /// Three flights.
-    One,
-    /// A flight, a car and a room.
-    Several,
 }
 
 /// In which processes the middleware and the managers are.
@@ -346,15 +335,6 @@ impl Config {
             threads: self.threads,
             ..Pace::closed(self.address, warm_up, duration)
         }
-    }
-}
-
-impl fmt::Display for Managers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::One => "one manager",
-            Self::Several => "several managers",
-        })
     }
 }
 
