@@ -14,7 +14,7 @@ use turnstile_stats::units::Count;
 
 use super::{
     default_threads,
-    notebook::{self, Notebook, Output},
+    notebook::{self, Aims, Notebook, Output},
     tell,
 };
 
@@ -44,6 +44,8 @@ pub(crate) struct Arguments {
     json: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    aims: Aims,
     /// Generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
@@ -76,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .collect();
     notebook.keep_all(&points, config.threads);
     tell(&report, arguments.json.as_deref())?;
-    notebook.finish()
+    notebook.finish(&arguments.aims)
 }
 
 fn told(progress: &games::Progress) -> String {

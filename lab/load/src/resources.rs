@@ -222,7 +222,9 @@ mod tests {
         let mut sampler = Sampler::new(Vec::new());
         let start = std::time::Instant::now();
         let mut sum = 0_u64;
-        while proc::usage(std::process::id()).unwrap().user < 0.1 {
+        let used = || proc::usage(std::process::id()).unwrap().user;
+        let before = used();
+        while used() < before + 0.05 {
             sum = std::hint::black_box(sum.wrapping_add(1));
         }
         let end = start.elapsed() + Duration::from_millis(1);
