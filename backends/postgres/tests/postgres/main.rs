@@ -1,4 +1,8 @@
 //! Rooms in a real PostgreSQL: the same outcomes as the machine, whatever happens to the database.
 
 mod conformance;
+mod faults;
+mod proxy;
+mod rules;
 mod stand;
+mod words;
