@@ -220,7 +220,6 @@ impl Config {
                 arena: layers.required(Field::GamesArena, door)?,
                 scores: layers.required(Field::GamesScores, door)?,
                 tells: role::scores(layers)?,
-                ..turnstile_server::Duels::default()
             },
             games: turnstile_games::Settings {
                 roles: layers.required(Field::Role, Role::parse)?.games(),
