@@ -19,10 +19,9 @@ mod charge;
 mod crew;
 mod door;
 mod error;
-mod machine;
 mod seed;
 mod verdict;
 
 pub use error::Error;
-pub use machine::Machine;
+pub use turnstile_result::Machine;
 pub use verdict::Verdict;
