@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use turnstile_duel::{
-    Asked, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Player, Refusal,
-    Report, Reporter, Seat, Told, Triple, Verdict, limits::MESSAGE_BYTES_MAX,
+    Asked, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Player, Refusal, Report, Reporter,
+    Seat, Told, Triple, Verdict, limits::MESSAGE_BYTES_MAX,
 };
 
 /// Who reads a stream: it answers what it took of the front, or nothing, or why it goes on no more.

@@ -1,8 +1,8 @@
 //! Every message to the byte, and every refusal.
 
 use turnstile_duel::{
-    Asked, Cell, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Move, Player,
-    Refusal, Reporter, Seat, Told, Triple, Verdict,
+    Asked, Cell, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Move, Player, Refusal,
+    Reporter, Seat, Told, Triple, Verdict,
 };
 
 /// What is at the front, and what is heard of it.
