@@ -43,7 +43,7 @@ pub(super) struct Play {
     player: PlayerId,
     bell: Arc<Bell>,
     place: Place,
-    /// Everything up to the place where the bell will ring next was looked at.
+    /// Everything before the place that the bell will ring for next was looked at.
     is_current: bool,
     /// The client has been told everything up to here.
     known: EventId,
@@ -168,13 +168,12 @@ impl Play {
 
     /// Tells what has happened; answers whether there may be more.
     async fn tell(&mut self) -> Result<bool, Ending> {
-        if let Some(place) = self.bell.take() {
-            self.place = self.place.max(place);
-            self.is_current = false;
+        match self.bell.take() {
+            Some(place) if self.is_current => self.place = self.place.max(place),
+            None if self.is_current => return Ok(false),
+            _ => {}
         }
-        if self.is_current {
-            return Ok(false);
-        }
+        self.is_current = false;
         let feed = &self.door.games.feed;
         let is_new = |event: &Event| {
             EventId::of((event.position, event.ordinal)) > self.known

@@ -222,7 +222,7 @@ fn whoever_rests_is_not_overtaken_by_the_matches_of_others() {
     }
     let body = json!({"player": "ada", "opponent": "cy", "game": "gomoku"}).to_string();
     let challenged = peer.post("/v1/games/challenges", "", &body);
-    assert_eq!(challenged.status, 200, "{challenged:?}");
+    assert_eq!(challenged.status, 201, "{challenged:?}");
     let told = cy.hear();
     assert_eq!(
         json!([told["op"], told["data"]["kind"], told["data"]["player"]]),
