@@ -1,5 +1,6 @@
 //! `turnstile lab`: load, and the proof that the server stayed correct under it.
 
+mod audit;
 mod exchange;
 mod games;
 mod travel;
@@ -38,6 +39,11 @@ pub(crate) enum Command {
     Run(Run),
     /// Many clients want few rooms at the same instant: each room must be sold once
     Rush(RushArguments),
+    /// Looks for figures in a table that cannot be: whoever measured them, with whatever tool
+    ///
+    /// Laws that hold for every system are put to each point, and those that break one are named
+    /// with the reason; the exit code is then 98. docs/lab-audit.md says which laws.
+    Audit(audit::Arguments),
 }
 
 #[derive(Debug, Subcommand)]
@@ -122,6 +128,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Run(Run::Games(arguments)) => games::run(&arguments),
         Command::Run(Run::Travel(arguments)) => travel::run(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
+        Command::Audit(arguments) => audit::run(&arguments),
     }
 }
 
@@ -217,15 +224,19 @@ fn conclude<R: Display + serde::Serialize>(
 ) -> anyhow::Result<()> {
     terminal::line(report)?;
     if let Some(path) = json {
-        let shown = || path.display().to_string();
-        let file = File::create(path).with_context(shown)?;
-        serde_json::to_writer_pretty(BufWriter::new(file), report).with_context(shown)?;
+        write_json(report, path)?;
     }
     match verdict {
         Verdict::Fine => Ok(()),
         Verdict::Invalid => Err(Coded::invalid("the run is invalid".to_owned()).into()),
         Verdict::Violated => Err(Coded::violation("the server broke a promise".to_owned()).into()),
     }
+}
+
+fn write_json(result: &impl serde::Serialize, path: &Path) -> anyhow::Result<()> {
+    let shown = || path.display().to_string();
+    let file = File::create(path).with_context(shown)?;
+    serde_json::to_writer_pretty(BufWriter::new(file), result).with_context(shown)
 }
 
 /// One line on a terminal, nothing elsewhere.

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod facts;
 mod failure;
 mod request;

@@ -5,7 +5,6 @@ mod bills;
 mod choice;
 mod ledger;
 mod proof;
-mod published;
 mod report;
 mod rows;
 mod stock;
@@ -16,11 +15,11 @@ use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
 use serde::{Serialize, Serializer};
 
 pub use proof::Proof;
-pub use published::Times;
 pub use report::Report;
 pub use rows::{Outcomes, RateRow, RequestsRow};
 pub use stock::{Journey, Offer, Stock};
 pub use traveller::{Ask, Traveller};
+pub use turnstile_published::Managers;
 
 use crate::{
     Error, Machine,
@@ -80,16 +79,6 @@ pub enum Experiment {
         /// Of each point: the measured window.
         duration: Duration,
     },
-}
-
-/// Over which resource managers a journey goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Managers {
-    /// Three flights.
-    One,
-    /// A flight, a car and a room.
-    Several,
 }
 
 /// In which processes the middleware and the managers are.
@@ -326,15 +315,6 @@ impl Config {
             warm_up,
             duration,
         }
-    }
-}
-
-impl fmt::Display for Managers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::One => "one manager",
-            Self::Several => "several managers",
-        })
     }
 }
 

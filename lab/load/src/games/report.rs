@@ -3,12 +3,13 @@
 use std::fmt;
 
 use serde::Serialize;
+use turnstile_published as published;
 use turnstile_stats::{
     Little, Summary, throughput,
     units::{Count, Nanos, PerSecond, to_float},
 };
 
-use super::{Config, Proof, Published, Totals};
+use super::{Config, Proof, Totals};
 use crate::{Machine, Verdict};
 
 /// The version of the JSON form: raised when a field changes its meaning or goes.
@@ -45,7 +46,7 @@ pub struct Level {
     /// What the generator itself used, in nanoseconds of processor time for each player-game.
     pub cpu_per_game: f64,
     /// What the ancestor's authors measured with so many.
-    pub published: Option<Published>,
+    pub published: Option<published::Level>,
     pub proof: Proof,
 }
 
@@ -63,7 +64,7 @@ impl Level {
             took_ms: totals.took.as_secs_f64() * 1e3,
             little: Little::new(users, rate, times.mean),
             cpu_per_game: totals.cpu.as_secs_f64() * 1e9 / to_float(times.count.max(1)),
-            published: Published::of(players),
+            published: published::Level::of(players),
             proof: Proof::of(&totals.players),
         }
     }
