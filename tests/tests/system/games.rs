@@ -30,7 +30,7 @@ const SCORES: usize = 1;
 const ROLES: [&str; 2] = ["arena", "scores"];
 
 const PAIRS: u32 = 6;
-const KILLS: u32 = 24;
+const KILLS: u32 = 15;
 
 /// The most games that are told between two kills.
 const GAMES_MAX: u64 = 40;
