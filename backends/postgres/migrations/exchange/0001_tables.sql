@@ -11,21 +11,23 @@ CREATE TYPE exchange.self_trade AS ENUM
 CREATE TYPE exchange.reason AS ENUM
     ('cancelled', 'mass_cancelled', 'expired', 'immediate', 'self_trade');
 
+-- A table has one check for all its rules: the database reads the text of each check again for
+-- every statement that writes.
 CREATE TABLE exchange.symbol (
-    number integer PRIMARY KEY CHECK (number BETWEEN 1 AND 1 << 20),
-    name text COLLATE "C" NOT NULL UNIQUE CHECK (name ~ '^[A-Za-z0-9._:-]{1,16}$'),
-    price_scale integer NOT NULL CHECK (price_scale >= 0),
-    quantity_scale integer NOT NULL CHECK (quantity_scale >= 0),
-    worth numeric(9) NOT NULL CHECK (worth = 10::numeric ^ (8 - price_scale - quantity_scale)),
+    number integer PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    price_scale integer NOT NULL,
+    quantity_scale integer NOT NULL,
+    worth numeric(9) NOT NULL,
     halted boolean NOT NULL DEFAULT false,
     low bigint,
     high bigint,
-    issued numeric(20) NOT NULL DEFAULT 0 CHECK (issued BETWEEN 0 AND 18446744073709551615),
+    issued numeric(20) NOT NULL DEFAULT 0,
     changes bigint NOT NULL DEFAULT 0,
     orders bigint NOT NULL DEFAULT 0,
     trades bigint NOT NULL DEFAULT 0,
-    CHECK (price_scale + quantity_scale <= 8),
-    CHECK (low <= high)
+    CHECK (price_scale >= 0 AND quantity_scale >= 0 AND price_scale + quantity_scale <= 8
+        AND low <= high AND issued >= 0)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE exchange.symbol IS 'What is traded. Its row is locked by whatever touches its book';
 COMMENT ON COLUMN exchange.symbol.number IS 'In the order of creation, without gaps';
@@ -34,22 +36,24 @@ COMMENT ON COLUMN exchange.symbol.issued IS 'All shares that were ever granted';
 COMMENT ON COLUMN exchange.symbol.changes IS 'Changes of the book so far';
 
 CREATE TABLE exchange.account (
-    number integer PRIMARY KEY CHECK (number BETWEEN 1 AND 1 << 26),
-    id text COLLATE "C" NOT NULL UNIQUE CHECK (id ~ '^[A-Za-z0-9._:-]{1,40}$'),
-    free numeric(39) NOT NULL CHECK (free >= 0),
-    reserved numeric(39) NOT NULL DEFAULT 0 CHECK (reserved >= 0),
+    number integer PRIMARY KEY,
+    id text COLLATE "C" NOT NULL UNIQUE,
+    free numeric(39) NOT NULL,
+    reserved numeric(39) NOT NULL DEFAULT 0,
     limit_open_orders bigint,
     limit_quantity numeric,
-    limit_notional numeric(39)
+    limit_notional numeric(39),
+    CHECK (free >= 0 AND reserved >= 0)
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE exchange.account IS 'Whose cash: free, and reserved by open buy orders';
 
 CREATE TABLE exchange.position (
     account integer NOT NULL REFERENCES exchange.account,
     symbol integer NOT NULL REFERENCES exchange.symbol,
-    free numeric(20) NOT NULL CHECK (free >= 0),
-    reserved numeric(20) NOT NULL DEFAULT 0 CHECK (reserved >= 0),
-    PRIMARY KEY (account, symbol)
+    free numeric(20) NOT NULL,
+    reserved numeric(20) NOT NULL DEFAULT 0,
+    PRIMARY KEY (account, symbol),
+    CHECK (free >= 0 AND reserved >= 0)
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE exchange.position IS 'Whose shares: free, and reserved by open sell orders';
 
@@ -58,10 +62,10 @@ CREATE TABLE exchange.open_order (
     account integer NOT NULL REFERENCES exchange.account,
     symbol integer NOT NULL REFERENCES exchange.symbol,
     side exchange.side NOT NULL,
-    price bigint CHECK (price > 0),
+    price bigint,
     rank bigint GENERATED ALWAYS AS (CASE side WHEN 'sell' THEN price ELSE -price END) STORED,
-    quantity bigint NOT NULL CHECK (quantity > 0),
-    open bigint NOT NULL CHECK (open BETWEEN 0 AND quantity),
+    quantity bigint NOT NULL,
+    open bigint NOT NULL,
     patience exchange.patience NOT NULL,
     until numeric(20),
     self_trade exchange.self_trade NOT NULL,
@@ -69,9 +73,10 @@ CREATE TABLE exchange.open_order (
     since bigint NOT NULL,
     arrival bigint,
     ended bigint,
-    CHECK ((open = 0) = (ended IS NOT NULL)),
-    CHECK (ended IS NOT NULL OR price IS NOT NULL AND arrival IS NOT NULL),
-    CHECK ((patience = 'gtd') = (until IS NOT NULL))
+    CHECK (price > 0 AND quantity > 0 AND open BETWEEN 0 AND quantity
+        AND (open = 0) = (ended IS NOT NULL)
+        AND (ended IS NOT NULL OR price IS NOT NULL AND arrival IS NOT NULL)
+        AND (patience = 'gtd') = (until IS NOT NULL))
 ) WITH (fillfactor = 80);
 COMMENT ON TABLE exchange.open_order IS 'Every order: on the book while ended is null, history after';
 COMMENT ON COLUMN exchange.open_order.quantity IS 'Open, executed and cancelled together';
@@ -104,9 +109,10 @@ CREATE TABLE exchange.exec (
     maker bigint NOT NULL REFERENCES exchange.open_order,
     taker bigint NOT NULL REFERENCES exchange.open_order,
     side exchange.side NOT NULL,
-    price bigint NOT NULL CHECK (price > 0),
-    quantity bigint NOT NULL CHECK (quantity > 0),
-    at bigint NOT NULL
+    price bigint NOT NULL,
+    quantity bigint NOT NULL,
+    at bigint NOT NULL,
+    CHECK (price > 0 AND quantity > 0)
 );
 CREATE INDEX exec_maker ON exchange.exec (maker);
 CREATE INDEX exec_taker ON exchange.exec (taker);
@@ -138,3 +144,27 @@ COMMENT ON TABLE exchange.answered IS
 CREATE SEQUENCE exchange.decided;
 CREATE SEQUENCE exchange.order_id;
 CREATE SEQUENCE exchange.trade;
+
+-- The same for people.
+CREATE VIEW exchange.holding AS
+    SELECT a.id AS account, s.name AS symbol, trim_scale(p.free / 10::numeric ^ s.quantity_scale) AS free,
+        trim_scale(p.reserved / 10::numeric ^ s.quantity_scale) AS reserved
+    FROM exchange.position p
+    JOIN exchange.account a ON a.number = p.account
+    JOIN exchange.symbol s ON s.number = p.symbol;
+
+CREATE VIEW exchange.waiting AS
+    SELECT s.name AS symbol, o.side, trim_scale(o.price / 10::numeric ^ s.price_scale) AS price,
+        trim_scale(o.open / 10::numeric ^ s.quantity_scale) AS quantity, o.id AS "order", a.id AS account,
+        to_timestamp(o.since / 1000.0) AS since
+    FROM exchange.open_order o
+    JOIN exchange.account a ON a.number = o.account
+    JOIN exchange.symbol s ON s.number = o.symbol
+    WHERE o.ended IS NULL
+    ORDER BY s.name, o.side, o.rank, o.arrival;
+
+CREATE VIEW exchange.trade_tape AS
+    SELECT e.trade, s.name AS symbol, e.side, trim_scale(e.price / 10::numeric ^ s.price_scale) AS price,
+        trim_scale(e.quantity / 10::numeric ^ s.quantity_scale) AS quantity, e.maker, e.taker,
+        to_timestamp(e.at / 1000.0) AS at
+    FROM exchange.exec e JOIN exchange.symbol s ON s.number = e.symbol;
