@@ -11,7 +11,7 @@ mod keys;
 mod oracle;
 
 pub use self::{
-    crowd::check_crowds,
+    crowd::{check_crowds, check_disturbed},
     history::check_histories,
     keys::check_keys_in_a_crowd,
 };

@@ -55,9 +55,7 @@ struct Call {
 ///
 /// # Errors
 /// One of them is no command of the exchange.
-pub(super) fn batch<'a>(
-    requests: impl Iterator<Item = &'a Request>,
-) -> Result<String, Malformed> {
+pub(super) fn batch<'a>(requests: impl Iterator<Item = &'a Request>) -> Result<String, Malformed> {
     let calls = requests.map(call).collect::<Result<Vec<_>, _>>()?;
     Ok(serde_json::to_string(&calls).expect("strings and numbers are JSON"))
 }

@@ -11,13 +11,32 @@ use turnstile_exchange::{
 enum Decided {
     AccountCreated,
     SymbolCreated,
-    Granted { position: u64, scale: u8 },
-    Deposited { cash: u128 },
-    Withdrawn { cash: u128 },
-    Accepted { ticket: Given, again: bool },
-    Cancelled { order: u64, quantity: u64, scale: u8 },
-    Replaced { ticket: Given, kept_place: bool },
-    AllCancelled { orders: u32 },
+    Granted {
+        position: u64,
+        scale: u8,
+    },
+    Deposited {
+        cash: u128,
+    },
+    Withdrawn {
+        cash: u128,
+    },
+    Accepted {
+        ticket: Given,
+        again: bool,
+    },
+    Cancelled {
+        order: u64,
+        quantity: u64,
+        scale: u8,
+    },
+    Replaced {
+        ticket: Given,
+        kept_place: bool,
+    },
+    AllCancelled {
+        orders: u32,
+    },
     BandSet,
     Halted,
     Resumed,
@@ -27,27 +46,55 @@ enum Decided {
     UnknownSymbol,
     SymbolExists,
     ScaleTooLarge,
-    TooManyDigits { field: What, scale: u8 },
-    TooLarge { field: What },
-    Zero { field: What },
-    InsufficientFunds { needed: u128, free: u128 },
-    InsufficientShares { needed: u64, free: u64, scale: u8 },
+    TooManyDigits {
+        field: What,
+        scale: u8,
+    },
+    TooLarge {
+        field: What,
+    },
+    Zero {
+        field: What,
+    },
+    InsufficientFunds {
+        needed: u128,
+        free: u128,
+    },
+    InsufficientShares {
+        needed: u64,
+        free: u64,
+        scale: u8,
+    },
     MarketMustNotWait,
     NoMarket,
     NotFillable,
     WouldMatch,
     DateOver,
-    OutsideBand { low: Option<u64>, high: Option<u64>, scale: u8 },
+    OutsideBand {
+        low: Option<u64>,
+        high: Option<u64>,
+        scale: u8,
+    },
     EmptyBand,
     SymbolHalted,
-    TooManyOpenOrders { limit: u32 },
-    QuantityLimit { limit: String },
-    NotionalLimit { limit: u128 },
-    ClientIdReused { order: u64 },
+    TooManyOpenOrders {
+        limit: u32,
+    },
+    QuantityLimit {
+        limit: String,
+    },
+    NotionalLimit {
+        limit: u128,
+    },
+    ClientIdReused {
+        order: u64,
+    },
     NotFound,
     NotYours,
     NotOpen,
-    Full { limit: u32 },
+    Full {
+        limit: u32,
+    },
 }
 
 #[derive(Deserialize)]

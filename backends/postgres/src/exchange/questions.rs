@@ -9,7 +9,8 @@ use super::{
     call::order_id,
     millis,
     views::{
-        AccountRow, BookRow, OrderAnswer, OrdersAnswer, OrderRow, Page, SymbolRow, TotalsRow, TradesRow,
+        AccountRow, BookRow, OrderAnswer, OrderRow, OrdersAnswer, Page, SymbolRow, TotalsRow,
+        TradesRow,
     },
 };
 use crate::{connection::Connection, trouble::Trouble};
@@ -39,13 +40,15 @@ pub(super) async fn ask(
             let sql = "SELECT exchange.ask_accounts($1, $2, $3)::text";
             let parameters: &[&(dyn ToSql + Sync)] = &[&at, &first(cursor), &most(limit)];
             let page: Page<AccountRow> = one(connection, sql, parameters).await?;
-            page.read(AccountRow::view).map(|(accounts, next)| Answer::Accounts { accounts, next })
+            page.read(AccountRow::view)
+                .map(|(accounts, next)| Answer::Accounts { accounts, next })
         }
         Query::Symbols { cursor, limit } => {
             let sql = "SELECT exchange.ask_symbols($1, $2, $3)::text";
             let parameters: &[&(dyn ToSql + Sync)] = &[&at, &first(cursor), &most(limit)];
             let page: Page<SymbolRow> = one(connection, sql, parameters).await?;
-            page.read(SymbolRow::view).map(|(symbols, next)| Answer::Symbols { symbols, next })
+            page.read(SymbolRow::view)
+                .map(|(symbols, next)| Answer::Symbols { symbols, next })
         }
         Query::Symbol { symbol } => {
             let sql = "SELECT exchange.ask_symbol($1, $2)::text";
@@ -68,11 +71,7 @@ pub(super) async fn ask(
     answer.map_err(Trouble::Broken)
 }
 
-async fn orders(
-    connection: &mut Connection,
-    at: i64,
-    query: &Query,
-) -> Result<Answer, Trouble> {
+async fn orders(connection: &mut Connection, at: i64, query: &Query) -> Result<Answer, Trouble> {
     let answer = match *query {
         Query::Order { account, order } => {
             let account = account.as_deref();
@@ -115,7 +114,8 @@ async fn books(connection: &mut Connection, at: i64, query: &Query) -> Result<An
     let unknown = || Ok(Answer::Refused(Refusal::UnknownSymbol));
     let answer = match *query {
         Query::Depth { symbol, levels } => {
-            let parameters: &[&(dyn ToSql + Sync)] = &[&at, &symbol.as_str(), &most(levels), &false];
+            let parameters: &[&(dyn ToSql + Sync)] =
+                &[&at, &symbol.as_str(), &most(levels), &false];
             let Some(row) = json::<BookRow>(connection, book, parameters).await? else {
                 return unknown();
             };

@@ -192,7 +192,9 @@ impl AccountRow {
 impl SymbolRow {
     pub(super) fn view(self) -> Result<SymbolView, Wrong> {
         let price = |ticks: Option<u64>| -> Result<Option<Decimal>, Wrong> {
-            ticks.map(|ticks| decimal(ticks, self.price_scale)).transpose()
+            ticks
+                .map(|ticks| decimal(ticks, self.price_scale))
+                .transpose()
         };
         Ok(SymbolView {
             symbol: symbol(&self.symbol)?,
@@ -214,7 +216,8 @@ impl OrderRow {
         let price = |ticks| decimal(ticks, self.price_scale);
         let quantity = |units| decimal(units, self.quantity_scale);
         let client = |id: String| {
-            ClientId::parse(id.as_bytes()).map_err(|invalid| format!("the client id {id}: {invalid}"))
+            ClientId::parse(id.as_bytes())
+                .map_err(|invalid| format!("the client id {id}: {invalid}"))
         };
         let cancelled = |(units, at, reason): (u64, u64, Reason)| {
             Ok::<_, Wrong>((quantity(units)?, Timestamp(at), reason.into()))
@@ -240,7 +243,11 @@ impl OrderRow {
             since: Timestamp(self.since),
             open: quantity(self.open)?,
             cancelled: self.cancelled.map(cancelled).transpose()?,
-            executions: self.executions.into_iter().map(execution).collect::<Result<_, _>>()?,
+            executions: self
+                .executions
+                .into_iter()
+                .map(execution)
+                .collect::<Result<_, _>>()?,
         })
     }
 }
@@ -277,17 +284,18 @@ impl BookRow {
 
 impl TradesRow {
     pub(super) fn read(self) -> Result<(Vec<Trade>, Option<Cursor>), Wrong> {
-        let trade = |(trade, at, ticks, units, side, maker, taker): (_, _, _, _, SideWord, _, _)| {
-            Ok::<_, Wrong>(Trade {
-                trade,
-                at: Timestamp(at),
-                price: decimal(ticks, self.price_scale)?,
-                quantity: decimal(units, self.quantity_scale)?,
-                side: side.into(),
-                maker: OrderId(maker),
-                taker: OrderId(taker),
-            })
-        };
+        let trade =
+            |(trade, at, ticks, units, side, maker, taker): (_, _, _, _, SideWord, _, _)| {
+                Ok::<_, Wrong>(Trade {
+                    trade,
+                    at: Timestamp(at),
+                    price: decimal(ticks, self.price_scale)?,
+                    quantity: decimal(units, self.quantity_scale)?,
+                    side: side.into(),
+                    maker: OrderId(maker),
+                    taker: OrderId(taker),
+                })
+            };
         let trades = self.rows.into_iter().map(trade).collect::<Result<_, _>>()?;
         Ok((trades, self.next.map(Cursor)))
     }

@@ -9,20 +9,23 @@ use std::{
 use futures_util::future::join_all;
 use turnstile_exchange::{Exchange, OrderId, Outcome};
 use turnstile_seed::Random;
-use turnstile_types::{Position, Principal, Timestamp};
+use turnstile_types::{Key, Position, Principal, Timestamp};
 
 use super::{
     draw,
     history::{BEGINNING, Pair},
     oracle::accepted,
 };
-use crate::{Backend, Request, conformance::Stand};
+use crate::{Backend, Failure, Reply, Request, conformance::Stand};
 
 const CALLERS: u64 = 12;
 const BATCHES: u64 = 12;
 
 /// Batches of one caller before the crowd comes, so that orders wait on the books.
 const BEFORE: u64 = 10;
+
+/// How often a caller asks again while the back end is away: each time it says so at once.
+const TRIES_MAX: u64 = 10_000_000;
 
 /// When the crowd comes: by then some of those orders are due, and whoever is first expires them.
 const OPENING: Timestamp = Timestamp(BEGINNING.0 + 1_000);
@@ -37,8 +40,12 @@ struct Decided {
 }
 
 /// What the callers of a crowd share.
-struct Crowd {
+struct Crowd<'a> {
     seed: u64,
+    /// What happens after so many batches, if anything; then each command has a key, and is sent
+    /// again until it is answered.
+    disturb: Option<(u64, &'a dyn Fn())>,
+    batches: Cell<u64>,
     made: RefCell<Vec<OrderId>>,
     decided: RefCell<Vec<Decided>>,
     clock: Cell<u64>,
@@ -53,53 +60,76 @@ struct Crowd {
 /// before it was sent.
 pub async fn check_crowds(stand: &impl Stand<Exchange>, seeds: Range<u64>) -> Result<(), String> {
     for seed in seeds {
-        let first = stand.fresh().await;
-        let second = stand.another().await;
-        let mut pair = Pair::new(&first);
-        pair.furnish().await?;
-        let mut random = Random::new(seed);
-        for _ in 0..BEFORE {
-            pair.batch(&mut random).await?;
-        }
-        pair.now = OPENING;
-        let crowd = Crowd {
-            seed,
-            made: RefCell::new(pair.made.clone()),
-            decided: RefCell::default(),
-            clock: Cell::new(0),
-        };
-        let called = join_all((0..CALLERS).map(|caller| {
-            let backend = if caller % 2 == 0 { &first } else { &second };
-            crowd.call(backend, caller)
-        }))
-        .await;
-        let called: Result<(), String> = called.into_iter().collect();
-        let checked = match called {
-            Ok(()) => check(&mut pair, crowd.decided.into_inner()).await,
-            failed => failed,
-        };
-        checked.map_err(|difference| format!("crowd {seed}: {difference}"))?;
+        check_crowd(stand, seed, None).await?;
     }
     Ok(())
 }
 
-impl Crowd {
+/// Lets a crowd ask as [`check_crowds`] does, and calls `disturb` after each so many batches, while
+/// others are on their way: it may cut connections or kill the database, as long as it comes back.
+/// Every command has a key, and whoever is not answered asks again.
+///
+/// # Errors
+/// Something was done twice, or not at all, or was forgotten after it had been answered.
+pub async fn check_disturbed(
+    stand: &impl Stand<Exchange>,
+    seed: u64,
+    (every, disturb): (u64, &dyn Fn()),
+) -> Result<(), String> {
+    check_crowd(stand, seed, Some((every, disturb))).await
+}
+
+async fn check_crowd(
+    stand: &impl Stand<Exchange>,
+    seed: u64,
+    disturb: Option<(u64, &dyn Fn())>,
+) -> Result<(), String> {
+    let first = stand.fresh().await;
+    let second = stand.another().await;
+    let mut pair = Pair::new(&first);
+    pair.furnish().await?;
+    let mut random = Random::new(seed);
+    for _ in 0..BEFORE {
+        pair.batch(&mut random).await?;
+    }
+    pair.now = OPENING;
+    let crowd = Crowd {
+        seed,
+        disturb,
+        batches: Cell::new(0),
+        made: RefCell::new(pair.made.clone()),
+        decided: RefCell::default(),
+        clock: Cell::new(0),
+    };
+    let called = join_all((0..CALLERS).map(|caller| {
+        let backend = if caller % 2 == 0 { &first } else { &second };
+        crowd.call(backend, caller)
+    }))
+    .await;
+    let called: Result<(), String> = called.into_iter().collect();
+    let checked = match called {
+        Ok(()) => check(&mut pair, crowd.decided.into_inner()).await,
+        failed => failed,
+    };
+    checked.map_err(|difference| format!("crowd {seed}: {difference}"))
+}
+
+impl Crowd<'_> {
     async fn call(&self, backend: &impl Backend<Exchange>, caller: u64) -> Result<(), String> {
         let mut random = Random::new(self.seed * CALLERS + caller);
-        for _ in 0..BATCHES {
+        for batch in 0..BATCHES {
             let mut requests = Vec::new();
-            for _ in 0..1 + random.below(4) {
+            for place in 0..1 + random.below(4) {
                 let command = draw::command(&mut random, OPENING, &self.made.borrow());
-                requests.push(Request::new::<Exchange>(Principal::local(), None, &command));
+                let key = format!("{caller}-{batch}-{place}");
+                let key = Key::parse(key.as_bytes()).expect("a key of the suite");
+                let key = self.disturb.map(|_disturb| key);
+                requests.push(Request::new::<Exchange>(Principal::local(), key, &command));
             }
             let sent = self.instant();
-            let results = backend.execute(OPENING, &requests).await;
+            let replies = self.answered(backend, &requests).await?;
             let answered = self.instant();
-            if results.len() != requests.len() {
-                return Err("it takes one answer for each command".into());
-            }
-            for (request, result) in requests.into_iter().zip(results) {
-                let reply = result.map_err(|failure| format!("failed: {failure}"))?;
+            for (request, reply) in requests.into_iter().zip(replies) {
                 self.made.borrow_mut().extend(accepted(&reply.outcome));
                 self.decided.borrow_mut().push(Decided {
                     request,
@@ -109,8 +139,41 @@ impl Crowd {
                     answered,
                 });
             }
+            self.batches.set(self.batches.get() + 1);
+            if let Some((every, disturb)) = self.disturb
+                && self.batches.get().is_multiple_of(every)
+            {
+                disturb();
+            }
         }
         Ok(())
+    }
+
+    /// Sends a batch, again where that is safe and the back end says that it may help.
+    async fn answered(
+        &self,
+        backend: &impl Backend<Exchange>,
+        requests: &[Request],
+    ) -> Result<Vec<Reply<Exchange>>, String> {
+        let mut tries = 0;
+        loop {
+            let results = backend.execute(OPENING, requests).await;
+            if results.len() != requests.len() {
+                return Err("it takes one answer for each command".into());
+            }
+            let is_lost = |result: &Result<_, Failure>| {
+                matches!(
+                    result,
+                    Err(Failure::Unavailable { .. } | Failure::Unknown { .. })
+                )
+            };
+            tries += 1;
+            if self.disturb.is_some() && tries < TRIES_MAX && results.iter().any(is_lost) {
+                continue;
+            }
+            let replies = results.into_iter().collect::<Result<_, _>>();
+            return replies.map_err(|failure| format!("failed: {failure}"));
+        }
     }
 
     fn instant(&self) -> u64 {
@@ -136,7 +199,9 @@ async fn check<B: Backend<Exchange>>(
             return Err(format!("{last} was given twice\n{story}"));
         }
         if one.answered < latest {
-            return Err(format!("it was answered before one of an earlier position was sent\n{story}"));
+            return Err(format!(
+                "it was answered before one of an earlier position was sent\n{story}"
+            ));
         }
         latest = latest.max(one.sent);
         last = position;

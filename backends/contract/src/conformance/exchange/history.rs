@@ -137,7 +137,8 @@ impl<'a, B: Backend<Exchange>> Pair<'a, B> {
             let command = request.command::<Exchange>();
             let command = command.expect("a command of the suite");
             let key = request.key();
-            self.story.push(format!("{key:?} {command:?} -> {result:?}"));
+            self.story
+                .push(format!("{key:?} {command:?} -> {result:?}"));
             self.check(&request, &command, result)?;
         }
         Ok(())
@@ -279,19 +280,43 @@ fn append(answer: &mut Answer, page: Answer) {
             all.next = page.next;
             return;
         }
-        (Accounts { accounts, next }, Accounts { accounts: more, next: last }) => {
+        (
+            Accounts { accounts, next },
+            Accounts {
+                accounts: more,
+                next: last,
+            },
+        ) => {
             accounts.extend(more);
             (next, last)
         }
-        (Symbols { symbols, next }, Symbols { symbols: more, next: last }) => {
+        (
+            Symbols { symbols, next },
+            Symbols {
+                symbols: more,
+                next: last,
+            },
+        ) => {
             symbols.extend(more);
             (next, last)
         }
-        (Orders { orders, next }, Orders { orders: more, next: last }) => {
+        (
+            Orders { orders, next },
+            Orders {
+                orders: more,
+                next: last,
+            },
+        ) => {
             orders.extend(more);
             (next, last)
         }
-        (Trades { trades, next }, Trades { trades: more, next: last }) => {
+        (
+            Trades { trades, next },
+            Trades {
+                trades: more,
+                next: last,
+            },
+        ) => {
             trades.extend(more);
             (next, last)
         }

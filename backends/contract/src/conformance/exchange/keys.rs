@@ -39,7 +39,11 @@ pub async fn check_keys_in_a_crowd(
         });
         let key = format!("round-{round}");
         let key = Key::parse(key.as_bytes()).expect("a key of the suite");
-        let request = [Request::new::<Exchange>(Principal::local(), Some(key), &buy)];
+        let request = [Request::new::<Exchange>(
+            Principal::local(),
+            Some(key),
+            &buy,
+        )];
         let results = join_all((0..16).map(|caller| {
             let backend = if caller % 2 == 0 { &first } else { &second };
             backend.execute(BEGINNING, &request)
@@ -48,7 +52,10 @@ pub async fn check_keys_in_a_crowd(
         once(&results.into_iter().flatten().collect::<Vec<_>>())?;
         let open = open_orders(&first).await?;
         if open != round + 1 {
-            return Err(format!("{open} orders are open after {} were sent", round + 1));
+            return Err(format!(
+                "{open} orders are open after {} were sent",
+                round + 1
+            ));
         }
     }
     Ok(())
@@ -65,8 +72,12 @@ fn once(results: &[Decided]) -> Result<(), String> {
         replayed: true,
         ..once.clone()
     });
-    let other = results.iter().find(|&result| !is_first(&result) && *result != again);
-    other.map_or(Ok(()), |other| Err(format!("expected {again:?}, got {other:?}")))
+    let other = results
+        .iter()
+        .find(|&result| !is_first(&result) && *result != again);
+    other.map_or(Ok(()), |other| {
+        Err(format!("expected {again:?}, got {other:?}"))
+    })
 }
 
 async fn open_orders(backend: &impl Backend<Exchange>) -> Result<u32, String> {
