@@ -86,7 +86,7 @@ fn millis(at: Timestamp) -> i64 {
 fn reply(row: &Row) -> Result<Reply<Exchange>, Failure> {
     let broken = |reason| Failure::Broken { reason };
     let decided = u64::try_from(row.get::<_, i64>(0));
-    let position = Position(decided.map_err(|_| broken("a negative position".to_owned()))?);
+    let position = Position(decided.map_err(|_negative| broken("a negative position".to_owned()))?);
     let outcome: Option<&str> = row.get(2);
     let outcome = outcome.ok_or(Failure::KeyReused { first: position })?;
     Ok(Reply::<Exchange> {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use turnstile_contract::Request;
-use turnstile_exchange::{AccountId, Command, Exchange, Order, OrderRef, Symbol};
+use turnstile_exchange::{AccountId, Command, Decimal, Exchange, Order, OrderRef, Symbol};
 use turnstile_types::Malformed;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -76,37 +76,7 @@ fn call(request: &Request) -> Result<Call, Malformed> {
 }
 
 fn of_command(command: &Command) -> Call {
-    let some = |account: &AccountId| Some(account.to_string());
     match command {
-        Command::CreateAccount { account, cash } => Call {
-            r#do: "create_account",
-            account: some(account),
-            amount: Some(cash.to_string()),
-            ..Call::default()
-        },
-        Command::Grant {
-            account,
-            symbol,
-            quantity,
-        } => Call {
-            r#do: "grant",
-            account: some(account),
-            symbol: Some(symbol.to_string()),
-            amount: Some(quantity.to_string()),
-            ..Call::default()
-        },
-        Command::Deposit { account, amount } => Call {
-            r#do: "deposit",
-            account: some(account),
-            amount: Some(amount.to_string()),
-            ..Call::default()
-        },
-        Command::Withdraw { account, amount } => Call {
-            r#do: "withdraw",
-            account: some(account),
-            amount: Some(amount.to_string()),
-            ..Call::default()
-        },
         Command::Order(order) => of_order(order),
         Command::Cancel { account, order } => about("cancel", account, order),
         Command::Replace {
@@ -118,25 +88,6 @@ fn of_command(command: &Command) -> Call {
             amount: Some(quantity.to_string()),
             price: limit.map(|limit| limit.to_string()),
             ..about("replace", account, order)
-        },
-        Command::CancelAll { account, symbol } => Call {
-            r#do: "cancel_all",
-            account: some(account),
-            symbol: symbol.map(|symbol| symbol.to_string()),
-            ..Call::default()
-        },
-        Command::SetLimits {
-            account,
-            open_orders,
-            quantity,
-            notional,
-        } => Call {
-            r#do: "set_limits",
-            account: some(account),
-            open_orders: *open_orders,
-            amount: quantity.map(|quantity| quantity.to_string()),
-            price: notional.map(|notional| notional.to_string()),
-            ..Call::default()
         },
         Command::CreateSymbol {
             symbol,
@@ -156,6 +107,42 @@ fn of_command(command: &Command) -> Call {
             halted: Some(*halted),
             ..on("halt", symbol)
         },
+        Command::Grant {
+            account,
+            symbol,
+            quantity,
+        } => Call {
+            symbol: Some(symbol.to_string()),
+            ..of_account("grant", account, Some(quantity))
+        },
+        Command::CreateAccount { account, cash } => {
+            of_account("create_account", account, Some(cash))
+        }
+        Command::Deposit { account, amount } => of_account("deposit", account, Some(amount)),
+        Command::Withdraw { account, amount } => of_account("withdraw", account, Some(amount)),
+        Command::CancelAll { account, symbol } => Call {
+            symbol: symbol.map(|symbol| symbol.to_string()),
+            ..of_account("cancel_all", account, None)
+        },
+        Command::SetLimits {
+            account,
+            open_orders,
+            quantity,
+            notional,
+        } => Call {
+            open_orders: *open_orders,
+            price: notional.map(|notional| notional.to_string()),
+            ..of_account("set_limits", account, quantity.as_ref())
+        },
+    }
+}
+
+fn of_account(verb: &'static str, account: &AccountId, amount: Option<&Decimal>) -> Call {
+    Call {
+        r#do: verb,
+        account: Some(account.to_string()),
+        amount: amount.map(ToString::to_string),
+        ..Call::default()
     }
 }
 
@@ -179,11 +166,9 @@ fn about(verb: &'static str, account: &AccountId, order: &OrderRef) -> Call {
         OrderRef::Client(client) => (None, Some(client.to_string())),
     };
     Call {
-        r#do: verb,
-        account: Some(account.to_string()),
         order_id: id,
         client_id: client,
-        ..Call::default()
+        ..of_account(verb, account, None)
     }
 }
 

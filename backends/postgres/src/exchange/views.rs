@@ -255,7 +255,7 @@ impl OrderRow {
 impl BookRow {
     pub(super) fn depth(self, symbol: Symbol) -> Result<DepthView, Wrong> {
         let level = |&(ticks, units, orders): &(u64, u64, u64)| {
-            let orders = u32::try_from(orders).map_err(|_| format!("{orders} orders"))?;
+            let orders = u32::try_from(orders).map_err(|_large| format!("{orders} orders"))?;
             let price = decimal(ticks, self.price_scale)?;
             Ok::<_, Wrong>((price, decimal(units, self.quantity_scale)?, orders))
         };
