@@ -26,12 +26,12 @@ impl Stand for Cluster {
     type Backend = Postgres<Rooms>;
 
     async fn fresh(&self) -> Postgres<Rooms> {
-        *self.last.lock().unwrap() = self.server.database();
+        *self.last.lock().expect("nobody panicked") = self.server.database();
         self.another().await
     }
 
     async fn another(&self) -> Postgres<Rooms> {
-        let url = self.last.lock().unwrap().clone();
-        Postgres::open(&url).await.unwrap()
+        let url = self.last.lock().expect("nobody panicked").clone();
+        Postgres::open(&url).await.expect("the database opens")
     }
 }
