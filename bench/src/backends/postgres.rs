@@ -49,13 +49,11 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     for (name, callers, batch) in POINTS {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..ground.rounds() {
-            ours.push(sample(ground, callers, batch)?);
-            theirs.push(ceiling(ground, callers.min(CONNECTIONS_MAX), batch)?);
-            tell(&format!(
-                "{name}: {:.0?} of {:.0?}/s",
-                ours.last(),
-                theirs.last()
-            ))?;
+            let our = sample(ground, callers, batch)?;
+            let their = ceiling(ground, callers.min(CONNECTIONS_MAX), batch)?;
+            tell(&format!("{name}: {our:.0}/s, pgbench {their:.0}/s"))?;
+            ours.push(our);
+            theirs.push(their);
         }
         for (whose, values) in [("our back end", ours), ("pgbench", theirs)] {
             let figures = vec![Figure { name: RATE, values }];
