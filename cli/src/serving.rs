@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use turnstile_embedded::Options;
-use turnstile_server::{Gate, Limits, Running, Settings, Stopper};
+use turnstile_server::{Databases, Gate, Limits, Running, Settings, Stopper};
 
 use crate::{config::Config, terminal};
 
@@ -48,6 +48,9 @@ impl Serving {
             games: Some(config.games),
             duels: config.duels,
             peers: config.travel_peers()?,
+            databases: Databases {
+                rooms: config.rooms_backend.clone(),
+            },
             limits: Limits::STANDARD,
         })
         .with_context(|| match data {

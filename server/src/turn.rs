@@ -2,6 +2,7 @@
 
 mod ending;
 mod handing;
+mod landing;
 mod playing;
 mod posting;
 mod reporting;
@@ -38,6 +39,7 @@ use crate::{
     listener::{Accepted, Listener, refuse},
     owed::{Followed, News, Owed},
     post::{PeerSession, Route},
+    remote::Landings,
     session::Surroundings,
     signals::Signals,
     tickets::{Tickets, Waiter},
@@ -103,6 +105,8 @@ pub(crate) struct FastLoop {
     under_way: Owed,
     /// Who waits for a late answer.
     tickets: Tickets,
+    /// Where the answers of databases come.
+    pub(crate) landings: Landings,
     /// Who plays at the arena's door.
     pub(crate) hall: Hall,
     /// Lines to the other processes of travel.
@@ -148,6 +152,7 @@ impl FastLoop {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
+            landings: Landings::of(0),
             hall: Hall::new(Boundary::Mark),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
@@ -196,6 +201,7 @@ impl FastLoop {
         self.engine.fault_points.recover();
         self.see_off();
         self.accept();
+        self.take_landed();
         self.serve()?;
         self.take_asks();
         if self.engine.has_stopped() {

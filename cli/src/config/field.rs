@@ -15,6 +15,7 @@ pub(super) enum Field {
     GamesArena,
     GamesScores,
     Verhoeff,
+    RoomsBackend,
     ReplyLengthLine,
     LenientAccounts,
     SelfMatch,
@@ -46,7 +47,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 31] = [
+    pub(super) const ALL: [Self; 32] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -59,6 +60,7 @@ impl Field {
         Self::GamesArena,
         Self::GamesScores,
         Self::Verhoeff,
+        Self::RoomsBackend,
         Self::ReplyLengthLine,
         Self::LenientAccounts,
         Self::SelfMatch,
@@ -90,7 +92,7 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores => "doors",
-            Self::Verhoeff => "rooms",
+            Self::Verhoeff | Self::RoomsBackend => "rooms",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
             Self::BillTotal | Self::Role | Self::LifetimeMs | Self::WaitMs | Self::FaultPoints => {
                 "travel"
@@ -117,6 +119,7 @@ impl Field {
             Self::GamesArena => "games_arena",
             Self::GamesScores => "games_scores",
             Self::Verhoeff => "verhoeff",
+            Self::RoomsBackend => "backend",
             Self::ReplyLengthLine => "reply_length_line",
             Self::LenientAccounts => "lenient_accounts",
             Self::SelfMatch => "self_match",
@@ -153,6 +156,7 @@ impl Field {
             Self::GamesArena => "--games-arena",
             Self::GamesScores => "--games-scores",
             Self::Verhoeff => "--verhoeff",
+            Self::RoomsBackend => "--rooms-backend",
             Self::ReplyLengthLine => "--xml-reply-length-line",
             Self::LenientAccounts => "--xml-lenient-accounts",
             Self::SelfMatch => "--xml-self-match",
@@ -186,6 +190,7 @@ impl Field {
             | Self::Rooms
             | Self::Customers
             | Self::Scores => None,
+            Self::RoomsBackend => Some("embedded"),
             Self::Role => Some("all"),
             Self::LifetimeMs => Some("15000"),
             Self::WaitMs => Some("10000"),
@@ -234,6 +239,7 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores
+            | Self::RoomsBackend
             | Self::Role
             | Self::Flights
             | Self::Cars
