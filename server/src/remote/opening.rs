@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use turnstile_contract::Backend;
+use turnstile_postgres::Postgres;
 use turnstile_rooms::{IdKey, Rooms};
 
 use super::{DatabaseUrl, Opening, url::Kind};
@@ -11,7 +12,13 @@ use super::{DatabaseUrl, Opening, url::Kind};
 pub(crate) fn rooms(url: DatabaseUrl) -> Opening<Rooms, IdKey> {
     Box::pin(async move {
         let (backend, key): (Arc<dyn Backend<Rooms>>, IdKey) = match url.kind() {
-            Kind::Postgres | Kind::MySql | Kind::Redis => return Err("not yet".to_owned()),
+            Kind::Postgres => {
+                let opened = Postgres::<Rooms>::open(url.text()).await;
+                let opened = opened.map_err(|error| error.to_string())?;
+                let key = opened.id_key();
+                (Arc::new(opened), key)
+            }
+            Kind::MySql | Kind::Redis => return Err("not yet".to_owned()),
         };
         Ok((backend, key))
     })
