@@ -227,7 +227,11 @@ impl Courier {
         };
         let ticket = |relay| M::ticket(Awaited::Query(relay));
         let answered = self.ask(M::ask(request), from, ticket);
-        async { answered.await?.map_err(|failure| problem_of_failure(&failure)) }
+        async {
+            answered
+                .await?
+                .map_err(|failure| problem_of_failure(&failure))
+        }
     }
 
     /// Has the loop say how it is.

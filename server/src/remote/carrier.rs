@@ -145,11 +145,7 @@ fn run<M: Housed, K>(
 
 /// Has all work done that comes. While every lane is taken, what comes waits, and goes together in
 /// the next: so batches are as large as the load asks for.
-async fn carry<M: Housed>(
-    backend: Arc<dyn Backend<M>>,
-    way: Way,
-    mut coming: Receiver<Job<M>>,
-) {
+async fn carry<M: Housed>(backend: Arc<dyn Backend<M>>, way: Way, mut coming: Receiver<Job<M>>) {
     let lanes = backend.lanes().max(1);
     let free = Arc::new(Semaphore::new(lanes));
     loop {
