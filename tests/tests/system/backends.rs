@@ -60,17 +60,16 @@ fn rooms_in_a_database_are_booked_at_both_doors_and_outlive_the_server() {
 
     // One pipeline: each command sees what those before it have done.
     let line = format!("ROOMS.BOOK bench r1 2027-03-01 2027-03-03 ada {GUEST}\n");
-    let holds = "ROOMS.HOLD bench r2 2027-03-01 2027-03-03 60000\n";
+    let holds = "ROOMS.HOLD bench r2 2027-03-01 2027-03-03 TTL 60\n";
     let again = format!("{line}{line}PING\n{holds}{holds}");
     let answers = redis_cli(&door, &[], &again);
-    let firsts: Vec<_> = answers.lines().filter(|line| line.len() < 9).collect();
-    assert_eq!(firsts[..2], ["1", "r1"], "{answers}");
+    assert!(answers.starts_with("1\nR"), "{answers}");
     assert_eq!(answers.matches("sold_out").count(), 2, "{answers}");
     assert_eq!(answers.matches("PONG").count(), 1, "{answers}");
 
     // A key is remembered by the database, at whichever door and server it comes.
     let keyed = "/v1/rooms/holds";
-    let body = r#"{"property":"bench","room":"r3","arrival":"2027-03-01","departure":"2027-03-02","ttl_ms":60000}"#;
+    let body = r#"{"property":"bench","room":"r3","arrival":"2027-03-01","departure":"2027-03-02","ttl_seconds":60}"#;
     let post = ["--json", body, "--header", "Idempotency-Key: one"];
     let (first, status) = curl(&door, keyed, &post);
     assert_eq!(status, "201", "{first}");
@@ -151,7 +150,7 @@ fn a_database_that_is_away_is_an_answer_and_comes_back() {
         (&json!("unavailable"), "503")
     );
     assert!(
-        cli(&door, "GAMES.TOTALS").contains("games"),
+        !cli(&door, "GAMES.TOTALS").starts_with("ERR"),
         "others are served"
     );
 
