@@ -5,6 +5,7 @@ mod exchange;
 mod games;
 mod notebook;
 mod pacing;
+mod report;
 mod shown;
 mod travel;
 
@@ -51,6 +52,10 @@ pub(crate) enum Command {
     /// Laws that hold for every system are put to each point, and those that break one are named
     /// with the reason; the exit code is then 98. docs/lab-audit.md says which laws.
     Audit(audit::Arguments),
+    /// Shows a result that is there: as a page, a table or a text
+    Report(report::Arguments),
+    /// Lists the results that are there
+    Ls(report::Listing),
 }
 
 #[derive(Debug, Subcommand)]
@@ -127,6 +132,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         },
         Command::Rush(arguments) => run_rush(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Ls(arguments) => report::list(&arguments),
     }
 }
 
