@@ -1,0 +1,3 @@
+//! The back end on real servers.
+
+mod conformance;
