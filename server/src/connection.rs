@@ -336,6 +336,11 @@ impl Connection {
         self.output.release_sealed();
     }
 
+    /// So many bytes of what waits for its group need not wait.
+    pub(crate) const fn release_ahead(&mut self, bytes: usize) {
+        self.output.release_ahead(bytes);
+    }
+
     /// Everything that is owed is durable.
     pub(crate) const fn release(&mut self) {
         self.output.release();

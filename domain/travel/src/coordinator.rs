@@ -51,6 +51,8 @@ pub(crate) struct Coordinator {
 pub(crate) struct Transaction {
     /// Desks that have been asked for something.
     pub(crate) touched: Desks,
+    /// Desks that have voted yes.
+    pub(crate) yes: Desks,
     pub(crate) phase: Phase,
     pub(crate) job: Option<Job>,
     pub(crate) wait: Option<Wait>,
@@ -67,12 +69,24 @@ pub(crate) enum Phase {
     },
     Preparing {
         awaited: Desks,
-        yes: Desks,
     },
     /// Committed; these have not said that they know.
     Committing {
         awaited: Desks,
     },
+}
+
+impl Transaction {
+    /// The desks that vote as soon as they have done what they are asked for. They are asked for one
+    /// thing only, and in other processes, where a vote that need not be asked for saves a round
+    /// trip and is synced while others are still being asked. Here, where all of that is one
+    /// record, no desk should be in doubt while another lets its operation wait.
+    fn finishing(&self, moment: Moment) -> Desks {
+        match self.job.as_ref().map(|job| &job.goal) {
+            Some(Goal::Book { .. } | Goal::Release { .. }) => moment.settings.roles.desks.others(),
+            _ => Desks::NONE,
+        }
+    }
 }
 
 /// For whom the job's operation waits.
@@ -139,6 +153,7 @@ impl Coordinator {
         self.last = Xid(self.last.0 + 1);
         let transaction = Transaction {
             touched: Desks::NONE,
+            yes: Desks::NONE,
             phase: Phase::Open,
             job: None,
             wait: None,
@@ -211,10 +226,11 @@ impl Coordinator {
     pub(crate) fn desk_lost(&mut self, moment: Moment, desk: Desk) {
         let touched = self.transactions.iter();
         let touched = touched.filter(|(_, transaction)| transaction.touched.contains(desk));
-        let touched: Vec<(Xid, Phase)> = touched.map(|(&xid, one)| (xid, one.phase)).collect();
-        for (xid, phase) in touched {
+        let phase = |one: &Transaction| (one.phase, one.yes.contains(desk));
+        let touched: Vec<_> = touched.map(|(&xid, one)| (xid, phase(one))).collect();
+        for (xid, (phase, has_voted)) in touched {
             match phase {
-                Phase::Preparing { awaited, .. } if !awaited.contains(desk) => {}
+                Phase::Open | Phase::Preparing { .. } if has_voted => {}
                 Phase::Open | Phase::Preparing { .. } => {
                     self.abort(moment, xid, AbortReason::DeskLost(desk));
                 }
@@ -309,8 +325,13 @@ impl Coordinator {
         let transaction = self.transactions.get_mut(&xid).expect("it is here");
         let first = !transaction.touched.contains(desk);
         transaction.touched.insert(desk);
+        let order = if transaction.finishing(moment).contains(desk) {
+            Order::Finish { operation }
+        } else {
+            Order::Operate { first, operation }
+        };
         self.expire_at(xid, moment.now.plus_ms(moment.settings.wait_ms));
-        self.send(desk, xid, Order::Operate { first, operation });
+        self.send(desk, xid, order);
     }
 
     fn send(&mut self, desk: Desk, xid: Xid, order: Order) {

@@ -62,3 +62,10 @@ pub const LIFETIMES_OF_PATIENCE: u64 = 2;
 
 /// Members of one page of a listing.
 pub const PAGE_MAX: usize = 1_000;
+
+/// How long a desk keeps back, at most, that it has done what was decided: long enough that under any
+/// load the next vote takes it along, short enough that nobody at the coordinator waits to forget.
+pub const POSTPONED_MS: u64 = 100;
+
+/// Such words that a line keeps back: then they are worth a sync of their own.
+pub const POSTPONED_MAX: usize = 64;

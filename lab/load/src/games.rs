@@ -7,7 +7,6 @@
 
 mod player;
 mod proof;
-mod published;
 mod report;
 mod worker;
 
@@ -22,7 +21,6 @@ use turnstile_duel::{Greeting, Player as Name};
 use turnstile_stats::Histogram;
 
 pub use proof::Proof;
-pub use published::Published;
 pub use report::{Level, Report};
 
 use crate::{
