@@ -72,7 +72,7 @@ pub(super) async fn list(
     let [bookings, holds, last_room] = sets(answers)?;
     let mut found = Vec::new();
     for row in &bookings {
-        found.push(entry(row, |number, booking| booked(number, booking))?);
+        found.push(entry(row, booked)?);
     }
     for row in &holds {
         found.push(entry(row, |number, hold| held(number, &hold, now))?);
