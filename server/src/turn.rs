@@ -17,7 +17,6 @@ use std::{
 };
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
-use turnstile_duel::Boundary;
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
@@ -153,7 +152,7 @@ impl FastLoop {
             open: Owed::default(),
             under_way: Owed::default(),
             landings: Landings::of(0),
-            hall: Hall::new(Boundary::Mark),
+            hall: Hall::default(),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
             connections_ever: 0,
