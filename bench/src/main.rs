@@ -59,7 +59,7 @@ enum Command {
     Rooms(Rooms),
     /// Every claim about orders over the doors; writes exchange.json and exchange.md
     Exchange(Exchange),
-    /// Every claim about games over RESP; writes games.json and games.md
+    /// Every claim about games; writes games.json and games.md
     Games(Games),
     /// Every claim about travel, beside Postgres; writes travel.json and travel.md
     Travel(Travel),

@@ -86,6 +86,11 @@ impl Server {
         })
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Where its RESP door is.
     pub(crate) const fn resp(&self) -> SocketAddr {
         self.resp

@@ -65,6 +65,10 @@ pub(crate) struct Config {
     /// `games.move_ms`, `games.grace_ms`, `games.claim_ms`: how long a move may take, how long a
     /// player may be disconnected, and when the other may claim the win.
     pub(crate) games: turnstile_games::Settings,
+    /// `limits.connections`: how many connections the fast doors take together.
+    pub(crate) connections: u32,
+    /// `limits.players`: how many players may have a WebSocket at a time.
+    pub(crate) players: u32,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
     pub(crate) verhoeff: bool,
     /// `log.level`: what is logged.
@@ -148,6 +152,12 @@ pub(crate) struct Flags {
     /// Where arenas tell results, on the ancestor's wire; port 0 picks a free one
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) games_scores: Option<String>,
+    /// Connections that all doors but HTTP take together
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) limit_connections: Option<String>,
+    /// WebSockets of players that may be open at a time
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) limit_players: Option<String>,
     /// How long a player may think about one move, in milliseconds
     #[arg(long, value_name = "MS")]
     pub(crate) games_move_ms: Option<String>,
@@ -220,7 +230,6 @@ impl Config {
                 arena: layers.required(Field::GamesArena, door)?,
                 scores: layers.required(Field::GamesScores, door)?,
                 tells: role::scores(layers)?,
-                ..turnstile_server::Duels::default()
             },
             games: turnstile_games::Settings {
                 roles: layers.required(Field::Role, Role::parse)?.games(),
@@ -229,6 +238,8 @@ impl Config {
                 claim_ms: layers.required(Field::ClaimMs, game_ms)?,
                 ..turnstile_games::Settings::FIRST
             },
+            connections: layers.required(Field::Connections, connections)?,
+            players: layers.required(Field::Players, connections)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
             log_level: layers.required(Field::LogLevel, logging::filter)?,
             log_format: layers.required(Field::LogFormat, |text| {
@@ -256,6 +267,12 @@ fn segment_bytes(text: &str) -> Result<u32, String> {
     const BOUNDS: std::ops::RangeInclusive<u32> = 4 << 20..=1 << 30;
     let bytes = text.parse().ok().filter(|bytes| BOUNDS.contains(bytes));
     bytes.ok_or_else(|| format!("it is from {} to {} bytes", BOUNDS.start(), BOUNDS.end()))
+}
+
+fn connections(text: &str) -> Result<u32, String> {
+    const BOUNDS: std::ops::RangeInclusive<u32> = 1..=turnstile_server::Limits::CONNECTIONS_MOST;
+    let number = text.parse().ok().filter(|number| BOUNDS.contains(number));
+    number.ok_or_else(|| format!("it is from {} to {}", BOUNDS.start(), BOUNDS.end()))
 }
 
 fn milliseconds(text: &str) -> Result<u64, String> {

@@ -14,7 +14,10 @@ use turnstile_types::Position;
 use crate::{
     buffer::{Filled, Input, Output},
     conversation::{Conversation, Next},
-    limits::{HELLO_SWEEPS, INPUT_SPARED_BYTES, Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
+    limits::{
+        HELLO_SWEEPS, INPUT_SPARED_BYTES, Limits, OUTPUT_KEPT_SWEEPS, PARTING_SWEEPS,
+        PIPELINE_DEPTH,
+    },
     session::Surroundings,
 };
 
@@ -440,7 +443,8 @@ impl Connection {
         }
     }
 
-    /// Ends a connection that has been idle, stalled or parting for too long; answers whether.
+    /// Ends a connection that has been idle, stalled or parting for too long; answers whether. One that
+    /// rests gives back what it kept for its answers.
     pub(crate) fn expire(&mut self, sweep: u32, limits: &Limits) -> bool {
         let over = |since: u32, limit: u64| u64::from(sweep.wrapping_sub(since)) > limit;
         let is_over = match self.phase {
@@ -458,6 +462,8 @@ impl Connection {
         };
         if is_over {
             self.phase = Phase::Gone;
+        } else if over(self.active, OUTPUT_KEPT_SWEEPS.into()) {
+            self.output.rest();
         }
         is_over
     }

@@ -34,7 +34,6 @@ mod xml;
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
-use turnstile_duel::Boundary;
 use turnstile_embedded::{OpenError, UnsoundSettings};
 use turnstile_travel::Desk;
 
@@ -85,7 +84,7 @@ pub struct Settings {
 }
 
 /// The doors of games on the ancestor's wire, which are open where they have an address.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Duels {
     /// Where players come.
     pub arena: Option<SocketAddr>,
@@ -93,19 +92,6 @@ pub struct Duels {
     pub scores: Option<SocketAddr>,
     /// Where the scores are, for an arena that does not count itself.
     pub tells: Option<(SocketAddr, ScoresWire)>,
-    /// What keeps two messages to one player apart.
-    pub boundary: Boundary,
-}
-
-impl Default for Duels {
-    fn default() -> Self {
-        Self {
-            arena: None,
-            scores: None,
-            tells: None,
-            boundary: Boundary::Mark,
-        }
-    }
 }
 
 /// Why a server did not start.

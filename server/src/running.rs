@@ -18,7 +18,7 @@ use crate::{
     fault_points::FaultPoints,
     feed::Feed,
     gate::Gate,
-    hall::{Hall, Teller},
+    hall::Teller,
     http::{Feeds, HttpDoor},
     limits::BACKLOG,
     listener::Listener,
@@ -187,7 +187,6 @@ fn begin(
     let told = (settings.limits, choices);
     let mut fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
     fast_loop.dial_at(&settings.peers.desks);
-    fast_loop.hall = Hall::new(settings.duels.boundary);
     let tells = settings.duels.tells;
     fast_loop.hall.teller = tells.map(|(address, wire)| Teller::new(address, wire));
     let thread = Builder::new()

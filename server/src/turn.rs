@@ -16,7 +16,6 @@ use std::{
 };
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
-use turnstile_duel::Boundary;
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
@@ -148,7 +147,7 @@ impl FastLoop {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
-            hall: Hall::new(Boundary::Mark),
+            hall: Hall::default(),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
             connections_ever: 0,

@@ -14,6 +14,8 @@ pub(super) enum Field {
     Desk,
     GamesArena,
     GamesScores,
+    Connections,
+    Players,
     Verhoeff,
     ReplyLengthLine,
     LenientAccounts,
@@ -46,7 +48,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 31] = [
+    pub(super) const ALL: [Self; 33] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -58,6 +60,8 @@ impl Field {
         Self::Desk,
         Self::GamesArena,
         Self::GamesScores,
+        Self::Connections,
+        Self::Players,
         Self::Verhoeff,
         Self::ReplyLengthLine,
         Self::LenientAccounts,
@@ -90,6 +94,7 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores => "doors",
+            Self::Connections | Self::Players => "limits",
             Self::Verhoeff => "rooms",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
             Self::BillTotal | Self::Role | Self::LifetimeMs | Self::WaitMs | Self::FaultPoints => {
@@ -116,6 +121,8 @@ impl Field {
             Self::Desk => "desk",
             Self::GamesArena => "games_arena",
             Self::GamesScores => "games_scores",
+            Self::Connections => "connections",
+            Self::Players => "players",
             Self::Verhoeff => "verhoeff",
             Self::ReplyLengthLine => "reply_length_line",
             Self::LenientAccounts => "lenient_accounts",
@@ -152,6 +159,8 @@ impl Field {
             Self::Desk => "--desk",
             Self::GamesArena => "--games-arena",
             Self::GamesScores => "--games-scores",
+            Self::Connections => "--limit-connections",
+            Self::Players => "--limit-players",
             Self::Verhoeff => "--verhoeff",
             Self::ReplyLengthLine => "--xml-reply-length-line",
             Self::LenientAccounts => "--xml-lenient-accounts",
@@ -197,6 +206,8 @@ impl Field {
             Self::Resp => Some("127.0.0.1:8479"),
             Self::Http => Some("127.0.0.1:8470"),
             Self::Xml | Self::Travel | Self::GamesArena | Self::GamesScores => Some("off"),
+            Self::Connections => Some("16384"),
+            Self::Players => Some("12288"),
             Self::SegmentBytes => Some("67108864"),
             Self::SnapshotRecords => Some("4000000"),
             Self::Verhoeff
@@ -220,6 +231,8 @@ impl Field {
             | Self::FaultPoints => Kind::Boolean,
             Self::SegmentBytes
             | Self::SnapshotRecords
+            | Self::Connections
+            | Self::Players
             | Self::LifetimeMs
             | Self::WaitMs
             | Self::MoveMs

@@ -148,6 +148,8 @@ impl Layers {
             (Field::Desk, flags.desk),
             (Field::GamesArena, flags.games_arena),
             (Field::GamesScores, flags.games_scores),
+            (Field::Connections, flags.limit_connections),
+            (Field::Players, flags.limit_players),
             (Field::Role, flags.role),
             (Field::LifetimeMs, flags.travel_lifetime_ms),
             (Field::WaitMs, flags.travel_wait_ms),

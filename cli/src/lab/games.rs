@@ -9,9 +9,14 @@ use std::{
 
 use clap::Args;
 use turnstile_load::games;
+use turnstile_result as result;
 use turnstile_stats::units::Count;
 
-use super::{ProgressLine, conclude, default_threads};
+use super::{
+    default_threads,
+    notebook::{self, Notebook, Output},
+    tell,
+};
 
 /// How long an arena may say nothing to anybody.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -37,6 +42,8 @@ pub(crate) struct Arguments {
     /// Also write the result as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
     /// Generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
@@ -53,10 +60,23 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         no_delay: !arguments.nagle,
         patience: PATIENCE,
     };
-    let line = ProgressLine::new();
-    let report = games::run(&config, &mut |progress| line.say(told(progress)))?;
-    line.finish();
-    conclude(&report, report.verdict(), arguments.json.as_deref())
+    let target = result::Target {
+        address: arguments.games_arena.to_string(),
+        own: false,
+    };
+    let mut asked = notebook::asked("run", "games", target, None, config.threads);
+    let setting = ("iterations".to_owned(), config.iterations.to_string());
+    asked.settings.extend([setting]);
+    let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
+    let report = games::run(&config, &mut |progress| notebook.say(told(progress)))?;
+    let points: Vec<_> = report
+        .levels
+        .iter()
+        .map(|level| level.point.clone())
+        .collect();
+    notebook.keep_all(&points, config.threads);
+    tell(&report, arguments.json.as_deref())?;
+    notebook.finish()
 }
 
 fn told(progress: &games::Progress) -> String {

@@ -10,10 +10,14 @@
 pub mod exchange;
 pub mod games;
 pub mod pace;
+mod point;
 pub mod raw;
+pub mod resources;
 pub mod rooms;
 pub mod rush;
+pub mod slo;
 pub mod travel;
+pub mod validity;
 
 mod charge;
 mod crew;

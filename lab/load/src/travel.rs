@@ -13,6 +13,7 @@ mod traveller;
 use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Serialize, Serializer};
+use turnstile_result::{Arrivals, Load, Point};
 
 pub use proof::Proof;
 pub use report::Report;
@@ -25,6 +26,7 @@ use crate::{
     Error, Machine,
     door::{self, Server},
     pace::{self, Pace, Progress, Totals},
+    point,
 };
 use choice::{Choice, Rule, Schedule, Zipf};
 use ledger::Ledger;
@@ -120,6 +122,8 @@ pub struct Driven {
     ledger: Arc<Ledger>,
     rows: Rows,
     lost: Vec<Lost>,
+    /// The same as the rows, for `run.json`.
+    points: Vec<Point>,
 }
 
 /// Makes flights, cars, rooms and customers, lets clients buy journeys, then proves that each was
@@ -163,6 +167,7 @@ pub fn drive_on(
         stock,
         rows: Rows::default(),
         lost: Vec::new(),
+        points: Vec::new(),
     };
     match &config.experiment {
         Experiment::Requests {
@@ -196,7 +201,7 @@ impl Driven {
             config,
             self.machine,
             self.server,
-            self.rows,
+            (self.rows, self.points),
             proof,
         ))
     }
@@ -214,6 +219,10 @@ impl Driven {
         let traveller = Traveller::new(&self.stock, &self.ledger, choice, None);
         let travellers = vec![traveller.limited(transactions, unmeasured)];
         let mut totals = pace::run(&pace, travellers, progress)?;
+        self.keep_point(&pace, &totals, managers);
+        if let Some(point) = self.points.last_mut() {
+            point::count(point, &totals, 1, transactions);
+        }
         let expected = transactions - unmeasured;
         self.rows
             .requests
@@ -251,6 +260,15 @@ impl Driven {
         };
         let travellers = (0..clients).map(traveller).collect();
         let mut totals = pace::run(&pace, travellers, progress)?;
+        self.keep_point(&pace, &totals, *managers);
+        if let (Rate::PerSecond(rate), Some(point)) = (rate, self.points.last_mut()) {
+            point.load = Load::Open {
+                rate: f64::from(rate),
+                arrivals: Arrivals::Jitter { share: 0.01 },
+                connections: u32::try_from(clients).expect("clients are at most 1,000"),
+                deadline_ns: None,
+            };
+        }
         self.rows.rates.push(RateRow::new(clients, rate, &totals));
         self.keep_lost(&mut totals);
         Ok(())
@@ -270,6 +288,11 @@ impl Driven {
         };
         let customers = self.stock.customers.len();
         Choice::new(rule, journeys, customers, client, config.seed)
+    }
+
+    fn keep_point(&mut self, pace: &Pace, totals: &Totals<Traveller>, managers: Managers) {
+        let point = point::point(&managers.to_string(), pace, totals, Vec::new());
+        self.points.push(point);
     }
 
     fn keep_lost(&mut self, totals: &mut Totals<Traveller>) {
@@ -309,11 +332,8 @@ impl Config {
 
     fn pace(&self, warm_up: Duration, duration: Duration) -> Pace {
         Pace {
-            address: self.address,
             threads: self.threads,
-            pipeline: 1,
-            warm_up,
-            duration,
+            ..Pace::closed(self.address, warm_up, duration)
         }
     }
 }

@@ -64,9 +64,47 @@ pub struct Point {
     pub verdict: Verdict,
 }
 
+impl Point {
+    /// A point of which nothing is known yet.
+    #[must_use]
+    pub fn blank(series: &str) -> Self {
+        Self {
+            series: series.to_owned(),
+            repeat: 0,
+            load: Load::Count {
+                users: 0,
+                requests: 0,
+            },
+            cores: None,
+            began_s: 0.0,
+            warm_up_s: 0.0,
+            window_s: 0.0,
+            throughput: 0.0,
+            throughput_interval: None,
+            response_interval: None,
+            p99_interval: None,
+            steady: Steady::default(),
+            times: Times::default(),
+            split: Split::default(),
+            operations: Vec::new(),
+            wholes: Vec::new(),
+            bins: Bins::default(),
+            connections_lost: 0,
+            connects_failed: 0,
+            planned: None,
+            censored: None,
+            resources: Resources::default(),
+            laws: Vec::new(),
+            validity: Vec::new(),
+            proof: Vec::new(),
+            verdict: Verdict::Fine,
+        }
+    }
+}
+
 /// The clocks of a request, over all operations: `due` is when it should have been sent, `ready`
 /// when the generator noticed, then `sent`, the answer's first byte, and `done`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// From due to done: what a user feels.
     pub response: Distribution,
@@ -74,12 +112,12 @@ pub struct Times {
     pub service: Distribution,
     /// From due, or from when its user was free for it, to ready: how late the generator was.
     pub lag: Distribution,
-    /// From ready to sent: for a connection, or for the socket to take more.
+    /// From due to sent, less the lag: for a connection, or for the socket to take more.
     pub wait: Distribution,
 }
 
 /// Parts of the mean response; they add up to it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Split {
     /// The user was still at what came before.
     pub backlog_ns: f64,
@@ -123,7 +161,7 @@ pub struct Whole {
 }
 
 /// The run in equal pieces from its start, warm-up included, all three of equal length.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bins {
     /// 100 ms, as a rule.
     pub width_ns: u64,
@@ -136,7 +174,7 @@ pub struct Bins {
 }
 
 /// Whether and from when on the run was steady.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
     pub steady: bool,
     /// The first bin of the window.

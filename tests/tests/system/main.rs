@@ -4,6 +4,7 @@ mod clients;
 mod crash;
 mod door;
 mod doors;
+mod games;
 mod program;
 mod storm;
 mod travel;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 use turnstile_published::{SATURATION, Times};
+use turnstile_result::Point;
 use turnstile_stats::{
     Summary,
     units::{Count, Nanos, PerSecond, to_float},
@@ -36,6 +37,9 @@ pub struct Report {
     pub rates: Vec<RateRow>,
     pub proof: Proof,
     pub verdict: Verdict,
+    /// The same rows for `run.json`.
+    #[serde(skip)]
+    pub points: Vec<Point>,
 }
 
 impl Report {
@@ -43,7 +47,7 @@ impl Report {
         config: &Config,
         machine: Machine,
         server: Option<Server>,
-        rows: Rows,
+        (rows, mut points): (Rows, Vec<Point>),
         proof: Proof,
     ) -> Self {
         let requests = rows.requests.iter().all(|row| row.sound);
@@ -55,7 +59,11 @@ impl Report {
         } else {
             Verdict::Invalid
         };
+        for point in &mut points {
+            point.proof = vec![proof.rule()];
+        }
         Self {
+            points,
             format: FORMAT,
             workload: "travel",
             generator: env!("CARGO_PKG_VERSION"),
