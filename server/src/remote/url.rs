@@ -40,7 +40,7 @@ impl FromStr for DatabaseUrl {
         let (scheme, rest) = text.split_once("://").ok_or(InvalidUrl)?;
         let kind = match scheme {
             "postgres" | "postgresql" => Kind::Postgres,
-            "mysql" | "mariadb" => Kind::MySql,
+            "mysql" => Kind::MySql,
             "redis" => Kind::Redis,
             _ => return Err(InvalidUrl),
         };
