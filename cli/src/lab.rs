@@ -9,6 +9,7 @@ mod games;
 mod notebook;
 mod pacing;
 mod pin;
+mod report;
 mod shown;
 mod subject;
 mod sweep;
@@ -63,6 +64,10 @@ pub(crate) enum Command {
     /// Laws that hold for every system are put to each point, and those that break one are named
     /// with the reason; the exit code is then 98. docs/lab-audit.md says which laws.
     Audit(audit::Arguments),
+    /// Shows a result that is there: as a page, a table or a text
+    Report(report::Arguments),
+    /// Lists the results that are there
+    Ls(report::Listing),
 }
 
 #[derive(Debug, Subcommand)]
@@ -148,6 +153,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Ls(arguments) => report::list(&arguments),
     }
 }
 

@@ -15,7 +15,8 @@ const WEBSOCKETS_PY: &str = "17.4";
 const NODE_REDIS: &str = "6.3.1";
 
 /// Programs that the tests start, with the Debian packages that bring them.
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 11] = [
+    ("chromium", "chromium"),
     ("curl", "curl"),
     ("redis-cli", "redis-tools"),
     ("redis-benchmark", "redis-tools"),

@@ -11,6 +11,7 @@ mod games;
 mod import;
 mod lab;
 mod process;
+mod report;
 mod roles;
 mod routes;
 mod tx;
