@@ -24,16 +24,18 @@ CREATE TABLE exchange.symbol (
     high bigint,
     issued numeric(20) NOT NULL DEFAULT 0,
     changes bigint NOT NULL DEFAULT 0,
+    open_orders integer NOT NULL DEFAULT 0,
     orders bigint NOT NULL DEFAULT 0,
     trades bigint NOT NULL DEFAULT 0,
     CHECK (price_scale >= 0 AND quantity_scale >= 0 AND price_scale + quantity_scale <= 8
-        AND low <= high AND issued >= 0)
+        AND low <= high AND issued >= 0 AND open_orders >= 0)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE exchange.symbol IS 'What is traded. Its row is locked by whatever touches its book';
 COMMENT ON COLUMN exchange.symbol.number IS 'In the order of creation, without gaps';
 COMMENT ON COLUMN exchange.symbol.worth IS 'Cash for one unit at one tick';
 COMMENT ON COLUMN exchange.symbol.issued IS 'All shares that were ever granted';
 COMMENT ON COLUMN exchange.symbol.changes IS 'Changes of the book so far';
+COMMENT ON COLUMN exchange.symbol.orders IS 'Orders accepted so far';
 
 CREATE TABLE exchange.account (
     number integer PRIMARY KEY,
@@ -46,6 +48,10 @@ CREATE TABLE exchange.account (
     CHECK (free >= 0 AND reserved >= 0)
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE exchange.account IS 'Whose cash: free, and reserved by open buy orders';
+
+CREATE TABLE exchange.cash_put_in (amount numeric(40) NOT NULL);
+COMMENT ON TABLE exchange.cash_put_in IS
+    'What was put in, less what was taken out: in pieces, so that nobody waits for the sum';
 
 CREATE TABLE exchange.position (
     account integer NOT NULL REFERENCES exchange.account,

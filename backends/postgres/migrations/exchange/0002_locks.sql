@@ -25,30 +25,6 @@ CREATE TYPE exchange.command AS (
     halted boolean
 );
 
--- Names that are not there yet cannot be locked. Whoever creates one excludes all who found one
--- missing.
-CREATE FUNCTION exchange.lock_creation(commands exchange.command[]) RETURNS void
-LANGUAGE plpgsql AS $$
-DECLARE
-    creates boolean;
-    missing boolean;
-BEGIN
-    SELECT bool_or(c.account IS NOT NULL AND a.number IS NULL AND c."do" = 'create_account'
-                OR c.symbol IS NOT NULL AND s.number IS NULL
-                   AND c."do" IN ('create_symbol', 'grant', 'order')),
-           bool_or(c.account IS NOT NULL AND a.number IS NULL
-                OR c.symbol IS NOT NULL AND s.number IS NULL)
-    INTO creates, missing
-    FROM unnest(commands) c
-    LEFT JOIN exchange.account a ON a.id = c.account
-    LEFT JOIN exchange.symbol s ON s.name = c.symbol;
-    IF creates THEN
-        PERFORM pg_advisory_xact_lock(exchange.creation());
-    ELSIF missing THEN
-        PERFORM pg_advisory_xact_lock_shared(exchange.creation());
-    END IF;
-END $$;
-
 CREATE FUNCTION exchange.creation() RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$ SELECT hashtextextended('exchange.creation', 0) $$;
 
@@ -164,17 +140,62 @@ BEGIN
     RETURN touched;
 END $$;
 
+-- Names that are not there yet cannot be locked. Whoever creates one excludes all who found one
+-- missing.
+CREATE FUNCTION exchange.lock_creation(commands exchange.command[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    creates boolean;
+BEGIN
+    SELECT bool_or(c.account IS NOT NULL AND a.number IS NULL AND c."do" = 'create_account'
+                OR c.symbol IS NOT NULL AND s.number IS NULL
+                   AND c."do" IN ('create_symbol', 'grant', 'order'))
+    INTO creates
+    FROM unnest(commands) c
+    LEFT JOIN exchange.account a ON a.id = c.account
+    LEFT JOIN exchange.symbol s ON s.name = c.symbol;
+    IF creates THEN
+        PERFORM pg_advisory_xact_lock(exchange.creation());
+    ELSE
+        PERFORM pg_advisory_xact_lock_shared(exchange.creation());
+    END IF;
+END $$;
+
 CREATE FUNCTION exchange.lock(at bigint, commands exchange.command[]) RETURNS integer[]
 LANGUAGE plpgsql AS $$
 DECLARE
-    own integer[];
+    c exchange.command;
+    keys bigint[] := '{}';
+    key bigint;
+    is_missing boolean := false;
+    own integer[] := '{}';
+    found_number integer;
     symbols integer[];
 BEGIN
-    PERFORM pg_advisory_xact_lock(hash)
-    FROM (SELECT DISTINCT hashtextextended(c.principal || ' ' || c.key, 0) AS hash
-          FROM unnest(commands) c WHERE c.key IS NOT NULL ORDER BY hash) AS keys;
-    PERFORM exchange.lock_creation(commands);
-    own := ARRAY(SELECT a.number FROM unnest(commands) c JOIN exchange.account a ON a.id = c.account);
+    FOREACH c IN ARRAY commands LOOP
+        IF c.key IS NOT NULL THEN
+            keys := keys || hashtextextended(c.principal || ' ' || c.key, 0);
+        END IF;
+        IF c.account IS NOT NULL THEN
+            SELECT number INTO found_number FROM exchange.account WHERE id = c.account;
+            is_missing := is_missing OR NOT FOUND;
+            own := own || found_number;
+        END IF;
+        IF c.symbol IS NOT NULL AND NOT is_missing THEN
+            PERFORM FROM exchange.symbol WHERE name = c.symbol;
+            is_missing := NOT FOUND;
+        END IF;
+    END LOOP;
+    IF cardinality(keys) > 0 THEN
+        FOR key IN SELECT DISTINCT hash FROM unnest(keys) AS hash ORDER BY hash LOOP
+            PERFORM pg_advisory_xact_lock(key);
+        END LOOP;
+    END IF;
+    IF is_missing THEN
+        PERFORM exchange.lock_creation(commands);
+        own := ARRAY(SELECT a.number
+                     FROM unnest(commands) n JOIN exchange.account a ON a.id = n.account);
+    END IF;
     symbols := exchange.symbols_of(at, commands, own);
     PERFORM FROM exchange.symbol WHERE number = ANY(symbols) ORDER BY number FOR NO KEY UPDATE;
     PERFORM FROM exchange.account

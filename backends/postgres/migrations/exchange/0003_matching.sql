@@ -11,13 +11,14 @@ CREATE TYPE exchange.wish AS (
 );
 
 -- What the book would do with it: the makers that it meets, in their order, with what it takes of
--- each, and those that it takes off; whether an order of its own account stops it.
+-- each, and those that it takes off; how many are filled by it; whether an order of its own account stops it.
 CREATE TYPE exchange.course AS (
     makers bigint[],
     accounts integer[],
     prices bigint[],
     parts bigint[],
     expired bigint[],
+    emptied integer,
     filled bigint,
     value numeric,
     stopped boolean
@@ -28,7 +29,7 @@ RETURNS exchange.course LANGUAGE plpgsql STABLE AS $$
 DECLARE
     wanted exchange.side := exchange.opposite(wish.side);
     worst bigint := exchange.rank(wanted, wish.price, listed);
-    course exchange.course := ROW('{}', '{}', '{}', '{}', '{}', 0, 0, false);
+    course exchange.course := ROW('{}', '{}', '{}', '{}', '{}', 0, 0, 0, false);
     part bigint;
     maker record;
 BEGIN
@@ -52,6 +53,7 @@ BEGIN
         course.prices := course.prices || maker.price;
         course.parts := course.parts || part;
         course.filled := course.filled + part;
+        course.emptied := course.emptied + (part = maker.open)::integer;
         course.value := course.value + maker.price::numeric * part * listed.worth;
     END LOOP;
     RETURN course;
@@ -81,7 +83,8 @@ BEGIN
     PERFORM exchange.reserve(o, -o.open);
     INSERT INTO exchange.cancel VALUES (o.id, o.open, reason, at);
     UPDATE exchange.open_order SET open = 0, ended = at WHERE id = o.id;
-    UPDATE exchange.symbol SET changes = changes + 1 WHERE number = o.symbol;
+    UPDATE exchange.symbol SET changes = changes + 1, open_orders = open_orders - 1
+    WHERE number = o.symbol;
 END $$;
 
 -- Expires what is due on these books, the earliest first. Says how many.
@@ -142,6 +145,7 @@ BEGIN
     END IF;
     UPDATE exchange.symbol SET
         changes = changes + cardinality(course.makers) + (o.open > 0)::integer,
+        open_orders = open_orders + (o.open > 0)::integer - course.emptied,
         trades = trades + cardinality(course.makers),
         orders = orders + is_new::integer
     WHERE number = o.symbol;

@@ -331,7 +331,8 @@ BEGIN
         RETURN answer;
     END IF;
     PERFORM exchange.reserve(o, -o.open);
-    UPDATE exchange.symbol SET changes = changes + 1 WHERE number = o.symbol;
+    UPDATE exchange.symbol SET changes = changes + 1, open_orders = open_orders - 1
+    WHERE number = o.symbol;
     o.quantity := o.quantity - o.open + wish.quantity;
     o.open := wish.quantity;
     o.price := wish.price;

@@ -30,6 +30,7 @@ BEGIN
         RETURN jsonb_build_object('full', jsonb_build_object('limit', 1 << 26));
     END IF;
     INSERT INTO exchange.account (number, id, free) VALUES (last + 1, c.account, cash);
+    INSERT INTO exchange.cash_put_in VALUES (cash);
     RETURN '"account_created"';
 END $$;
 
@@ -55,6 +56,7 @@ BEGIN
             jsonb_build_object('needed', cash, 'free', holder.free));
     END IF;
     UPDATE exchange.account SET free = free + sign * cash WHERE number = holder.number;
+    INSERT INTO exchange.cash_put_in VALUES (sign * cash);
     RETURN jsonb_build_object(CASE sign WHEN 1 THEN 'deposited' ELSE 'withdrawn' END,
         jsonb_build_object('cash', holder.free + sign * cash));
 END $$;

@@ -53,9 +53,10 @@ LANGUAGE sql STABLE AS $$
                  WHERE a.number >= greatest(first, 1) + most ORDER BY number LIMIT 1))
 $$;
 
-CREATE FUNCTION exchange.changes(at bigint, s exchange.symbol) RETURNS bigint
+-- Open orders of a symbol that are due.
+CREATE FUNCTION exchange.due(at bigint, s exchange.symbol) RETURNS bigint
 LANGUAGE sql STABLE AS $$
-    SELECT s.changes + count(*) FROM exchange.open_order o
+    SELECT count(*) FROM exchange.open_order o
     WHERE o.symbol = s.number AND o.until <= at AND o.ended IS NULL
 $$;
 
@@ -63,9 +64,8 @@ CREATE FUNCTION exchange.symbol_view(at bigint, s exchange.symbol) RETURNS jsonb
 LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object('symbol', s.name, 'price_scale', s.price_scale,
         'quantity_scale', s.quantity_scale, 'halted', s.halted, 'low', s.low, 'high', s.high,
-        'issued', s.issued, 'seq', exchange.changes(at, s),
-        'open_orders', (SELECT count(*) FROM exchange.open_order o
-                        WHERE o.symbol = s.number AND exchange.is_open(o, at)),
+        'issued', s.issued, 'seq', s.changes + exchange.due(at, s),
+        'open_orders', s.open_orders - exchange.due(at, s),
         'last_price', (SELECT price FROM exchange.exec e WHERE e.symbol = s.number
                        ORDER BY trade DESC LIMIT 1))
 $$;
@@ -198,7 +198,7 @@ BEGIN
         sides := jsonb_build_object('bids', exchange.levels(at, s.number, 'buy', most),
                                     'asks', exchange.levels(at, s.number, 'sell', most));
     END IF;
-    RETURN sides || jsonb_build_object('seq', exchange.changes(at, s),
+    RETURN sides || jsonb_build_object('seq', s.changes + exchange.due(at, s),
         'price_scale', s.price_scale, 'quantity_scale', s.quantity_scale);
 END $$;
 
@@ -229,20 +229,22 @@ BEGIN
         'price_scale', s.price_scale, 'quantity_scale', s.quantity_scale);
 END $$;
 
+-- Asked about once a second: nothing here reads more than a row for each symbol.
 CREATE FUNCTION exchange.ask_totals(at bigint) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_object(
-        'accounts', (SELECT count(*) FROM exchange.account),
-        'symbols', (SELECT count(*) FROM exchange.symbol),
-        'open_orders', (SELECT count(*) FROM exchange.open_order o WHERE exchange.is_open(o, at)),
-        'orders', (SELECT coalesce(sum(orders), 0) FROM exchange.symbol),
-        'trades', (SELECT coalesce(sum(trades), 0) FROM exchange.symbol),
-        'remembered', (SELECT count(*) FROM exchange.open_order o
-                       WHERE coalesce(o.ended, o.until) <= at
-                           AND coalesce(o.ended, o.until) > at - exchange.week()),
-        'cash', (SELECT coalesce(sum(free + reserved), 0) FROM exchange.account))
+        'accounts', (SELECT coalesce(max(number), 0) FROM exchange.account),
+        'symbols', all_symbols.count, 'orders', all_symbols.orders, 'trades', all_symbols.trades,
+        'open_orders', all_symbols.open - due.count,
+        'remembered', all_symbols.orders - all_symbols.open + due.count,
+        'cash', (SELECT coalesce(sum(amount), 0) FROM exchange.cash_put_in))
+    FROM (SELECT count(*), coalesce(sum(orders), 0) AS orders, coalesce(sum(trades), 0) AS trades,
+              coalesce(sum(open_orders), 0) AS open
+          FROM exchange.symbol) AS all_symbols,
+        (SELECT count(*) FROM exchange.open_order WHERE until <= at AND ended IS NULL) AS due
 $$;
 
--- Expires what is due and forgets old keys, so many of each at the most; says whether more is to do.
+-- Expires what is due, forgets old keys, so many of each at the most, and adds up what was put in;
+-- says whether more is to do.
 CREATE FUNCTION exchange.sweep(at bigint, most integer) RETURNS boolean LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -259,6 +261,11 @@ BEGIN
     WHERE number = ANY(exchange.accounts_of(at, '{}', '{}', symbols))
     ORDER BY number FOR NO KEY UPDATE;
     expired := exchange.expire(at, symbols);
+    IF (SELECT count(*) FROM exchange.cash_put_in) > most THEN
+        WITH pieces AS (DELETE FROM exchange.cash_put_in RETURNING amount)
+        INSERT INTO exchange.cash_put_in
+        SELECT sum(amount) FROM pieces HAVING count(*) > 0;
+    END IF;
     DELETE FROM exchange.answered WHERE (principal, key) IN (
         SELECT a.principal, a.key FROM exchange.answered a
         WHERE a.at <= sweep.at - exchange.day() ORDER BY a.at LIMIT most FOR UPDATE SKIP LOCKED);
