@@ -79,12 +79,17 @@ pub(crate) fn drive(work: Work, server: &Server, load: Load, turnstile: &Path) -
     }
 }
 
+/// The lab's exit code for a point that its checks refuse.
+const REFUSED: i32 = 98;
+
 /// Runs a generator to its end: what it printed, and the CPU time it used.
 pub(crate) fn run(command: &mut Command) -> Result<(String, Duration)> {
     let before = process::cpu_of_ended_children()?;
     let child = spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
     let output = child.wait_with_output()?;
-    ensure!(output.status.success(), "{command:?}: {}", output.status);
+    // The lab refuses points whose generator was busy all the time, which is what is measured here.
+    let fine = output.status.success() || output.status.code() == Some(REFUSED);
+    ensure!(fine, "{command:?}: {}", output.status);
     let cpu = process::cpu_of_ended_children()? - before;
     Ok((String::from_utf8(output.stdout)?, cpu))
 }

@@ -1,10 +1,13 @@
 //! What the process answers to the shell.
 //!
-//! 0: fine. 2: the command line or the configuration is wrong. 97: something was sold twice,
-//! lost or contradicted. 98: a measurement is invalid. 1: anything else. A server that a fault point
-//! ends answers 96.
+//! 0: fine. 2: the command line or the configuration is wrong. 96: a measurement did not become
+//! steady, or precise enough, in its time. 97: something was sold twice, lost or contradicted. 98: a
+//! measurement is invalid. 99: an objective was missed. 1: anything else. A server that a fault point
+//! ends answers 96, too.
 
 use std::fmt;
+
+use turnstile_result::Verdict;
 
 pub(crate) const USAGE: u8 = 2;
 pub(crate) const VIOLATION: u8 = 97;
@@ -24,6 +27,30 @@ impl Coded {
             code: USAGE,
             message,
         }
+    }
+
+    /// Of a measurement that ends with this verdict; nothing for a fine one.
+    pub(crate) fn of_verdict(verdict: Verdict) -> Option<Self> {
+        let message = match verdict {
+            Verdict::Fine => return None,
+            Verdict::Missed => "an objective was missed",
+            Verdict::Unsteady => "not steady, or not known well enough, within the time allowed",
+            Verdict::Invalid => "the run is invalid",
+            Verdict::Violated => "the server broke a promise",
+        };
+        Some(Self {
+            code: verdict.exit_code(),
+            message: message.to_owned(),
+        })
+    }
+
+    /// The same, with what more there is to say.
+    pub(crate) fn because(mut self, reason: &str) -> Self {
+        if !reason.is_empty() {
+            self.message.push_str(": ");
+            self.message.push_str(reason);
+        }
+        self
     }
 
     pub(crate) const fn violation(message: String) -> Self {

@@ -1,7 +1,12 @@
 //! `turnstile lab`: load, and the proof that the server stayed correct under it.
 
+mod audit;
 mod exchange;
 mod games;
+mod notebook;
+mod pacing;
+mod report;
+mod shown;
 mod travel;
 
 use std::{
@@ -19,8 +24,12 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use turnstile_load::{Verdict, pace::Progress, rooms, rush};
+use turnstile_load::{Verdict, pace::Progress, resources::Watched, rooms, rush};
+use turnstile_result as result;
 use turnstile_stats::units::{Count, PerSecond};
+
+use notebook::{Notebook, Output};
+use pacing::Pacing;
 
 use crate::{
     child::{Doors, Server},
@@ -35,9 +44,18 @@ const PROPERTY: &str = "bench";
 pub(crate) enum Command {
     /// Drives one service
     #[command(subcommand)]
-    Run(Run),
+    Run(Box<Run>),
     /// Many clients want few rooms at the same instant: each room must be sold once
     Rush(RushArguments),
+    /// Looks for figures in a table that cannot be: whoever measured them, with whatever tool
+    ///
+    /// Laws that hold for every system are put to each point, and those that break one are named
+    /// with the reason; the exit code is then 98. docs/lab-audit.md says which laws.
+    Audit(audit::Arguments),
+    /// Shows a result that is there: as a page, a table or a text
+    Report(report::Arguments),
+    /// Lists the results that are there
+    Ls(report::Listing),
 }
 
 #[derive(Debug, Subcommand)]
@@ -83,24 +101,13 @@ struct Target {
 pub(crate) struct RoomsArguments {
     #[command(flatten)]
     target: Target,
-    /// Connections, each a guest who waits for the answer before the next request
-    #[arg(short, long, default_value = "50")]
-    connections: NonZeroUsize,
-    /// How long to measure, such as 10s or 500ms
-    #[arg(short, long, default_value = "10s", value_parser = duration)]
-    duration: Duration,
-    /// How long to warm up before that
-    #[arg(long, default_value = "1s", value_parser = duration)]
-    warm_up: Duration,
+    #[command(flatten)]
+    pacing: Pacing,
+    #[command(flatten)]
+    output: Output,
     /// Shares of the operations
     #[arg(long, default_value = "book=70,cancel=30")]
     mix: rooms::Mix,
-    /// Requests under way on each connection
-    #[arg(short = 'P', long, default_value = "1")]
-    pipeline: NonZeroUsize,
-    /// The same seed sends the same requests
-    #[arg(long, default_value = "1")]
-    seed: u64,
 }
 
 #[derive(Args, Debug)]
@@ -117,32 +124,44 @@ pub(crate) struct RushArguments {
 
 pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
-        Command::Run(Run::Rooms(arguments)) => run_rooms(&arguments),
-        Command::Run(Run::Exchange(arguments)) => exchange::run(&arguments),
-        Command::Run(Run::Games(arguments)) => games::run(&arguments),
-        Command::Run(Run::Travel(arguments)) => travel::run(&arguments),
+        Command::Run(run) => match *run {
+            Run::Rooms(arguments) => run_rooms(&arguments),
+            Run::Exchange(arguments) => exchange::run(&arguments),
+            Run::Games(arguments) => games::run(&arguments),
+            Run::Travel(arguments) => travel::run(&arguments),
+        },
         Command::Rush(arguments) => run_rush(&arguments),
+        Command::Audit(arguments) => audit::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Ls(arguments) => report::list(&arguments),
     }
 }
 
 fn run_rooms(arguments: &RoomsArguments) -> anyhow::Result<()> {
+    let threads = arguments.target.threads.get();
+    let pacing = &arguments.pacing;
+    // What makes no sense is told before a server is started.
+    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
     let driven = Driven::of(&arguments.target)?;
+    let target = driven.target();
+    let mut asked = notebook::asked("run", "rooms", target, Some(pacing), threads);
+    asked
+        .settings
+        .insert("mix".to_owned(), arguments.mix.to_string());
+    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
     let config = rooms::Config {
-        address: driven.address,
-        users: arguments.connections.get(),
-        threads: arguments.target.threads.get(),
-        pipeline: arguments.pipeline.get(),
-        warm_up: arguments.warm_up,
-        duration: arguments.duration,
+        pace: pacing.pace(driven.address, threads)?,
+        users: pacing.connections.get(),
         mix: arguments.mix,
-        seed: arguments.seed,
         property: PROPERTY.to_owned(),
     };
-    let line = ProgressLine::new();
-    let report = rooms::run(&config, &mut |progress| line.show(progress))?;
-    line.finish();
+    let began = notebook.begin(None);
+    let report = rooms::run(&config, &mut |progress| notebook.watch(progress))?;
+    notebook.keep(report.point.clone(), &config.pace, began);
+    notebook.server(Some(server(&report.server)));
     driven.stop()?;
-    conclude(&report, report.verdict(), arguments.target.json.as_deref())
+    tell(&report, arguments.target.json.as_deref())?;
+    notebook.finish()
 }
 
 fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
@@ -153,9 +172,9 @@ fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
         arguments.clients.get(),
         arguments.target.threads.get(),
     );
-    let line = ProgressLine::new();
+    let line = ProgressLine::new(false);
     let report = rush::run(&config, &mut |progress| line.show(progress))?;
-    line.finish();
+    line.clear();
     driven.stop()?;
     conclude(&report, report.verdict(), arguments.target.json.as_deref())
 }
@@ -194,6 +213,22 @@ impl Driven {
         })
     }
 
+    /// For `run.json`.
+    fn target(&self) -> result::Target {
+        result::Target {
+            address: self.address.to_string(),
+            own: self.own.is_some(),
+        }
+    }
+
+    /// The server's process, where it can be found.
+    fn watched(&self) -> Vec<Watched> {
+        match &self.own {
+            Some(own) => vec![watched(own)],
+            None => listening(self.address),
+        }
+    }
+
     fn stop(self) -> anyhow::Result<()> {
         self.own.map_or(Ok(()), Server::stop)
     }
@@ -209,18 +244,36 @@ fn own_server(doors: Doors) -> anyhow::Result<Server> {
     Ok(server)
 }
 
+fn watched(server: &Server) -> Watched {
+    Watched {
+        role: "server".to_owned(),
+        pid: server.pid(),
+    }
+}
+
+/// The process that listens at an address of this machine, if it may be seen.
+fn listening(address: SocketAddr) -> Vec<Watched> {
+    let pid = turnstile_load::resources::listener(address);
+    let role = "server".to_owned();
+    pid.map(|pid| Watched { role, pid }).into_iter().collect()
+}
+
+/// What a server has said of itself, for `run.json`.
+fn server(said: &rooms::Server) -> result::Server {
+    result::Server {
+        version: said.version.clone(),
+        durability: said.durability.clone(),
+        back_end: "embedded".to_owned(),
+    }
+}
+
 /// Prints and writes the result; an unproven one is an error with its own exit code.
 fn conclude<R: Display + serde::Serialize>(
     report: &R,
     verdict: Verdict,
     json: Option<&Path>,
 ) -> anyhow::Result<()> {
-    terminal::line(report)?;
-    if let Some(path) = json {
-        let shown = || path.display().to_string();
-        let file = File::create(path).with_context(shown)?;
-        serde_json::to_writer_pretty(BufWriter::new(file), report).with_context(shown)?;
-    }
+    tell(report, json)?;
     match verdict {
         Verdict::Fine => Ok(()),
         Verdict::Invalid => Err(Coded::invalid("the run is invalid".to_owned()).into()),
@@ -228,13 +281,31 @@ fn conclude<R: Display + serde::Serialize>(
     }
 }
 
+/// Prints what a workload says of its run, and writes it where it was asked for.
+fn tell<R: Display + serde::Serialize>(report: &R, json: Option<&Path>) -> anyhow::Result<()> {
+    terminal::line(report)?;
+    json.map_or(Ok(()), |path| write_json(report, path))
+}
+
+fn write_json(result: &impl serde::Serialize, path: &Path) -> anyhow::Result<()> {
+    let shown = || path.display().to_string();
+    let file = File::create(path).with_context(shown)?;
+    serde_json::to_writer_pretty(BufWriter::new(file), result).with_context(shown)
+}
+
 /// One line on a terminal, nothing elsewhere.
+#[derive(Debug)]
 struct ProgressLine(ProgressBar);
 
 impl ProgressLine {
-    fn new() -> Self {
+    fn new(quiet: bool) -> Self {
         let style = ProgressStyle::with_template("{msg}").expect("the template is well formed");
-        Self(ProgressBar::new_spinner().with_style(style))
+        let bar = if quiet {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::new_spinner()
+        };
+        Self(bar.with_style(style))
     }
 
     fn show(&self, progress: &Progress) {
@@ -253,7 +324,7 @@ impl ProgressLine {
         self.0.set_message(text);
     }
 
-    fn finish(self) {
+    fn clear(&self) {
         self.0.finish_and_clear();
     }
 }

@@ -160,6 +160,15 @@ impl Output {
         self.released = self.released.max(self.sealed);
     }
 
+    /// So many bytes of what waits for its group may be sent before it.
+    pub(crate) const fn release_ahead(&mut self, bytes: usize) {
+        self.released += bytes;
+        assert!(
+            self.released <= self.bytes.len(),
+            "only what is there is sent"
+        );
+    }
+
     /// Everything so far is durable and may be sent.
     pub(crate) const fn release(&mut self) {
         self.released = self.bytes.len();
@@ -189,6 +198,13 @@ impl Output {
             self.forget_sent();
         }
         Ok(count)
+    }
+
+    /// Gives back the memory when nothing is owed.
+    pub(crate) fn rest(&mut self) {
+        if self.bytes.is_empty() {
+            self.bytes = Vec::new();
+        }
     }
 
     fn forget_sent(&mut self) {
@@ -277,6 +293,22 @@ mod tests {
         assert_eq!((output.owed(), output.held()), (5, 5));
         output.release();
         assert_eq!(send(&mut output), "first,second,third");
+    }
+
+    #[test]
+    fn what_need_not_wait_is_sent_ahead_of_its_group() {
+        let mut output = Output::default();
+        let mut socket = Narrow {
+            taken: Vec::new(),
+            room: usize::MAX,
+        };
+        output.tail().extend_from_slice(b"soft,firm");
+        output.release_ahead(5);
+        output.flush(&mut socket).unwrap();
+        assert_eq!((&socket.taken[..], output.held()), (&b"soft,"[..], 4));
+        output.release();
+        output.flush(&mut socket).unwrap();
+        assert_eq!((&socket.taken[..], output.owed()), (&b"soft,firm"[..], 0));
     }
 
     #[test]

@@ -167,8 +167,8 @@ impl FaultPoints {
         let desk = parcel.desk;
         match content(parcel) {
             Some((xid, Kind::Vote)) => {
-                let awaited = awaited(travel, xid);
-                if awaited.sole() == Some(desk) {
+                let (awaited, is_asking) = awaited(travel, xid);
+                if awaited.sole() == Some(desk) && !is_asking {
                     self.reach(Who::Middleware, BEFORE_DECIDING);
                 }
                 return awaited.contains(desk);
@@ -283,7 +283,7 @@ impl FaultPoints {
 const fn content(parcel: &Parcel) -> Option<(Xid, Kind)> {
     match &parcel.body {
         Body::Request(Some(Request { xid, order })) => match order {
-            Order::Prepare => Some((*xid, Kind::Ask)),
+            Order::Prepare | Order::Finish { .. } => Some((*xid, Kind::Ask)),
             Order::Commit | Order::Abort => Some((*xid, Kind::Decision)),
             Order::Operate { .. } | Order::CommitAlone | Order::Forget => None,
         },
@@ -295,14 +295,17 @@ const fn content(parcel: &Parcel) -> Option<(Xid, Kind)> {
     }
 }
 
-/// The desks whose votes are missing.
-fn awaited(travel: &Travel, xid: Xid) -> Desks {
+/// The desks whose votes are missing, and whether others are still to be asked for theirs.
+fn awaited(travel: &Travel, xid: Xid) -> (Desks, bool) {
     let query = Query::Transaction { xid };
-    match travel.query(Timestamp(0), &Principal::local(), &query) {
-        Answer::Transaction(Some(view)) if view.state == TransactionState::Preparing => {
-            view.awaited
-        }
-        _ => Desks::NONE,
+    let Answer::Transaction(Some(view)) = travel.query(Timestamp(0), &Principal::local(), &query)
+    else {
+        return (Desks::NONE, false);
+    };
+    match view.state {
+        TransactionState::Preparing => (view.awaited, false),
+        TransactionState::Active | TransactionState::Waiting => (view.touched, true),
+        _ => (Desks::NONE, false),
     }
 }
 

@@ -30,6 +30,15 @@ pub struct Peers {
     pub fault_points: bool,
 }
 
+/// What was put on a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Put {
+    /// How many parcels.
+    pub(crate) count: u64,
+    /// How many bytes, from the first on, need not wait for the open group.
+    pub(crate) ahead: usize,
+}
+
 /// One line as its end here sees it.
 ///
 /// A line outlives its connections. With each new one, and with each new life of either end,
@@ -115,17 +124,18 @@ impl Route {
         if self.is_met { self.place } else { None }
     }
 
-    /// Appends what is to be sent, about as much as there is room for. Answers how many parcels.
+    /// Appends what is to be sent, about as much as there is room for.
     pub(crate) fn put(
         &mut self,
         (travel, fault_points): (&Travel, &mut FaultPoints),
         (desk, now): (Desk, Instant),
         room: usize,
         out: &mut Vec<u8>,
-    ) -> u64 {
+    ) -> Put {
         let mut greets = self.turns_over(travel, desk, now);
-        let end = out.len().saturating_add(room);
-        let mut count = 0;
+        let begin = out.len();
+        let end = begin.saturating_add(room);
+        let (mut count, mut ahead, mut waits) = (0, 0, false);
         while out.len() < end {
             let parcels = travel.parcels(desk, self.sent, POST_BATCH);
             if parcels.is_empty() {
@@ -134,8 +144,12 @@ impl Route {
             for parcel in parcels {
                 self.sent = parcel.number;
                 fault_points.put(&parcel);
+                waits |= parcel.waits_for_its_group();
                 put_parcel(out, parcel);
                 count += 1;
+                if !waits {
+                    ahead = out.len() - begin;
+                }
             }
         }
         greets &= count == 0;
@@ -147,7 +161,7 @@ impl Route {
             put_parcel(out, greeting);
             count += 1;
         }
-        count
+        Put { count, ahead }
     }
 
     /// Begins anew when a life or a period is over. Answers whether the peer is to hear something,

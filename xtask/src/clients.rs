@@ -15,11 +15,14 @@ const WEBSOCKETS_PY: &str = "17.4";
 const NODE_REDIS: &str = "6.3.1";
 
 /// Programs that the tests start, with the Debian packages that bring them.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 11] = [
+    ("chromium", "chromium"),
     ("curl", "curl"),
     ("redis-cli", "redis-tools"),
     ("redis-benchmark", "redis-tools"),
     ("redis-server", "redis-server"),
+    ("pg_ctlcluster", "postgresql"),
+    ("mariadbd", "mariadb-server"),
     ("python3", "python3-venv"),
     ("node", "nodejs"),
     ("npm", "npm"),

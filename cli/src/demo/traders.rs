@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, time::Duration};
 
 use anyhow::Context as _;
-use turnstile_load::exchange;
+use turnstile_load::{exchange, pace::Pace};
 use turnstile_stats::units::Count;
 
 use crate::{child::Server, exit::Coded, lab, terminal::Table};
@@ -28,16 +28,16 @@ impl Traders {
     pub(super) fn lose(server: Server, duration: Duration, seed: u64) -> anyhow::Result<Self> {
         let config = exchange::Config {
             door: exchange::Door::Xml,
-            address: xml(&server)?,
+            pace: Pace {
+                threads: lab::default_threads().get(),
+                pipeline: PIPELINE,
+                seed,
+                ..Pace::closed(xml(&server)?, Duration::ZERO, duration)
+            },
             proof: Some(server.resp()),
             users: TRADERS,
-            threads: lab::default_threads().get(),
-            pipeline: PIPELINE,
-            warm_up: Duration::ZERO,
-            duration,
             symbols: SYMBOLS,
             one_shot: None,
-            seed,
         };
         let mut server = Some(server);
         let mut killed: io::Result<()> = Ok(());
@@ -59,8 +59,12 @@ impl Traders {
     /// # Errors
     /// Something that was acknowledged is not there, or something is too much: a violation.
     pub(super) fn check(self, server: &Server, table: &mut Table) -> anyhow::Result<()> {
-        let config = exchange::Config {
+        let pace = Pace {
             address: xml(server)?,
+            ..self.config.pace
+        };
+        let config = exchange::Config {
+            pace,
             proof: Some(server.resp()),
             ..self.config
         };

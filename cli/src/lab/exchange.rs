@@ -3,9 +3,16 @@
 use std::{net::SocketAddr, num::NonZeroUsize, time::Duration};
 
 use clap::{Args, ValueEnum};
-use turnstile_load::exchange;
+use turnstile_load::{exchange, pace::Length, resources::Watched};
+use turnstile_result as result;
 
-use super::{ProgressLine, Target, conclude, duration, own_server};
+use super::{
+    Target, listening,
+    notebook::{self, Notebook, Output},
+    own_server,
+    pacing::Pacing,
+    server, tell, watched,
+};
 use crate::{
     child::{Doors, Server},
     exit::Coded,
@@ -25,28 +32,17 @@ pub(crate) struct Arguments {
     /// into: without it only what the orders' statuses tell is proven
     #[arg(long, value_name = "ADDR")]
     xml: Option<SocketAddr>,
-    /// Connections, each a trader who waits for the answer before the next request
-    #[arg(short, long, default_value = "50")]
-    connections: NonZeroUsize,
-    /// How long to measure, such as 10s or 500ms
-    #[arg(short, long, default_value = "10s", value_parser = duration)]
-    duration: Duration,
-    /// How long to warm up before that
-    #[arg(long, default_value = "1s", value_parser = duration)]
-    warm_up: Duration,
-    /// Requests under way on each connection
-    #[arg(short = 'P', long, default_value = "1")]
-    pipeline: NonZeroUsize,
+    #[command(flatten)]
+    pacing: Pacing,
+    #[command(flatten)]
+    output: Output,
     /// Instead: so many traders, each of whom connects, sends one order, waits for the answer and
     /// goes; --connections of them at a time. The time of all of them is told
-    #[arg(long, value_name = "TRADERS", conflicts_with_all = ["duration", "warm_up", "pipeline"])]
+    #[arg(long, value_name = "TRADERS", conflicts_with_all = ["duration", "warm_up", "pipeline", "rate", "think", "stages"])]
     one_shot: Option<NonZeroUsize>,
     /// Symbols, each with a book of its own: 1 to 1000
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     symbols: u16,
-    /// The same seed sends the same requests
-    #[arg(long, default_value = "1")]
-    seed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -65,29 +61,60 @@ struct Driven {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let (pacing, threads) = (&arguments.pacing, arguments.target.threads.get());
+    // What makes no sense is told before a server is started.
+    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
     let driven = Driven::of(arguments)?;
     let one_shot = arguments.one_shot;
-    let config = exchange::Config {
+    let mut config = exchange::Config {
         door: driven.door,
-        address: driven.address,
+        pace: pacing.pace(driven.address, threads)?,
         proof: driven.proof,
-        users: one_shot.unwrap_or(arguments.connections).get(),
-        threads: arguments.target.threads.get(),
-        pipeline: arguments.pipeline.get(),
-        warm_up: one_shot.map_or(arguments.warm_up, |_| Duration::ZERO),
-        duration: one_shot.map_or(arguments.duration, |_| PATIENCE),
-        one_shot: one_shot.map(|_| arguments.connections.get()),
+        users: one_shot.unwrap_or(pacing.connections).get(),
+        one_shot: one_shot.map(|_| pacing.connections.get()),
         symbols: usize::from(arguments.symbols),
-        seed: arguments.seed,
     };
-    let line = ProgressLine::new();
-    let report = exchange::run(&config, &mut |progress| line.show(progress))?;
-    line.finish();
+    if one_shot.is_some() {
+        config.pace.length = Length::Fixed {
+            warm_up: Duration::ZERO,
+            duration: PATIENCE,
+        };
+    }
+    let mut asked = notebook::asked("run", "exchange", driven.target(), Some(pacing), threads);
+    asked.settings.extend([
+        (
+            "door".to_owned(),
+            format!("{:?}", arguments.door).to_lowercase(),
+        ),
+        ("symbols".to_owned(), arguments.symbols.to_string()),
+    ]);
+    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
+    let began = notebook.begin(None);
+    let report = exchange::run(&config, &mut |progress| notebook.watch(progress))?;
+    notebook.keep(report.point.clone(), &config.pace, began);
+    notebook.server(report.server.as_ref().map(server));
     driven.own.map_or(Ok(()), Server::stop)?;
-    conclude(&report, report.verdict(), arguments.target.json.as_deref())
+    tell(&report, arguments.target.json.as_deref())?;
+    notebook.finish()
 }
 
 impl Driven {
+    /// For `run.json`.
+    fn target(&self) -> result::Target {
+        result::Target {
+            address: self.address.to_string(),
+            own: self.own.is_some(),
+        }
+    }
+
+    /// The server's process, where it can be found.
+    fn watched(&self) -> Vec<Watched> {
+        match &self.own {
+            Some(own) => vec![watched(own)],
+            None => listening(self.address),
+        }
+    }
+
     /// The server that was named, or one of our own.
     fn of(arguments: &Arguments) -> anyhow::Result<Self> {
         let (resp, xml) = (arguments.target.resp, arguments.xml);

@@ -4,8 +4,13 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 use turnstile_load::travel::{self, Contention, Experiment, Managers, Processes, Rate};
+use turnstile_result as result;
 
-use super::{ProgressLine, conclude, default_threads, duration, own_server};
+use super::{
+    default_threads, duration,
+    notebook::{self, Notebook, Output},
+    own_server, server, tell,
+};
 use crate::{
     child::{Company, Doors, Server},
     exit::Coded,
@@ -70,6 +75,8 @@ pub(crate) struct Arguments {
     /// exponent, from 0 to 10, instead of the rule that keeps clients apart
     #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
     zipf: Option<f64>,
+    #[command(flatten)]
+    output: Output,
     /// The same seed chooses the same journeys at the same instants
     #[arg(long, default_value = "1")]
     seed: u64,
@@ -123,11 +130,19 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         experiment,
         seed: arguments.seed,
     };
-    let line = ProgressLine::new();
-    let report = travel::run(&config, &mut |progress| line.show(progress))?;
-    line.finish();
+    let target = result::Target {
+        address: address.to_string(),
+        own: driven.own().is_some(),
+    };
+    let mut asked = notebook::asked("run", "travel", target, None, config.threads);
+    asked.seed = arguments.seed;
+    let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
+    let report = travel::run(&config, &mut |progress| notebook.watch(progress))?;
+    notebook.keep_all(&report.points, config.threads);
+    notebook.server(report.server.as_ref().map(server));
     driven.stop()?;
-    conclude(&report, report.verdict(), arguments.json.as_deref())
+    tell(&report, arguments.json.as_deref())?;
+    notebook.finish()
 }
 
 impl Driven {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod audit;
 mod config;
 mod demo;
 mod dev;
@@ -10,6 +11,7 @@ mod games;
 mod import;
 mod lab;
 mod process;
+mod report;
 mod roles;
 mod routes;
 mod tx;

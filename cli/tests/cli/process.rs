@@ -17,6 +17,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// The binary, in an environment without settings of the person who runs the tests.
 pub(crate) fn turnstile() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_turnstile"));
+    // Results of the lab go to a folder here, unless a test names another.
+    command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     command.env_remove("RUST_LOG").stdin(Stdio::null());
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("TURNSTILE__") {

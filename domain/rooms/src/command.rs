@@ -63,3 +63,22 @@ pub enum Command<'a> {
     /// Cancels a booking; only with the id number that booked it.
     Cancel { booking: Reference, id: GuestId },
 }
+
+impl Command<'_> {
+    /// The word for what it asks, in metrics and where a back end does not offer it.
+    #[must_use]
+    pub const fn operation(&self) -> &'static str {
+        match self {
+            Self::AddProperty { .. } => "add_property",
+            Self::AddRoom { .. } => "add_room",
+            Self::WithdrawRoom { .. } => "withdraw_room",
+            Self::StopSell { .. } => "stop_sell",
+            Self::Book { .. } => "book",
+            Self::Hold { .. } => "hold",
+            Self::Extend { .. } => "extend",
+            Self::Confirm { .. } => "confirm",
+            Self::Release { .. } => "release",
+            Self::Cancel { .. } => "cancel",
+        }
+    }
+}

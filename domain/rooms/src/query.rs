@@ -57,6 +57,23 @@ pub enum Query {
     Totals,
 }
 
+impl Query {
+    /// The word for what it asks, in metrics and where a back end does not offer it.
+    #[must_use]
+    pub const fn operation(&self) -> &'static str {
+        match self {
+            Self::LookUp { .. } => "look_up",
+            Self::List { .. } => "list",
+            Self::Guest { .. } => "guest",
+            Self::Holds { .. } => "holds",
+            Self::Availability { .. } => "availability",
+            Self::Explain { .. } => "explain",
+            Self::Properties { .. } => "properties",
+            Self::Totals => "totals",
+        }
+    }
+}
+
 /// What is answered to a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {

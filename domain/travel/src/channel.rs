@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use turnstile_types::Timestamp;
+
 use crate::{Desk, Report, Request, limits};
 
 /// What travels between two processes, as often as it takes.
@@ -28,6 +30,15 @@ pub enum Body {
 }
 
 impl Parcel {
+    /// Whether it must not be sent before the open group is durable. What a desk reports need not
+    /// wait for the promises of others: if a crash takes their group, it takes this desk's life, and
+    /// with it the transaction of which it reports. A request may be about an xid that such a group
+    /// promises.
+    #[must_use]
+    pub fn waits_for_its_group(&self) -> bool {
+        self.is_firm() || matches!(self.body, Body::Request(_))
+    }
+
     /// Whether it must be durable before it is sent: the first of a life always is.
     #[must_use]
     pub fn is_firm(&self) -> bool {
@@ -62,6 +73,11 @@ pub(crate) struct Channel<M> {
     pub(crate) received: u64,
     pub(crate) sent: u64,
     pub(crate) unacknowledged: VecDeque<M>,
+    /// What nobody waits for: it goes with the next firm message, and so with a sync that is needed
+    /// anyway.
+    pub(crate) postponed: Vec<M>,
+    /// When it goes at the latest, if there is something.
+    pub(crate) due: Option<Timestamp>,
 }
 
 /// What is to be done with a parcel that came.
@@ -81,6 +97,8 @@ impl<M: Message> Channel<M> {
             received: 0,
             sent: 0,
             unacknowledged: VecDeque::new(),
+            postponed: Vec::new(),
+            due: None,
         }
     }
 
@@ -107,12 +125,44 @@ impl<M: Message> Channel<M> {
         true
     }
 
-    /// Puts a message on the line. Says whether its parcel will be firm.
+    /// Puts a message on the line, and what was postponed behind a firm one. Says whether its parcel
+    /// will be firm.
     pub(crate) fn send(&mut self, message: M) -> bool {
-        self.sent += 1;
-        let firm = is_firm(self.sent, &message);
-        self.unacknowledged.push_back(message);
+        let firm = is_firm(self.sent + 1, &message);
+        self.put(message);
+        if firm {
+            self.hurry();
+        }
         firm
+    }
+
+    /// Keeps a message until a firm one goes, until that instant, or until there are too many. Says
+    /// whether something firm goes now.
+    pub(crate) fn postpone(&mut self, message: M, due: Timestamp) -> bool {
+        self.postponed.push(message);
+        self.due.get_or_insert(due);
+        self.postponed.len() >= limits::POSTPONED_MAX && self.hurry()
+    }
+
+    /// Puts on the line what was postponed. Says whether a parcel of it will be firm.
+    pub(crate) fn hurry(&mut self) -> bool {
+        self.due = None;
+        let mut firm = false;
+        for message in std::mem::take(&mut self.postponed) {
+            firm |= is_firm(self.sent + 1, &message);
+            self.put(message);
+        }
+        firm
+    }
+
+    fn put(&mut self, message: M) {
+        self.sent += 1;
+        self.unacknowledged.push_back(message);
+    }
+
+    /// Whether everything that was to be said has been taken.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.unacknowledged.is_empty() && self.postponed.is_empty()
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -162,5 +212,69 @@ impl<M: Message> Channel<M> {
             received: self.received,
             body,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Say, Vote, Xid};
+
+    const DUE: Timestamp = Timestamp(100);
+
+    fn report(xid: u64, say: Say) -> Report {
+        Report { xid: Xid(xid), say }
+    }
+
+    fn ended(xid: u64) -> Report {
+        report(xid, Say::Ended { committed: true })
+    }
+
+    /// A line in use, on which this many reports are postponed.
+    fn postponing(count: u64) -> Channel<Report> {
+        let mut line = Channel::new();
+        line.send(report(0, Say::Gone));
+        for xid in 1..=count {
+            assert!(!line.postpone(ended(xid), Timestamp(DUE.0 + xid - 1)));
+        }
+        line
+    }
+
+    /// The transactions of which the line says something, in order.
+    fn said(line: &Channel<Report>) -> Vec<u64> {
+        let said = line.unacknowledged.iter();
+        said.map(|report| report.xid.0).collect()
+    }
+
+    #[test]
+    fn what_is_postponed_goes_behind_the_next_firm_message_only() {
+        let mut line = postponing(2);
+        assert!(!line.send(report(8, Say::Gone)));
+        assert_eq!((said(&line), line.due), (vec![0, 8], Some(DUE)));
+        assert!(line.send(report(9, Say::Voted(Vote::Yes))));
+        assert_eq!((said(&line), line.due), (vec![0, 8, 9, 1, 2], None));
+    }
+
+    #[test]
+    fn what_is_postponed_goes_when_there_is_too_much_of_it_and_when_it_is_hurried() {
+        let last = u64::try_from(limits::POSTPONED_MAX).unwrap();
+        let mut line = postponing(last - 1);
+        assert!(!line.is_at_rest());
+        assert!(line.postpone(ended(last), DUE));
+        assert_eq!(said(&line), (0..=last).collect::<Vec<_>>());
+        let mut line = postponing(1);
+        assert!(line.hurry());
+        assert_eq!((said(&line), line.due), (vec![0, 1], None));
+        assert!(!line.hurry(), "nothing is left");
+    }
+
+    #[test]
+    fn a_new_life_forgets_what_was_postponed() {
+        let mut line = postponing(1);
+        assert!(line.meets(1));
+        assert_eq!((line.is_at_rest(), line.due), (true, None));
+        let mut line = postponing(1);
+        line.renew();
+        assert_eq!((line.is_at_rest(), line.due), (true, None));
     }
 }

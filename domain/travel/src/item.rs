@@ -253,6 +253,12 @@ impl Desks {
         Self(!self.0 & Self::ALL.0)
     }
 
+    /// Those of them that are not among the others.
+    #[must_use]
+    pub const fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+
     /// The one desk, when there is just one.
     #[must_use]
     pub fn sole(self) -> Option<Desk> {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
 
 use crate::{
-    Answer, Command, Desk, Event, EventKind, Outcome, Query, Report, Request, Settings,
+    Answer, Command, Desk, Event, EventKind, Outcome, Query, Report, Request, Say, Settings,
     channel::Channel,
     check,
     coordinator::{Coordinator, Moment},
@@ -57,7 +57,7 @@ pub struct Travel {
 }
 
 /// What a snapshot begins with: the machine and the version of the form.
-const MAGIC: &[u8; 8] = b"travel\0\x01";
+const MAGIC: &[u8; 8] = b"travel\0\x02";
 
 impl Machine for Travel {
     type Command<'a> = Command;
@@ -106,9 +106,10 @@ impl Machine for Travel {
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {
-        let desks = self
-            .distant_desks()
-            .filter_map(|desk| self.abandoned_at(desk));
+        let desks = self.distant_desks().flat_map(|desk| {
+            let postponed = self.to_coordinator.at(desk).due;
+            self.abandoned_at(desk).into_iter().chain(postponed)
+        });
         desks.chain(self.coordinator.next_deadline()).min()
     }
 
@@ -195,14 +196,11 @@ impl Travel {
     pub fn is_at_rest(&self) -> bool {
         self.coordinator.transactions.is_empty()
             && Desk::ALL.into_iter().all(|desk| self.is_idle(desk))
-            && self
-                .to_desks
-                .iter()
-                .all(|(_, line)| line.unacknowledged.is_empty())
+            && self.to_desks.iter().all(|(_, line)| line.is_at_rest())
             && self
                 .to_coordinator
                 .iter()
-                .all(|(_, line)| line.unacknowledged.is_empty())
+                .all(|(_, line)| line.is_at_rest())
     }
 
     /// Whether nothing is open at the desk.
@@ -239,6 +237,10 @@ impl Travel {
         for desk in self.distant_desks() {
             if self.abandoned_at(desk).is_some_and(|at| at <= context.now) {
                 self.desks.at_mut(desk).abandon();
+            }
+            let line = self.to_coordinator.at_mut(desk);
+            if line.due.is_some_and(|at| at <= context.now) {
+                self.promised |= line.hurry();
             }
         }
     }
@@ -284,14 +286,21 @@ impl Travel {
             line.renew();
             return self.restate(desk);
         }
-        self.promised |= line.send(report);
+        // What the coordinator has decided itself, it can wait to hear again.
+        let is_echo = matches!(report.say, Say::Ended { committed: true })
+            && !self.desks.at(desk).settled.contains_key(&report.xid);
+        self.promised |= if is_echo {
+            line.postpone(report, now.plus_ms(limits::POSTPONED_MS))
+        } else {
+            line.send(report)
+        };
     }
 
     /// The answer to the command that is being applied, if it has one already.
     fn own_answer(&mut self, ticket: Position) -> Outcome {
         let mut answers = self.coordinator.answers.iter();
         match answers.position(|(position, _)| *position == ticket) {
-            Some(at) => self.coordinator.answers.swap_remove(at).1,
+            Some(at) => self.coordinator.answers.remove(at).1,
             None => Outcome::Waiting { ticket },
         }
     }

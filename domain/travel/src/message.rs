@@ -16,6 +16,10 @@ pub enum Order {
         first: bool,
         operation: Operation,
     },
+    /// The only operation at this desk: who has done it votes at once, unasked.
+    Finish {
+        operation: Operation,
+    },
     /// Asks for a vote.
     Prepare,
     /// The decision, for a desk that voted yes.

@@ -2,7 +2,7 @@
 
 mod shelves;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use turnstile_types::Timestamp;
 
@@ -41,6 +41,8 @@ pub(crate) struct Branch {
     pub(crate) waiting: Option<Box<Operation>>,
     /// For whom the coordinator knows it to wait.
     pub(crate) told: Vec<Xid>,
+    /// Whether it votes when that is done, unasked.
+    pub(crate) finishes: bool,
     /// Whether it has voted yes.
     pub(crate) prepared: bool,
 }
@@ -69,10 +71,15 @@ impl Participant {
                     say.push(report(xid, Say::Gone));
                 }
             }
-            Order::Prepare => {
-                let vote = self.vote(xid, say);
-                say.push(report(xid, Say::Voted(vote)));
+            Order::Finish { operation } => {
+                if let Entry::Vacant(place) = self.branches.entry(xid) {
+                    place.insert(Branch::default()).finishes = true;
+                    self.attempt(xid, operation, say);
+                } else {
+                    say.push(report(xid, Say::Gone));
+                }
             }
+            Order::Prepare => self.vote(xid, say),
             Order::Commit => {
                 let committed = self.settled.get(&xid).is_none_or(|&committed| committed);
                 self.end(xid, true, say);
@@ -112,9 +119,7 @@ impl Participant {
         {
             return false;
         }
-        self.end(xid, commit, say);
-        self.settled.insert(xid, commit);
-        say.push(report(xid, Say::Ended { committed: commit }));
+        self.settle(xid, commit, say);
         self.tell_waits(say);
         true
     }
@@ -156,8 +161,12 @@ impl Participant {
         };
         let branch = self.branches.get_mut(&xid).expect("it was opened");
         let found = self.shelves.perform(xid, &operation, &mut branch.undo);
+        let votes = branch.finishes && found.is_ok();
         let finding = found.unwrap_or_else(Finding::Refused);
         say.push(report(xid, Say::Found(finding)));
+        if votes {
+            self.vote(xid, say);
+        }
     }
 
     /// A number for a new customer, which nobody has and nobody asks about; it is locked.
@@ -175,26 +184,41 @@ impl Participant {
         }
     }
 
-    fn vote(&mut self, xid: Xid, say: &mut Vec<Report>) -> Vote {
-        let ready = |branch: &&mut Branch| branch.waiting.is_none();
-        let Some(branch) = self.branches.get_mut(&xid).filter(ready) else {
-            return Vote::No;
+    fn vote(&mut self, xid: Xid, say: &mut Vec<Report>) {
+        let vote = match self.ready(xid) {
+            None => Vote::No,
+            Some(branch) if branch.undo.is_empty() => Vote::ReadOnly,
+            Some(branch) => {
+                branch.prepared = true;
+                Vote::Yes
+            }
         };
-        if !branch.undo.is_empty() {
-            branch.prepared = true;
-            return Vote::Yes;
+        say.push(report(xid, Say::Voted(vote)));
+        if vote == Vote::ReadOnly {
+            self.end(xid, true, say);
         }
-        self.end(xid, true, say);
-        Vote::ReadOnly
+    }
+
+    /// What could be committed.
+    fn ready(&mut self, xid: Xid) -> Option<&mut Branch> {
+        let branch = self.branches.get_mut(&xid);
+        branch.filter(|branch| branch.waiting.is_none())
     }
 
     fn commit_alone(&mut self, xid: Xid, say: &mut Vec<Report>) {
-        if self.vote(xid, say) != Vote::No {
-            self.end(xid, true, say);
-            self.settled.insert(xid, true);
+        if self.ready(xid).is_some() {
+            return self.settle(xid, true, say);
         }
         let committed = self.settled.get(&xid).is_some_and(|&committed| committed);
         say.push(report(xid, Say::Ended { committed }));
+    }
+
+    /// Decides here. That is firm, so it is said first: what those find who go on now may leave
+    /// only behind it.
+    fn settle(&mut self, xid: Xid, commit: bool, say: &mut Vec<Report>) {
+        self.settled.insert(xid, commit);
+        say.push(report(xid, Say::Ended { committed: commit }));
+        self.end(xid, commit, say);
     }
 
     /// Ends a transaction, if it is open here, and lets those go on who waited for it.

@@ -10,7 +10,7 @@ mod statuses;
 mod trader;
 mod wire;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc};
 
 use serde::Serialize;
 
@@ -41,27 +41,19 @@ pub enum Door {
 #[derive(Clone, Debug, Serialize)]
 pub struct Config {
     pub door: Door,
-    /// Where that door is. Nobody else may trade in the run's symbols, which are made for it.
-    pub address: SocketAddr,
+    /// How that door is driven. Nobody else may trade in the run's symbols, which are made for it.
+    /// Same seed, same server state, same answers: the same bytes are sent.
+    #[serde(flatten)]
+    pub pace: Pace,
     /// The RESP door of the same server, for the proof; over RESP it is the address itself. Without
     /// it, nothing is proven but by the status of each order.
     pub proof: Option<SocketAddr>,
     /// Traders; each has a connection of its own.
     pub users: usize,
-    /// Generator threads; one for each core that the generator may use.
-    pub threads: usize,
-    /// Requests under way on each connection.
-    pub pipeline: usize,
-    /// Answered before the measured window, and not part of it.
-    pub warm_up: Duration,
-    /// The measured window.
-    pub duration: Duration,
     pub symbols: usize,
     /// Each trader connects, sends one order, waits for the answer and goes; so many are there at
     /// a time. The run ends when all have been there, or when the window is over.
     pub one_shot: Option<usize>,
-    /// Same seed, same server state, same answers: the same bytes are sent.
-    pub seed: u64,
 }
 
 /// A run whose load is over, and whose proof is not done yet.
@@ -100,19 +92,12 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
         .map(|address| door::facts(&mut door::connect(address)?)?.server())
         .transpose()?;
     let market = Arc::new(Market::open(config)?);
-    let pace = Pace {
-        address: config.address,
-        threads: config.threads,
-        pipeline: config.pipeline,
-        warm_up: config.warm_up,
-        duration: config.duration,
-    };
     let traders = trader::traders(config, &market);
     let totals = match config.one_shot {
-        None => pace::run(&pace, traders, progress)?,
+        None => pace::run(&config.pace, traders, progress)?,
         Some(at_once) => {
             let traders = traders.into_iter().map(Trader::once).collect();
-            pace::run_in_turn(&pace, traders, at_once, progress)?
+            pace::run_in_turn(&config.pace, traders, at_once, progress)?
         }
     };
     Ok(Driven {
@@ -147,7 +132,7 @@ impl Config {
     /// Where the books can be looked into.
     fn witness(&self) -> Option<SocketAddr> {
         match self.door {
-            Door::Resp => Some(self.address),
+            Door::Resp => Some(self.pace.address),
             Door::Xml => self.proof,
         }
     }
@@ -155,21 +140,22 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     pub(super) fn config(door: Door) -> Config {
         Config {
             door,
-            address: "127.0.0.1:1".parse().unwrap(),
+            pace: Pace::closed(
+                "127.0.0.1:1".parse().unwrap(),
+                Duration::ZERO,
+                Duration::from_millis(1),
+            ),
             proof: None,
             users: 2,
-            threads: 1,
-            pipeline: 1,
-            warm_up: Duration::ZERO,
-            duration: Duration::from_millis(1),
             symbols: 2,
             one_shot: None,
-            seed: 1,
         }
     }
 

@@ -7,7 +7,6 @@
 
 mod player;
 mod proof;
-mod published;
 mod report;
 mod worker;
 
@@ -22,7 +21,6 @@ use turnstile_duel::{Greeting, Player as Name};
 use turnstile_stats::Histogram;
 
 pub use proof::Proof;
-pub use published::Published;
 pub use report::{Level, Report};
 
 use crate::{
@@ -128,6 +126,7 @@ fn play(
     players: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals, Error> {
+    crew::allow(players)?;
     let threads = config.threads.min(players / 2);
     let mut shares: Vec<Vec<(Player, TcpStream)>> = (0..threads).map(|_| Vec::new()).collect();
     for (user, greeting) in greetings(config.first_player, players).enumerate() {

@@ -10,19 +10,22 @@
 pub mod exchange;
 pub mod games;
 pub mod pace;
+mod point;
 pub mod raw;
+pub mod resources;
 pub mod rooms;
 pub mod rush;
+pub mod slo;
 pub mod travel;
+pub mod validity;
 
 mod charge;
 mod crew;
 mod door;
 mod error;
-mod machine;
 mod seed;
 mod verdict;
 
 pub use error::Error;
-pub use machine::Machine;
+pub use turnstile_result::Machine;
 pub use verdict::Verdict;

@@ -1,15 +1,22 @@
 //! The one pacing loop: users over non-blocking sockets, a thread per core.
 //!
-//! A user asks as soon as it has been answered: a closed loop. An operation is *due* when its
-//! user's slot becomes free, and *ready* at once. In an open loop the user says when its next
-//! operation is due, whether or not it has been answered by then; it is *free* for it at that
-//! instant or later, and what comes late counts.
+//! In a closed loop a user asks when it has been answered, and has thought. An operation is *due* when
+//! its user's slot becomes free, and *ready* at once. In an open loop operations are due at instants
+//! that were fixed before, whatever is answered: those of one schedule for all connections, or those
+//! that a user says itself. Somebody is *free* for it at that instant or later, and what comes late
+//! counts.
 //!
 //! Invariant: between the end of the start and the end of the run, a worker neither allocates nor
 //! locks, unless a connection is lost.
 
+mod agenda;
 mod alarm;
+mod desk;
+mod length;
+mod reader;
+mod schedule;
 mod session;
+mod slices;
 mod tally;
 mod worker;
 
@@ -21,21 +28,29 @@ use std::{
 };
 
 use serde::Serialize;
-use turnstile_stats::{Histogram, Little, throughput};
+use turnstile_stats::{Histogram, Interval, Little, throughput};
 
+pub use length::{Known, Length};
+pub use schedule::{Law, Profile, Schedule};
+pub use slices::Bin;
 pub use tally::{Operation, Split, Tally, Whole, Words};
 
 use crate::{
     Error,
     crew::{self, USERS_MAX, connect},
 };
-use worker::Worker;
+use reader::Reader;
+use slices::Album;
+use worker::{Place, Shared, Worker};
 
 /// The deepest pipeline: beyond this a server's own limit answers, not its speed.
 const PIPELINE_MAX: usize = 1_024;
 
+/// The longest run.
+const DURATION_MAX: Duration = Duration::from_secs(86_400);
+
 /// How a run is paced.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pace {
     /// The door to drive.
     pub address: SocketAddr,
@@ -43,10 +58,78 @@ pub struct Pace {
     pub threads: usize,
     /// How many requests each connection has under way, 1 to 1,024.
     pub pipeline: usize,
-    /// Answered before the measured window, and not part of it.
-    pub warm_up: Duration,
-    /// The measured window.
-    pub duration: Duration,
+    pub rhythm: Rhythm,
+    pub length: Length,
+    /// What an operation may take from its due instant on; later answers count as late, too.
+    pub deadline: Option<Duration>,
+    /// Decides instants and thoughts.
+    pub seed: u64,
+}
+
+/// When users ask.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rhythm {
+    /// When they have been answered, unless a user says when it is due.
+    Closed {
+        think: Think,
+        /// How many users there are over time; none: all, always.
+        stages: Option<Profile>,
+    },
+    /// At instants of one schedule, of which each goes to a connection that is free.
+    Open { law: Law, rate: Profile },
+}
+
+/// How long a user takes from an answer to its next request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Think {
+    None,
+    Fixed(Duration),
+    /// With this mean.
+    Exponential(Duration),
+}
+
+impl Rhythm {
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Closed { .. } => "closed",
+            Self::Open { .. } => "open",
+        }
+    }
+}
+
+impl Pace {
+    /// Whether all users ask at once when they are answered, so that their number is that of the
+    /// requests under way.
+    #[must_use]
+    pub const fn is_busy(&self) -> bool {
+        matches!(
+            self.rhythm,
+            Rhythm::Closed {
+                think: Think::None,
+                stages: None
+            }
+        )
+    }
+
+    /// Users who ask when they have been answered, for a given time.
+    #[must_use]
+    pub const fn closed(address: SocketAddr, warm_up: Duration, duration: Duration) -> Self {
+        Self {
+            address,
+            threads: 1,
+            pipeline: 1,
+            rhythm: Rhythm::Closed {
+                think: Think::None,
+                stages: None,
+            },
+            length: Length::Fixed { warm_up, duration },
+            deadline: None,
+            seed: 1,
+        }
+    }
 }
 
 /// One user on one connection: what it asks, and how it reads the answers.
@@ -160,8 +243,18 @@ pub struct Totals<U> {
     pub users: Vec<U>,
     /// How many requests were meant to be under way at any time.
     pub slots: u64,
+    /// Left out at the start.
+    pub warm_up: Duration,
     /// The measured window.
     pub window: Duration,
+    /// The whole run in pieces of 100 ms, warm-up included.
+    pub bins: Vec<Bin>,
+    /// What is known of its steady state.
+    pub known: Known,
+    /// Of p99 of the response, from one p99 of each of several pieces of the window.
+    pub p99: Option<Interval>,
+    /// Operations that were due in the window of an open loop.
+    pub planned: Option<u64>,
     /// User and system time of the generator's threads in the window.
     pub cpu: Duration,
     /// From the start to the last answer, warm-up included.
@@ -208,6 +301,7 @@ pub fn run<U: User>(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {
     check(pace, users.len())?;
+    crew::allow(users.len())?;
     let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
         let stream = connect(pace.address, true).map_err(|error| Error::Connect {
@@ -234,6 +328,7 @@ pub fn run_in_turn<U: User>(
     if at_once == 0 {
         return Err(Error::Setting("at least one user is there at a time"));
     }
+    crew::allow(users.len().min(at_once))?;
     let waiting = users.into_iter().map(|user| (user, None)).collect();
     drive(pace, waiting, at_once, progress)
 }
@@ -252,29 +347,26 @@ fn drive<U: User>(
         shares[number % threads].push(user);
     }
     let boards: Vec<Board> = (0..threads).map(|_| Board::default()).collect();
-    let mut workers = Vec::new();
-    for (share, board) in shares.into_iter().zip(&boards) {
-        workers.push(Worker::new(pace, share, at_once / threads, board).map_err(Error::Poll)?);
+    let until = AtomicU64::new(desk::nanos(pace.length.most()));
+    let blank = || Tally::new(U::OPERATIONS, U::WHOLES);
+    let (mut workers, mut inboxes) = (Vec::new(), Vec::new());
+    for (thread, (share, board)) in shares.into_iter().zip(&boards).enumerate() {
+        let (recorder, inbox) = slices::pair(blank);
+        inboxes.push(inbox);
+        let place = Place { thread, threads };
+        let until = &until;
+        let shared = Shared { board, until };
+        let worker = Worker::new(pace, place, share, at_once / threads, recorder, shared);
+        workers.push(worker.map_err(Error::Poll)?);
     }
+    let mut reader = Reader::new(pace, Album::new(blank, inboxes));
     let mut watch = Watch::default();
     let ends = crew::run(workers, Worker::run, |elapsed| {
+        reader.look(pace, &until);
         progress(&watch.look(pace, &boards, elapsed));
     })?;
-    let mut totals = Totals {
-        tally: Tally::new(U::OPERATIONS, U::WHOLES),
-        users: Vec::new(),
-        slots: u64::try_from(slots).expect("users and pipeline are bounded"),
-        window: pace.duration,
-        cpu: Duration::ZERO,
-        took: Duration::ZERO,
-    };
-    for end in ends {
-        totals.tally.merge(&end.tally);
-        totals.users.extend(end.users);
-        totals.cpu += end.cpu;
-        totals.took = totals.took.max(end.took);
-    }
-    Ok(totals)
+    let slots = u64::try_from(slots).expect("users and pipeline are bounded");
+    Ok(reader.totals(pace, slots, ends))
 }
 
 fn check(pace: &Pace, users: usize) -> Result<(), Error> {
@@ -287,8 +379,26 @@ fn check(pace: &Pace, users: usize) -> Result<(), Error> {
     if pace.pipeline == 0 || pace.pipeline > PIPELINE_MAX {
         return Err(Error::Setting("the pipeline is 1 to 1,024 deep"));
     }
-    if pace.duration.is_zero() {
+    let (window, precise) = match pace.length {
+        Length::Fixed { duration, .. } => (duration, true),
+        Length::Precise { relative, most } => (most, relative.is_finite() && relative > 0.0),
+    };
+    if window.is_zero() {
         return Err(Error::Setting("the measured window is longer than nothing"));
+    }
+    if !precise {
+        return Err(Error::Setting("a precision is a share above 0"));
+    }
+    if window > DURATION_MAX {
+        return Err(Error::Setting("a run takes a day at most"));
+    }
+    if let Rhythm::Closed { think, .. } = pace.rhythm
+        && think != Think::None
+        && pace.pipeline > 1
+    {
+        return Err(Error::Setting(
+            "who thinks has one request under way: no pipeline",
+        ));
     }
     Ok(())
 }
@@ -307,7 +417,7 @@ impl Watch {
         *self = Self { elapsed, answered };
         Progress {
             elapsed,
-            planned: pace.warm_up + pace.duration,
+            planned: pace.length.most(),
             answered,
             refused: sum(|board| &board.refused),
             failed: sum(|board| &board.failed),

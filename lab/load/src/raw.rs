@@ -51,11 +51,9 @@ pub struct Report {
 /// As [`pace::run`].
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     let pace = Pace {
-        address: config.address,
         threads: config.threads,
         pipeline: config.pipeline,
-        warm_up: config.warm_up,
-        duration: config.duration,
+        ..Pace::closed(config.address, config.warm_up, config.duration)
     };
     let arguments: Vec<&[u8]> = config.command.iter().map(Vec::as_slice).collect();
     let repeater = Repeater::new(&arguments)?;

@@ -6,8 +6,6 @@ mod mix;
 mod proof;
 mod report;
 
-use std::{net::SocketAddr, time::Duration};
-
 use serde::Serialize;
 
 pub(crate) use guest::Reply;
@@ -25,21 +23,13 @@ use crate::{
 /// What to drive, and how hard.
 #[derive(Clone, Debug, Serialize)]
 pub struct Config {
-    /// The RESP door of a server that nobody else writes to: the proof counts everything.
-    pub address: SocketAddr,
+    /// How the RESP door is driven of a server that nobody else writes to: the proof counts
+    /// everything. Same seed, same server state, same answers: the same bytes are sent.
+    #[serde(flatten)]
+    pub pace: Pace,
     /// Guests; each has a connection of its own.
     pub users: usize,
-    /// Generator threads; one for each core that the generator may use.
-    pub threads: usize,
-    /// Requests under way on each connection.
-    pub pipeline: usize,
-    /// Answered before the measured window, and not part of it.
-    pub warm_up: Duration,
-    /// The measured window.
-    pub duration: Duration,
     pub mix: Mix,
-    /// Same seed, same server state, same answers: the same bytes are sent.
-    pub seed: u64,
     /// An open property, in which every room name exists; `dev` has `bench`.
     pub property: String,
 }
@@ -51,20 +41,13 @@ pub struct Config {
 /// What the server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
     let machine = Machine::this();
-    let (server, before) = door::info(&mut door::connect(config.address)?)?;
+    let (server, before) = door::info(&mut door::connect(config.pace.address)?)?;
     let guests = (0..config.users)
         .map(|number| Guest::new(config, number, before.position))
         .collect();
-    let pace = Pace {
-        address: config.address,
-        threads: config.threads,
-        pipeline: config.pipeline,
-        warm_up: config.warm_up,
-        duration: config.duration,
-    };
-    let mut totals = pace::run(&pace, guests, progress)?;
+    let mut totals = pace::run(&config.pace, guests, progress)?;
     // A new connection: the server may have been killed and started again meanwhile.
-    let mut door = door::connect(config.address)?;
+    let mut door = door::connect(config.pace.address)?;
     let proof = proof::prove(&mut door, &config.property, before, &mut totals)?;
     Ok(Report::new(config, machine, server, &totals, proof))
 }

@@ -92,11 +92,8 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         .map(|number| Client::new(config, &property, number))
         .collect();
     let pace = Pace {
-        address: config.address,
         threads: config.threads,
-        pipeline: 1,
-        warm_up: Duration::ZERO,
-        duration: PATIENCE,
+        ..Pace::closed(config.address, Duration::ZERO, PATIENCE)
     };
     let totals = pace::run(&pace, clients, progress)?;
     let mut door = door::connect(config.address)?;

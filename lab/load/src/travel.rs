@@ -5,7 +5,6 @@ mod bills;
 mod choice;
 mod ledger;
 mod proof;
-mod published;
 mod report;
 mod rows;
 mod stock;
@@ -14,18 +13,20 @@ mod traveller;
 use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Serialize, Serializer};
+use turnstile_result::{Arrivals, Load, Point};
 
 pub use proof::Proof;
-pub use published::Times;
 pub use report::Report;
 pub use rows::{Outcomes, RateRow, RequestsRow};
 pub use stock::{Journey, Offer, Stock};
 pub use traveller::{Ask, Traveller};
+pub use turnstile_published::Managers;
 
 use crate::{
     Error, Machine,
     door::{self, Server},
     pace::{self, Pace, Progress, Totals},
+    point,
 };
 use choice::{Choice, Rule, Schedule, Zipf};
 use ledger::Ledger;
@@ -82,16 +83,6 @@ pub enum Experiment {
     },
 }
 
-/// Over which resource managers a journey goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Managers {
-    /// Three flights.
-    One,
-    /// A flight, a car and a room.
-    Several,
-}
-
 /// In which processes the middleware and the managers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -131,6 +122,8 @@ pub struct Driven {
     ledger: Arc<Ledger>,
     rows: Rows,
     lost: Vec<Lost>,
+    /// The same as the rows, for `run.json`.
+    points: Vec<Point>,
 }
 
 /// Makes flights, cars, rooms and customers, lets clients buy journeys, then proves that each was
@@ -174,6 +167,7 @@ pub fn drive_on(
         stock,
         rows: Rows::default(),
         lost: Vec::new(),
+        points: Vec::new(),
     };
     match &config.experiment {
         Experiment::Requests {
@@ -207,7 +201,7 @@ impl Driven {
             config,
             self.machine,
             self.server,
-            self.rows,
+            (self.rows, self.points),
             proof,
         ))
     }
@@ -225,6 +219,10 @@ impl Driven {
         let traveller = Traveller::new(&self.stock, &self.ledger, choice, None);
         let travellers = vec![traveller.limited(transactions, unmeasured)];
         let mut totals = pace::run(&pace, travellers, progress)?;
+        self.keep_point(&pace, &totals, managers);
+        if let Some(point) = self.points.last_mut() {
+            point::count(point, &totals, 1, transactions);
+        }
         let expected = transactions - unmeasured;
         self.rows
             .requests
@@ -262,6 +260,15 @@ impl Driven {
         };
         let travellers = (0..clients).map(traveller).collect();
         let mut totals = pace::run(&pace, travellers, progress)?;
+        self.keep_point(&pace, &totals, *managers);
+        if let (Rate::PerSecond(rate), Some(point)) = (rate, self.points.last_mut()) {
+            point.load = Load::Open {
+                rate: f64::from(rate),
+                arrivals: Arrivals::Jitter { share: 0.01 },
+                connections: u32::try_from(clients).expect("clients are at most 1,000"),
+                deadline_ns: None,
+            };
+        }
         self.rows.rates.push(RateRow::new(clients, rate, &totals));
         self.keep_lost(&mut totals);
         Ok(())
@@ -281,6 +288,11 @@ impl Driven {
         };
         let customers = self.stock.customers.len();
         Choice::new(rule, journeys, customers, client, config.seed)
+    }
+
+    fn keep_point(&mut self, pace: &Pace, totals: &Totals<Traveller>, managers: Managers) {
+        let point = point::point(&managers.to_string(), pace, totals, Vec::new());
+        self.points.push(point);
     }
 
     fn keep_lost(&mut self, totals: &mut Totals<Traveller>) {
@@ -320,21 +332,9 @@ impl Config {
 
     fn pace(&self, warm_up: Duration, duration: Duration) -> Pace {
         Pace {
-            address: self.address,
             threads: self.threads,
-            pipeline: 1,
-            warm_up,
-            duration,
+            ..Pace::closed(self.address, warm_up, duration)
         }
-    }
-}
-
-impl fmt::Display for Managers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::One => "one manager",
-            Self::Several => "several managers",
-        })
     }
 }
 

@@ -83,6 +83,33 @@ impl Histogram {
         to_float(sum) / to_float(self.count())
     }
 
+    /// The shortest and the longest duration, in three digits; zero when nothing was recorded.
+    #[must_use]
+    pub fn min(&self) -> u64 {
+        self.hdr.min()
+    }
+
+    #[must_use]
+    pub fn max(&self) -> u64 {
+        self.hdr.max()
+    }
+
+    /// Pairs of the longest duration of a bucket and how many lie in it, in increasing order, empty
+    /// ones left out; eight buckets for each doubling.
+    #[must_use]
+    pub fn buckets(&self) -> Vec<(u64, u64)> {
+        let mut buckets: Vec<(u64, u64)> = Vec::new();
+        for recorded in self.hdr.iter_recorded() {
+            let end = bucket_end(recorded.value_iterated_to());
+            let count = recorded.count_since_last_iteration();
+            match buckets.last_mut() {
+                Some((last, sum)) if *last == end => *sum += count,
+                _ => buckets.push((end, count)),
+            }
+        }
+        buckets
+    }
+
     /// The duration below which the share `quantile` of the samples lies.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> u64 {
@@ -102,6 +129,15 @@ impl Histogram {
             max: self.hdr.max(),
         }
     }
+}
+
+/// The longest duration of the bucket that a duration belongs to.
+const fn bucket_end(nanos: u64) -> u64 {
+    let width = match nanos.checked_ilog2() {
+        Some(exponent @ 3..) => 1 << (exponent - 3),
+        Some(_) | None => 1,
+    };
+    nanos / width * width + (width - 1)
 }
 
 impl Default for Histogram {
@@ -155,6 +191,28 @@ mod tests {
     fn within_a_thousandth(found: u64, expected: u64) {
         let off = found.abs_diff(expected);
         assert!(off * 1_000 <= expected, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn buckets_hold_all_samples_eight_for_each_doubling() {
+        let buckets = steps(10_000).buckets();
+        let counted: u64 = buckets.iter().map(|(_, count)| count).sum();
+        assert_eq!(counted, 10_000);
+        assert!(
+            buckets.is_sorted_by(|one, next| one.0 < next.0),
+            "{buckets:?}"
+        );
+        let octave = buckets
+            .iter()
+            .filter(|(end, _)| (1 << 20..1 << 21).contains(end));
+        assert_eq!(octave.count(), 8);
+        let mut few = Histogram::new();
+        for nanos in [0, 1, 7, 15, 16, 17] {
+            few.record(nanos);
+        }
+        let alone = [(0, 1), (1, 1), (7, 1), (15, 1), (17, 2)];
+        assert_eq!(few.buckets(), alone);
+        assert_eq!(Histogram::new().buckets(), []);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
 use crate::{sample, units::count};
@@ -12,7 +12,7 @@ pub const CONFIDENCE: f64 = 0.95;
 
 /// An estimate and where the truth lies in 95 of 100 such intervals. In the unit of what was
 /// measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub low: f64,
     pub estimate: f64,

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::units::count;
 
@@ -16,7 +16,7 @@ pub const TOLERANCE: f64 = 0.02;
 /// ... or in standard errors of their difference, whichever allows more.
 pub const ERRORS_MAX: f64 = 3.0;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {
     /// Users = throughput x (response + think time). J. Little, 1961.
@@ -33,7 +33,7 @@ pub enum Law {
     ThroughputBound,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Holds,
@@ -43,7 +43,7 @@ pub enum Verdict {
 }
 
 /// Both sides of a law, in its own unit, and what follows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     pub law: Law,
     /// What the law asks for; of a bound, the bound.

@@ -49,9 +49,9 @@ impl End {
         let mut out = Vec::new();
         put_opening(&mut out);
         let watched = (&self.travel, &mut self.fault_points);
-        let count = self.route.put(watched, (DESK, now), room, &mut out);
+        let put = self.route.put(watched, (DESK, now), room, &mut out);
         let parcels = read(&out);
-        assert_eq!(u64::try_from(parcels.len()).unwrap(), count);
+        assert_eq!(u64::try_from(parcels.len()).unwrap(), put.count);
         parcels
     }
 

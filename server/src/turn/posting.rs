@@ -35,10 +35,15 @@ impl FastLoop {
         };
         let room = LINE_OUTPUT_BYTES.saturating_sub(connection.owed());
         let watched = self.engine.travel_watched();
+        let is_first = !connection.waits();
         let put = connection.say(|out| route.put(watched, (desk, now), room, out));
-        if put > 0 {
-            self.engine.counters.line(desk).parcels_out.add(put);
+        if put.count > 0 {
+            self.engine.counters.line(desk).parcels_out.add(put.count);
             self.open.places.push(place);
+        }
+        if put.ahead > 0 && is_first {
+            connection.release_ahead(put.ahead);
+            self.send(&mut vec![place]);
         }
     }
 

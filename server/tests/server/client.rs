@@ -2,12 +2,14 @@
 
 use std::{
     io::{ErrorKind, Read, Write},
-    net::{Shutdown, SocketAddr, TcpStream},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use turnstile_server::{Durability, Limits, Options, Peers, Running, Settings, StopError, start};
+use turnstile_server::{
+    Databases, Durability, Limits, Options, Peers, Running, Settings, StopError, start,
+};
 
 /// No answer takes so long: a test that waits longer has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -63,6 +65,7 @@ impl Server {
                 ..turnstile_server::Duels::default()
             },
             peers: Peers::default(),
+            databases: Databases::default(),
             limits,
         })
     }
@@ -87,6 +90,7 @@ impl Server {
                 ..turnstile_server::Duels::default()
             },
             peers: Peers::default(),
+            databases: Databases::default(),
             limits: Limits::STANDARD,
         })
     }
@@ -163,14 +167,14 @@ impl Client {
         self.expect(reply);
     }
 
-    /// Receives up to these bytes.
+    /// Receives up to these bytes, and leaves what comes behind them.
     pub(crate) fn until(&mut self, end: &str) -> String {
         let mut found = Vec::new();
         while !found.ends_with(end.as_bytes()) {
-            let mut piece = [0; 4_096];
-            let count = self.socket.read(&mut piece).unwrap();
+            let mut byte = [0];
+            let count = self.socket.read(&mut byte).unwrap();
             assert!(count > 0, "the connection ended before {end}");
-            found.extend_from_slice(&piece[..count]);
+            found.extend(byte);
         }
         String::from_utf8(found).unwrap()
     }
@@ -206,4 +210,18 @@ impl Client {
 /// A booking of room `room` for one night, as a line.
 pub(crate) fn book(room: &str) -> String {
     format!("ROOMS.BOOK bench {room} 2027-01-01 2027-01-02 ada 234123412346\n")
+}
+
+/// It took two answers that came together for one, so that a test which read them one by one waited for
+/// ever, on a machine so loaded that both were there before the first was read.
+#[test]
+fn a_client_that_reads_up_to_an_end_leaves_the_rest() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (mut peer, _) = listener.accept().unwrap();
+    peer.write_all(b"first\nsecond\n").unwrap();
+    drop(peer);
+    let mut client = Client { socket };
+    assert_eq!(client.until("\n"), "first\n");
+    assert_eq!(client.rest(), "second\n");
 }

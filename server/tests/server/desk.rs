@@ -6,7 +6,9 @@ use std::{
 };
 
 use turnstile_parcels::{Hello, Message, put_message, put_opening};
-use turnstile_server::{Durability, Limits, Options, Peers, Running, Settings, StartError, start};
+use turnstile_server::{
+    Databases, Durability, Limits, Options, Peers, Running, Settings, StartError, start,
+};
 use turnstile_travel::{Body, Desk, Desks, Order, Parcel, Report, Request, Roles, Say, Xid};
 
 use super::client::{Client, PATIENCE};
@@ -33,6 +35,7 @@ fn settings(roles: Roles, peers: Peers) -> Settings {
         games: None,
         duels: turnstile_server::Duels::default(),
         peers,
+        databases: Databases::default(),
         limits: Limits::STANDARD,
     }
 }
@@ -198,20 +201,20 @@ fn a_peer_that_makes_no_sense_is_told_why_and_closed_and_the_desk_serves_on() {
             "this door is for the middleware of travel",
         ),
         (
-            b"tsdesk\x02\x00".to_vec(),
-            "version 2 of the line is spoken there, and version 1 here",
+            b"tsdesk\x09\x00".to_vec(),
+            "version 9 of the line is spoken there, and version 2 here",
         ),
         (
-            b"tsdesk\x01\x00\xff\xff\xff\x7f".to_vec(),
+            b"tsdesk\x02\x00\xff\xff\xff\x7f".to_vec(),
             "a frame of 2147483647 bytes was announced",
         ),
         (
-            b"tsdesk\x01\x00\x01\x00\x00\x00\x77".to_vec(),
+            b"tsdesk\x02\x00\x01\x00\x00\x00\x77".to_vec(),
             "there is no message of the kind 119",
         ),
         (hello(Desk::Cars, 5), "cars is not played here"),
         (
-            [b"tsdesk\x01\x00", &early[..]].concat(),
+            [b"tsdesk\x02\x00", &early[..]].concat(),
             "a hello comes first",
         ),
         (
@@ -241,7 +244,7 @@ fn a_peer_that_makes_no_sense_is_told_why_and_closed_and_the_desk_serves_on() {
         let mut told = Vec::new();
         peer.socket.read_to_end(&mut told).unwrap();
         let told = String::from_utf8_lossy(&told).into_owned();
-        assert!(told.starts_with("tsdesk\u{1}\0"), "{why}: {told:?}");
+        assert!(told.starts_with("tsdesk\u{2}\0"), "{why}: {told:?}");
         assert!(told.contains(why), "{why}: {told:?}");
     }
     let mut peer = client(&desk, "desk");
@@ -307,8 +310,8 @@ fn a_middleware_that_is_refused_serves_on_and_dials_again() {
     let listener = TcpListener::bind(SocketAddr::from(ANYWHERE)).unwrap();
     let middleware = middleware(listener.local_addr().unwrap());
     let answers: [&[u8]; 3] = [
-        b"tsdesk\x02\x00",
-        b"tsdesk\x01\x00\x03\x00\x00\x00\x02no",
+        b"tsdesk\x09\x00",
+        b"tsdesk\x02\x00\x03\x00\x00\x00\x02no",
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
     ];
     for turn in 0..16 {

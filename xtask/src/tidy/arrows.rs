@@ -9,7 +9,7 @@ use super::Violation;
 const ARROWS: [(&str, &[&str]); 13] = [
     ("seed", &[]),
     ("engine", &["domain", "engine", "seed"]),
-    ("backends", &["domain", "engine", "backends"]),
+    ("backends", &["domain", "engine", "backends", "seed"]),
     ("fronts", &["domain"]),
     ("server", &["domain", "engine", "backends", "fronts"]),
     ("client", &["domain", "fronts"]),

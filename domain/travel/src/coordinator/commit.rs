@@ -1,61 +1,63 @@
 //! How a transaction ends: in one phase, in two, or not at all.
 
-use crate::{
-    AbortReason, Desk, Desks, Done, EventKind, Order, Outcome, Refusal, Vote, Xid, limits,
-};
+use crate::{AbortReason, Desk, Done, EventKind, Order, Outcome, Refusal, Vote, Xid, limits};
 
 use super::{Coordinator, End, Goal, Job, Moment, Phase};
 
 impl Coordinator {
     /// Lets the desks that were touched decide: a single one by itself, several by their votes.
     pub(super) fn commit(&mut self, moment: Moment, xid: Xid) {
-        self.expire_at(xid, moment.now.plus_ms(moment.settings.wait_ms));
         let transaction = self.transactions.get_mut(&xid).expect("it is here");
         let touched = transaction.touched;
+        self.await_desks(moment, xid, touched);
+        self.restless.insert(xid);
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
         if let Some(desk) = touched.sole() {
             transaction.phase = Phase::Alone { desk };
             return self.send(desk, xid, Order::CommitAlone);
         }
-        transaction.phase = Phase::Preparing {
-            awaited: touched,
-            yes: Desks::NONE,
-        };
-        for desk in touched.iter() {
+        let awaited = touched.without(transaction.yes);
+        let unasked = transaction.finishing(moment);
+        transaction.phase = Phase::Preparing { awaited };
+        for desk in awaited.without(unasked).iter() {
             self.send(desk, xid, Order::Prepare);
         }
         self.decide_when_all_have_voted(moment, xid);
     }
 
     pub(super) fn voted(&mut self, moment: Moment, desk: Desk, xid: Xid, vote: Vote) {
-        let phase = self
-            .transactions
-            .get_mut(&xid)
-            .map(|transaction| &mut transaction.phase);
-        match phase {
-            Some(Phase::Preparing { awaited, yes }) if awaited.contains(desk) => {
-                awaited.remove(desk);
-                match vote {
-                    Vote::No => return self.abort(moment, xid, AbortReason::DeskLost(desk)),
-                    Vote::Yes => yes.insert(desk),
-                    Vote::ReadOnly => {}
-                }
-                self.decide_when_all_have_voted(moment, xid);
-            }
-            Some(_) => {}
+        let Some(transaction) = self.transactions.get_mut(&xid) else {
             // A desk asks what became of it: it was aborted, or it would be here.
-            None => self.send(desk, xid, Order::Abort),
+            return self.send(desk, xid, Order::Abort);
+        };
+        let is_awaited = match &mut transaction.phase {
+            Phase::Open => transaction.touched.contains(desk),
+            Phase::Preparing { awaited } => {
+                let is_awaited = awaited.contains(desk);
+                awaited.remove(desk);
+                is_awaited
+            }
+            Phase::Alone { .. } | Phase::Committing { .. } => false,
+        };
+        match vote {
+            _ if !is_awaited => return,
+            Vote::No => return self.abort(moment, xid, AbortReason::DeskLost(desk)),
+            Vote::Yes => transaction.yes.insert(desk),
+            Vote::ReadOnly => {}
         }
+        self.decide_when_all_have_voted(moment, xid);
     }
 
     /// The decision to commit. It is durable before it is sent, because a parcel with it is firm.
     fn decide_when_all_have_voted(&mut self, moment: Moment, xid: Xid) {
         let transaction = self.transactions.get_mut(&xid).expect("it is here");
-        let Phase::Preparing { awaited, yes } = transaction.phase else {
+        let Phase::Preparing { awaited } = transaction.phase else {
             return;
         };
         if !awaited.is_empty() {
             return;
         }
+        let yes = transaction.yes;
         transaction.phase = Phase::Committing { awaited: yes };
         for desk in yes.iter() {
             self.send(desk, xid, Order::Commit);
@@ -74,7 +76,7 @@ impl Coordinator {
                 if committed {
                     self.set_deadline(xid, None);
                     self.committed(moment, xid);
-                    self.transactions.remove(&xid);
+                    self.remove(xid);
                 } else {
                     self.abort(moment, xid, AbortReason::DeskLost(desk));
                 }
@@ -107,7 +109,7 @@ impl Coordinator {
             .get(&xid)
             .map(|transaction| transaction.phase);
         if matches!(phase, Some(Phase::Committing { awaited }) if awaited.is_empty()) {
-            self.transactions.remove(&xid);
+            self.remove(xid);
         }
     }
 
@@ -159,7 +161,7 @@ impl Coordinator {
 
     fn undo(&mut self, xid: Xid, reason: AbortReason) -> Option<Job> {
         self.set_deadline(xid, None);
-        let transaction = self.transactions.remove(&xid).expect("it is here");
+        let transaction = self.remove(xid);
         for desk in transaction.touched.iter() {
             self.send(desk, xid, Order::Abort);
         }

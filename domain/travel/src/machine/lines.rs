@@ -24,8 +24,9 @@ impl Travel {
     /// What is to be sent on a line after the parcel of this number, oldest first and so many at
     /// most; after 0: everything that the peer has not acknowledged.
     ///
-    /// Contract: parcels of a line leave in this order, on one connection at a time. A firm one
-    /// MUST NOT leave before the record that made it is durable, nor anything after it. All that is
+    /// Contract: parcels of a line leave in this order, on one connection at a time. While a record
+    /// that has promised something is not durable, none that [waits](Parcel::waits_for_its_group)
+    /// for it MUST leave, nor anything behind it on its line. All that is
     /// not acknowledged MUST be sent again when a connection is new, and at least once in a
     /// lifetime; where there is nothing, the greeting, which also acknowledges what came, and
     /// without which a desk takes its coordinator for lost.

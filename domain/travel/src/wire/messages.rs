@@ -27,6 +27,7 @@ kinds!(Order {
     0x04 CommitAlone,
     0x05 Abort,
     0x06 Forget,
+    0x07 Finish { operation },
 });
 
 kinds!(Say {

@@ -36,6 +36,8 @@ impl<M: Wire> Wire for Channel<M> {
             number.put(out);
         }
         self.unacknowledged.put(out);
+        self.postponed.put(out);
+        self.due.put(out);
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
@@ -45,6 +47,8 @@ impl<M: Wire> Wire for Channel<M> {
             received: Wire::read(reader)?,
             sent: Wire::read(reader)?,
             unacknowledged: Wire::read(reader)?,
+            postponed: Wire::read(reader)?,
+            due: Wire::read(reader)?,
         })
     }
 }
@@ -124,11 +128,13 @@ fields!(Branch {
     undo,
     waiting,
     told,
+    finishes,
     prepared
 });
 
 fields!(Transaction {
     touched,
+    yes,
     phase,
     job,
     wait,
@@ -154,7 +160,7 @@ fields!(Itinerary {
 kinds!(Phase {
     0x01 Open,
     0x02 Alone { desk },
-    0x03 Preparing { awaited, yes },
+    0x03 Preparing { awaited },
     0x04 Committing { awaited },
 });
 

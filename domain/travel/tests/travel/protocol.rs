@@ -24,6 +24,7 @@ enum Phase {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
+    finishes: bool,
     phase: Phase,
     /// Whether the decision to commit is on the disk.
     decided: bool,
@@ -46,6 +47,7 @@ enum Action {
     Hear(usize, Message),
     DeskGivesUp(usize),
     DeskSyncs(usize),
+    DeskHurries(usize),
     DeskCrashes(usize),
     /// A desk hears of a new life of the coordinator.
     MeetCoordinator(usize),
@@ -55,6 +57,8 @@ enum Action {
 
 struct Protocol {
     desks: usize,
+    /// Whether each desk is asked once, and votes unasked.
+    finishes: bool,
     /// How often each process may crash.
     crashes: u8,
 }
@@ -69,6 +73,7 @@ impl Model for Protocol {
         parties[..self.desks].fill(Party::new());
         parties.sort();
         vec![State {
+            finishes: self.finishes,
             phase: Phase::Open,
             decided: false,
             told: false,
@@ -93,6 +98,7 @@ impl Model for Protocol {
                 Action::MeetDesk(at),
                 Action::DeskGivesUp(at),
                 Action::DeskSyncs(at),
+                Action::DeskHurries(at),
                 Action::MeetCoordinator(at),
             ]);
             if party.crashes < self.crashes {
@@ -190,6 +196,10 @@ impl State {
                     && party.answered == party.asked
                     && party.asked < OPERATIONS
                 {
+                    if self.finishes {
+                        party.asked = OPERATIONS;
+                        return party.tell(Message::Finish);
+                    }
                     party.asked += 1;
                     party.tell(Message::Operate(party.asked));
                 }
@@ -199,7 +209,10 @@ impl State {
                     && self.present().all(|party| party.answered == OPERATIONS)
                 {
                     self.phase = Phase::Preparing;
-                    self.each(|party| party.tell(Message::Prepare));
+                    if !self.finishes {
+                        self.each(|party| party.tell(Message::Prepare));
+                    }
+                    self.decide_when_all_have_voted();
                 }
             }
             Action::GiveUp => {
@@ -213,9 +226,16 @@ impl State {
             Action::Hear(at, message) => self.hear(at, message),
             Action::DeskGivesUp(at) => self.parties[at].give_up(),
             Action::DeskSyncs(at) => self.parties[at].sync(),
+            Action::DeskHurries(at) => self.parties[at].hurry(),
             Action::DeskCrashes(at) => self.parties[at].crash(),
             Action::MeetCoordinator(at) => self.parties[at].meet_coordinator(),
             Action::DeskHears(at, message) => self.parties[at].hear(message),
+        }
+    }
+
+    fn decide_when_all_have_voted(&mut self) {
+        if self.phase == Phase::Preparing && self.present().all(|party| party.voted) {
+            self.phase = Phase::Committing;
         }
     }
 
@@ -256,8 +276,7 @@ impl State {
         party.known_by_coordinator = true;
         party.forget_told();
         match self.phase {
-            Phase::Open => self.abort(),
-            Phase::Preparing if !self.parties[at].voted => self.abort(),
+            Phase::Open | Phase::Preparing if !self.parties[at].voted => self.abort(),
             Phase::Committing if self.decided && !self.parties[at].acknowledged => {
                 self.parties[at].tell(Message::Commit);
             }
@@ -275,11 +294,9 @@ impl State {
             (Message::Done(number), Phase::Open) => {
                 party.answered = party.answered.max(number);
             }
-            (Message::Yes, Phase::Preparing) => {
+            (Message::Yes, Phase::Open | Phase::Preparing) => {
                 party.voted = true;
-                if self.present().all(|party| party.voted) {
-                    self.phase = Phase::Committing;
-                }
+                self.decide_when_all_have_voted();
             }
             // Presumed abort: what is not known was aborted.
             (Message::Yes, Phase::Aborted | Phase::Forgotten) => party.tell(Message::Abort),
@@ -297,8 +314,7 @@ impl State {
 
 /// Visits every state. The properties hold, those that must be possible are, and there are so
 /// many states.
-fn check(desks: usize, crashes: u8, states: usize) {
-    let protocol = Protocol { desks, crashes };
+fn check(protocol: Protocol, states: usize) {
     let checker = protocol.checker().threads(2).spawn_bfs().join();
     checker.assert_properties();
     assert_eq!(checker.unique_state_count(), states);
@@ -306,10 +322,52 @@ fn check(desks: usize, crashes: u8, states: usize) {
 
 #[test]
 fn three_desks_agree_in_every_state_when_each_process_may_crash_once() {
-    check(3, 1, 484_723);
+    let finishes = false;
+    check(
+        Protocol {
+            desks: 3,
+            finishes,
+            crashes: 1,
+        },
+        498_234,
+    );
 }
 
 #[test]
 fn two_desks_agree_in_every_state_when_each_process_may_crash_three_times() {
-    check(2, 3, 143_746);
+    let finishes = false;
+    check(
+        Protocol {
+            desks: 2,
+            finishes,
+            crashes: 3,
+        },
+        153_634,
+    );
+}
+
+#[test]
+fn three_desks_that_vote_unasked_agree_in_every_state_when_each_process_may_crash_once() {
+    let finishes = true;
+    check(
+        Protocol {
+            desks: 3,
+            finishes,
+            crashes: 1,
+        },
+        355_756,
+    );
+}
+
+#[test]
+fn two_desks_that_vote_unasked_agree_in_every_state_when_each_process_may_crash_three_times() {
+    let finishes = true;
+    check(
+        Protocol {
+            desks: 2,
+            finishes,
+            crashes: 3,
+        },
+        125_895,
+    );
 }

@@ -106,6 +106,7 @@ fn request() -> impl Strategy<Value = Request> {
     let order = prop_oneof![
         6 => (any::<bool>(), operation())
             .prop_map(|(first, operation)| Order::Operate { first, operation }),
+        1 => operation().prop_map(|operation| Order::Finish { operation }),
         1 => Just(Order::Prepare),
         1 => Just(Order::Commit),
         1 => Just(Order::CommitAlone),

@@ -87,7 +87,7 @@ impl Market {
     }
 
     fn open_resp(config: &Config) -> Result<Self, Error> {
-        let mut door = door::connect(config.address)?;
+        let mut door = door::connect(config.pace.address)?;
         let market = Self::free(config, |market| {
             let cash = market.cash_each.to_string();
             let account = market.accounts[0].as_bytes();
@@ -127,7 +127,7 @@ impl Market {
     }
 
     fn open_xml(config: &Config) -> Result<Self, Error> {
-        let mut door = connect_xml(config.address)?;
+        let mut door = connect_xml(config.pace.address)?;
         let market = Self::free(config, |market| {
             let mut request = Outgoing::create(door.outbox());
             request.account(&market.accounts[0], market.cash_each);

@@ -6,6 +6,7 @@ use std::{fmt, net::SocketAddr};
 use serde::Serialize;
 use turnstile_client::resp::Value;
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal};
+use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 
 use super::{
@@ -18,6 +19,7 @@ use crate::{
     charge::Charge,
     door,
     pace::{Tally, Totals},
+    point,
 };
 
 /// The server's own counts at one instant.
@@ -109,6 +111,13 @@ impl Proof {
             left_out: left_out.sum(),
             ..Self::default()
         }
+    }
+
+    /// The same for `run.json`.
+    pub(super) fn rule(&self) -> Rule {
+        let rule = "every cent and every share that was put in is there, and every order is what was \
+            acknowledged";
+        point::rule(rule, &self.violations, self.unproven.as_deref())
     }
 
     /// Whether no promise was broken.

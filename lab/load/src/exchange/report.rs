@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use turnstile_result::Point;
 use turnstile_stats::{
     Summary,
     units::{Count, Nanos, PerSecond, to_float},
@@ -13,6 +14,7 @@ use crate::{
     Machine, Verdict,
     door::Server,
     pace::{Figures, Totals},
+    point,
     rooms::OperationReport,
 };
 
@@ -25,7 +27,7 @@ pub struct Report {
     /// The version of this JSON form.
     pub format: u32,
     pub workload: &'static str,
-    /// How users ask: here always `closed`.
+    /// How users ask: `closed` or `open`.
     pub pacing: &'static str,
     /// The generator's version.
     pub generator: &'static str,
@@ -46,6 +48,9 @@ pub struct Report {
     pub connects_failed: u64,
     pub proof: Proof,
     pub verdict: Verdict,
+    /// The same for `run.json`.
+    #[serde(skip)]
+    pub point: Point,
 }
 
 impl Report {
@@ -57,18 +62,21 @@ impl Report {
         proof: Proof,
     ) -> Self {
         let figures = totals.figures();
+        let asked_always = config.pace.is_busy() && config.one_shot.is_none();
+        let point = config.point(totals, &proof);
         let verdict = if !proof.holds() {
             Verdict::Violated
-        } else if (figures.little.holds() || config.one_shot.is_some()) && proof.is_proof() {
+        } else if (figures.little.holds() || !asked_always) && proof.is_proof() {
             Verdict::Fine
         } else {
             Verdict::Invalid
         };
         let tally = &totals.tally;
         Self {
+            point,
             format: FORMAT,
             workload: "exchange",
-            pacing: "closed",
+            pacing: config.pace.rhythm.name(),
             generator: env!("CARGO_PKG_VERSION"),
             machine,
             server,
@@ -111,11 +119,13 @@ impl fmt::Display for Report {
         } else {
             let rate = PerSecond(figures.throughput);
             writeln!(f, "throughput: {rate} operations/s")?;
-            writeln!(f, "{}", figures.little)?;
+            if self.config.pace.is_busy() {
+                writeln!(f, "{}", figures.little)?;
+            }
         }
         writeln!(
             f,
-            "generator: {} of processor a request, {} to send it, lag n/a (closed loop)",
+            "generator: {} of processor a request, {} to send it",
             Nanos(figures.cpu_per_request),
             Nanos(figures.split.sending),
         )?;
@@ -141,6 +151,16 @@ impl fmt::Display for Report {
     }
 }
 
+impl Config {
+    fn point(&self, totals: &Totals<Trader>, proof: &Proof) -> Point {
+        let mut point = point::point("exchange", &self.pace, totals, vec![proof.rule()]);
+        if let Some(at_once) = self.one_shot {
+            point::count(&mut point, totals, at_once, totals.slots);
+        }
+        point
+    }
+}
+
 impl Report {
     /// What was driven, and how hard.
     fn write_setting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,15 +171,16 @@ impl Report {
         };
         writeln!(
             f,
-            "exchange over {door}, closed loop, {} users x {} deep, {} symbols, {} threads, {:?} \
-             after {:?}, seed {}",
+            "exchange over {door}, {} loop, {} users x {} deep, {} symbols, {} threads, {:.1} s \
+             after {:.1} s, seed {}",
+            self.pacing,
             config.users,
-            config.pipeline,
+            config.pace.pipeline,
             config.symbols,
-            config.threads,
-            config.duration,
-            config.warm_up,
-            config.seed
+            config.pace.threads,
+            self.point.window_s,
+            self.point.warm_up_s,
+            config.pace.seed
         )?;
         if let Some(at_once) = config.one_shot {
             writeln!(
@@ -169,7 +190,7 @@ impl Report {
         }
         if let Some(server) = &self.server {
             let (version, durability) = (&server.version, &server.durability);
-            let address = config.address;
+            let address = config.pace.address;
             writeln!(f, "server {version} at {address}, durability {durability}")?;
         }
         Ok(())

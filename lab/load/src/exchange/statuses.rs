@@ -64,8 +64,8 @@ pub(super) fn ask(config: &Config, market: &Market, traders: &[Trader]) -> Resul
     let sent = traders.iter().flat_map(|trader| trader.sent().0);
     let sent: Vec<Sent> = sent.copied().collect();
     match config.door {
-        Door::Resp => statuses.ask_resp(config.address, &sent, market)?,
-        Door::Xml => statuses.ask_xml(config.address, &sent, market)?,
+        Door::Resp => statuses.ask_resp(config.pace.address, &sent, market)?,
+        Door::Xml => statuses.ask_xml(config.pace.address, &sent, market)?,
     }
     Ok(statuses)
 }

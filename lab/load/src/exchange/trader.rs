@@ -61,7 +61,7 @@ pub enum Ask {
 
 /// The traders of a run.
 pub(super) fn traders(config: &Config, market: &Arc<Market>) -> Vec<Trader> {
-    let path = Arc::new(Path::of_seed(config.seed));
+    let path = Arc::new(Path::of_seed(config.pace.seed));
     (0..config.users)
         .map(|number| Trader::new(config, number, market, &path))
         .collect()
@@ -79,7 +79,7 @@ impl Trader {
             door: config.door,
             market: Arc::clone(market),
             flow: Flow::new(
-                Dice::of_user(config.seed, user),
+                Dice::of_user(config.pace.seed, user),
                 Arc::clone(path),
                 accounts,
                 market.symbols.len(),

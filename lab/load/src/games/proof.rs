@@ -4,9 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 use turnstile_duel::Triple;
+use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 
 use super::player::{Fault, Player};
+use crate::point;
 
 /// The most violations that are told; the others are counted.
 const TOLD_MAX: usize = 10;
@@ -69,6 +71,13 @@ impl Proof {
             proof.sum_up(finished);
         }
         proof
+    }
+
+    /// The same for `run.json`.
+    pub(super) fn rule(&self) -> Rule {
+        let unfinished = (!self.is_whole()).then_some("not all games came to their end");
+        let rule = "every game was counted once, for both who played it";
+        point::rule(rule, &self.violations, unfinished)
     }
 
     /// Whether nothing contradicts what was promised.

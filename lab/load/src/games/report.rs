@@ -1,14 +1,16 @@
 //! What runs of the games workload gave: tables for people, JSON for the rest.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde::Serialize;
+use turnstile_published as published;
+use turnstile_result::{Distribution, Load, Operation, Point, Rule, Times};
 use turnstile_stats::{
     Little, Summary, throughput,
     units::{Count, Nanos, PerSecond, to_float},
 };
 
-use super::{Config, Proof, Published, Totals};
+use super::{Config, Proof, Totals};
 use crate::{Machine, Verdict};
 
 /// The version of the JSON form: raised when a field changes its meaning or goes.
@@ -45,8 +47,11 @@ pub struct Level {
     /// What the generator itself used, in nanoseconds of processor time for each player-game.
     pub cpu_per_game: f64,
     /// What the ancestor's authors measured with so many.
-    pub published: Option<Published>,
+    pub published: Option<published::Level>,
     pub proof: Proof,
+    /// The same for `run.json`.
+    #[serde(skip)]
+    pub point: Point,
 }
 
 impl Level {
@@ -56,15 +61,18 @@ impl Level {
         let rate = throughput(times.count, totals.took);
         let users = u64::try_from(players).expect("players are at most 50,000");
         debug_assert!(config.players.contains(&players));
+        let proof = Proof::of(&totals.players);
+        let played = config.iterations.saturating_mul(users);
         Self {
+            point: point(players, played, rate, totals, proof.rule()),
             players,
             throughput: rate,
             times,
             took_ms: totals.took.as_secs_f64() * 1e3,
             little: Little::new(users, rate, times.mean),
             cpu_per_game: totals.cpu.as_secs_f64() * 1e9 / to_float(times.count.max(1)),
-            published: Published::of(players),
-            proof: Proof::of(&totals.players),
+            published: published::Level::of(players),
+            proof,
         }
     }
 
@@ -76,6 +84,35 @@ impl Level {
         } else {
             Verdict::Invalid
         }
+    }
+}
+
+/// Games have neither a warm-up nor bins: they end when all have played.
+fn point(players: usize, requests: u64, throughput: f64, totals: &Totals, rule: Rule) -> Point {
+    let times = Distribution::of(&totals.times);
+    Point {
+        window_s: totals.took.as_secs_f64(),
+        throughput,
+        load: Load::Count {
+            users: u32::try_from(players).expect("players are at most 50,000"),
+            requests,
+        },
+        times: Times {
+            response: times.clone(),
+            service: times.clone(),
+            ..Times::default()
+        },
+        operations: vec![Operation {
+            name: "game".to_owned(),
+            done: times.count,
+            refused: BTreeMap::new(),
+            errors: BTreeMap::new(),
+            unknown: requests.saturating_sub(times.count),
+            late: 0,
+            response: times,
+        }],
+        proof: vec![rule],
+        ..Point::blank("games")
     }
 }
 

@@ -56,9 +56,11 @@ impl Alarms {
         self.armed = None;
     }
 
-    /// Sets the timer to the first alarm. Setting it takes back that it has rung.
-    pub(super) fn arm(&mut self, now: u64) -> io::Result<()> {
-        let first = self.set.peek().map(|Reverse((instant, _))| *instant);
+    /// Sets the timer to the first alarm, or to `also` when that comes before. Setting it takes back
+    /// that it has rung.
+    pub(super) fn arm(&mut self, now: u64, also: Option<u64>) -> io::Result<()> {
+        let set = self.set.peek().map(|Reverse((instant, _))| *instant);
+        let first = set.into_iter().chain(also).min();
         if first == self.armed {
             return Ok(());
         }

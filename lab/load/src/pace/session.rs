@@ -3,96 +3,18 @@
 use std::{
     collections::VecDeque,
     io::{self, ErrorKind, Read as _, Write as _},
-    net::SocketAddr,
-    time::{Duration, Instant},
 };
 
-use mio::{Interest, Registry, Token, event::Event, net::TcpStream};
+use mio::{Interest, Token, event::Event, net::TcpStream};
 
-use super::{Answer, Ended, Heard, Pace, Tally, User, alarm::Alarms, tally::Instants};
-
-/// The most bytes of an unfinished answer that are kept between two reads; our answers have some
-/// hundred.
-const REST_BYTES_MAX: usize = 32 * 1024;
-
-/// One read takes at most so much: more than a deep pipeline is owed at once.
-const READ_BYTES: usize = 64 * 1024;
+use super::{
+    Answer, Ended, Heard, User,
+    desk::{Desk, READ_BYTES, REST_BYTES_MAX},
+    tally::Instants,
+};
 
 /// How long a user without a connection waits before it connects again.
 const RETRY_NANOS: u64 = 100_000_000;
-
-/// What all sessions of a thread share: its clock, its counts, its buffer.
-#[derive(Debug)]
-pub(super) struct Desk {
-    pub(super) registry: Registry,
-    pub(super) tally: Tally,
-    pub(super) answered: u64,
-    pub(super) refused: u64,
-    pub(super) failed: u64,
-    /// Requests whose answer is owed, over all sessions.
-    pub(super) in_flight: usize,
-    /// Users that will never ask again.
-    pub(super) finished: usize,
-    /// Sessions that have arrived in turn and have not left.
-    pub(super) there: usize,
-    /// When the last answer came, in nanoseconds since the start.
-    pub(super) last_answer: u64,
-    /// Sessions without a connection, or with one in the making.
-    pub(super) down: usize,
-    pub(super) alarms: Alarms,
-    /// When the measured window begins and ends, in nanoseconds since the start.
-    pub(super) measured_from: u64,
-    pub(super) stop: u64,
-    address: SocketAddr,
-    pipeline: usize,
-    start: Instant,
-    /// Answers are read here, behind what was left of the session's last read.
-    scratch: Box<[u8]>,
-}
-
-impl Desk {
-    pub(super) fn new(pace: &Pace, tally: Tally, registry: Registry, alarms: Alarms) -> Self {
-        let measured_from = nanos(pace.warm_up);
-        Self {
-            registry,
-            tally,
-            alarms,
-            answered: 0,
-            refused: 0,
-            failed: 0,
-            in_flight: 0,
-            finished: 0,
-            there: 0,
-            last_answer: 0,
-            down: 0,
-            measured_from,
-            stop: measured_from + nanos(pace.duration),
-            address: pace.address,
-            pipeline: pace.pipeline,
-            start: Instant::now(),
-            scratch: vec![0; REST_BYTES_MAX + READ_BYTES].into_boxed_slice(),
-        }
-    }
-
-    /// The clock begins anew: everything is ready.
-    pub(super) fn begin(&mut self) {
-        self.start = Instant::now();
-    }
-
-    /// Nanoseconds since the start.
-    pub(super) fn now(&self) -> u64 {
-        nanos(self.start.elapsed())
-    }
-
-    /// Whether what is answered now is part of the measured window.
-    fn measures(&self, done: u64) -> bool {
-        (self.measured_from..self.stop).contains(&done)
-    }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).expect("a run lasts less than 584 years")
-}
 
 /// A user on its connection: a state machine fed by readiness.
 ///
@@ -102,6 +24,8 @@ fn nanos(duration: Duration) -> u64 {
 pub(super) struct Session<U: User> {
     user: U,
     token: Token,
+    /// Its number among all users of the run.
+    number: usize,
     line: Line,
     outbox: Vec<u8>,
     /// How much of `outbox` the socket has taken.
@@ -112,10 +36,21 @@ pub(super) struct Session<U: User> {
     flights: VecDeque<Flight<U::Ask>>,
     unsent: usize,
     finished: bool,
-    /// Whether an alarm will wake it.
-    rests: bool,
+    waits: Waits,
+    /// When it has thought about the last answer.
+    thinks_until: u64,
     /// Whether it goes when it will never ask again.
     leaves: bool,
+}
+
+/// What it waits for before it asks again, beside an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    Nothing,
+    /// An alarm will wake it.
+    Alarm,
+    /// It stands in the line of those who can take the next arrival.
+    Arrival,
 }
 
 #[derive(Debug)]
@@ -136,6 +71,7 @@ struct Flight<A> {
     free: u64,
     ready: u64,
     sent: u64,
+    scheduled: bool,
 }
 
 impl<U: User> Session<U> {
@@ -143,6 +79,7 @@ impl<U: User> Session<U> {
     pub(super) fn new(
         user: U,
         token: Token,
+        number: usize,
         stream: Option<TcpStream>,
         desk: &Desk,
     ) -> io::Result<Self> {
@@ -158,6 +95,7 @@ impl<U: User> Session<U> {
         Ok(Self {
             user,
             token,
+            number,
             line,
             outbox: Vec::with_capacity(desk.pipeline * U::REQUEST_BYTES_MAX),
             written: 0,
@@ -166,13 +104,20 @@ impl<U: User> Session<U> {
             flights: VecDeque::with_capacity(desk.pipeline),
             unsent: 0,
             finished: false,
-            rests: false,
+            waits: Waits::Nothing,
+            thinks_until: 0,
             leaves,
         })
     }
 
     pub(super) fn into_user(self) -> U {
         self.user
+    }
+
+    /// Begins the run: who thinks between requests does so before the first, too.
+    pub(super) fn start(&mut self, desk: &mut Desk) {
+        self.thinks_until = desk.thought();
+        self.begin(desk);
     }
 
     /// Asks as much as the pipeline holds, and sends it.
@@ -188,7 +133,7 @@ impl<U: User> Session<U> {
         if let Line::Up(_) = self.line {
             return self.begin(desk);
         }
-        self.rests = false;
+        self.waits = Waits::Nothing;
     }
 
     /// Connects for the first time.
@@ -248,9 +193,8 @@ impl<U: User> Session<U> {
     /// Gives up what is still owed: nobody knows whether it was carried out.
     pub(super) fn abandon(&mut self, desk: &mut Desk) {
         for flight in self.flights.drain(..) {
-            desk.tally.operations[U::operation(&flight.ask)].unknown += 1;
-            desk.failed += 1;
-            desk.in_flight -= 1;
+            desk.tally().operations[U::operation(&flight.ask)].unknown += 1;
+            desk.give_up(flight.due);
         }
         self.unsent = 0;
         self.outbox.clear();
@@ -281,14 +225,14 @@ impl<U: User> Session<U> {
     }
 
     fn retry_later(&mut self, desk: &mut Desk) {
-        desk.tally.connects_failed += 1;
+        desk.tally().connects_failed += 1;
         let retry_at = desk.now() + RETRY_NANOS;
         self.line = Line::Down { retry_at };
     }
 
     /// The connection is of no more use. Dropping the stream takes it from the poller, too.
     fn lose(&mut self, desk: &mut Desk) {
-        desk.tally.connections_lost += 1;
+        desk.tally().connections_lost += 1;
         desk.down += 1;
         self.abandon(desk);
         let retry_at = desk.now() + RETRY_NANOS;
@@ -362,8 +306,10 @@ impl<U: User> Session<U> {
                 sent: flight.sent,
                 first_byte,
                 done: now,
+                scheduled: flight.scheduled,
             };
             Self::count(&flight.ask, answer, &instants, desk);
+            self.thinks_until = now + desk.thought();
             let ended = self.user.heard(&flight.ask, flight.due, flight.free);
             if let Some(ended) = ended {
                 Self::count_whole(&ended, now, desk);
@@ -382,61 +328,106 @@ impl<U: User> Session<U> {
 
     fn count(ask: &U::Ask, answer: Answer<'_>, instants: &Instants, desk: &mut Desk) {
         let measured = desk.measures(instants.done) && U::measures(ask);
+        desk.count(answer, instants);
+        let late = desk.is_late(instants);
         let operation = U::operation(ask);
-        desk.tally.record(operation, answer, instants, measured);
-        desk.in_flight -= 1;
-        desk.answered += 1;
-        desk.last_answer = instants.done;
-        match answer {
-            Answer::Done => {}
-            Answer::Refused(_) => desk.refused += 1,
-            Answer::Error(_) => desk.failed += 1,
-        }
+        desk.tally().record(operation, answer, instants, measured);
+        desk.tally().operations[operation].late += u64::from(late);
     }
 
     fn count_whole(ended: &Ended, done: u64, desk: &mut Desk) {
         let measured = desk.measures(done) && ended.measured;
-        desk.tally.record_whole(ended, done, measured);
+        desk.tally().record_whole(ended, done, measured);
     }
 
-    /// Fills the pipeline. In a closed loop a slot is due, and ready, the moment it is free; in an
-    /// open one it rests until its user says that it is due.
+    /// Fills the pipeline. In a closed loop a slot is due, and ready, the moment it is free, or when
+    /// its user has thought; where all share a schedule it stands by for the next arrival.
     fn ask(&mut self, desk: &mut Desk, now: u64) {
         if now >= desk.stop && !self.user.goes_on() {
             return;
         }
+        if desk.agenda.is_some() {
+            return self.stand_by(desk, now);
+        }
+        while self.flights.len() < desk.pipeline && !self.finished {
+            let own = self
+                .user
+                .due()
+                .or_else(|| desk.thinks().then_some(self.thinks_until));
+            let Some(active) = desk.active(self.number, now) else {
+                return self.finish(desk);
+            };
+            let scheduled = own.is_some() || active > now;
+            let due = own.unwrap_or(active).max(active);
+            if due > now {
+                return self.rest(due, desk);
+            }
+            let due = if scheduled { due } else { now };
+            let rested = self.waits == Waits::Alarm;
+            let free = if rested { due } else { now };
+            self.waits = Waits::Nothing;
+            self.take(due, free, now, scheduled, desk);
+        }
+    }
+
+    /// Asks for what was due then; whether there is anything to ask.
+    fn take(&mut self, due: u64, free: u64, now: u64, scheduled: bool, desk: &mut Desk) -> bool {
         if self.written > 0 {
             self.outbox.drain(..self.written);
             self.written = 0;
         }
-        while self.flights.len() < desk.pipeline && !self.finished {
-            let due = self.user.due().unwrap_or(now);
-            if due > now {
-                return self.rest(due, desk);
-            }
-            let free = if self.rests { due } else { now };
-            self.rests = false;
-            let Some(ask) = self.user.ask(&mut self.outbox) else {
-                self.finished = true;
-                desk.finished += 1;
-                return;
-            };
-            self.flights.push_back(Flight {
-                ask,
-                due,
-                free,
-                ready: now,
-                sent: now,
-            });
-            self.unsent += 1;
-            desk.in_flight += 1;
+        let Some(ask) = self.user.ask(&mut self.outbox) else {
+            self.finish(desk);
+            return false;
+        };
+        self.flights.push_back(Flight {
+            ask,
+            due,
+            free,
+            ready: now,
+            sent: now,
+            scheduled,
+        });
+        self.unsent += 1;
+        desk.in_flight += 1;
+        true
+    }
+
+    const fn finish(&mut self, desk: &mut Desk) {
+        self.finished = true;
+        desk.finished += 1;
+    }
+
+    /// Gets into the line of those who can take the next arrival.
+    fn stand_by(&mut self, desk: &mut Desk, since: u64) {
+        let can = self.flights.len() < desk.pipeline && !self.finished;
+        if can
+            && self.waits == Waits::Nothing
+            && let Some(agenda) = &mut desk.agenda
+        {
+            self.waits = Waits::Arrival;
+            agenda.stand_by(self.token.0, since);
         }
+    }
+
+    /// Takes an arrival, having stood by since an instant; whether it could.
+    pub(super) fn arrival(&mut self, due: u64, since: u64, now: u64, desk: &mut Desk) -> bool {
+        self.waits = Waits::Nothing;
+        if !matches!(self.line, Line::Up(_)) || !self.take(due, due.max(since), now, true, desk) {
+            return false;
+        }
+        if self.flush(desk).is_err() {
+            self.lose(desk);
+        } else {
+            self.stand_by(desk, since);
+        }
+        true
     }
 
     /// Nothing is asked before this instant.
     fn rest(&mut self, until: u64, desk: &mut Desk) {
-        if !self.rests && until < desk.stop {
-            self.rests = true;
+        if self.waits == Waits::Nothing && until < desk.stop {
+            self.waits = Waits::Alarm;
             desk.alarms.set(until, self.token.0);
         }
     }

@@ -28,6 +28,8 @@ pub(super) struct Instants {
     pub(super) first_byte: u64,
     /// When all of its answer was read.
     pub(super) done: u64,
+    /// Whether it was due at an instant of its own, and not when its user was free.
+    pub(super) scheduled: bool,
 }
 
 /// The counts of a thread or of a run.
@@ -39,6 +41,14 @@ pub struct Tally {
     /// From free to ready: how late the generator was, of what was measured and had an instant at
     /// which it was due.
     pub lag: Histogram,
+    /// From sent to done, of what was measured: what network and server did.
+    pub service: Histogram,
+    /// From due to sent less the generator's lag, of what was measured in an open loop: for a
+    /// connection, or for the socket to take more.
+    pub wait: Histogram,
+    /// Of requests that were due but not answered when the run was over: how long they had waited
+    /// by then.
+    pub censored: Histogram,
     /// Connections that ended while they were wanted; each is made again.
     pub connections_lost: u64,
     /// Attempts to connect again that failed.
@@ -57,6 +67,8 @@ pub struct Operation {
     pub errors: Words,
     /// Requests whose answer never came: they may have been carried out.
     pub unknown: u64,
+    /// Answers after the deadline.
+    pub late: u64,
     /// From due to done, of all that was done or refused in the measured window.
     pub times: Histogram,
 }
@@ -124,6 +136,7 @@ impl Tally {
             refused: Words::new(),
             errors: Words::new(),
             unknown: 0,
+            late: 0,
             times: Histogram::new(),
         };
         let whole = |&name| Whole {
@@ -138,6 +151,9 @@ impl Tally {
             operations: operations.iter().map(operation).collect(),
             wholes: wholes.iter().map(whole).collect(),
             lag: Histogram::new(),
+            service: Histogram::new(),
+            wait: Histogram::new(),
+            censored: Histogram::new(),
             connections_lost: 0,
             connects_failed: 0,
             gaps: Gaps::default(),
@@ -164,8 +180,11 @@ impl Tally {
         if measured {
             counts.times.record(instants.done - instants.due);
             self.gaps.count += 1;
-            if instants.ready > instants.free {
+            self.service.record(instants.done - instants.sent);
+            if instants.scheduled {
                 self.lag.record(instants.ready - instants.free);
+                let backlog = instants.free - instants.due;
+                self.wait.record(backlog + instants.sent - instants.ready);
             }
             self.gaps.backlog += instants.free - instants.due;
             self.gaps.lag += instants.ready - instants.free;
@@ -189,30 +208,74 @@ impl Tally {
         }
     }
 
+    /// Adds all that `other` holds.
     pub(super) fn merge(&mut self, other: &Self) {
+        self.merge_counts(other);
         for (own, theirs) in self.operations.iter_mut().zip(&other.operations) {
-            own.done += theirs.done;
-            own.refused.merge(&theirs.refused);
-            own.errors.merge(&theirs.errors);
-            own.unknown += theirs.unknown;
             own.times.merge(&theirs.times);
         }
         for (own, theirs) in self.wholes.iter_mut().zip(&other.wholes) {
-            own.done += theirs.done;
-            own.refused.merge(&theirs.refused);
-            own.errors.merge(&theirs.errors);
             own.response.merge(&theirs.response);
             own.service.merge(&theirs.service);
         }
         self.lag.merge(&other.lag);
-        self.connections_lost += other.connections_lost;
-        self.connects_failed += other.connects_failed;
+        self.service.merge(&other.service);
+        self.wait.merge(&other.wait);
         self.gaps.count += other.gaps.count;
         self.gaps.backlog += other.gaps.backlog;
         self.gaps.lag += other.gaps.lag;
         self.gaps.sending += other.gaps.sending;
         self.gaps.answering += other.gaps.answering;
         self.gaps.reading += other.gaps.reading;
+    }
+
+    /// Adds what `other` has counted of the whole run, without the times of its window.
+    pub(super) fn merge_counts(&mut self, other: &Self) {
+        for (own, theirs) in self.operations.iter_mut().zip(&other.operations) {
+            own.done += theirs.done;
+            own.refused.merge(&theirs.refused);
+            own.errors.merge(&theirs.errors);
+            own.unknown += theirs.unknown;
+            own.late += theirs.late;
+        }
+        for (own, theirs) in self.wholes.iter_mut().zip(&other.wholes) {
+            own.done += theirs.done;
+            own.refused.merge(&theirs.refused);
+            own.errors.merge(&theirs.errors);
+        }
+        self.censored.merge(&other.censored);
+        self.connections_lost += other.connections_lost;
+        self.connects_failed += other.connects_failed;
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        for operation in &mut self.operations {
+            operation.done = 0;
+            operation.refused.clear();
+            operation.errors.clear();
+            operation.unknown = 0;
+            operation.late = 0;
+            operation.times.clear();
+        }
+        for whole in &mut self.wholes {
+            whole.done = 0;
+            whole.refused.clear();
+            whole.errors.clear();
+            whole.response.clear();
+            whole.service.clear();
+        }
+        for times in [
+            &mut self.lag,
+            &mut self.service,
+            &mut self.wait,
+            &mut self.censored,
+        ] {
+            times.clear();
+        }
+        self.connections_lost = 0;
+        self.connects_failed = 0;
+        self.gaps = Gaps::default();
     }
 
     pub(super) fn split(&self) -> Split {
@@ -233,6 +296,11 @@ impl Words {
             seen: Vec::with_capacity(WORDS_MAX),
             other: 0,
         }
+    }
+
+    fn clear(&mut self) {
+        self.seen.clear();
+        self.other = 0;
     }
 
     fn count(&mut self, bytes: &[u8]) {
@@ -299,6 +367,7 @@ mod tests {
         sent: 103,
         first_byte: 110,
         done: 130,
+        scheduled: true,
     };
 
     #[test]

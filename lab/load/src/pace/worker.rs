@@ -3,18 +3,20 @@
 use std::{
     io::{self, ErrorKind},
     net::TcpStream,
-    sync::atomic::Ordering,
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
 use mio::{Events, Poll, Token};
 
 use super::{
-    Board, Pace, Tally, User,
+    Board, Pace, Rhythm, Schedule, User,
+    agenda::Agenda,
     alarm::Alarms,
-    session::{Desk, Session},
+    desk::Desk,
+    session::Session,
+    slices::{Recorder, Slice},
 };
-use crate::crew::thread_time;
 
 /// How many ready sockets are taken in one turn.
 const EVENTS: usize = 1_024;
@@ -41,41 +43,59 @@ pub(super) struct Worker<'a, U: User> {
     /// How many sessions may be there at a time.
     at_once: usize,
     desk: Desk,
+    thread: usize,
     board: &'a Board,
+    /// When the run ends, in nanoseconds since the start; somebody may end it before.
+    until: &'a AtomicU64,
     shown_at: u64,
-    cpu: Cpu,
+}
+
+/// Which of the threads a worker is, of how many.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) thread: usize,
+    pub(super) threads: usize,
 }
 
 /// What a worker leaves.
 #[derive(Debug)]
 pub(super) struct End<U> {
-    pub(super) tally: Tally,
+    pub(super) thread: usize,
+    /// What it has not handed over.
+    pub(super) slice: Box<Slice>,
     pub(super) users: Vec<U>,
-    /// The thread's processor time in the measured window.
-    pub(super) cpu: Duration,
     /// From the start to the last answer.
     pub(super) took: Duration,
 }
 
-/// The thread's processor time, read when the window begins and when it ends.
+/// What all workers look at, and show to others.
 #[derive(Clone, Copy, Debug)]
-enum Cpu {
-    Before,
-    Since(Duration),
-    Window(Duration),
+pub(super) struct Shared<'a> {
+    pub(super) board: &'a Board,
+    pub(super) until: &'a AtomicU64,
 }
 
 impl<'a, U: User> Worker<'a, U> {
     pub(super) fn new(
         pace: &Pace,
+        place: Place,
         share: Vec<(U, Option<TcpStream>)>,
         at_once: usize,
-        board: &'a Board,
+        recorder: Recorder,
+        shared: Shared<'a>,
     ) -> io::Result<Self> {
+        let Place { thread, threads } = place;
         let poll = Poll::new()?;
         let alarms = Alarms::new(poll.registry(), TIMER, share.len())?;
-        let tally = Tally::new(U::OPERATIONS, U::WHOLES);
-        let desk = Desk::new(pace, tally, poll.registry().try_clone()?, alarms);
+        let agenda = match &pace.rhythm {
+            Rhythm::Closed { .. } => None,
+            Rhythm::Open { law, rate } => {
+                let schedule = Schedule::new(law.clone(), rate.clone(), pace.seed);
+                Some(Agenda::new(schedule, thread, threads, share.len()))
+            }
+        };
+        let registry = poll.registry().try_clone()?;
+        let desk = Desk::new(pace, thread, recorder, registry, alarms, agenda);
         let mut sessions = Vec::with_capacity(share.len());
         let next = share
             .iter()
@@ -83,7 +103,9 @@ impl<'a, U: User> Worker<'a, U> {
             .count();
         for (number, (user, stream)) in share.into_iter().enumerate() {
             let stream = stream.map(mio::net::TcpStream::from_std);
-            sessions.push(Session::new(user, Token(number), stream, &desk)?);
+            let user_number = number * threads + thread;
+            let token = Token(number);
+            sessions.push(Session::new(user, token, user_number, stream, &desk)?);
         }
         Ok(Self {
             poll,
@@ -92,9 +114,10 @@ impl<'a, U: User> Worker<'a, U> {
             next,
             at_once,
             desk,
-            board,
+            thread,
+            board: shared.board,
+            until: shared.until,
             shown_at: 0,
-            cpu: Cpu::Before,
         })
     }
 
@@ -104,12 +127,15 @@ impl<'a, U: User> Worker<'a, U> {
         self.desk.begin();
         self.mark(0);
         for session in &mut self.sessions[..self.next] {
-            session.begin(&mut self.desk);
+            session.start(&mut self.desk);
         }
         loop {
+            self.dispatch();
             let now = self.desk.now();
             self.mark(now);
-            let over = now >= self.desk.stop || self.desk.finished == self.sessions.len();
+            let all_came = self.desk.agenda.as_ref().is_some_and(Agenda::is_over);
+            let all_went = self.desk.finished == self.sessions.len();
+            let over = now >= self.desk.stop || all_came || all_went;
             if over && self.desk.in_flight == 0 || now >= self.desk.stop + GRACE_NANOS {
                 return Ok(self.end());
             }
@@ -136,7 +162,8 @@ impl<'a, U: User> Worker<'a, U> {
         } else {
             self.until_next_mark(now)
         };
-        self.desk.alarms.arm(self.desk.now())?;
+        let wakes = self.desk.agenda.as_ref().and_then(Agenda::wakes);
+        self.desk.alarms.arm(self.desk.now(), wakes)?;
         match self.poll.poll(&mut self.events, Some(wait)) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
@@ -147,6 +174,7 @@ impl<'a, U: User> Worker<'a, U> {
                 TIMER => self.desk.alarms.rang(),
                 Token(number) => self.sessions[number].on_ready(event, &mut self.desk),
             }
+            dispatch(&mut self.sessions, &mut self.desk);
         }
         let now = self.desk.now();
         while let Some(number) = self.desk.alarms.take(now) {
@@ -170,17 +198,15 @@ impl<'a, U: User> Worker<'a, U> {
         Duration::from_nanos(mark.saturating_sub(now))
     }
 
-    /// Does what is to be done at certain instants: shows the counts, reads the processor time.
+    fn dispatch(&mut self) {
+        dispatch(&mut self.sessions, &mut self.desk);
+    }
+
+    /// Does what is to be done at certain instants: turns the page, shows the counts, looks whether
+    /// the run shall end.
     fn mark(&mut self, now: u64) {
-        match self.cpu {
-            Cpu::Before if now >= self.desk.measured_from => {
-                self.cpu = Cpu::Since(thread_time());
-            }
-            Cpu::Since(start) if now >= self.desk.stop => {
-                self.cpu = Cpu::Window(thread_time().saturating_sub(start));
-            }
-            Cpu::Before | Cpu::Since(_) | Cpu::Window(_) => {}
-        }
+        self.desk.look_at(self.until, now);
+        self.desk.turn_page(now);
         if now >= self.shown_at + SHOW_NANOS {
             self.shown_at = now;
             let board = self.board;
@@ -194,17 +220,35 @@ impl<'a, U: User> Worker<'a, U> {
         for session in &mut self.sessions {
             session.abandon(&mut self.desk);
         }
-        let cpu = match self.cpu {
-            Cpu::Before => Duration::ZERO,
-            Cpu::Since(start) => thread_time().saturating_sub(start),
-            Cpu::Window(used) => used,
-        };
+        let stop = self.desk.stop;
+        if let Some(agenda) = self.desk.agenda.take() {
+            for due in agenda.left_over(stop) {
+                self.desk.tally().censored.record(stop - due);
+            }
+        }
         let took = Duration::from_nanos(self.desk.last_answer);
+        let cpu = self.desk.cpu_left();
         End {
+            thread: self.thread,
             took,
-            tally: self.desk.tally,
+            slice: self.desk.recorder.close(cpu),
             users: self.sessions.into_iter().map(Session::into_user).collect(),
-            cpu,
+        }
+    }
+}
+
+/// Gives arrivals that are due to those who can take them.
+fn dispatch<U: User>(sessions: &mut [Session<U>], desk: &mut Desk) {
+    while desk.agenda.is_some() {
+        let now = desk.now();
+        let due = desk.agenda.as_mut().and_then(|agenda| agenda.due(now));
+        let Some((due, session, since)) = due.filter(|(due, ..)| *due < desk.stop) else {
+            return;
+        };
+        if sessions[session].arrival(due, since, now, desk)
+            && let Some(agenda) = &mut desk.agenda
+        {
+            agenda.taken();
         }
     }
 }

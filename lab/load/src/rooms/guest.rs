@@ -137,7 +137,7 @@ impl Guest {
         let mut room = Vec::with_capacity(64);
         room.extend_from_slice(format!("lab{position}-u{number}-").as_bytes());
         Self {
-            dice: Dice::of_user(config.seed, user),
+            dice: Dice::of_user(config.pace.seed, user),
             mix: config.mix,
             head,
             room_stem: room.len(),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 use turnstile_client::{Connection, resp::Value};
+use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 
 use super::{Guest, guest::Booking};
@@ -11,6 +12,7 @@ use crate::{
     Error,
     door::{self, Counters, field, refusal},
     pace::{Operation, Totals},
+    point,
 };
 
 /// How many bookings that stand, and how many cancelled ones, are looked up.
@@ -59,6 +61,13 @@ impl Proof {
     #[must_use]
     pub const fn holds(&self) -> bool {
         self.violations.is_empty()
+    }
+
+    /// The same for `run.json`.
+    pub(super) fn rule(&self) -> Rule {
+        let rule = "every booking and cancellation that was acknowledged was carried out once, and \
+            no room was sold twice";
+        point::rule(rule, &self.violations, None)
     }
 
     fn violate(&mut self, before: u64, sentence: impl FnOnce() -> String) {

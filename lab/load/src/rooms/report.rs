@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use serde::Serialize;
+use turnstile_result::Point;
 use turnstile_stats::{
     Summary,
     units::{Count, Nanos, PerSecond},
@@ -12,6 +13,7 @@ use super::{Config, Guest, Proof, Server};
 use crate::{
     Machine, Verdict,
     pace::{Figures, Operation, Totals},
+    point,
 };
 
 /// The version of the JSON form: raised when a field changes its meaning or goes.
@@ -23,7 +25,7 @@ pub struct Report {
     /// The version of this JSON form.
     pub format: u32,
     pub workload: &'static str,
-    /// How users ask: here always `closed`.
+    /// How users ask: `closed` or `open`.
     pub pacing: &'static str,
     /// The generator's version.
     pub generator: &'static str,
@@ -40,6 +42,9 @@ pub struct Report {
     pub connects_failed: u64,
     pub proof: Proof,
     pub verdict: Verdict,
+    /// The same for `run.json`.
+    #[serde(skip)]
+    pub point: Point,
 }
 
 /// One operation: its counts over the whole run, its response times in the measured window.
@@ -68,15 +73,17 @@ impl Report {
         let figures = totals.figures();
         let verdict = if !proof.holds() {
             Verdict::Violated
-        } else if figures.little.holds() {
+        } else if figures.little.holds() || !config.pace.is_busy() {
             Verdict::Fine
         } else {
             Verdict::Invalid
         };
+        let point = point::point("rooms", &config.pace, totals, vec![proof.rule()]);
         Self {
+            point,
             format: FORMAT,
             workload: "rooms",
-            pacing: "closed",
+            pacing: config.pace.rhythm.name(),
             generator: env!("CARGO_PKG_VERSION"),
             machine,
             server,
@@ -143,19 +150,20 @@ impl fmt::Display for Report {
         let config = &self.config;
         writeln!(
             f,
-            "rooms {}, closed loop, {} users x {} deep, {} threads, {:?} after {:?}, seed {}",
+            "rooms {}, {} loop, {} users x {} deep, {} threads, {:.1} s after {:.1} s, seed {}",
             config.mix,
+            self.pacing,
             config.users,
-            config.pipeline,
-            config.threads,
-            config.duration,
-            config.warm_up,
-            config.seed
+            config.pace.pipeline,
+            config.pace.threads,
+            self.point.window_s,
+            self.point.warm_up_s,
+            config.pace.seed
         )?;
         writeln!(
             f,
             "server {} at {}, durability {}",
-            self.server.version, config.address, self.server.durability
+            self.server.version, config.pace.address, self.server.durability
         )?;
         writeln!(f, "{}", self.machine)?;
         writeln!(f)?;
@@ -170,7 +178,9 @@ impl fmt::Display for Report {
             "throughput: {} operations/s",
             PerSecond(self.figures.throughput)
         )?;
-        writeln!(f, "{}", self.figures.little)?;
+        if self.config.pace.is_busy() {
+            writeln!(f, "{}", self.figures.little)?;
+        }
         self.write_generator(f)?;
         self.write_outcomes(f)?;
         write!(f, "{}", self.proof)?;
@@ -187,7 +197,7 @@ impl Report {
         let split = &self.figures.split;
         writeln!(
             f,
-            "generator: {} of processor a request, {} to send it, lag n/a (closed loop)",
+            "generator: {} of processor a request, {} to send it",
             Nanos(self.figures.cpu_per_request),
             Nanos(split.sending),
         )

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, net::SocketAddr};
 
 use serde::Serialize;
+use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 use turnstile_travel::Desk;
 
@@ -12,7 +13,7 @@ use super::{
     stock::Stock,
     traveller::{Doubt, Lost},
 };
-use crate::{Error, charge::Charge};
+use crate::{Error, charge::Charge, point};
 
 /// The reconciliation of a run with its server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -81,6 +82,12 @@ pub(super) fn prove(
 }
 
 impl Proof {
+    /// The same for `run.json`.
+    pub(super) fn rule(&self) -> Rule {
+        let rule = "every journey was sold whole or not at all, and every customer's bill is right";
+        point::rule(rule, &self.violations, self.unproven.as_deref())
+    }
+
     /// Whether no promise was broken.
     #[must_use]
     pub const fn holds(&self) -> bool {

@@ -3,14 +3,16 @@
 use std::fmt;
 
 use serde::Serialize;
+use turnstile_published::{SATURATION, Times};
+use turnstile_result::Point;
 use turnstile_stats::{
     Summary,
     units::{Count, Nanos, PerSecond, to_float},
 };
 
 use super::{
-    Config, Contention, Experiment, Processes, Proof, Rate, RateRow, RequestsRow, published,
-    rows::Outcomes, rows::Rows,
+    Config, Contention, Experiment, Processes, Proof, Rate, RateRow, RequestsRow, rows::Outcomes,
+    rows::Rows,
 };
 use crate::{Machine, Verdict, door::Server};
 
@@ -35,6 +37,9 @@ pub struct Report {
     pub rates: Vec<RateRow>,
     pub proof: Proof,
     pub verdict: Verdict,
+    /// The same rows for `run.json`.
+    #[serde(skip)]
+    pub points: Vec<Point>,
 }
 
 impl Report {
@@ -42,7 +47,7 @@ impl Report {
         config: &Config,
         machine: Machine,
         server: Option<Server>,
-        rows: Rows,
+        (rows, mut points): (Rows, Vec<Point>),
         proof: Proof,
     ) -> Self {
         let requests = rows.requests.iter().all(|row| row.sound);
@@ -54,7 +59,11 @@ impl Report {
         } else {
             Verdict::Invalid
         };
+        for point in &mut points {
+            point.proof = vec![proof.rule()];
+        }
         Self {
+            points,
             format: FORMAT,
             workload: "travel",
             generator: env!("CARGO_PKG_VERSION"),
@@ -179,7 +188,7 @@ impl Report {
             f,
             "{clients} clients carried at most {}/s, {:.1} x the ancestor's saturation",
             PerSecond(most),
-            most / published::SATURATION
+            most / SATURATION
         )?;
         let kept = rows().filter_map(|row| match row.rate {
             Rate::PerSecond(rate) if !row.saturated => Some(rate),
@@ -203,7 +212,12 @@ impl fmt::Display for RequestsRow {
             "{:<16}  mean ms  published  published / ours",
             self.managers
         )?;
-        for (name, ours, published) in self.means.beside(&self.published) {
+        let figures = self
+            .means
+            .figures()
+            .into_iter()
+            .zip(self.published.figures());
+        for (name, (ours, published)) in Times::NAMES.into_iter().zip(figures) {
             let ratio = if ours > 0.0 { published / ours } else { 0.0 };
             writeln!(
                 f,

@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use serde::Serialize;
+use turnstile_published::Times;
 use turnstile_stats::{Histogram, Little, Summary, throughput, units::to_float};
 
-use super::{Managers, Rate, published::Times, traveller::Traveller};
+use super::{Managers, Rate, traveller::Traveller};
 use crate::{
     pace::{Totals, Whole},
     rooms::OperationReport,

@@ -129,11 +129,8 @@ fn measure<U: User>(address: SocketAddr, user: U, pipeline: usize, careless: boo
         careless,
     };
     let pace = Pace {
-        address,
-        threads: 1,
         pipeline,
-        warm_up: Duration::ZERO,
-        duration: Duration::from_secs(120),
+        ..Pace::closed(address, Duration::ZERO, Duration::from_secs(120))
     };
     let totals = pace::run(&pace, vec![watched], &mut |_progress| {}).unwrap();
     totals.users[0]
@@ -144,14 +141,12 @@ fn measure<U: User>(address: SocketAddr, user: U, pipeline: usize, careless: boo
 fn measure_guest(pipeline: usize, careless: bool) -> u64 {
     let toy = Toy::start(Fault::None);
     let config = Config {
-        address: toy.address,
+        pace: Pace {
+            seed: 5,
+            ..Pace::closed(toy.address, Duration::ZERO, Duration::from_secs(120))
+        },
         users: 1,
-        threads: 1,
-        pipeline,
-        warm_up: Duration::ZERO,
-        duration: Duration::from_secs(120),
         mix: Mix::new(60, 40).unwrap(),
-        seed: 5,
         property: "bench".to_owned(),
     };
     measure(toy.address, Guest::new(&config, 0, 0), pipeline, careless)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use turnstile_load::{
     Verdict,
     exchange::{self, Config, Door, Report},
+    pace::{Length, Pace},
 };
 
 use crate::floor::{Fault, Floor};
@@ -12,19 +13,22 @@ use crate::floor::{Fault, Floor};
 fn config(floor: &Floor, door: Door) -> Config {
     Config {
         door,
-        address: match door {
-            Door::Resp => floor.resp,
-            Door::Xml => floor.xml,
+        pace: Pace {
+            threads: 2,
+            pipeline: 3,
+            ..Pace::closed(
+                match door {
+                    Door::Resp => floor.resp,
+                    Door::Xml => floor.xml,
+                },
+                Duration::from_millis(50),
+                Duration::from_millis(400),
+            )
         },
         proof: None,
         users: 5,
-        threads: 2,
-        pipeline: 3,
-        warm_up: Duration::from_millis(50),
-        duration: Duration::from_millis(400),
         symbols: 2,
         one_shot: None,
-        seed: 1,
     }
 }
 
@@ -165,10 +169,12 @@ fn in_a_one_shot_run_each_trader_connects_and_asks_once() {
         let floor = Floor::open(Fault::None);
         let mut config = config(&floor, door);
         config.users = 300;
-        config.pipeline = 1;
+        config.pace.pipeline = 1;
         config.one_shot = Some(at_once);
-        config.warm_up = Duration::ZERO;
-        config.duration = Duration::from_secs(60);
+        config.pace.length = Length::Fixed {
+            warm_up: Duration::ZERO,
+            duration: Duration::from_secs(60),
+        };
         let report = run(&config);
         assert_eq!(report.verdict(), Verdict::Fine, "{report}");
         let done = report.operations[0].done;

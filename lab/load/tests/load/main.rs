@@ -9,6 +9,7 @@ mod exchange;
 mod floor;
 mod games;
 mod pacing;
+mod rhythms;
 mod rooms;
 mod rush;
 mod toy;

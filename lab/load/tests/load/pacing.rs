@@ -9,20 +9,14 @@ use std::{
 
 use turnstile_load::{
     Error,
-    pace::{self, Answer, Ended, Garbled, Heard, Pace, Progress, User},
+    pace::{self, Answer, Ended, Garbled, Heard, Length, Pace, Progress, User},
     raw::{self, Config, Repeater},
 };
 
 use crate::toy::{Fault, Toy};
 
 fn pace(address: SocketAddr, milliseconds: u64) -> Pace {
-    Pace {
-        address,
-        threads: 1,
-        pipeline: 1,
-        warm_up: Duration::ZERO,
-        duration: Duration::from_millis(milliseconds),
-    }
+    Pace::closed(address, Duration::ZERO, Duration::from_millis(milliseconds))
 }
 
 fn raw(toy: &Toy, command: &str) -> raw::Report {
@@ -53,7 +47,10 @@ fn any_command_is_driven_and_errors_are_counted_apart() {
 fn the_warm_up_is_driven_but_not_timed() {
     let toy = Toy::start(Fault::None);
     let mut pace = pace(toy.address, 20);
-    pace.warm_up = Duration::from_millis(400);
+    pace.length = Length::Fixed {
+        warm_up: Duration::from_millis(400),
+        duration: Duration::from_millis(20),
+    };
     let users = vec![Repeater::new(&[b"PING"]).unwrap()];
     let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
     let (timed, done) = (totals.times().count(), totals.tally.operations[0].done);
@@ -160,7 +157,10 @@ fn settings_that_make_no_sense_are_refused() {
         ),
         (
             Pace {
-                duration: Duration::ZERO,
+                length: Length::Fixed {
+                    warm_up: Duration::ZERO,
+                    duration: Duration::ZERO,
+                },
                 ..sound
             },
             vec![user()],
@@ -258,8 +258,7 @@ fn in_an_open_loop_a_frozen_server_is_charged_for_all_that_was_due_meanwhile() {
             stream.write_all(b"PONG\n").unwrap();
         }
     });
-    let mut pace = pace(address, 10_000);
-    pace.warm_up = Duration::ZERO;
+    let pace = pace(address, 10_000);
     let user = Punctual {
         asked: 0,
         asks: 40,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use turnstile_load::{
     Error, Verdict,
+    pace::Pace,
     rooms::{self, Config, Mix, Report},
 };
 
@@ -11,14 +12,17 @@ use crate::toy::{Fault, Toy};
 
 fn config(toy: &Toy) -> Config {
     Config {
-        address: toy.address,
+        pace: Pace {
+            threads: 2,
+            pipeline: 3,
+            ..Pace::closed(
+                toy.address,
+                Duration::from_millis(30),
+                Duration::from_millis(150),
+            )
+        },
         users: 5,
-        threads: 2,
-        pipeline: 3,
-        warm_up: Duration::from_millis(30),
-        duration: Duration::from_millis(150),
         mix: Mix::new(70, 30).unwrap(),
-        seed: 1,
         property: "bench".to_owned(),
     }
 }
@@ -146,7 +150,7 @@ fn a_server_without_the_counters_is_not_driven() {
         stream.write_all(b"\r\n").unwrap();
     });
     let mut config = config(&Toy::start(Fault::None));
-    config.address = address;
+    config.pace.address = address;
     let error = rooms::run(&config, &mut |_progress| {}).unwrap_err();
     assert!(matches!(error, Error::Field("position")), "{error}");
     peer.join().unwrap();

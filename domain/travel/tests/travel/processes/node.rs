@@ -157,12 +157,22 @@ impl Node {
         }
     }
 
-    /// What may leave: everything, unless something firm is not on the disk.
+    /// What may leave: everything, unless something firm is not on the disk; then only what desks
+    /// report that is not firm, up to what is, line by line.
     pub(super) fn flush(&mut self) -> Vec<Owed> {
-        if self.firm {
-            return Vec::new();
+        if !self.firm {
+            return std::mem::take(&mut self.owed);
         }
-        std::mem::take(&mut self.owed)
+        let mut held = Desks::NONE;
+        let leaves = |owed: &mut Owed| match owed {
+            Owed::Parcel(parcel) if !parcel.waits_for_its_group() => !held.contains(parcel.desk),
+            Owed::Parcel(parcel) => {
+                held.insert(parcel.desk);
+                false
+            }
+            Owed::Answer(..) => false,
+        };
+        self.owed.extract_if(.., leaves).collect()
     }
 
     /// Whether something waits for the disk.

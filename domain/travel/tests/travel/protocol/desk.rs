@@ -6,6 +6,8 @@ pub(super) const OPERATIONS: u8 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Message {
     Operate(u8),
+    /// All operations, and the vote is cast unasked.
+    Finish,
     Prepare,
     Commit,
     Abort,
@@ -17,9 +19,10 @@ pub(super) enum Message {
 }
 
 impl Message {
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Operate(1),
         Self::Operate(2),
+        Self::Finish,
         Self::Prepare,
         Self::Commit,
         Self::Abort,
@@ -66,6 +69,8 @@ pub(super) struct Party {
     pub(super) at: At,
     /// How it stands on the disk.
     durable: At,
+    /// Whether it has not yet said that it has committed.
+    postponed: bool,
     pub(super) crashes: u8,
     /// Under way to the desk and to the coordinator: a message stays, so that it can arrive again.
     to_desk: u16,
@@ -86,6 +91,7 @@ impl Party {
             present: true,
             at: At::Idle,
             durable: At::Idle,
+            postponed: false,
             crashes: 0,
             to_desk: 0,
             to_coordinator: 0,
@@ -151,6 +157,7 @@ impl Party {
     }
 
     fn restate(&mut self) {
+        self.postponed = false;
         if matches!(self.at, At::Open(_)) {
             self.at = At::Aborted;
         }
@@ -178,16 +185,22 @@ impl Party {
         }
     }
 
-    /// What is firm is said once it is on the disk.
+    /// A vote is said once it is on the disk.
     pub(super) fn sync(&mut self) {
         if self.durable == self.at {
             return;
         }
         self.durable = self.at;
-        match self.at {
-            At::Prepared(_) => self.say(Message::Yes),
-            At::Committed(_) => self.say(Message::Ended),
-            At::Idle | At::Open(_) | At::Aborted => {}
+        if matches!(self.at, At::Prepared(_)) {
+            self.say(Message::Yes);
+        }
+    }
+
+    /// It says at last that it has committed, once that is on the disk.
+    pub(super) fn hurry(&mut self) {
+        if self.postponed && self.durable == self.at {
+            self.postponed = false;
+            self.say(Message::Ended);
         }
     }
 
@@ -204,13 +217,17 @@ impl Party {
                 self.at = At::Open(number);
                 self.say(Message::Done(number));
             }
-            (Message::Operate(_) | Message::Prepare, At::Aborted | At::Idle) => {
-                self.say(Message::No);
+            (Message::Finish, At::Idle) => {
+                self.at = At::Prepared(OPERATIONS);
+                self.say(Message::Done(OPERATIONS));
             }
+            (Message::Operate(_) | Message::Finish, At::Aborted)
+            | (Message::Operate(_) | Message::Prepare, At::Idle)
+            | (Message::Prepare, At::Aborted) => self.say(Message::No),
             (Message::Prepare, At::Open(done)) => self.at = At::Prepared(done),
-            (Message::Commit, At::Prepared(done)) => self.at = At::Committed(done),
-            (Message::Commit, At::Committed(_)) if self.durable == self.at => {
-                self.say(Message::Ended);
+            (Message::Commit, At::Prepared(done) | At::Committed(done)) => {
+                self.at = At::Committed(done);
+                self.postponed = true;
             }
             (Message::Abort, At::Open(_) | At::Prepared(_)) => self.at = At::Aborted,
             _ => {}

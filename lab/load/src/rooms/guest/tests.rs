@@ -9,20 +9,22 @@ use turnstile_client::resp::{Limits, decode};
 
 use super::{Ask, Guest, NIGHTS, Reference, Reply};
 use crate::{
-    pace::{Answer, Garbled, Heard, User},
+    pace::{Answer, Garbled, Heard, Pace, User},
     rooms::{Config, Mix},
 };
 
 fn config(seed: u64) -> Config {
     Config {
-        address: "127.0.0.1:8479".parse().unwrap(),
+        pace: Pace {
+            seed,
+            ..Pace::closed(
+                "127.0.0.1:8479".parse().unwrap(),
+                Duration::ZERO,
+                Duration::ZERO,
+            )
+        },
         users: 50,
-        threads: 1,
-        pipeline: 1,
-        warm_up: Duration::ZERO,
-        duration: Duration::ZERO,
         mix: Mix::new(70, 30).unwrap(),
-        seed,
         property: "bench".to_owned(),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::{fmt, fs, thread};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What is known of the machine; empty text where the system does not tell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     pub processor: String,
     /// Cores that this process may use.

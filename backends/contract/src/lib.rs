@@ -1,0 +1,17 @@
+//! What a back end promises that is a server of its own: whole commands, decided there.
+
+#![forbid(unsafe_code)]
+
+mod backend;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod facts;
+mod failure;
+mod request;
+mod tally;
+
+pub use backend::{Answered, Backend, Future, Reply, Service};
+pub use facts::Facts;
+pub use failure::Failure;
+pub use request::Request;
+pub use tally::{Count, Tally};

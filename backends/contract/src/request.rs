@@ -1,0 +1,59 @@
+//! Commands as they travel to a back end.
+
+use turnstile_types::{Key, Machine, Malformed, Principal};
+
+/// A command with everything that it borrowed, as its stable bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub principal: Principal,
+    key: Option<Box<str>>,
+    command: Box<[u8]>,
+}
+
+impl Request {
+    /// Takes a copy of a command and its idempotency key.
+    #[must_use]
+    pub fn new<M: Machine>(
+        principal: Principal,
+        key: Option<Key<'_>>,
+        command: &M::Command<'_>,
+    ) -> Self {
+        let mut bytes = Vec::new();
+        M::encode_command(command, &mut bytes);
+        Self {
+            principal,
+            key: key.map(|key| key.as_str().into()),
+            command: bytes.into(),
+        }
+    }
+
+    /// A command that is stable bytes already, and its idempotency key.
+    #[must_use]
+    pub const fn of_bytes(principal: Principal, key: Option<Box<str>>, command: Box<[u8]>) -> Self {
+        Self {
+            principal,
+            key,
+            command,
+        }
+    }
+
+    /// The idempotency key, if it has one.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    /// The command's stable bytes, by which a retry is told from another command.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.command
+    }
+
+    /// The command.
+    ///
+    /// # Errors
+    /// It is none of this machine.
+    pub fn command<M: Machine>(&self) -> Result<M::Command<'_>, Malformed> {
+        M::decode_command(&self.command)
+    }
+}

@@ -1,0 +1,91 @@
+//! One connection to the database.
+
+use std::collections::HashMap;
+
+use tokio_postgres::{Client, NoTls, Row, Statement, types::ToSql};
+
+use crate::{place::Place, trouble::Trouble};
+
+/// What each connection is told first. A statement that waits longer for a lock, or takes longer in
+/// all, than any of ours ever should is given up by the database, and nothing of it done. Each is
+/// planned once, for tables of any size: what a plan of empty tables would read in whole is reached
+/// by its index.
+const SETTINGS: &str = "
+    SET lock_timeout = '5s';
+    SET statement_timeout = '15s';
+    SET TIME ZONE 'UTC';
+    SET default_transaction_isolation = 'read committed';
+    SET plan_cache_mode = force_generic_plan;
+    SET enable_seqscan = off;
+    SET jit = off";
+
+/// A connection with what has been prepared on it.
+pub(crate) struct Connection {
+    client: Client,
+    statements: HashMap<&'static str, Statement>,
+}
+
+impl Connection {
+    /// Makes a connection, and a task that lives as long as it does.
+    pub(crate) async fn open(place: &Place) -> Result<Self, Trouble> {
+        let connected = place.config.connect(NoTls).await;
+        let (client, driver) = connected.map_err(|error| Trouble::connecting(&error))?;
+        let shown = place.to_string();
+        tokio::spawn(async move {
+            if let Err(failure) = driver.await {
+                tracing::warn!("a connection to {shown} ended: {failure}");
+            }
+        });
+        let settled = client.batch_execute(SETTINGS).await;
+        settled.map_err(|error| Trouble::connecting(&error))?;
+        Ok(Self {
+            client,
+            statements: HashMap::new(),
+        })
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// Runs a statement, which is prepared on its first use, and gives its rows.
+    pub(crate) async fn rows(
+        &mut self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Trouble> {
+        let statement = match self.statements.get(sql) {
+            Some(statement) => statement.clone(),
+            None => {
+                let statement = self.client.prepare(sql).await?;
+                self.statements.insert(sql, statement.clone());
+                statement
+            }
+        };
+        Ok(self.client.query(&statement, parameters).await?)
+    }
+
+    /// Runs a statement that gives one row.
+    pub(crate) async fn row(
+        &mut self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Row, Trouble> {
+        let rows = self.rows(sql, parameters).await?;
+        let row = rows.into_iter().next();
+        row.ok_or_else(|| Trouble::Broken("the database gave no row where one must be".to_owned()))
+    }
+
+    /// Runs statements that have neither parameters nor rows, in one transaction.
+    pub(crate) async fn script(&self, sql: &str) -> Result<(), Trouble> {
+        Ok(self.client.batch_execute(sql).await?)
+    }
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection")
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

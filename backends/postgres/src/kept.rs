@@ -1,0 +1,36 @@
+//! What a service brings to be kept in a database.
+
+use turnstile_contract::{Failure, Future, Reply, Request, Service};
+use turnstile_types::{Principal, Timestamp};
+
+use crate::{connection::Connection, migrations::Migration, trouble::Trouble};
+
+/// What became of each command of a batch.
+pub(crate) type Decided<M> = Vec<Result<Reply<M>, Failure>>;
+
+/// A service with tables and statements of its own. Connections, retries, lost connections and
+/// pages of commands are no concern of it.
+pub(crate) trait Kept: Service {
+    /// The schema of its tables.
+    const SCHEMA: &'static str;
+
+    /// How its tables came to be, from the first on.
+    const MIGRATIONS: &'static [Migration];
+
+    /// Decides commands in their order, in one transaction; one answer for each.
+    fn decide<'a>(
+        connection: &'a mut Connection,
+        now: Timestamp,
+        requests: &'a [&'a Request],
+    ) -> Future<'a, Result<Decided<Self>, Trouble>>;
+
+    fn answer<'a>(
+        connection: &'a mut Connection,
+        now: Timestamp,
+        principal: &'a Principal,
+        query: &'a Self::Query,
+    ) -> Future<'a, Result<Self::Answer, Trouble>>;
+
+    /// Does some of what is due, and says whether more is.
+    fn tidy(connection: &mut Connection, now: Timestamp) -> Future<'_, Result<bool, Trouble>>;
+}

@@ -1,0 +1,20 @@
+//! Services in the tables of a PostgreSQL database: whole commands, decided there.
+
+#![forbid(unsafe_code)]
+
+mod connection;
+mod kept;
+mod migrations;
+mod open;
+mod place;
+mod pool;
+mod postgres;
+mod settling;
+mod trouble;
+
+mod exchange;
+mod rooms;
+
+pub use open::OpenError;
+pub use place::InvalidPlace;
+pub use postgres::Postgres;

@@ -1,0 +1,118 @@
+//! How the tables came to be: numbered scripts, each run once.
+
+use crate::{connection::Connection, trouble::Trouble};
+
+/// One step from a schema to the next. What is in a released one is never changed.
+#[derive(Debug)]
+pub(crate) struct Migration {
+    /// From 1, without gaps.
+    pub(crate) number: i32,
+    pub(crate) sql: &'static str,
+}
+
+/// The tables that all services share.
+const SHARED: &[Migration] = &[Migration {
+    number: 1,
+    sql: include_str!("../migrations/turnstile/0001_secret.sql"),
+}];
+
+const SHARED_SCHEMA: &str = "turnstile";
+
+/// Where the numbers of those that ran are kept.
+const LIST: &str = "
+    CREATE SCHEMA IF NOT EXISTS turnstile;
+    COMMENT ON SCHEMA turnstile IS 'What all services of Turnstile share';
+    CREATE TABLE IF NOT EXISTS turnstile.migration (
+        schema text NOT NULL,
+        number integer NOT NULL,
+        applied timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (schema, number)
+    );
+    COMMENT ON TABLE turnstile.migration IS 'The scripts that made the tables of each schema'";
+
+/// Held while migrations run, so that of several servers one runs them. Any number would do that
+/// others do not use: these are the letters of `turnstil`.
+const LOCK: i64 = i64::from_be_bytes(*b"turnstil");
+
+/// Why the tables are not as they should be.
+#[derive(Debug)]
+pub(crate) enum Unready {
+    Trouble(Trouble),
+    /// The tables are those of a later version.
+    Newer {
+        found: i32,
+        known: i32,
+    },
+}
+
+impl From<Trouble> for Unready {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+/// Brings the tables of a schema, and those that are shared, up to what we know.
+pub(crate) async fn migrate(
+    connection: &mut Connection,
+    schema: &str,
+    migrations: &[Migration],
+) -> Result<(), Unready> {
+    connection
+        .row("SELECT pg_advisory_lock($1)", &[&LOCK])
+        .await?;
+    let outcome = run_missing(connection, schema, migrations).await;
+    connection
+        .row("SELECT pg_advisory_unlock($1)", &[&LOCK])
+        .await?;
+    outcome
+}
+
+async fn run_missing(
+    connection: &mut Connection,
+    schema: &str,
+    migrations: &[Migration],
+) -> Result<(), Unready> {
+    let list = "SELECT to_regclass('turnstile.migration') IS NOT NULL";
+    let has_list: bool = connection
+        .row(list, &[])
+        .await?
+        .try_get(0)
+        .map_err(Trouble::from)?;
+    if !has_list {
+        connection.script(LIST).await?;
+    }
+    run(connection, SHARED_SCHEMA, SHARED).await?;
+    run(connection, schema, migrations).await
+}
+
+async fn run(
+    connection: &mut Connection,
+    schema: &str,
+    migrations: &[Migration],
+) -> Result<(), Unready> {
+    let found = newest(connection, schema).await?;
+    let known = migrations.last().map_or(0, |migration| migration.number);
+    if found > known {
+        return Err(Unready::Newer { found, known });
+    }
+    for migration in migrations
+        .iter()
+        .filter(|migration| migration.number > found)
+    {
+        let (number, sql) = (migration.number, migration.sql);
+        let script = format!(
+            "BEGIN;\n{sql};\nINSERT INTO turnstile.migration VALUES ('{schema}', {number});\nCOMMIT"
+        );
+        if let Err(trouble) = connection.script(&script).await {
+            connection.script("ROLLBACK").await?;
+            return Err(trouble.into());
+        }
+    }
+    Ok(())
+}
+
+/// The number of the newest script that ran; 0 when none did.
+pub(crate) async fn newest(connection: &mut Connection, schema: &str) -> Result<i32, Trouble> {
+    let sql = "SELECT coalesce(max(number), 0) FROM turnstile.migration WHERE schema = $1";
+    Ok(connection.row(sql, &[&schema]).await?.try_get(0)?)
+}

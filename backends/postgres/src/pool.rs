@@ -1,0 +1,194 @@
+//! The connections to one database: few, shared, made anew when they are lost.
+
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::{Instant, sleep_until, timeout},
+};
+use turnstile_contract::Tally;
+
+use crate::{connection::Connection, place::Place, trouble::Trouble};
+
+/// Connections at most: enough to keep a database busy, whose work is bound by its cores and its
+/// disk, and few beside the hundred that it allows by default.
+const CONNECTIONS_MAX: usize = 8;
+
+/// How long somebody waits for a connection that others use.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// The pause after the first connection that could not be made; it doubles with each further one.
+const PAUSE_MIN: Duration = Duration::from_millis(20);
+
+/// The longest pause: a database that came back is found within a second.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Connections that nobody uses, and how many may be in use.
+///
+/// While the database cannot be reached, one of those who ask tries again after each pause; the
+/// others are told at once, so that nobody waits for what will not come.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    place: Place,
+    permits: Semaphore,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    idle: Vec<Connection>,
+    /// While the database cannot be reached.
+    absence: Option<Absence>,
+    /// Whether a connection has been lost that is not made anew yet.
+    lost: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Absence {
+    reason: String,
+    pause: Duration,
+    /// When a connection is tried again.
+    until: Instant,
+}
+
+/// A connection in use. It goes back when it is dropped, unless it is closed.
+#[derive(Debug)]
+pub(crate) struct Lease<'a> {
+    pool: &'a Pool,
+    connection: Option<Connection>,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl Pool {
+    pub(crate) fn new(place: Place) -> Self {
+        Self {
+            place,
+            permits: Semaphore::new(CONNECTIONS_MAX),
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    pub(crate) const fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// A connection for as long as it is kept.
+    pub(crate) async fn lease(&self, tally: &Tally) -> Result<Lease<'_>, Trouble> {
+        let busy = |_timeout| Trouble::Unavailable("all connections are in use".to_owned());
+        let permit = timeout(WAIT_MAX, self.permits.acquire())
+            .await
+            .map_err(busy)?;
+        let permit = permit.expect("the semaphore is never closed");
+        let connection = match self.idle()? {
+            Some(connection) => connection,
+            None => self.connect(tally).await?,
+        };
+        Ok(Lease {
+            pool: self,
+            connection: Some(connection),
+            _permit: permit,
+        })
+    }
+
+    /// Waits until a connection may be tried again.
+    pub(crate) async fn wait_for_pause(&self) {
+        let until = self.state().absence.as_ref().map(|absence| absence.until);
+        sleep_until(until.unwrap_or_else(|| Instant::now() + PAUSE_MIN)).await;
+    }
+
+    /// A connection that nobody uses; nothing when a new one must be made.
+    fn idle(&self) -> Result<Option<Connection>, Trouble> {
+        let mut state = self.state();
+        let before = state.idle.len();
+        state.idle.retain(|connection| !connection.is_closed());
+        state.lost |= state.idle.len() < before;
+        if let Some(connection) = state.idle.pop() {
+            return Ok(Some(connection));
+        }
+        match &mut state.absence {
+            Some(absence) if Instant::now() < absence.until => {
+                Err(Trouble::Unavailable(absence.reason.clone()))
+            }
+            Some(absence) => {
+                // We try; the others are told what we knew until we know more.
+                absence.until = Instant::now() + absence.pause;
+                Ok(None)
+            }
+            None => Ok(None),
+        }
+    }
+
+    async fn connect(&self, tally: &Tally) -> Result<Connection, Trouble> {
+        let made = Connection::open(&self.place).await;
+        let mut state = self.state();
+        match &made {
+            Ok(_) => {
+                state.absence = None;
+                if std::mem::take(&mut state.lost) {
+                    tally.reconnects.add(1);
+                }
+            }
+            Err(trouble) => {
+                let reason = match trouble {
+                    Trouble::Unavailable(reason) => reason.clone(),
+                    other => format!("{other:?}"),
+                };
+                let last = state.absence.as_ref().map(|absence| absence.pause);
+                let pause = last.map_or(PAUSE_MIN, |pause| PAUSE_MAX.min(pause * 2));
+                let until = Instant::now() + pause;
+                state.absence = Some(Absence {
+                    reason,
+                    pause,
+                    until,
+                });
+            }
+        }
+        drop(state);
+        made
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics half-way through a change.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lease<'_> {
+    /// Ends the connection: what is on its way on it cannot be waited for.
+    pub(crate) fn abandon(mut self) {
+        self.connection = None;
+        self.pool.state().lost = true;
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else {
+            return;
+        };
+        let mut state = self.pool.state();
+        if connection.is_closed() {
+            state.lost = true;
+        } else {
+            state.idle.push(connection);
+        }
+    }
+}
+
+impl Deref for Lease<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection.as_ref().expect("it is there until the end")
+    }
+}
+
+impl DerefMut for Lease<'_> {
+    fn deref_mut(&mut self) -> &mut Connection {
+        self.connection.as_mut().expect("it is there until the end")
+    }
+}

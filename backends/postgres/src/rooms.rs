@@ -1,0 +1,79 @@
+//! Rooms in tables: properties, rooms, bookings, and the nights that are taken.
+
+mod commands;
+mod listings;
+mod order;
+mod outcomes;
+mod questions;
+mod values;
+
+use turnstile_contract::{Future, Request};
+use turnstile_rooms::{Answer, Query, Rooms};
+use turnstile_types::{Principal, Timestamp};
+
+use crate::{
+    connection::Connection,
+    kept::{Decided, Kept},
+    migrations::Migration,
+    trouble::Trouble,
+};
+
+use self::{
+    commands::Columns,
+    values::{column, time_of},
+};
+
+/// Holds, expired holds and keys of each page of what is due: their locks fit the database's table
+/// of locks, and nobody waits long for one of them.
+const PAGE: i32 = 200;
+
+impl Kept for Rooms {
+    const SCHEMA: &'static str = "rooms";
+
+    const MIGRATIONS: &'static [Migration] = &[
+        Migration {
+            number: 1,
+            sql: include_str!("../migrations/rooms/0001_tables.sql"),
+        },
+        Migration {
+            number: 2,
+            sql: include_str!("../migrations/rooms/0002_entries.sql"),
+        },
+        Migration {
+            number: 3,
+            sql: include_str!("../migrations/rooms/0003_commands.sql"),
+        },
+    ];
+
+    fn decide<'a>(
+        connection: &'a mut Connection,
+        now: Timestamp,
+        requests: &'a [&'a Request],
+    ) -> Future<'a, Result<Decided<Self>, Trouble>> {
+        Box::pin(async move {
+            let columns = Columns::of(requests)?;
+            let rows = columns.execute(connection, time_of(now)?).await?;
+            let replies = rows.iter().zip(requests);
+            Ok(replies
+                .map(|(row, request)| outcomes::reply(row, request))
+                .collect())
+        })
+    }
+
+    fn answer<'a>(
+        connection: &'a mut Connection,
+        now: Timestamp,
+        principal: &'a Principal,
+        query: &'a Query,
+    ) -> Future<'a, Result<Answer, Trouble>> {
+        Box::pin(questions::answer(connection, now, principal, query))
+    }
+
+    fn tidy(connection: &mut Connection, now: Timestamp) -> Future<'_, Result<bool, Trouble>> {
+        Box::pin(async move {
+            let now = time_of(now)?;
+            let tidy = "SELECT rooms.tidy($1, $2)";
+            column(&connection.row(tidy, &[&now, &PAGE]).await?, 0)
+        })
+    }
+}

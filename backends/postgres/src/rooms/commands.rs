@@ -1,0 +1,311 @@
+//! Commands on their way to the database: one array for each field.
+
+use std::time::SystemTime;
+
+use tokio_postgres::{Row, types::ToSql};
+use turnstile_contract::Request;
+use turnstile_rooms::{Command, GuestId, GuestName, Reference, Rooms, Wish};
+use turnstile_types::{Name, Stay};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{order::natural_place, values::number_of};
+use crate::{connection::Connection, trouble::Trouble};
+
+/// Decides a batch. The arrays become one of whole commands there.
+const EXECUTE: &str = "
+    SELECT r.position, r.replayed, (r.outcome).answer, (r.outcome).reference, (r.outcome).room,
+           (r.outcome).until, (r.outcome).late, (r.outcome).arrival - date 'epoch' AS arrival,
+           (r.outcome).departure - date 'epoch' AS departure, (r.outcome).nights,
+           (r.outcome).bound
+    FROM rooms.execute($1, (
+        SELECT array_agg(ROW(
+            c.operation, c.principal, c.key, c.content, c.property, c.wish, c.wanted, c.arrival,
+            c.departure, c.ttl_ms, c.flag, c.kind, c.place, c.reference, c.guest, c.seal,
+            c.last_four
+        )::rooms.command ORDER BY c.number)
+        FROM unnest(
+            $2::text[], $3::text[], $4::text[], $5::int8[], $6::text[], $7::text[], $8::text[],
+            $9::int4[], $10::int4[], $11::int8[], $12::bool[], $13::text[], $14::bytea[],
+            $15::int8[], $16::text[], $17::int8[], $18::int2[]
+        ) WITH ORDINALITY AS c (
+            operation, principal, key, content, property, wish, wanted, arrival, departure, ttl_ms,
+            flag, kind, place, reference, guest, seal, last_four, number
+        )
+    )) r";
+
+/// A batch of commands, as `rooms.command` has their fields.
+#[derive(Debug, Default)]
+pub(super) struct Columns<'a> {
+    operation: Vec<&'static str>,
+    principal: Vec<String>,
+    key: Vec<Option<&'a str>>,
+    content: Vec<Option<i64>>,
+    property: Vec<Option<String>>,
+    wish: Vec<Option<&'static str>>,
+    wanted: Vec<Option<String>>,
+    arrival: Vec<Option<i32>>,
+    departure: Vec<Option<i32>>,
+    ttl_ms: Vec<Option<i64>>,
+    flag: Vec<Option<bool>>,
+    kind: Vec<Option<String>>,
+    place: Vec<Option<Vec<u8>>>,
+    reference: Vec<Option<i64>>,
+    guest: Vec<Option<&'a str>>,
+    seal: Vec<Option<i64>>,
+    last_four: Vec<Option<i16>>,
+}
+
+/// The fields of one command, as far as it has them.
+#[derive(Default)]
+struct Fields<'a> {
+    property: Option<Name>,
+    wish: Option<&'static str>,
+    wanted: Option<Name>,
+    stay: Option<Stay>,
+    ttl_ms: Option<u32>,
+    flag: Option<bool>,
+    kind: Option<Name>,
+    place: Option<Vec<u8>>,
+    reference: Option<Reference>,
+    guest: Option<GuestName<'a>>,
+    id: Option<GuestId>,
+}
+
+impl<'a> Columns<'a> {
+    /// # Errors
+    /// A request that is no command of rooms.
+    pub(super) fn of(requests: &[&'a Request]) -> Result<Self, Trouble> {
+        let mut columns = Self::default();
+        for request in requests {
+            let command = request.command::<Rooms>();
+            let command = command.map_err(|malformed| {
+                Trouble::Broken(format!("this is no command of rooms: {malformed}"))
+            })?;
+            let key = request.key();
+            columns.key.push(key);
+            let content = key.map(|_key| xxh3_64(request.bytes()).cast_signed());
+            columns.content.push(content);
+            columns
+                .principal
+                .push(request.principal.0.as_str().to_owned());
+            let (operation, fields) = fields_of(&command);
+            columns.operation.push(operation);
+            columns.push(fields);
+        }
+        Ok(columns)
+    }
+
+    fn push(&mut self, fields: Fields<'a>) {
+        let text = |name: Option<Name>| name.map(|name| name.as_str().to_owned());
+        self.property.push(text(fields.property));
+        self.wish.push(fields.wish);
+        self.wanted.push(text(fields.wanted));
+        let days = |night: Option<turnstile_types::Night>| night.map(|night| night.days().into());
+        self.arrival.push(days(fields.stay.map(Stay::arrival)));
+        self.departure.push(days(fields.stay.map(Stay::departure)));
+        self.ttl_ms.push(fields.ttl_ms.map(i64::from));
+        self.flag.push(fields.flag);
+        self.kind.push(text(fields.kind));
+        self.place.push(fields.place);
+        self.reference.push(fields.reference.map(number_of));
+        self.guest.push(fields.guest.map(|guest| guest.as_str()));
+        self.seal.push(fields.id.map(|id| id.seal.cast_signed()));
+        let four = fields
+            .id
+            .map(|id| i16::try_from(id.last_four).expect("at most four digits"));
+        self.last_four.push(four);
+    }
+
+    /// Has them decided at an instant; a row for each, in their order.
+    pub(super) async fn execute(
+        &self,
+        connection: &mut Connection,
+        now: SystemTime,
+    ) -> Result<Vec<Row>, Trouble> {
+        let parameters: [&(dyn ToSql + Sync); 18] = [
+            &now,
+            &self.operation,
+            &self.principal,
+            &self.key,
+            &self.content,
+            &self.property,
+            &self.wish,
+            &self.wanted,
+            &self.arrival,
+            &self.departure,
+            &self.ttl_ms,
+            &self.flag,
+            &self.kind,
+            &self.place,
+            &self.reference,
+            &self.guest,
+            &self.seal,
+            &self.last_four,
+        ];
+        connection.rows(EXECUTE, &parameters).await
+    }
+}
+
+const fn wish_of(wish: Wish) -> (&'static str, Option<Name>) {
+    match wish {
+        Wish::Room(room) => ("room", Some(room)),
+        Wish::Type(kind) => ("type", Some(kind)),
+        Wish::Any => ("any", None),
+    }
+}
+
+/// What a command asks, and for what.
+fn fields_of<'a>(command: &Command<'a>) -> (&'static str, Fields<'a>) {
+    match *command {
+        Command::AddProperty { .. }
+        | Command::AddRoom { .. }
+        | Command::WithdrawRoom { .. }
+        | Command::StopSell { .. } => fields_of_property(command),
+        Command::Book {
+            property,
+            wish,
+            stay,
+            guest,
+            id,
+        } => {
+            let (wish, wanted) = wish_of(wish);
+            let (guest, id) = (Some(guest), Some(id));
+            (
+                "book",
+                Fields {
+                    guest,
+                    id,
+                    ..wished(property, (wish, wanted), stay)
+                },
+            )
+        }
+        Command::Hold {
+            property,
+            wish,
+            stay,
+            ttl_ms,
+        } => {
+            let ttl_ms = Some(ttl_ms);
+            (
+                "hold",
+                Fields {
+                    ttl_ms,
+                    ..wished(property, wish_of(wish), stay)
+                },
+            )
+        }
+        Command::Extend { hold, ttl_ms } => {
+            let ttl_ms = Some(ttl_ms);
+            (
+                "extend",
+                Fields {
+                    ttl_ms,
+                    ..referred(hold)
+                },
+            )
+        }
+        Command::Confirm { hold, guest, id } => {
+            let (guest, id) = (Some(guest), Some(id));
+            (
+                "confirm",
+                Fields {
+                    guest,
+                    id,
+                    ..referred(hold)
+                },
+            )
+        }
+        Command::Release { hold } => ("release", referred(hold)),
+        Command::Cancel { booking, id } => (
+            "cancel",
+            Fields {
+                id: Some(id),
+                ..referred(booking)
+            },
+        ),
+    }
+}
+
+fn wished<'a>(
+    property: Name,
+    (wish, wanted): (&'static str, Option<Name>),
+    stay: Stay,
+) -> Fields<'a> {
+    Fields {
+        property: Some(property),
+        wish: Some(wish),
+        wanted,
+        stay: Some(stay),
+        ..Fields::default()
+    }
+}
+
+fn referred<'a>(reference: Reference) -> Fields<'a> {
+    Fields {
+        reference: Some(reference),
+        ..Fields::default()
+    }
+}
+
+/// Commands that need all of a property for themselves.
+fn fields_of_property<'a>(command: &Command<'a>) -> (&'static str, Fields<'a>) {
+    match *command {
+        Command::AddProperty { property, open } => {
+            let property = Some(property);
+            (
+                "add_property",
+                Fields {
+                    property,
+                    flag: Some(open),
+                    ..Fields::default()
+                },
+            )
+        }
+        Command::AddRoom {
+            property,
+            room,
+            room_type,
+        } => {
+            let fields = Fields {
+                property: Some(property),
+                wanted: Some(room),
+                kind: Some(room_type),
+                place: Some(natural_place(&room)),
+                ..Fields::default()
+            };
+            ("add_room", fields)
+        }
+        Command::WithdrawRoom { property, room } => {
+            let (property, wanted) = (Some(property), Some(room));
+            (
+                "withdraw_room",
+                Fields {
+                    property,
+                    wanted,
+                    ..Fields::default()
+                },
+            )
+        }
+        Command::StopSell {
+            property,
+            room,
+            stay,
+            stopped,
+        } => {
+            let fields = Fields {
+                property: Some(property),
+                wanted: Some(room),
+                stay: Some(stay),
+                flag: Some(stopped),
+                ..Fields::default()
+            };
+            ("stop_sell", fields)
+        }
+        Command::Book { .. }
+        | Command::Hold { .. }
+        | Command::Extend { .. }
+        | Command::Confirm { .. }
+        | Command::Release { .. }
+        | Command::Cancel { .. } => unreachable!("the caller knows these"),
+    }
+}

@@ -1,0 +1,120 @@
+//! What the database answered to commands.
+
+use tokio_postgres::Row;
+use turnstile_contract::{Failure, Reply, Request};
+use turnstile_rooms::{Command, Done, Nights, Outcome, Refusal, Rooms};
+use turnstile_types::{Night, Position};
+
+use super::values::{bits, column, count, instant, name, night, reference_of, stay};
+use crate::trouble::Trouble;
+
+/// The reply to one command. What cannot be read is a failure of this command alone: all of the
+/// batch has been committed.
+pub(super) fn reply(row: &Row, request: &Request) -> Result<Reply<Rooms>, Failure> {
+    let first = || -> Result<(Position, &str), Trouble> {
+        Ok((
+            Position(count(column(row, "position")?)?),
+            column(row, "answer")?,
+        ))
+    };
+    let (position, answer) = first()?;
+    if answer == "key_reused" {
+        return Err(Failure::KeyReused { first: position });
+    }
+    Ok(Reply::<Rooms> {
+        position,
+        replayed: column(row, "replayed")?,
+        outcome: outcome(row, answer, request)?,
+    })
+}
+
+fn outcome(row: &Row, answer: &str, request: &Request) -> Result<Outcome, Trouble> {
+    if let Some(done) = done(row, answer)? {
+        return Ok(Outcome::Done(done));
+    }
+    if let Some(refusal) = refusal(row, answer, request)? {
+        return Ok(Outcome::Refused(refusal));
+    }
+    Err(Trouble::Broken(format!("the database answered `{answer}`")))
+}
+
+fn done(row: &Row, answer: &str) -> Result<Option<Done>, Trouble> {
+    let room = || name(column(row, "room")?);
+    let reference = || column(row, "reference").map(reference_of);
+    let until = || instant(column(row, "until")?);
+    Ok(Some(match answer {
+        "property_added" => Done::PropertyAdded,
+        "room_added" => Done::RoomAdded,
+        "room_withdrawn" => Done::RoomWithdrawn,
+        "sale_stopped" => Done::SaleStopped,
+        "sale_resumed" => Done::SaleResumed,
+        "booked" => Done::Booked {
+            reference: reference()?,
+            room: room()?,
+        },
+        "held" => Done::Held {
+            reference: reference()?,
+            room: room()?,
+            until: until()?,
+        },
+        "extended" => Done::Extended { until: until()? },
+        "confirmed" => Done::Confirmed {
+            reference: reference()?,
+            room: room()?,
+            late: column(row, "late")?,
+        },
+        "released" => Done::Released,
+        "cancelled" => Done::Cancelled {
+            room: room()?,
+            stay: stay(column(row, "arrival")?, column(row, "departure")?)?,
+        },
+        _ => return Ok(None),
+    }))
+}
+
+fn refusal(row: &Row, answer: &str, request: &Request) -> Result<Option<Refusal>, Trouble> {
+    let nights = || {
+        Ok::<Nights, Trouble>(Nights {
+            first: first_night(request)?,
+            bits: bits(&column::<Option<Vec<i16>>>(row, "nights")?.unwrap_or_default())?,
+        })
+    };
+    let bound = || count(column::<i32>(row, "bound")?.into());
+    Ok(Some(match answer {
+        "unknown_property" => Refusal::UnknownProperty,
+        "unknown_room" => Refusal::UnknownRoom,
+        "unknown_type" => Refusal::UnknownType,
+        "property_exists" => Refusal::PropertyExists,
+        "room_exists" => Refusal::RoomExists,
+        "room_in_use" => Refusal::RoomInUse {
+            night: night(column(row, "arrival")?)?,
+        },
+        "too_many_rooms" => Refusal::TooManyRooms { limit: bound()? },
+        "sold_out" => Refusal::SoldOut { nights: nights()? },
+        "stop_sell" => Refusal::StopSell { nights: nights()? },
+        "not_found" => Refusal::NotFound,
+        "wrong_guest" => Refusal::WrongGuest,
+        "ended" => Refusal::Ended,
+        "hold_expired" => Refusal::HoldExpired,
+        "already_confirmed" => Refusal::AlreadyConfirmed,
+        "not_confirmed" => Refusal::NotConfirmed,
+        "too_many_holds" => Refusal::TooManyHolds { limit: bound()? },
+        "hold_too_long" => Refusal::HoldTooLong {
+            ttl_ms_max: bound()?,
+        },
+        "hold_ceiling" => Refusal::HoldCeiling {
+            until_max: instant(column(row, "until")?)?,
+        },
+        _ => return Ok(None),
+    }))
+}
+
+/// The night from which a command's nights are counted.
+fn first_night(request: &Request) -> Result<Night, Trouble> {
+    match request.command::<Rooms>() {
+        Ok(Command::Book { stay, .. } | Command::Hold { stay, .. }) => Ok(stay.arrival()),
+        _ => Err(Trouble::Broken(
+            "the database speaks of nights nobody asked for".to_owned(),
+        )),
+    }
+}

@@ -1,0 +1,101 @@
+//! What can go wrong with a statement, by what it means for a command.
+
+use tokio_postgres::{
+    Error,
+    error::{DbError, Severity, SqlState},
+};
+use turnstile_contract::Failure;
+
+/// Why a statement gave nothing. In all cases but `Lost` it did nothing.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// Another transaction came first; it may be tried again at once.
+    Conflict,
+    Deadlock,
+    /// The database takes no statement, or not this one now.
+    Unavailable(String),
+    /// The connection ended on the way: the statement was done or not.
+    Lost(String),
+    /// The database refused what it should have taken, or gave what cannot be.
+    Broken(String),
+}
+
+impl Trouble {
+    /// The trouble of asking for a connection, when nothing has been sent yet.
+    pub(crate) fn connecting(error: &Error) -> Self {
+        match Self::from(error) {
+            Self::Lost(reason) | Self::Broken(reason) => Self::Unavailable(reason),
+            other => other,
+        }
+    }
+}
+
+impl From<&Error> for Trouble {
+    fn from(error: &Error) -> Self {
+        match error.as_db_error() {
+            Some(answer) => of_answer(answer),
+            None if error.is_closed() => Self::Lost("the connection ended".to_owned()),
+            None => Self::Broken(with_causes(error)),
+        }
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Conflict | Trouble::Deadlock => Self::Unavailable {
+                reason: "other transactions came first at every try".to_owned(),
+            },
+            Trouble::Unavailable(reason) => Self::Unavailable { reason },
+            Trouble::Lost(reason) => Self::Unknown { reason },
+            Trouble::Broken(reason) => Self::Broken { reason },
+        }
+    }
+}
+
+fn of_answer(answer: &DbError) -> Trouble {
+    let code = answer.code();
+    let said = format!("{} ({})", answer.message(), code.code());
+    // Such an answer closes the connection; whether the statement was done before is not said.
+    if matches!(
+        answer.parsed_severity(),
+        Some(Severity::Fatal | Severity::Panic)
+    ) {
+        return Trouble::Lost(said);
+    }
+    if *code == SqlState::T_R_DEADLOCK_DETECTED {
+        return Trouble::Deadlock;
+    }
+    if *code == SqlState::T_R_SERIALIZATION_FAILURE || *code == SqlState::UNIQUE_VIOLATION {
+        return Trouble::Conflict;
+    }
+    let waits = [
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        SqlState::LOCK_NOT_AVAILABLE,
+        SqlState::QUERY_CANCELED,
+        SqlState::IO_ERROR,
+    ];
+    // Classes: no connection, out of disk or memory, an operator came between.
+    let classes = ["08", "53", "57"];
+    if waits.contains(code) || classes.iter().any(|class| code.code().starts_with(class)) {
+        return Trouble::Unavailable(said);
+    }
+    Trouble::Broken(said)
+}
+
+/// An error with what it is made of: the outer one often says least.
+fn with_causes(error: &Error) -> String {
+    let mut said = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        said = format!("{said}: {inner}");
+        cause = inner.source();
+    }
+    said
+}

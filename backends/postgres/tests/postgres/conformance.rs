@@ -1,0 +1,27 @@
+//! The suite of all back ends.
+
+use turnstile_contract::conformance::{
+    check_crowds, check_histories, check_keys_in_a_crowd, check_keys_of_failures,
+};
+
+use crate::stand::Cluster;
+
+#[tokio::test]
+async fn histories_are_those_of_the_machine() {
+    check_histories(&Cluster::start(), 0..20, 60).await.unwrap();
+}
+
+#[tokio::test]
+async fn crowds_are_decided_in_the_order_of_positions() {
+    check_crowds(&Cluster::start(), 0..20).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_key_is_decided_once_through_two_servers() {
+    check_keys_in_a_crowd(&Cluster::start(), 20).await.unwrap();
+}
+
+#[tokio::test]
+async fn keys_remember_refusals_and_batches_go_on() {
+    check_keys_of_failures(&Cluster::start()).await.unwrap();
+}

@@ -1,0 +1,221 @@
+//! What a command of the lab writes down while it measures: points, what was used meanwhile, and in
+//! the end `run.json`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use clap::Args;
+use turnstile_load::{
+    pace::{Pace, Progress},
+    resources::{Sampler, Watched},
+    slo::Slo,
+    validity,
+};
+use turnstile_result::{
+    Asked, Machine, Outcome, Point, Resources, Run, SCHEMA, Server, Target, Verdict,
+};
+
+use super::{
+    ProgressLine,
+    pacing::Pacing,
+    shown::{self, Shown},
+};
+use crate::{exit::Coded, terminal};
+
+/// Where results go by default.
+const FOLDER: &str = "runs";
+
+/// Where the results of a command go, and what they should be.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Output {
+    /// Directory for run.json; by default a dated one in runs/
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Objectives, such as 'p99<50ms,errors<0.1%' or 'book p99<10ms'; a miss ends with exit code 99
+    #[arg(long, value_parser = Slo::parse_all)]
+    slo: Option<Objectives>,
+    /// Say nothing on the way
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+/// Named, for the parser of arguments takes a plain list for a repeated flag.
+pub(super) type Objectives = Vec<Slo>;
+
+/// The notes of one command.
+#[derive(Debug)]
+pub(super) struct Notebook {
+    run: Run,
+    sampler: Sampler,
+    started: Instant,
+    folder: PathBuf,
+    objectives: Vec<Slo>,
+    line: ProgressLine,
+}
+
+impl Notebook {
+    /// Begins, and watches these processes.
+    pub(super) fn new(
+        output: &Output,
+        asked: Asked,
+        watched: Vec<Watched>,
+    ) -> anyhow::Result<Self> {
+        let now = jiff::Timestamp::now();
+        let folder = match &output.output {
+            Some(folder) => folder.clone(),
+            None => dated(Path::new(FOLDER), now, &asked),
+        };
+        let run = Run {
+            schema: SCHEMA,
+            lab: env!("CARGO_PKG_VERSION").to_owned(),
+            began: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            took_s: 0.0,
+            asked,
+            machine: Machine::this(),
+            server: None,
+            points: Vec::new(),
+            sweep: None,
+            capacity: None,
+            comparison: None,
+            objectives: Vec::new(),
+            verdict: Verdict::Fine,
+            exit_code: 0,
+        };
+        // Who cannot write the result should know before the run.
+        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        Ok(Self {
+            run,
+            sampler: Sampler::new(watched),
+            started: Instant::now(),
+            folder,
+            objectives: output.slo.clone().unwrap_or_default(),
+            line: ProgressLine::new(output.quiet),
+        })
+    }
+
+    pub(super) fn server(&mut self, server: Option<Server>) {
+        self.run.server = server;
+    }
+
+    /// Another point begins, perhaps of other processes.
+    pub(super) fn begin(&mut self, watched: Option<Vec<Watched>>) -> f64 {
+        match watched {
+            Some(watched) => self.sampler = Sampler::new(watched),
+            None => self.sampler.restart(),
+        }
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// Is told now and then how a point is going.
+    pub(super) fn watch(&mut self, progress: &Progress) {
+        self.sampler.look(progress.elapsed);
+        self.line.show(progress);
+    }
+
+    /// Something else about the way, on the live line.
+    pub(super) fn say(&self, text: String) {
+        self.line.say(text);
+    }
+
+    /// Judges a point and keeps it; its place in the run.
+    pub(super) fn keep(&mut self, mut point: Point, pace: &Pace, began_s: f64) -> usize {
+        point.began_s = began_s;
+        let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let (from, window) = (seconds(point.warm_up_s), seconds(point.window_s));
+        let (answers, bins) = (point.times.response.count, point.bins.answered.len());
+        let used = self.sampler.between(from, from + window, answers, bins);
+        validity::judge(&mut point, used, pace.threads, Pacing::goal(pace));
+        self.run.points.push(point);
+        self.run.points.len() - 1
+    }
+
+    /// Judges points that a workload has measured in one go, and keeps them. What was used in each is
+    /// not known.
+    pub(super) fn keep_all(&mut self, points: &[Point], threads: usize) {
+        for point in points {
+            let mut point = point.clone();
+            validity::judge(&mut point, Resources::default(), threads, None);
+            self.run.points.push(point);
+        }
+    }
+
+    /// The verdict over all points, held against the objectives.
+    fn judge(&mut self) {
+        let points = &self.run.points;
+        let objectives = self.objectives.iter().flat_map(|slo| {
+            (0_u32..)
+                .zip(points)
+                .map(|(place, point)| slo.judge(place, point))
+        });
+        self.run.objectives = objectives.collect();
+        let missed = self
+            .run
+            .objectives
+            .iter()
+            .any(|objective| objective.outcome != Outcome::Holds);
+        let least = if missed {
+            Verdict::Missed
+        } else {
+            Verdict::Fine
+        };
+        self.run.verdict = points
+            .iter()
+            .map(|point| point.verdict)
+            .fold(self.run.verdict.max(least), Verdict::max);
+        self.run.exit_code = self.run.verdict.exit_code();
+    }
+
+    /// Writes `run.json`, and prints what is in it beside what a workload has printed itself.
+    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+        self.judge();
+        self.run.took_s = self.started.elapsed().as_secs_f64();
+        self.line.clear();
+        let path = self.folder.join("run.json");
+        fs::write(&path, self.run.to_json()).with_context(|| path.display().to_string())?;
+        terminal::line(Shown(&self.run))?;
+        terminal::line(format_args!("result: {}", path.display()))?;
+        match Coded::of_verdict(self.run.verdict) {
+            None => Ok(()),
+            Some(coded) => Err(coded.because(&shown::reason(&self.run)).into()),
+        }
+    }
+}
+
+/// A folder that is not there yet, named after the instant and the workload.
+fn dated(within: &Path, now: jiff::Timestamp, asked: &Asked) -> PathBuf {
+    let stem = format!(
+        "{}-{}-{}",
+        now.strftime("%Y-%m-%dT%H-%M-%S"),
+        asked.command,
+        asked.workload
+    );
+    let mut names = std::iter::once(stem.clone()).chain((2..).map(|next| format!("{stem}-{next}")));
+    let free = names.find(|name| !within.join(name).exists());
+    within.join(free.unwrap_or(stem))
+}
+
+/// What is asked, for `run.json`.
+pub(super) fn asked(
+    command: &str,
+    workload: &str,
+    target: Target,
+    pacing: Option<&Pacing>,
+    threads: usize,
+) -> Asked {
+    Asked {
+        command: command.to_owned(),
+        line: std::env::args().collect(),
+        workload: workload.to_owned(),
+        settings: std::collections::BTreeMap::new(),
+        target,
+        seed: pacing.map_or(1, |pacing| pacing.seed),
+        threads: u32::try_from(threads).unwrap_or(u32::MAX),
+        precision: pacing.and_then(Pacing::precision),
+        point_s_max: pacing.map_or(0.0, Pacing::point_s_max),
+        pinned: std::collections::BTreeMap::new(),
+    }
+}

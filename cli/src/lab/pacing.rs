@@ -1,0 +1,392 @@
+//! How hard a point is driven, as the command line says it.
+
+use std::{fs, net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr, time::Duration};
+
+use anyhow::Context as _;
+use clap::Args;
+use turnstile_load::pace::{Law, Length, Pace, Profile, Rhythm, Think};
+
+use super::duration;
+use crate::exit::Coded;
+
+/// How well the mean throughput of a closed loop is known in the end, unless something else is asked.
+const PRECISION: f64 = 0.01;
+
+/// The same of the mean response of an open loop, which varies more.
+const PRECISION_OPEN: f64 = 0.05;
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Pacing {
+    /// Connections, each a user who waits for the answer before the next request
+    #[arg(short, long, default_value = "50")]
+    pub(super) connections: NonZeroUsize,
+    /// Instead: requests a second at instants that are fixed before, whatever is answered; or stages
+    /// of time and rate, such as 10s:100,1m:500, from nothing on
+    #[arg(short, long)]
+    pub(super) rate: Option<Level>,
+    /// The law of those instants: fixed, poisson, jitter:1%, burst:10, or trace:FILE with a line of
+    /// seconds for each
+    #[arg(long, default_value = "poisson")]
+    arrivals: Rule,
+    /// How long a user thinks after an answer: 100ms, or exp:100ms for a mean
+    #[arg(long, conflicts_with = "rate")]
+    think: Option<Thought>,
+    /// How many of the users are there: stages of time and number, such as 10s:10,1m:50
+    #[arg(long, conflicts_with = "rate")]
+    stages: Option<Level>,
+    /// How long to measure, such as 10s or 500ms. Without it the warm-up is found, and the run goes on
+    /// until the mean is known
+    #[arg(short, long, value_parser = duration)]
+    pub(super) duration: Option<Duration>,
+    /// How long to warm up before that; 1s unless something else is asked
+    #[arg(long, requires = "duration", value_parser = duration)]
+    warm_up: Option<Duration>,
+    /// How well the mean should be known: of the throughput within 1%, of the response of an open
+    /// loop within 5%
+    #[arg(long, conflicts_with = "duration", value_parser = share)]
+    precision: Option<f64>,
+    /// The longest run; what is not known by then ends with exit code 96
+    #[arg(long, default_value = "1m", conflicts_with = "duration", value_parser = duration)]
+    pub(super) max_time: Duration,
+    /// What a request may take from the instant at which it was due; later answers are counted as late
+    #[arg(long, value_parser = duration)]
+    deadline: Option<Duration>,
+    /// Requests under way on each connection
+    #[arg(short = 'P', long, default_value = "1")]
+    pipeline: NonZeroUsize,
+    /// The same seed sends the same requests at the same instants
+    #[arg(long, default_value = "1")]
+    pub(super) seed: u64,
+}
+
+/// A level over time.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Level {
+    profile: Profile,
+    /// How long all stages take; none of a level that stays.
+    takes: Option<Duration>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Rule {
+    Law(Law),
+    Trace(PathBuf),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Thought(Think);
+
+impl Pacing {
+    /// Against this door, with so many threads.
+    pub(super) fn pace(&self, address: SocketAddr, threads: usize) -> anyhow::Result<Pace> {
+        let law = self.arrivals.law()?;
+        let open = self.rate.is_some() || matches!(law, Law::Trace(_));
+        if open && (self.think.is_some() || self.stages.is_some()) {
+            let conflict =
+                "--think and --stages are about users, who do not decide in an open loop";
+            return Err(Coded::usage(conflict.to_owned()).into());
+        }
+        let rhythm = match (&self.rate, &law) {
+            (Some(rate), _) => Rhythm::Open {
+                law,
+                rate: rate.profile.clone(),
+            },
+            (None, Law::Trace(instants)) => Rhythm::Open {
+                rate: Profile::constant(mean_rate(instants)),
+                law,
+            },
+            (None, _) => Rhythm::Closed {
+                think: self.think.map_or(Think::None, |thought| thought.0),
+                stages: self.stages.as_ref().map(|stages| stages.profile.clone()),
+            },
+        };
+        Ok(Pace {
+            address,
+            threads,
+            pipeline: self.pipeline.get(),
+            length: self.length(open),
+            rhythm,
+            deadline: self.deadline,
+            seed: self.seed,
+        })
+    }
+
+    fn length(&self, open: bool) -> Length {
+        let staged = [&self.rate, &self.stages]
+            .into_iter()
+            .find_map(|level| level.as_ref()?.takes);
+        let fixed = |duration, warm_up| Length::Fixed { warm_up, duration };
+        match (self.duration, staged) {
+            (Some(duration), _) => fixed(duration, self.warm_up.unwrap_or(Duration::from_secs(1))),
+            (None, Some(takes)) => fixed(takes, Duration::ZERO),
+            (None, None) => Length::Precise {
+                relative: self
+                    .precision
+                    .unwrap_or(if open { PRECISION_OPEN } else { PRECISION }),
+                most: self.max_time,
+            },
+        }
+    }
+
+    /// What is known in the end; none of a run of a given time.
+    pub(super) fn goal(pace: &Pace) -> Option<f64> {
+        match pace.length {
+            Length::Fixed { .. } => None,
+            Length::Precise { relative, .. } => Some(relative),
+        }
+    }
+
+    /// Half of the interval of the mean, as a share of it, that a point should reach.
+    pub(super) fn precision(&self) -> Option<f64> {
+        let open = self.rate.is_some();
+        match self.length(open) {
+            Length::Fixed { .. } => None,
+            Length::Precise { relative, .. } => Some(relative),
+        }
+    }
+
+    /// The longest that a point takes, in seconds.
+    pub(super) fn point_s_max(&self) -> f64 {
+        match self.length(self.rate.is_some()) {
+            Length::Fixed { warm_up, duration } => (warm_up + duration).as_secs_f64(),
+            Length::Precise { most, .. } => most.as_secs_f64(),
+        }
+    }
+}
+
+fn mean_rate(instants: &[u64]) -> f64 {
+    let to_float = turnstile_stats::units::to_float;
+    let last = instants.last().copied().unwrap_or(0).max(1);
+    let count = u64::try_from(instants.len()).expect("a length has at most 64 bits");
+    to_float(count) * 1e9 / to_float(last)
+}
+
+impl Rule {
+    fn law(&self) -> anyhow::Result<Law> {
+        match self {
+            Self::Law(law) => Ok(law.clone()),
+            Self::Trace(path) => {
+                let shown = || path.display().to_string();
+                let text = fs::read_to_string(path).with_context(shown)?;
+                trace(&text).map_err(|line| {
+                    let wrong =
+                        format!("{}:{line}: not the seconds of an instant in order", shown());
+                    Coded::usage(wrong).into()
+                })
+            }
+        }
+    }
+}
+
+/// Instants in seconds, a line each; else the number of the first line that is none.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "seconds of a trace are positive and fewer than those of a day"
+)]
+fn trace(text: &str) -> Result<Law, usize> {
+    let mut instants = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let seconds: f64 = line.trim().parse().map_err(|_no_number| number)?;
+        let instant = (seconds * 1e9).round() as u64;
+        let in_order = instants.last().is_none_or(|last| *last <= instant);
+        if !(0.0..86_400.0).contains(&seconds) || !in_order {
+            return Err(number);
+        }
+        instants.push(instant);
+    }
+    if instants.is_empty() {
+        return Err(1);
+    }
+    Ok(Law::Trace(instants.into()))
+}
+
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text.split_once(':').unwrap_or((text, ""));
+        let law = match (name, value) {
+            ("fixed", "") => Some(Self::Law(Law::Fixed)),
+            ("poisson", "") => Some(Self::Law(Law::Poisson)),
+            ("jitter", share_text) => share(share_text)
+                .ok()
+                .map(|one| Self::Law(Law::Jitter(one))),
+            ("burst", size) => size
+                .parse()
+                .ok()
+                .filter(|size| *size > 0)
+                .map(|size| Self::Law(Law::Burst(size))),
+            ("trace", file) if !file.is_empty() => Some(Self::Trace(file.into())),
+            _ => None,
+        };
+        law.ok_or_else(|| {
+            format!("`{text}` is no law: write fixed, poisson, jitter:1%, burst:10 or trace:FILE")
+        })
+    }
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no level: write 500, or stages such as 10s:100,1m:500");
+        let level = |text: &str| -> Option<f64> {
+            text.parse()
+                .ok()
+                .filter(|level: &f64| level.is_finite() && *level > 0.0)
+        };
+        if let Some(level) = level(text) {
+            return Ok(Self {
+                profile: Profile::constant(level),
+                takes: None,
+            });
+        }
+        let mut stages = Vec::new();
+        let mut takes = Duration::ZERO;
+        for stage in text.split(',') {
+            let (time, to) = stage.split_once(':').ok_or_else(wrong)?;
+            let time = duration(time)?;
+            let to = level(to)
+                .or_else(|| (to == "0").then_some(0.0))
+                .ok_or_else(wrong)?;
+            takes += time;
+            stages.push((time.as_secs_f64(), to));
+        }
+        let profile = Profile::of_stages(&stages).map_err(|error| error.to_string())?;
+        Ok(Self {
+            profile,
+            takes: Some(takes),
+        })
+    }
+}
+
+impl FromStr for Thought {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let think = match text.strip_prefix("exp:") {
+            Some(mean) => Think::Exponential(duration(mean)?),
+            None => Think::Fixed(duration(text)?),
+        };
+        Ok(Self(think))
+    }
+}
+
+/// `1%` as 0.01.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let wrong = || format!("`{text}` is no share: write 1% or 0.5%");
+    let percent: f64 = text
+        .strip_suffix('%')
+        .ok_or_else(wrong)?
+        .parse()
+        .map_err(|_no_number| wrong())?;
+    let sensible = percent > 0.0 && percent <= 100.0;
+    sensible.then_some(percent / 100.0).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        pacing: Pacing,
+    }
+
+    fn pace(words: &[&str]) -> Result<Pace, String> {
+        let line = Line::try_parse_from([&["lab"], words].concat());
+        let line = line.map_err(|error| error.to_string())?;
+        let address = "127.0.0.1:1".parse().unwrap();
+        line.pacing
+            .pace(address, 2)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_run_goes_on_until_it_is_known_unless_a_time_is_given() {
+        let precise = |relative, seconds| Length::Precise {
+            relative,
+            most: Duration::from_secs(seconds),
+        };
+        let fixed = |warm_up, duration| Length::Fixed {
+            warm_up: Duration::from_millis(warm_up),
+            duration: Duration::from_millis(duration),
+        };
+        let rows: [(&[&str], Length); 7] = [
+            (&[], precise(0.01, 60)),
+            (&["-r", "10"], precise(0.05, 60)),
+            (
+                &["--precision", "0.5%", "--max-time", "2m"],
+                precise(0.005, 120),
+            ),
+            (&["-d", "500ms"], fixed(1_000, 500)),
+            (&["-d", "2s", "--warm-up", "0s"], fixed(0, 2_000)),
+            (&["--stages", "1s:5,2s:0"], fixed(0, 3_000)),
+            (&["-r", "1s:50", "-d", "4s"], fixed(1_000, 4_000)),
+        ];
+        for (words, length) in rows {
+            assert_eq!(pace(words).unwrap().length, length, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn every_rhythm_can_be_said() {
+        let closed = |think| Rhythm::Closed {
+            think,
+            stages: None,
+        };
+        let open = |law| Rhythm::Open {
+            law,
+            rate: Profile::constant(250.0),
+        };
+        let tenth = Duration::from_millis(100);
+        let rows: [(&[&str], Rhythm); 6] = [
+            (&[], closed(Think::None)),
+            (&["--think", "100ms"], closed(Think::Fixed(tenth))),
+            (&["--think", "exp:100ms"], closed(Think::Exponential(tenth))),
+            (&["-r", "250"], open(Law::Poisson)),
+            (
+                &["-r", "250", "--arrivals", "jitter:1%"],
+                open(Law::Jitter(0.01)),
+            ),
+            (
+                &["-r", "250", "--arrivals", "burst:10"],
+                open(Law::Burst(10)),
+            ),
+        ];
+        for (words, rhythm) in rows {
+            assert_eq!(pace(words).unwrap().rhythm, rhythm, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        let rows: [(&[&str], &str); 8] = [
+            (&["-r", "10", "--think", "1s"], "cannot be used with"),
+            (&["-d", "1s", "--precision", "1%"], "cannot be used with"),
+            (&["--warm-up", "1s"], "required"),
+            (&["-r", "0"], "is no level"),
+            (&["-r", "1s"], "is no level"),
+            (&["--arrivals", "normal"], "is no law"),
+            (&["--precision", "1"], "is no share"),
+            (&["--think", "long"], "is no duration"),
+        ];
+        for (words, sentence) in rows {
+            let told = pace(words).unwrap_err();
+            assert!(told.contains(sentence), "{words:?}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_trace_is_a_line_of_seconds_each_in_order() {
+        let instants = Law::Trace([0, 1_500_000_000, 1_500_000_000].into());
+        assert_eq!(trace("0\n1.5\n1.5\n"), Ok(instants));
+        for (text, line) in [("", 1), ("0\nx", 2), ("1\n0.5", 2), ("-1", 1), ("NaN", 1)] {
+            assert_eq!(trace(text), Err(line), "{text:?}");
+        }
+    }
+}

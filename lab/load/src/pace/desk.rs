@@ -1,0 +1,229 @@
+//! What all sessions of a thread share: its clock, its counts, its buffer.
+
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+use mio::Registry;
+use turnstile_stats::chance::exponential;
+
+use super::{
+    Answer, Length, Pace, Rhythm, Tally, Think, agenda::Agenda, alarm::Alarms, schedule::Profile,
+    slices::Recorder, tally::Instants,
+};
+use crate::{crew::thread_time, seed::Dice};
+
+/// The most bytes of an unfinished answer that are kept between two reads; our answers have some
+/// hundred, pages of others some thousand.
+pub(super) const REST_BYTES_MAX: usize = 32 * 1024;
+
+/// One read takes at most so much: more than a deep pipeline is owed at once.
+pub(super) const READ_BYTES: usize = 64 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) registry: Registry,
+    pub(super) recorder: Recorder,
+    pub(super) answered: u64,
+    pub(super) refused: u64,
+    pub(super) failed: u64,
+    /// Requests whose answer is owed, over all sessions.
+    pub(super) in_flight: usize,
+    /// Users that will never ask again.
+    pub(super) finished: usize,
+    /// Sessions that have arrived in turn and have not left.
+    pub(super) there: usize,
+    /// When the last answer came, in nanoseconds since the start.
+    pub(super) last_answer: u64,
+    /// Sessions without a connection, or with one in the making.
+    pub(super) down: usize,
+    pub(super) alarms: Alarms,
+    /// The arrivals, where all share a schedule.
+    pub(super) agenda: Option<Agenda>,
+    /// When the measured window begins and ends, in nanoseconds since the start.
+    pub(super) measured_from: u64,
+    pub(super) stop: u64,
+    pub(super) address: SocketAddr,
+    pub(super) pipeline: usize,
+    /// Answers are read here, behind what was left of the session's last read.
+    pub(super) scratch: Box<[u8]>,
+    start: Instant,
+    think: Think,
+    /// How many users there are over time; none: all, always.
+    stages: Option<Profile>,
+    deadline: u64,
+    dice: Dice,
+    /// The thread's processor time that has been written down.
+    cpu: Duration,
+}
+
+impl Desk {
+    pub(super) fn new(
+        pace: &Pace,
+        thread: usize,
+        recorder: Recorder,
+        registry: Registry,
+        alarms: Alarms,
+        agenda: Option<Agenda>,
+    ) -> Self {
+        let measured_from = match pace.length {
+            Length::Fixed { warm_up, .. } => nanos(warm_up),
+            Length::Precise { .. } => 0,
+        };
+        let (think, stages) = match &pace.rhythm {
+            Rhythm::Closed { think, stages } => (*think, stages.clone()),
+            Rhythm::Open { .. } => (Think::None, None),
+        };
+        let thread = u64::try_from(thread).expect("threads are few");
+        Self {
+            registry,
+            recorder,
+            alarms,
+            agenda,
+            answered: 0,
+            refused: 0,
+            failed: 0,
+            in_flight: 0,
+            finished: 0,
+            there: 0,
+            last_answer: 0,
+            down: 0,
+            measured_from,
+            stop: nanos(pace.length.most()),
+            address: pace.address,
+            pipeline: pace.pipeline,
+            scratch: vec![0; REST_BYTES_MAX + READ_BYTES].into_boxed_slice(),
+            start: Instant::now(),
+            think,
+            stages,
+            deadline: pace.deadline.map_or(u64::MAX, nanos),
+            // No user has such a number.
+            dice: Dice::of_user(pace.seed, u64::MAX - 1 - thread),
+            cpu: Duration::ZERO,
+        }
+    }
+
+    /// The clock begins anew: everything is ready.
+    pub(super) fn begin(&mut self) {
+        self.start = Instant::now();
+        self.cpu = thread_time();
+    }
+
+    /// Nanoseconds since the start.
+    pub(super) fn now(&self) -> u64 {
+        nanos(self.start.elapsed())
+    }
+
+    pub(super) fn tally(&mut self) -> &mut Tally {
+        &mut self.recorder.slice.tally
+    }
+
+    /// The run ends now, if that was decided.
+    pub(super) fn look_at(&mut self, until: &AtomicU64, now: u64) {
+        if until.load(Ordering::Relaxed) < now {
+            self.stop = self.stop.min(now);
+        }
+    }
+
+    /// Turns the page of the recorder when it is time.
+    pub(super) fn turn_page(&mut self, now: u64) {
+        let last = &mut self.cpu;
+        self.recorder.turn(now, || {
+            let used = thread_time();
+            nanos(used.saturating_sub(std::mem::replace(last, used)))
+        });
+    }
+
+    /// Processor time that has not been written down.
+    pub(super) fn cpu_left(&self) -> u64 {
+        nanos(thread_time().saturating_sub(self.cpu))
+    }
+
+    /// Whether what is answered now is part of the measured window.
+    pub(super) fn measures(&self, done: u64) -> bool {
+        (self.measured_from..self.stop).contains(&done)
+    }
+
+    pub(super) const fn is_late(&self, instants: &Instants) -> bool {
+        instants.done - instants.due > self.deadline
+    }
+
+    /// Counts an answer, of whatever operation.
+    pub(super) fn count(&mut self, answer: Answer<'_>, instants: &Instants) {
+        self.turn_page(instants.done);
+        self.in_flight -= 1;
+        self.answered += 1;
+        self.last_answer = instants.done;
+        let late = self.is_late(instants);
+        let bin = &mut self.recorder.bin;
+        let error = matches!(answer, Answer::Error(_));
+        if error {
+            self.failed += 1;
+        } else {
+            bin.answered += 1;
+            bin.response += instants.done - instants.due;
+        }
+        bin.failed += u64::from(error || late);
+        self.refused += u64::from(matches!(answer, Answer::Refused(_)));
+        if instants.done >= self.stop && instants.due < self.stop {
+            let waited = self.stop - instants.due;
+            self.tally().censored.record(waited);
+        }
+    }
+
+    /// An answer to what was due then will never come.
+    pub(super) fn give_up(&mut self, due: u64) {
+        self.failed += 1;
+        self.in_flight -= 1;
+        self.recorder.bin.failed += 1;
+        if self.now() >= self.stop && due < self.stop {
+            let waited = self.stop - due;
+            self.tally().censored.record(waited);
+        }
+    }
+
+    pub(super) fn thinks(&self) -> bool {
+        self.think != Think::None
+    }
+
+    /// How long a user thinks now.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "nanoseconds of thought are positive and far below 2^64"
+    )]
+    pub(super) fn thought(&mut self) -> u64 {
+        match self.think {
+            Think::None => 0,
+            Think::Fixed(time) => nanos(time),
+            Think::Exponential(mean) => {
+                exponential(&mut || self.dice.next(), mean.as_secs_f64() * 1e9) as u64
+            }
+        }
+    }
+
+    /// From when on this user is there, 0 when it is; nothing when it will never be again.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "nanoseconds of a run are positive and far below 2^64"
+    )]
+    pub(super) fn active(&self, user: usize, now: u64) -> Option<u64> {
+        let Some(stages) = &self.stages else {
+            return Some(0);
+        };
+        let (user, seconds) = (
+            turnstile_stats::units::to_float(u64::try_from(user).ok()?),
+            turnstile_stats::units::to_float(now) / 1e9,
+        );
+        let from = stages.next_above(user, seconds)?;
+        let waits = from > seconds;
+        Some(if waits { (from * 1e9).ceil() as u64 } else { 0 })
+    }
+}
+
+pub(super) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).expect("a run lasts less than 584 years")
+}

@@ -1,0 +1,121 @@
+//! Who looks at what has been counted while it comes, and ends the run when that suffices.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use turnstile_stats::precision::Step;
+
+use super::{
+    Length, Pace, Rhythm, Schedule, Totals, User,
+    desk::nanos,
+    slices::{Album, BIN_NANOS},
+    worker::End,
+};
+
+#[derive(Debug)]
+pub(super) struct Reader {
+    album: Album,
+    open: bool,
+    look_at: usize,
+    decided: Option<Step>,
+}
+
+impl Reader {
+    pub(super) fn new(pace: &Pace, album: Album) -> Self {
+        Self {
+            album,
+            open: matches!(pace.rhythm, Rhythm::Open { .. }),
+            look_at: pace.length.first_look(),
+            decided: None,
+        }
+    }
+
+    pub(super) fn look(&mut self, pace: &Pace, until: &AtomicU64) {
+        let bins = self.album.collect();
+        if bins < self.look_at || matches!(self.decided, Some(Step::Enough(_) | Step::GiveUp(_))) {
+            return;
+        }
+        let step = pace
+            .length
+            .judge(&self.album.bins[..self.look_at], self.open);
+        match step {
+            Step::Enough(_) => until.store(0, Ordering::Relaxed),
+            Step::RunOn { bins, .. } => self.look_at = bins,
+            Step::GiveUp(_) => {}
+        }
+        self.decided = Some(step);
+    }
+
+    /// The result, when all have ended.
+    pub(super) fn totals<U: User>(
+        mut self,
+        pace: &Pace,
+        slots: u64,
+        ends: Vec<End<U>>,
+    ) -> Totals<U> {
+        let (mut users, mut took) = (Vec::new(), Duration::ZERO);
+        for end in ends {
+            self.album.close(end.thread, &end.slice);
+            users.extend(end.users);
+            took = took.max(end.took);
+        }
+        // What came in the grace after the end is no bin of the run.
+        let end = match self.decided {
+            Some(Step::Enough(_) | Step::GiveUp(_)) => self.look_at,
+            Some(Step::RunOn { .. }) | None => pace.length.bins_max(),
+        };
+        let bins = &self.album.bins[..end.min(self.album.bins.len())];
+        if matches!(self.decided, Some(Step::RunOn { .. }) | None) && end != usize::MAX {
+            self.decided = Some(pace.length.judge(bins, self.open));
+        }
+        let length = pace.length;
+        let known = length.know(bins, self.decided.as_ref(), self.open, self.album.grain);
+        let (warm_up, window, tally) = match length {
+            Length::Fixed { warm_up, duration } => {
+                (warm_up, duration, self.album.tally(0, usize::MAX))
+            }
+            Length::Precise { .. } => {
+                let time = |bins: usize| {
+                    let bins = u64::try_from(bins).expect("a run has few bins");
+                    Duration::from_nanos(bins * BIN_NANOS)
+                };
+                let window = time(known.to - known.from);
+                (
+                    time(known.from),
+                    window,
+                    self.album.tally(known.from, known.to),
+                )
+            }
+        };
+        let in_window = bins.get(known.from..).filter(|bins| !bins.is_empty());
+        let cpu = in_window
+            .unwrap_or(&self.album.bins)
+            .iter()
+            .map(|bin| bin.cpu);
+        Totals {
+            tally,
+            users,
+            slots,
+            warm_up,
+            window,
+            p99: self.album.percentile(0.99, known.from, known.to),
+            planned: planned(pace, warm_up, window),
+            cpu: Duration::from_nanos(cpu.sum()),
+            took,
+            bins: bins.to_vec(),
+            known,
+        }
+    }
+}
+
+/// How many operations were due in the window of an open loop.
+fn planned(pace: &Pace, warm_up: Duration, window: Duration) -> Option<u64> {
+    let Rhythm::Open { law, rate } = &pace.rhythm else {
+        return None;
+    };
+    let schedule = Schedule::new(law.clone(), rate.clone(), pace.seed);
+    let from = nanos(warm_up);
+    Some(schedule.count(from, from + nanos(window)))
+}

@@ -1,0 +1,256 @@
+//! What threads count, in slices that are handed over while they go on: memory stays the same
+//! however long a run is, and the window may be chosen when it is over.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use turnstile_stats::{Histogram, Interval, percentile, units::to_float};
+
+use super::Tally;
+
+/// The run is looked at in pieces of 100 ms.
+pub(super) const BIN_NANOS: u64 = 100_000_000;
+
+/// So many bins are handed over at once.
+const SLICE_BINS: usize = 5;
+
+/// Slices that a thread can fill before the first must have come back: two seconds.
+const SLICES: usize = 4;
+
+/// Bins that a slice has room for, when nobody takes it for a minute.
+const SLICE_BINS_MAX: usize = 600;
+
+/// So many pieces of a run are kept apart; when there are more, pairs become one.
+const PIECES_MAX: usize = 32;
+
+/// Fewer pieces do not tell how a percentile varies.
+const PIECES_MIN: usize = 8;
+
+/// A tenth of a second of all threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bin {
+    /// Done and refused.
+    pub answered: u64,
+    /// The sum of their responses in nanoseconds.
+    pub response: u64,
+    /// Errors, late answers, and answers that will never come.
+    pub failed: u64,
+    /// Processor time of the generator's threads in nanoseconds.
+    pub cpu: u64,
+}
+
+/// What a thread has counted in some bins.
+#[derive(Debug)]
+pub(super) struct Slice {
+    pub(super) tally: Tally,
+    bins: Vec<Bin>,
+}
+
+/// The pen of one thread.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    pub(super) slice: Box<Slice>,
+    pub(super) bin: Bin,
+    ends: u64,
+    full: SyncSender<Box<Slice>>,
+    empty: Receiver<Box<Slice>>,
+}
+
+/// Where the slices of one thread arrive.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    full: Receiver<Box<Slice>>,
+    empty: SyncSender<Box<Slice>>,
+    /// Bins that have come.
+    bins: usize,
+}
+
+/// All threads' counts so far.
+#[derive(Debug)]
+pub(super) struct Album {
+    inboxes: Vec<Inbox>,
+    pub(super) bins: Vec<Bin>,
+    /// Each of `grain` bins, the first from the start on.
+    pieces: Vec<Tally>,
+    pub(super) grain: usize,
+    blank: fn() -> Tally,
+}
+
+impl Bin {
+    /// The mean response in nanoseconds; zero when nothing was answered.
+    #[must_use]
+    pub fn response(&self) -> f64 {
+        to_float(self.response) / to_float(self.answered.max(1))
+    }
+
+    const fn add(&mut self, other: &Self) {
+        self.answered += other.answered;
+        self.response += other.response;
+        self.failed += other.failed;
+        self.cpu += other.cpu;
+    }
+}
+
+impl Slice {
+    fn new(tally: Tally) -> Box<Self> {
+        let bins = Vec::with_capacity(SLICE_BINS_MAX);
+        Box::new(Self { tally, bins })
+    }
+}
+
+/// A pen and where its slices arrive; `blank` makes a tally of nothing.
+pub(super) fn pair(blank: fn() -> Tally) -> (Recorder, Inbox) {
+    let (full, filled) = sync_channel(SLICES + 1);
+    let (back, empty) = sync_channel(SLICES + 1);
+    for _ in 1..SLICES {
+        back.try_send(Slice::new(blank()))
+            .expect("the channel has room for all slices");
+    }
+    let recorder = Recorder {
+        slice: Slice::new(blank()),
+        bin: Bin::default(),
+        ends: BIN_NANOS,
+        full,
+        empty,
+    };
+    let inbox = Inbox {
+        full: filled,
+        empty: back,
+        bins: 0,
+    };
+    (recorder, inbox)
+}
+
+impl Recorder {
+    /// Turns the page when the bin is over. `used` tells the processor time since the last call.
+    pub(super) fn turn(&mut self, now: u64, used: impl FnOnce() -> u64) {
+        if now < self.ends {
+            return;
+        }
+        self.bin.cpu += used();
+        while now >= self.ends {
+            let bin = std::mem::take(&mut self.bin);
+            self.slice.bins.push(bin);
+            self.ends += BIN_NANOS;
+        }
+        let last = self.ends / BIN_NANOS - 1;
+        let whole = last.is_multiple_of(u64::try_from(SLICE_BINS).expect("it is small"));
+        if whole && let Ok(empty) = self.empty.try_recv() {
+            let full = std::mem::replace(&mut self.slice, empty);
+            // The channel has room for all slices; nobody takes them any more when the run is over.
+            self.full.try_send(full).ok();
+        }
+    }
+
+    /// What is left when the run is over.
+    pub(super) fn close(mut self, used: u64) -> Box<Slice> {
+        self.bin.cpu += used;
+        self.slice.bins.push(self.bin);
+        self.slice
+    }
+}
+
+impl Album {
+    pub(super) const fn new(blank: fn() -> Tally, inboxes: Vec<Inbox>) -> Self {
+        Self {
+            inboxes,
+            bins: Vec::new(),
+            pieces: Vec::new(),
+            grain: SLICE_BINS,
+            blank,
+        }
+    }
+
+    /// Takes what has come, and says how many bins are there of all threads.
+    pub(super) fn collect(&mut self) -> usize {
+        for thread in 0..self.inboxes.len() {
+            while let Ok(mut slice) = self.inboxes[thread].full.try_recv() {
+                self.paste(thread, &slice);
+                slice.tally.clear();
+                slice.bins.clear();
+                // A thread that has ended takes none back.
+                self.inboxes[thread].empty.try_send(slice).ok();
+            }
+        }
+        self.inboxes
+            .iter()
+            .map(|inbox| inbox.bins)
+            .min()
+            .unwrap_or(0)
+    }
+
+    /// The last slice of a thread.
+    pub(super) fn close(&mut self, thread: usize, slice: &Slice) {
+        self.collect();
+        self.paste(thread, slice);
+    }
+
+    fn paste(&mut self, thread: usize, slice: &Slice) {
+        let from = self.inboxes[thread].bins;
+        let to = from + slice.bins.len();
+        self.inboxes[thread].bins = to;
+        if self.bins.len() < to {
+            self.bins.resize(to, Bin::default());
+        }
+        for (own, theirs) in self.bins[from..to].iter_mut().zip(&slice.bins) {
+            own.add(theirs);
+        }
+        while from / self.grain >= PIECES_MAX {
+            self.halve();
+        }
+        let piece = from / self.grain;
+        while self.pieces.len() <= piece {
+            self.pieces.push((self.blank)());
+        }
+        self.pieces[piece].merge(&slice.tally);
+    }
+
+    /// Makes one piece of two.
+    fn halve(&mut self) {
+        let mut halved: Vec<Tally> = Vec::with_capacity(PIECES_MAX);
+        for (at, piece) in self.pieces.drain(..).enumerate() {
+            if at % 2 == 0 {
+                halved.push(piece);
+            } else if let Some(last) = halved.last_mut() {
+                last.merge(&piece);
+            }
+        }
+        self.pieces = halved;
+        self.grain *= 2;
+    }
+
+    /// The counts of the whole run, with the times of the bins from `from` on and before `to`.
+    pub(super) fn tally(&self, from: usize, to: usize) -> Tally {
+        let mut tally = (self.blank)();
+        for (at, piece) in self.pieces.iter().enumerate() {
+            if (from..to).contains(&(at * self.grain)) {
+                tally.merge(piece);
+            } else {
+                tally.merge_counts(piece);
+            }
+        }
+        tally
+    }
+
+    /// The percentile of the response in these bins, from one percentile of each piece.
+    pub(super) fn percentile(&self, quantile: f64, from: usize, to: usize) -> Option<Interval> {
+        let pieces = self.pieces.iter().enumerate();
+        let within = pieces.filter(|(at, _)| {
+            let begins = at * self.grain;
+            begins >= from && begins + self.grain <= to
+        });
+        let each: Vec<f64> = within
+            .map(|(_, piece)| {
+                let mut times = Histogram::new();
+                for operation in &piece.operations {
+                    times.merge(&operation.times);
+                }
+                percentile::supported(times.count(), quantile)
+                    .is_ok()
+                    .then(|| to_float(times.quantile(quantile)))
+            })
+            .collect::<Option<_>>()?;
+        (each.len() >= PIECES_MIN)
+            .then(|| Interval::of_mean(&each))
+            .flatten()
+    }
+}

@@ -1,0 +1,219 @@
+//! A run as a point of `run.json`.
+
+use std::time::Duration;
+
+use turnstile_result::{
+    Arrivals, Bins, Distribution, Load, Operation, Outcome, Point, Rule, Split, Steady, Times,
+    Whole,
+};
+use turnstile_stats::{
+    operational::{self, Check},
+    precision::Shortfall,
+    throughput,
+    units::to_float,
+};
+
+use crate::pace::{Bin, Known, Law, Length, Pace, Rhythm, Tally, Think, Totals};
+
+/// Bins of a point are so long.
+const BIN_NANOS: u64 = 100_000_000;
+
+/// Of a run of this workload: all but its resources, its validity and its verdict, which
+/// [`judge`](crate::validity::judge) adds.
+pub(crate) fn point<U>(workload: &str, pace: &Pace, totals: &Totals<U>, proof: Vec<Rule>) -> Point {
+    let tally = &totals.tally;
+    let response = totals.times();
+    let known = &totals.known;
+    let planned = totals.planned;
+    Point {
+        load: load(pace, totals),
+        warm_up_s: totals.warm_up.as_secs_f64(),
+        window_s: totals.window.as_secs_f64(),
+        throughput: totals.figures().throughput,
+        throughput_interval: known.throughput,
+        response_interval: known.response,
+        p99_interval: totals.p99,
+        steady: steady(known, pace),
+        times: Times {
+            response: Distribution::of(&response),
+            service: Distribution::of(&tally.service),
+            lag: Distribution::of(&tally.lag),
+            wait: Distribution::of(&tally.wait),
+        },
+        split: split(totals),
+        operations: operations(tally),
+        wholes: wholes(tally),
+        bins: bins(&totals.bins),
+        connections_lost: tally.connections_lost,
+        connects_failed: tally.connects_failed,
+        planned,
+        censored: planned.map(|_planned| Distribution::of(&tally.censored)),
+        laws: laws(pace, totals, response.mean()),
+        proof,
+        ..Point::blank(workload)
+    }
+}
+
+/// Of a run that is over when so many have been asked for, and not when its window is.
+pub(crate) fn count<U>(point: &mut Point, totals: &Totals<U>, users: usize, requests: u64) {
+    point.window_s = totals.took.as_secs_f64();
+    point.throughput = throughput(totals.times().count(), totals.took);
+    point.laws = Vec::new();
+    point.load = Load::Count {
+        users: u32::try_from(users).expect("users are at most 50,000"),
+        requests,
+    };
+}
+
+/// A promise that was checked: by these sentences it was broken; `unproven` says why it could not
+/// be checked.
+pub(crate) fn rule(rule: &str, violations: &[String], unproven: Option<&str>) -> Rule {
+    let (outcome, violations) = match unproven {
+        _ if !violations.is_empty() => (Outcome::Fails, violations.to_vec()),
+        Some(why) => (Outcome::NotTestable, vec![why.to_owned()]),
+        None => (Outcome::Holds, Vec::new()),
+    };
+    Rule {
+        rule: rule.to_owned(),
+        outcome,
+        violations,
+    }
+}
+
+fn load<U>(pace: &Pace, totals: &Totals<U>) -> Load {
+    let pipeline = u32::try_from(pace.pipeline).expect("pipelines are short");
+    let users = totals.slots / u64::from(pipeline);
+    let users = u32::try_from(users).expect("users are at most 50,000");
+    match &pace.rhythm {
+        Rhythm::Closed { think, .. } => Load::Closed {
+            users,
+            pipeline,
+            think_ns: mean_thought(*think).map(|think| think.as_secs_f64() * 1e9),
+        },
+        Rhythm::Open { law, rate } => Load::Open {
+            rate: rate.most(),
+            arrivals: match law {
+                Law::Fixed => Arrivals::Fixed,
+                Law::Poisson => Arrivals::Poisson,
+                Law::Jitter(share) => Arrivals::Jitter { share: *share },
+                Law::Burst(size) => Arrivals::Burst { size: *size },
+                Law::Trace(instants) => Arrivals::Trace {
+                    file: format!("{} instants", instants.len()),
+                },
+            },
+            connections: users,
+            deadline_ns: pace
+                .deadline
+                .map(|deadline| u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX)),
+        },
+    }
+}
+
+const fn mean_thought(think: Think) -> Option<Duration> {
+    match think {
+        Think::None => None,
+        Think::Fixed(time) | Think::Exponential(time) => Some(time),
+    }
+}
+
+fn steady(known: &Known, pace: &Pace) -> Steady {
+    let from_bin = u32::try_from(known.from).expect("a run has few bins");
+    let (steady, why) = match known.shortfall {
+        None => (true, "steady".to_owned()),
+        Some(Shortfall::Imprecise(steady)) => {
+            let reached = steady.mean.relative() * 100.0;
+            (
+                true,
+                format!("steady, but known only within {reached:.1} %"),
+            )
+        }
+        Some(Shortfall::Unsteady(unsteady)) => (false, format!("not steady: {unsteady}")),
+    };
+    let warm_up = match pace.length {
+        Length::Fixed { .. } => "as asked",
+        Length::Precise { .. } => "as found",
+    };
+    let seconds = to_float(u64::from(from_bin)) / 10.0;
+    Steady {
+        steady,
+        from_bin,
+        why: format!("{why}; warm-up of {seconds:.1} s {warm_up}"),
+    }
+}
+
+fn split<U>(totals: &Totals<U>) -> Split {
+    let split = totals.figures().split;
+    Split {
+        backlog_ns: split.backlog,
+        lag_ns: split.lag,
+        sending_ns: split.sending,
+        answering_ns: split.answering,
+        reading_ns: split.reading,
+    }
+}
+
+fn operations(tally: &Tally) -> Vec<Operation> {
+    let operations = tally.operations.iter().map(|operation| Operation {
+        name: operation.name.to_owned(),
+        done: operation.done,
+        refused: operation.refused.by_word(),
+        errors: operation.errors.by_word(),
+        unknown: operation.unknown,
+        late: operation.late,
+        response: Distribution::of(&operation.times),
+    });
+    operations.collect()
+}
+
+fn wholes(tally: &Tally) -> Vec<Whole> {
+    let wholes = tally.wholes.iter().map(|whole| Whole {
+        name: whole.name.to_owned(),
+        done: whole.done,
+        refused: whole.refused.by_word(),
+        errors: whole.errors.by_word(),
+        response: Distribution::of(&whole.response),
+        service: Distribution::of(&whole.service),
+    });
+    wholes.collect()
+}
+
+fn bins(bins: &[Bin]) -> Bins {
+    Bins {
+        width_ns: BIN_NANOS,
+        answered: bins.iter().map(|bin| bin.answered).collect(),
+        response_ns: bins
+            .iter()
+            .map(|bin| bin.response / bin.answered.max(1))
+            .collect(),
+        failed: bins.iter().map(|bin| bin.failed).collect(),
+    }
+}
+
+/// Little's law, where the number of users is given: in a closed loop in which all are there all the
+/// time, and say themselves when they ask.
+fn laws<U>(pace: &Pace, totals: &Totals<U>, response: f64) -> Vec<Check> {
+    let Rhythm::Closed {
+        think,
+        stages: None,
+    } = &pace.rhythm
+    else {
+        return Vec::new();
+    };
+    let thought = mean_thought(*think).unwrap_or_default().as_secs_f64();
+    if thought == 0.0 && totals.tally.lag.count() > 0 {
+        // Its users have schedules of their own.
+        return Vec::new();
+    }
+    let figures = totals.figures();
+    let point = operational::Point {
+        users: usize::try_from(totals.slots).expect("users are at most 50,000"),
+        throughput: figures.throughput,
+        response: response / 1e9,
+        think: thought,
+    };
+    let error = |interval: Option<turnstile_stats::Interval>| {
+        interval.map_or(0.0, |interval| interval.half_width() / 1.96)
+    };
+    let of_users = error(totals.known.throughput) * (point.response + point.think);
+    vec![Check::little(&point, of_users)]
+}

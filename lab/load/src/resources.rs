@@ -1,0 +1,276 @@
+//! What processes and machine use while a load runs, from `/proc`.
+
+mod proc;
+
+use std::{net::SocketAddr, time::Duration};
+
+use turnstile_result::{Pressure, Process, Resources, Stall};
+use turnstile_stats::units::to_float;
+
+use proc::{Machine, Usage};
+
+/// So many samples are kept; when there are more, each second one goes.
+const SAMPLES_MAX: usize = 4_096;
+
+/// Who is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// `server`, `generator`, `database`.
+    pub role: String,
+    pub pid: u32,
+}
+
+/// Looks at processes and the machine now and then, from the start of a run on.
+#[derive(Debug)]
+pub struct Sampler {
+    watched: Vec<Watched>,
+    samples: Vec<Sample>,
+    /// Each so many calls are kept.
+    step: usize,
+    calls: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Sample {
+    at: Duration,
+    machine: Machine,
+    /// Of those who are watched, in their order; none of one that is gone.
+    used: Vec<Option<Usage>>,
+}
+
+/// The process that listens at an address of this machine, if it may be seen.
+#[must_use]
+pub fn listener(address: SocketAddr) -> Option<u32> {
+    proc::listener(address.port())
+}
+
+impl Sampler {
+    /// Watches the processes that are told, and this one as `generator`.
+    #[must_use]
+    pub fn new(mut watched: Vec<Watched>) -> Self {
+        watched.push(Watched {
+            role: "generator".to_owned(),
+            pid: std::process::id(),
+        });
+        let mut sampler = Self {
+            watched,
+            samples: Vec::with_capacity(SAMPLES_MAX),
+            step: 1,
+            calls: 0,
+        };
+        sampler.look(Duration::ZERO);
+        sampler
+    }
+
+    /// Forgets what it has seen: another run begins.
+    pub fn restart(&mut self) {
+        self.samples.clear();
+        (self.step, self.calls) = (1, 0);
+        self.look(Duration::ZERO);
+    }
+
+    /// Looks, so long after the start.
+    pub fn look(&mut self, at: Duration) {
+        self.calls += 1;
+        if !self.calls.is_multiple_of(self.step) {
+            return;
+        }
+        if self.samples.len() == SAMPLES_MAX {
+            let mut number = 0;
+            self.samples.retain(|_sample| {
+                number += 1;
+                number % 2 == 1
+            });
+            self.step *= 2;
+        }
+        let used = self
+            .watched
+            .iter()
+            .map(|one| proc::usage(one.pid))
+            .collect();
+        self.samples.push(Sample {
+            at,
+            machine: proc::machine(),
+            used,
+        });
+    }
+
+    /// What was used in a window in which so many answers came, and in each of `bins` pieces of
+    /// 100 ms from the start on.
+    #[must_use]
+    pub fn between(&self, from: Duration, to: Duration, answers: u64, bins: usize) -> Resources {
+        let at = |instant: Duration| {
+            let later = self.samples.partition_point(|sample| sample.at < instant);
+            &self.samples[later.min(self.samples.len() - 1)]
+        };
+        let (first, last) = (at(from), at(to));
+        let seconds = last.at.saturating_sub(first.at).as_secs_f64();
+        if seconds <= 0.0 {
+            return Resources::default();
+        }
+        let processes = (0..self.watched.len())
+            .filter_map(|number| {
+                let (first, last) = (first.used[number]?, last.used[number]?);
+                let mut process = self.process(number, &first, &last, seconds);
+                process.cpu_per_answer_ns =
+                    (process.user + process.system) * seconds * 1e9 / to_float(answers.max(1));
+                process.busy = self.busy(number, bins);
+                Some(process)
+            })
+            .collect();
+        let mut resources = of_machine(&first.machine, &last.machine, seconds);
+        resources.processes = processes;
+        resources
+    }
+
+    fn process(&self, number: usize, first: &Usage, last: &Usage, seconds: f64) -> Process {
+        let share = |from: f64, to: f64| ((to - from) / seconds).max(0.0);
+        let rate = |from: Option<u64>, to: Option<u64>| {
+            Some(to_float(to?.saturating_sub(from?)) / seconds)
+        };
+        let watched = &self.watched[number];
+        Process {
+            role: watched.role.clone(),
+            pid: watched.pid,
+            threads: last.threads,
+            user: share(first.user, last.user),
+            system: share(first.system, last.system),
+            run_delay: first
+                .run_delay
+                .zip(last.run_delay)
+                .map(|(from, to)| share(from, to)),
+            memory_bytes: last.memory_bytes,
+            disk_written: rate(first.written, last.written),
+            disk_read: rate(first.read, last.read),
+            busy: Vec::new(),
+            cpu_per_answer_ns: 0.0,
+        }
+    }
+
+    /// How busy a process was in each bin: between two samples as much in each of their bins.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a share of processors needs few digits"
+    )]
+    fn busy(&self, number: usize, bins: usize) -> Vec<f32> {
+        let mut known = self
+            .samples
+            .windows(2)
+            .filter_map(|pair| {
+                let used = |sample: &Sample| sample.used[number].map(|one| one.user + one.system);
+                let time = pair[1].at.checked_sub(pair[0].at)?.as_secs_f64();
+                let busy = (used(&pair[1])? - used(&pair[0])?) / time;
+                busy.is_finite().then_some((pair[1].at, busy.max(0.0)))
+            })
+            .peekable();
+        let mut last = 0.0;
+        let shares = (0_u32..).take(bins).map(|bin| {
+            let middle = Duration::from_millis(100) * bin + Duration::from_millis(50);
+            while known.next_if(|(until, _)| *until < middle).is_some() {}
+            if let Some((_, busy)) = known.peek() {
+                last = *busy;
+            }
+            last as f32
+        });
+        shares.collect()
+    }
+}
+
+fn of_machine(first: &Machine, last: &Machine, seconds: f64) -> Resources {
+    let of_time = |part: fn(&proc::Times) -> f64| {
+        let (from, to) = (first.times?, last.times?);
+        let all = to.all - from.all;
+        (all > 0.0).then(|| ((part(&to) - part(&from)) / all).max(0.0))
+    };
+    let stall = |of: fn(&Machine) -> Option<Stall>| {
+        let (from, to) = (of(first)?, of(last)?);
+        Some(Stall {
+            some: ((to.some - from.some) / seconds).max(0.0),
+            full: ((to.full - from.full) / seconds).max(0.0),
+        })
+    };
+    let pressure = || {
+        Some(Pressure {
+            cpu: stall(|machine| machine.cpu_stall)?,
+            memory: stall(|machine| machine.memory_stall)?,
+            io: stall(|machine| machine.io_stall)?,
+        })
+    };
+    let busiest = last.disks.iter().filter_map(|(name, busy)| {
+        let before = first.disks.iter().find(|(same, _)| same == name)?;
+        Some((busy - before.1) / seconds)
+    });
+    Resources {
+        processes: Vec::new(),
+        pressure: pressure(),
+        steal: of_time(|times| times.stolen),
+        busy: of_time(|times| times.busy),
+        network_bytes: last
+            .sent
+            .zip(first.sent)
+            .map(|(to, from)| to_float(to.saturating_sub(from)) / seconds),
+        disk_busy: busiest.reduce(f64::max).map(|busy| busy.clamp(0.0, 1.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_this_process_burns_is_seen() {
+        let mut sampler = Sampler::new(Vec::new());
+        let start = std::time::Instant::now();
+        let mut sum = 0_u64;
+        while proc::usage(std::process::id()).unwrap().user < 0.1 {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        let end = start.elapsed() + Duration::from_millis(1);
+        sampler.look(end);
+        let resources = sampler.between(Duration::ZERO, end, 10, 3);
+        let [own] = &resources.processes[..] else {
+            panic!("{resources:?}");
+        };
+        assert_eq!((&*own.role, own.pid), ("generator", std::process::id()));
+        assert!(own.user > 0.0 && own.cpu_per_answer_ns > 0.0, "{own:?}");
+        assert!(own.memory_bytes > 100_000 && own.threads > 0, "{own:?}");
+        assert_eq!(own.busy.len(), 3);
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_and_a_window_without_time_tell_nothing() {
+        let gone = Watched {
+            role: "server".to_owned(),
+            pid: u32::MAX,
+        };
+        let mut sampler = Sampler::new(vec![gone]);
+        sampler.look(Duration::from_secs(1));
+        let resources = sampler.between(Duration::ZERO, Duration::from_secs(1), 1, 0);
+        let roles: Vec<&str> = resources.processes.iter().map(|one| &*one.role).collect();
+        assert_eq!(roles, ["generator"]);
+        let second = Duration::from_secs(1);
+        assert_eq!(sampler.between(second, second, 1, 0), Resources::default());
+    }
+
+    #[test]
+    fn who_listens_is_found() {
+        let listener_here = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener_here.local_addr().unwrap();
+        assert_eq!(listener(address), Some(std::process::id()));
+        drop(listener_here);
+        assert_eq!(listener(address), None);
+    }
+
+    #[test]
+    fn however_long_a_run_is_its_samples_fit() {
+        let mut sampler = Sampler::new(Vec::new());
+        for look in 1..10_000 {
+            sampler.look(Duration::from_millis(100) * look);
+        }
+        assert!(sampler.samples.len() <= SAMPLES_MAX);
+        assert!(sampler.samples.is_sorted_by_key(|sample| sample.at));
+        assert_eq!(sampler.samples[0].at, Duration::ZERO);
+        let last = sampler.samples.last().unwrap().at;
+        assert!(last > Duration::from_secs(990), "{last:?}");
+    }
+}

@@ -1,0 +1,229 @@
+//! The figures of `/proc` that the lab reads. What a system does not tell is none.
+
+use std::{fs, path::Path};
+
+use turnstile_result::Stall;
+use turnstile_stats::units::to_float;
+
+/// What a process has used since it began; times in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Usage {
+    pub(super) user: f64,
+    pub(super) system: f64,
+    /// Runnable but not running, over the threads that are there.
+    pub(super) run_delay: Option<f64>,
+    pub(super) threads: u32,
+    pub(super) memory_bytes: u64,
+    pub(super) written: Option<u64>,
+    pub(super) read: Option<u64>,
+}
+
+/// What the machine has used since it was started.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Machine {
+    pub(super) times: Option<Times>,
+    pub(super) cpu_stall: Option<Stall>,
+    pub(super) memory_stall: Option<Stall>,
+    pub(super) io_stall: Option<Stall>,
+    /// Bytes that all network devices have sent.
+    pub(super) sent: Option<u64>,
+    /// Seconds in which each disk had something to do.
+    pub(super) disks: Vec<(String, f64)>,
+}
+
+/// Times of all processors, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Times {
+    pub(super) all: f64,
+    pub(super) busy: f64,
+    pub(super) stolen: f64,
+}
+
+pub(super) fn usage(pid: u32) -> Option<Usage> {
+    let folder = Path::new("/proc").join(pid.to_string());
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let mut usage = parse_stat(&read("stat")?)?;
+    usage.run_delay = run_delay(&folder.join("task"));
+    if let Some(io) = read("io") {
+        let count = |name| field(&io, name).and_then(|value| value.parse().ok());
+        usage.written = count("write_bytes:");
+        usage.read = count("read_bytes:");
+    }
+    Some(usage)
+}
+
+/// Who listens at a port, whatever the address.
+pub(super) fn listener(port: u16) -> Option<u32> {
+    let socket = ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .find_map(|path| {
+            let table = fs::read_to_string(path).ok()?;
+            table
+                .lines()
+                .skip(1)
+                .find_map(|line| listening(line, port).map(str::to_owned))
+        })?;
+    let socket = format!("socket:[{socket}]");
+    fs::read_dir("/proc").ok()?.flatten().find_map(|process| {
+        let pid = process.file_name().to_str()?.parse().ok()?;
+        let mut files = fs::read_dir(process.path().join("fd")).ok()?.flatten();
+        let holds = files.any(|file| {
+            fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == socket.as_str())
+        });
+        holds.then_some(pid)
+    })
+}
+
+/// The number of the socket, when a line of the table is of one that listens at this port.
+fn listening(line: &str, port: u16) -> Option<&str> {
+    const LISTEN: &str = "0A";
+    let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+    let (_, local) = fields.get(1)?.split_once(':')?;
+    let here = u16::from_str_radix(local, 16).ok()? == port && *fields.get(3)? == LISTEN;
+    here.then(|| fields.get(9).copied()).flatten()
+}
+
+fn parse_stat(stat: &str) -> Option<Usage> {
+    // The name stands in brackets and may hold anything.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let ticks = to_float(rustix::param::clock_ticks_per_second());
+    let page = u64::try_from(rustix::param::page_size()).ok()?;
+    Some(Usage {
+        user: to_float(number(11)?) / ticks,
+        system: to_float(number(12)?) / ticks,
+        run_delay: None,
+        threads: u32::try_from(number(17)?).ok()?,
+        memory_bytes: number(21)? * page,
+        written: None,
+        read: None,
+    })
+}
+
+fn run_delay(tasks: &Path) -> Option<f64> {
+    let mut sum = None;
+    for task in fs::read_dir(tasks).ok()?.flatten() {
+        let told = fs::read_to_string(task.path().join("schedstat")).ok();
+        let delay = told.and_then(|told| told.split(' ').nth(1)?.parse().ok());
+        if let Some(delay) = delay {
+            *sum.get_or_insert(0.0) += to_float(delay) / 1e9;
+        }
+    }
+    sum
+}
+
+pub(super) fn machine() -> Machine {
+    let read = |name: &str| fs::read_to_string(Path::new("/proc").join(name)).unwrap_or_default();
+    Machine {
+        times: parse_times(&read("stat")),
+        cpu_stall: parse_stall(&read("pressure/cpu")),
+        memory_stall: parse_stall(&read("pressure/memory")),
+        io_stall: parse_stall(&read("pressure/io")),
+        sent: parse_sent(&read("net/dev")),
+        disks: parse_disks(&read("diskstats")),
+    }
+}
+
+fn parse_times(stat: &str) -> Option<Times> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    // User, nice, system, idle, waiting for disks, two kinds of interrupts, stolen; what follows is
+    // part of the first two.
+    let parts: Vec<f64> = line
+        .split_ascii_whitespace()
+        .take(8)
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
+    let all = parts.iter().sum();
+    let idle = parts.get(3)? + parts.get(4)?;
+    let stolen = *parts.get(7)?;
+    Some(Times {
+        all,
+        busy: all - idle - stolen,
+        stolen,
+    })
+}
+
+fn parse_stall(pressure: &str) -> Option<Stall> {
+    let total = |kind: &str| {
+        let line = pressure.lines().find(|line| line.starts_with(kind))?;
+        let micros: u64 = field(&line.replace('=', " "), "total")?.parse().ok()?;
+        Some(to_float(micros) / 1e6)
+    };
+    Some(Stall {
+        some: total("some")?,
+        full: total("full").unwrap_or(0.0),
+    })
+}
+
+fn parse_sent(devices: &str) -> Option<u64> {
+    let counts = devices.lines().filter_map(|line| {
+        let (_, counts) = line.split_once(':')?;
+        counts.split_ascii_whitespace().nth(8)?.parse::<u64>().ok()
+    });
+    counts.reduce(|sum, count| sum + count)
+}
+
+fn parse_disks(disks: &str) -> Vec<(String, f64)> {
+    let busy = disks.lines().filter_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let millis: u64 = fields.get(12)?.parse().ok()?;
+        Some(((*fields.get(2)?).to_owned(), to_float(millis) / 1e3))
+    });
+    busy.collect()
+}
+
+/// The word after a name.
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(name)?;
+    rest.split_ascii_whitespace().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_may_have_any_name() {
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 1 0 0 0 150 50 0 0 20 0 3 0 9 1000 25 1 1";
+        let usage = parse_stat(stat).unwrap();
+        let ticks = to_float(rustix::param::clock_ticks_per_second());
+        assert_eq!((usage.user, usage.system), (150.0 / ticks, 50.0 / ticks));
+        let page = u64::try_from(rustix::param::page_size()).unwrap();
+        assert_eq!((usage.threads, usage.memory_bytes), (3, 25 * page));
+        assert_eq!(parse_stat("7 (cut) S 1"), None);
+    }
+
+    #[test]
+    fn the_machine_tells_times_pressure_disks_and_network() {
+        let times = parse_times("cpu  10 1 20 60 5 2 1 1 0 0\ncpu0 1 2 3").unwrap();
+        let expected = Times {
+            all: 100.0,
+            busy: 34.0,
+            stolen: 1.0,
+        };
+        assert_eq!(times, expected);
+        let pressure = "some avg10=1.00 avg60=1.00 avg300=1.00 total=2500000\n\
+            full avg10=0.00 avg60=0.00 avg300=0.00 total=500000\n";
+        let stall = Stall {
+            some: 2.5,
+            full: 0.5,
+        };
+        assert_eq!(parse_stall(pressure), Some(stall));
+        let disks = "   8       0 sda 1 2 3 4 5 6 7 8 0 1500 11 0 0 0 0";
+        assert_eq!(parse_disks(disks), [("sda".to_owned(), 1.5)]);
+        let devices = "Inter-| Receive | Transmit\n face |bytes |bytes\n\
+            lo: 100 1 0 0 0 0 0 0 100 1 0 0 0 0 0 0\n eth0: 7 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n";
+        assert_eq!(parse_sent(devices), Some(109));
+    }
+
+    #[test]
+    fn what_is_not_there_is_none() {
+        assert_eq!(usage(u32::MAX), None);
+        assert_eq!(
+            (parse_times(""), parse_stall(""), parse_sent("")),
+            (None, None, None)
+        );
+        assert_eq!(parse_disks("nonsense"), []);
+    }
+}

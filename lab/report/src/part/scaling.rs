@@ -1,0 +1,72 @@
+//! 8: what more cores of the server bring.
+
+use maud::{Markup, html};
+use turnstile_result::Run;
+
+use crate::{
+    chart::{Chart, Dot, Form, Scale, Series, Unit},
+    text,
+};
+
+pub(super) fn body(run: &Run) -> Option<Markup> {
+    let sweep = run.sweep.as_ref()?;
+    let rows = sweep
+        .curves
+        .iter()
+        .filter_map(|curve| Some((f64::from(curve.cores?), curve.capacity?)));
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let &(fewest, first) = rows.first()?;
+    let &(most, last) = rows.last()?;
+    if rows.len() < 2 {
+        return None;
+    }
+    let capacity = rows.iter().map(|(cores, capacity)| Dot {
+        range: Some((capacity.low, capacity.high)),
+        ..Dot::at(*cores, capacity.estimate)
+    });
+    let linear = [fewest, most].map(|cores| Dot::at(cores, first.estimate * cores / fewest));
+    let mut series = vec![
+        Series::new("capacity", 0, Form::Marked, capacity.collect()),
+        Series::new("as many times as cores", 2, Form::Dashed, linear.to_vec()),
+    ];
+    if let Some(law) = &sweep.scaling {
+        let at = |cores: f64| {
+            let (sigma, kappa) = (law.sigma.estimate, law.kappa.estimate);
+            law.rate.estimate * cores
+                / (1.0 + sigma * (cores - 1.0) + kappa * cores * (cores - 1.0))
+        };
+        let steps = (0..=40).map(|step| fewest + (most - fewest) * f64::from(step) / 40.0);
+        series.push(Series::new(
+            "scalability law",
+            1,
+            Form::Line,
+            steps.map(|cores| Dot::at(cores, at(cores))).collect(),
+        ));
+    }
+    let elasticity = (last.estimate / first.estimate).ln() / (most / fewest).ln();
+    let heights = rows.iter().map(|(_, capacity)| capacity.high);
+    let chart = Chart {
+        title: "Capacity by cores of the server".to_owned(),
+        about: "How many answers a second the server can give on so many cores.".to_owned(),
+        x: Scale::from_zero(
+            "cores of the server",
+            Unit::Number,
+            rows.iter().map(|(cores, _)| *cores),
+        ),
+        y: Scale::from_zero("answers a second", Unit::Number, heights),
+        series,
+        marks: Vec::new(),
+    };
+    Some(html! {
+        div.charts { (chart.markup("cores")) }
+        p { "From " (text::plain(fewest)) " to " (text::plain(most)) " cores the capacity grows "
+            (format!("{:.2}", last.estimate / first.estimate)) " times: elasticity "
+            (format!("{elasticity:.2}")) ", where 1 is all that cores can bring and 0 is nothing." }
+        @if let Some(law) = &sweep.scaling {
+            p { "Contention " (text::interval(&law.sigma, |value| format!("{value:.3}"))) ", coherence "
+                (text::interval(&law.kappa, |value| format!("{value:.4}")))
+                @if let Some(peak) = law.peak { "; beyond " (text::plain(peak)) " cores it falls" } "." }
+        }
+    })
+}

@@ -1,0 +1,234 @@
+//! A run in a few sentences, for the top of a page, a list of runs and a text.
+
+use turnstile_result::{Curve, Metric, Outcome, Point, Run, Verdict};
+use turnstile_stats::pairs;
+
+use crate::{curves, rows, text};
+
+/// What is said of a run first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// What was driven.
+    pub target: String,
+    /// Each complete in itself.
+    pub sentences: Vec<String>,
+}
+
+impl Headline {
+    #[must_use]
+    pub fn of(run: &Run) -> Self {
+        let mut sentences = Vec::new();
+        sentences.extend(swept(run));
+        sentences.extend(found_capacity(run));
+        sentences.extend(compared(run));
+        if sentences.is_empty() {
+            sentences.extend(measured(run));
+        }
+        for objective in &run.objectives {
+            let (asked, found) = (&objective.asked, &objective.found);
+            let outcome = text::outcome(objective.outcome);
+            sentences.push(format!("Objective {asked}: {outcome}, {found}."));
+        }
+        sentences.extend(refused(run));
+        sentences.extend(proven(run));
+        Self {
+            target: target(run),
+            sentences,
+        }
+    }
+}
+
+fn target(run: &Run) -> String {
+    let server = run.server.as_ref().map(|server| {
+        let (version, durability) = (&server.version, &server.durability);
+        format!(
+            "server {version}, {}, durability {durability}",
+            server.back_end
+        )
+    });
+    let address = &run.asked.target.address;
+    server.map_or_else(
+        || address.clone(),
+        |server| format!("{server}, at {address}"),
+    )
+}
+
+fn swept(run: &Run) -> Vec<String> {
+    let curves = curves::of(run);
+    let found: Vec<_> = curves
+        .iter()
+        .filter_map(|curve| Some((curve, curve.found?)))
+        .collect();
+    if let [(_, found)] = found.as_slice() {
+        return along(found);
+    }
+    let each = found
+        .iter()
+        .map(|(curve, found)| match (&found.capacity, &found.knee) {
+            (Some(capacity), Some(knee)) => format!(
+                "{}: {}, and from {} users on they wait for each other.",
+                curve.name,
+                text::interval(capacity, text::per_second),
+                text::interval(knee, text::plain)
+            ),
+            (Some(capacity), None) => {
+                format!(
+                    "{}: {}.",
+                    curve.name,
+                    text::interval(capacity, text::per_second)
+                )
+            }
+            (None, _) => format!("{}: the curve did not bend; {}.", curve.name, found.stopped),
+        });
+    each.collect()
+}
+
+/// Of a sweep with one curve.
+fn along(found: &Curve) -> Vec<String> {
+    let mut sentences = Vec::new();
+    match &found.capacity {
+        Some(capacity) => {
+            let rate = text::interval(capacity, text::per_second);
+            sentences.push(format!("It can do {rate}."));
+        }
+        None => sentences.push(format!("The curve did not bend: {}.", found.stopped)),
+    }
+    if let Some(knee) = &found.knee {
+        let users = text::interval(knee, text::plain);
+        sentences.push(format!(
+            "From {users} users on they wait for each other: more users bring longer responses, \
+             not more answers."
+        ));
+    }
+    if let Some(demand) = found.demands.first() {
+        let (busy, resource) = (
+            text::interval(&demand.busy_ns, text::time),
+            &demand.resource,
+        );
+        sentences.push(format!("A request costs most of {resource}: {busy} of it."));
+    }
+    sentences
+}
+
+fn found_capacity(run: &Run) -> Option<String> {
+    let capacity = run.capacity.as_ref()?;
+    let objectives = capacity.objectives.join(" and ");
+    Some(match &capacity.rate {
+        Some(rate) => format!(
+            "With {objectives} it carries {}: lower it surely meets them, higher it surely does \
+             not.",
+            text::interval(rate, text::per_second)
+        ),
+        None => format!(
+            "No rate is known to meet {objectives}: {}.",
+            capacity.stopped
+        ),
+    })
+}
+
+fn compared(run: &Run) -> Vec<String> {
+    let Some(comparison) = &run.comparison else {
+        return Vec::new();
+    };
+    let (a, b) = (&comparison.a, &comparison.b);
+    let verdicts = comparison
+        .metrics
+        .iter()
+        .map(|metric| format!("{b} against {a}, {}: {}.", metric.name, verdict(metric)));
+    let mut sentences: Vec<String> = verdicts.collect();
+    if !comparison.interleaved {
+        sentences.push(
+            "The runs were not interleaved, so drifts of the machine are in the difference."
+                .to_owned(),
+        );
+    }
+    sentences
+}
+
+/// What two systems are to each other in one figure.
+pub(crate) fn verdict(metric: &Metric) -> String {
+    let ratio = text::interval(&metric.ratio, |ratio| format!("{ratio:.3}"));
+    match metric.verdict {
+        pairs::Verdict::Same => format!("the same, ratio {ratio}"),
+        pairs::Verdict::Higher => format!("higher, ratio {ratio}"),
+        pairs::Verdict::Lower => format!("lower, ratio {ratio}"),
+        pairs::Verdict::CannotTell { more_pairs } => {
+            format!("cannot tell, ratio {ratio}; {more_pairs} more pairs would settle it")
+        }
+    }
+}
+
+fn measured(run: &Run) -> Option<String> {
+    let point = curves::busiest(run).or_else(|| run.points.first())?;
+    let rate = point.throughput_interval.as_ref().map_or_else(
+        || text::per_second(point.throughput),
+        |interval| text::interval(interval, text::per_second),
+    );
+    let mean = text::time(point.times.response.mean_ns);
+    let tail = point
+        .times
+        .response
+        .at(0.99)
+        .map_or_else(String::new, |p99| {
+            format!(", and one in a hundred longer than {}", text::nanos(p99))
+        });
+    let name = text::point(point, &run.points);
+    Some(format!(
+        "With {name}: {rate} answered, {mean} each on average{tail}."
+    ))
+}
+
+fn refused(run: &Run) -> Option<String> {
+    let refused = run
+        .points
+        .iter()
+        .filter(|point| point.verdict == Verdict::Invalid);
+    match refused.count() {
+        0 => None,
+        1 => Some("One point is invalid: it is drawn hollow and used for nothing.".to_owned()),
+        points => Some(format!(
+            "{points} points are invalid: they are drawn hollow and used for nothing."
+        )),
+    }
+}
+
+fn proven(run: &Run) -> Option<String> {
+    let rules = || run.points.iter().flat_map(|point| &point.proof);
+    let broken = rules()
+        .filter(|rule| rule.outcome == Outcome::Fails)
+        .count();
+    let all = rules().count();
+    let answers: u64 = run.points.iter().flat_map(answers).sum();
+    match (all, broken) {
+        (0, _) => None,
+        (_, 0) => Some(format!(
+            "Whatever was acknowledged stands, and nothing else: {all} checks over {} requests.",
+            text::count(answers)
+        )),
+        (_, broken) => Some(format!("{broken} of {all} promises were broken.")),
+    }
+}
+
+/// Over the whole run of a point, warm-up included.
+fn answers(point: &Point) -> impl Iterator<Item = u64> {
+    point
+        .operations
+        .iter()
+        .map(|operation| operation.done + operation.refused.values().sum::<u64>())
+}
+
+/// The run as a text for a pull request or a mail.
+#[must_use]
+pub fn markdown(run: &Run) -> String {
+    let headline = Headline::of(run);
+    let (command, workload) = (&run.asked.command, &run.asked.workload);
+    let verdict = text::verdict(run.verdict);
+    let mut text = format!("# Lab {command} {workload}: {verdict}\n\n");
+    text += &format!("{}, {}. {}.\n\n", run.began, headline.target, run.machine);
+    for sentence in &headline.sentences {
+        text += &format!("* {sentence}\n");
+    }
+    text += &rows::markdown(run);
+    text += &format!("\n    {}\n", run.asked.line.join(" "));
+    text
+}

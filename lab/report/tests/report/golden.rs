@@ -1,0 +1,132 @@
+//! What the views say, word for word where it is short.
+
+use turnstile_report::{Headline, csv, html, markdown};
+use turnstile_result::Run;
+
+use crate::simulated;
+
+/// The figures that a page holds.
+fn held(page: &str) -> Run {
+    let (_, rest) = page.split_once("id=\"run\"").unwrap();
+    let (_, rest) = rest.split_once('>').unwrap();
+    let (json, _) = rest.split_once("</script>").unwrap();
+    Run::read(json.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_page_is_one_small_file_of_twelve_parts_that_holds_its_figures() {
+    for (name, run) in simulated::all() {
+        let page = html(&run);
+        assert!(page.len() < 300_000, "{name}: {} bytes", page.len());
+        assert_eq!(page.matches("<section ").count(), 12, "{name}");
+        for elsewhere in ["src=", "url(", "@import", "<link", "href=\"http"] {
+            assert!(!page.contains(elsewhere), "{name}: {elsewhere}");
+        }
+        let head = "<script type=\"text/csv\" id=\"points\">series,repeat,";
+        if name == "cores" {
+            assert!(page.contains(head), "{name}");
+        } else {
+            let held = held(&page);
+            assert_eq!(
+                (&held.asked, held.points.len()),
+                (&run.asked, run.points.len())
+            );
+        }
+    }
+    let run = simulated::single();
+    assert_eq!(held(&html(&run)), run);
+}
+
+#[test]
+fn a_page_about_many_points_stays_small() {
+    let mut run = simulated::sweep();
+    let points = run.points.clone();
+    run.points = std::iter::repeat_n(points, 16).flatten().collect();
+    let page = html(&run);
+    assert_eq!(run.points.len(), 128);
+    assert!(page.len() < 300_000, "{} bytes", page.len());
+}
+
+#[test]
+fn what_others_wrote_is_text_and_no_part_of_the_page() {
+    let mut run = simulated::comparison();
+    "</script><script>alert(1)</script>".clone_into(&mut run.machine.processor);
+    let page = html(&run);
+    assert!(page.contains("sold to ada &amp; &lt;b&gt;bob&lt;/b&gt; on"));
+    assert!(!page.contains("<b>bob") && !page.contains("<script>alert"));
+    assert_eq!(held(&page).machine, run.machine);
+}
+
+fn check(run: &Run, sentences: &[&str]) {
+    assert_eq!(Headline::of(run).sentences, sentences);
+}
+
+#[test]
+fn a_run_is_told_in_plain_sentences() {
+    check(
+        &simulated::single(),
+        &[
+            "With 8 users: 9 448/s (9 372/s to 9 523/s) answered, 854 \u{b5}s each on average, and \
+             one in a hundred longer than 2.98 ms.",
+            "Objective p99<10ms: holds, p99 is 3.11ms.",
+            "Whatever was acknowledged stands, and nothing else: 2 checks over 189 369 requests.",
+        ],
+    );
+    check(
+        &simulated::sweep(),
+        &[
+            "It can do 9 434/s (9 358/s to 9 509/s).",
+            "From 2.2 (2.07 to 2.33) users on they wait for each other: more users bring longer \
+             responses, not more answers.",
+            "A request costs most of server cpu: 106 \u{b5}s (105 \u{b5}s to 107 \u{b5}s) of it.",
+            "One point is invalid: it is drawn hollow and used for nothing.",
+            "Whatever was acknowledged stands, and nothing else: 16 checks over 1 342 247 requests.",
+        ],
+    );
+    check(
+        &simulated::comparison(),
+        &[
+            "new against old, throughput: the same, ratio 1.003 (0.997 to 1.009).",
+            "new against old, response mean: lower, ratio 0.962 (0.954 to 0.970).",
+            "new against old, response p99: cannot tell, ratio 1.010 (0.965 to 1.055); 12 more \
+             pairs would settle it.",
+            "1 of 20 promises were broken.",
+        ],
+    );
+}
+
+#[test]
+fn a_table_has_a_row_for_each_point_and_a_figure_for_each_column() {
+    let run = simulated::capacity();
+    let table = csv(&run);
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split(',').collect())
+        .collect();
+    assert_eq!(rows.len(), run.points.len() + 1);
+    assert!(rows.iter().all(|row| row.len() == 27));
+    let told = |name: &str| {
+        let column = rows[0].iter().position(|column| *column == name).unwrap();
+        rows[1][column]
+    };
+    assert_eq!(
+        [told("loop"), told("users"), told("rate")],
+        ["open loop", "", "4717"]
+    );
+    assert_eq!(told("throughput"), run.points[0].throughput.to_string());
+    let p99 = run.points[0].times.response.at(0.99).unwrap();
+    assert_eq!(told("p99_ns"), p99.to_string());
+    assert_eq!([told("steady"), told("verdict")], ["true", "fine"]);
+}
+
+#[test]
+fn a_text_has_the_sentences_the_points_and_the_command() {
+    let text = markdown(&simulated::sweep());
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "# Lab sweep rooms: fine");
+    assert_eq!(lines[4], "* It can do 9 434/s (9 358/s to 9 509/s).");
+    let row = "| 16 users | 7 555/s | 1.71 ms | 1.34 ms | 6 ms | 32 \u{b5}s | 1.01 | invalid |";
+    assert!(lines.contains(&row), "{text}");
+    let command = "    turnstile lab sweep rooms -c 1..64 --pin server=0,gen=1";
+    assert_eq!(lines.last(), Some(&command));
+}

@@ -1,0 +1,147 @@
+//! A PostgreSQL server of a test's own.
+
+use std::{
+    path::PathBuf,
+    process::Command,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use tempfile::TempDir;
+
+use super::{Account, Running, free_port, program, run};
+
+/// How often it is started before we give up: after a SIGKILL its last processes need a moment to
+/// let go of the memory that they share, and a free port may be taken meanwhile.
+const STARTS_MAX: u32 = 200;
+
+/// A server on a free port of the loopback, with durable settings. It is killed and its folder
+/// removed when it is dropped.
+#[derive(Debug)]
+pub struct PostgresServer {
+    folder: TempDir,
+    port: u16,
+    /// Nothing while it is down.
+    running: Option<Running>,
+    databases: AtomicU32,
+}
+
+impl PostgresServer {
+    /// Starts a server with nothing in it.
+    ///
+    /// # Panics
+    /// When it cannot be started, or is not installed.
+    #[must_use]
+    pub fn start() -> Self {
+        let account = Account::of("postgres");
+        let folder = account.folder();
+        let mut init = account.command(&postgres_program("initdb"));
+        init.args(["--auth=trust", "--username=turnstile", "--encoding=UTF8"]);
+        init.args(["--no-locale", "--no-sync", "--pgdata"])
+            .arg(folder.path().join("cluster"));
+        run(&mut init);
+        let mut server = Self {
+            folder,
+            port: free_port(),
+            running: None,
+            databases: AtomicU32::new(0),
+        };
+        server.restart();
+        server
+    }
+
+    /// The address of a new, empty database.
+    ///
+    /// # Panics
+    /// When the server makes none.
+    #[must_use]
+    pub fn database(&self) -> String {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        self.sql("postgres", &format!("CREATE DATABASE test_{number}"));
+        self.url(&format!("test_{number}"))
+    }
+
+    /// The address of a database by its name.
+    #[must_use]
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://turnstile@127.0.0.1:{}/{database}", self.port)
+    }
+
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The number of its first process, of which the others are children.
+    ///
+    /// # Panics
+    /// While it is down.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.running.as_ref().expect("it runs").0.id()
+    }
+
+    /// Runs some SQL as the owner, and gives what comes out, one line for each row.
+    ///
+    /// # Panics
+    /// When the server refuses it.
+    pub fn sql(&self, database: &str, sql: &str) -> String {
+        let mut psql = Command::new(postgres_program("psql"));
+        psql.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align"]);
+        psql.args(["--set=ON_ERROR_STOP=1", "--command", sql]);
+        run(psql.arg(self.url(database)))
+    }
+
+    /// Kills it as `kill -9` does, with nothing written down.
+    pub fn kill(&mut self) {
+        self.running = None;
+    }
+
+    /// Starts it again after [`Self::kill`], on the same port.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn restart(&mut self) {
+        self.kill();
+        let mut refused = String::new();
+        for _ in 0..STARTS_MAX {
+            match Running::start(self.command(), "ready to accept connections") {
+                Ok(running) => {
+                    self.running = Some(running);
+                    return;
+                }
+                Err(written) => refused = written,
+            }
+        }
+        panic!("PostgreSQL does not start: {refused}");
+    }
+
+    fn command(&self) -> Command {
+        let folder = self.folder.path();
+        let mut command = Account::of("postgres").command(&postgres_program("postgres"));
+        command.arg("-D").arg(folder.join("cluster"));
+        let sockets = format!("unix_socket_directories={}", folder.display());
+        for setting in [
+            sockets.as_str(),
+            &format!("port={}", self.port),
+            "listen_addresses=127.0.0.1",
+            "fsync=on",
+            "synchronous_commit=on",
+            "full_page_writes=on",
+        ] {
+            command.args(["-c", setting]);
+        }
+        command
+    }
+}
+
+/// Debian keeps the programs of each version apart; the newest is taken.
+fn postgres_program(name: &str) -> PathBuf {
+    let mut folders: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .filter_map(|version| Some(version.ok()?.path().join("bin")))
+        .collect();
+    folders.sort();
+    folders.reverse();
+    program(name, &folders)
+}
