@@ -28,7 +28,10 @@ async fn ask(
     let key = key.map(|key| Key::parse(key.as_bytes()).expect("a step of the test"));
     let request = [Request::new::<Rooms>(Principal::local(), key, command)];
     let mut results = backend.execute(NOW, &request).await;
-    results.pop().expect("a step of the test").map(|reply| reply.outcome)
+    results
+        .pop()
+        .expect("a step of the test")
+        .map(|reply| reply.outcome)
 }
 
 async fn open_house(backend: &Redis) {
