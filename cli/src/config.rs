@@ -14,6 +14,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::Args;
 use tracing_subscriber::EnvFilter;
 use turnstile_embedded::Durability;
+use turnstile_server::{DatabaseUrl, InvalidUrl};
 use turnstile_travel::{Desk, limits::SETTING_MS_MAX};
 
 use crate::{exit::Coded, logging};
@@ -71,6 +72,8 @@ pub(crate) struct Config {
     pub(crate) players: u32,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
     pub(crate) verhoeff: bool,
+    /// Where rooms are kept; without it, in the journal.
+    pub(crate) rooms_backend: Option<DatabaseUrl>,
     /// `log.level`: what is logged.
     pub(crate) log_level: EnvFilter,
     /// `log.format`: how log lines look.
@@ -176,6 +179,9 @@ pub(crate) struct Flags {
     /// Whether the last digit of an id number must be its Verhoeff check digit
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) verhoeff: Option<String>,
+    /// Where rooms are kept: embedded, or a postgres://, mysql:// or redis:// URL
+    #[arg(long, value_name = "URL|embedded")]
+    pub(crate) rooms_backend: Option<String>,
 }
 
 /// The flags about logging, which every command takes.
@@ -241,6 +247,7 @@ impl Config {
             connections: layers.required(Field::Connections, connections)?,
             players: layers.required(Field::Players, connections)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
+            rooms_backend: layers.required(Field::RoomsBackend, backend)?,
             log_level: layers.required(Field::LogLevel, logging::filter)?,
             log_format: layers.required(Field::LogFormat, |text| {
                 <logging::Format as clap::ValueEnum>::from_str(text, false)
@@ -297,6 +304,15 @@ fn fault_points(text: &str) -> Result<bool, String> {
         }
         allowed => Ok(allowed),
     }
+}
+
+/// The URL of a database, or nothing when the journal is meant.
+fn backend(text: &str) -> Result<Option<DatabaseUrl>, String> {
+    if text == "embedded" {
+        return Ok(None);
+    }
+    let url = text.parse().map(Some);
+    url.map_err(|invalid: InvalidUrl| format!("{invalid}, or embedded"))
 }
 
 /// The address of a door, or nothing when it is off.

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use turnstile_client::descriptors;
 use turnstile_embedded::Options;
-use turnstile_server::{Gate, Limits, Running, Settings, Stopper};
+use turnstile_server::{Databases, Gate, Limits, Running, Settings, Stopper};
 
 use crate::{config::Config, terminal};
 
@@ -54,6 +54,9 @@ impl Serving {
             games: Some(config.games),
             duels: config.duels,
             peers: config.travel_peers()?,
+            databases: Databases {
+                rooms: config.rooms_backend.clone(),
+            },
             limits: limits(config),
         })
         .with_context(|| match data {

@@ -18,7 +18,8 @@ use crate::{
         HELLO_SWEEPS, INPUT_SPARED_BYTES, Limits, OUTPUT_KEPT_SWEEPS, PARTING_SWEEPS,
         PIPELINE_DEPTH,
     },
-    session::Surroundings,
+    remote::Landing,
+    session::{Prompt, Surroundings},
 };
 
 /// What the socket may still bring.
@@ -193,7 +194,8 @@ impl Connection {
     /// The server stops: reads once more, then closes. Whoever waits for an answer that may never
     /// come is told so, and nothing of what it has sent since is done.
     pub(crate) fn last_call(&mut self) {
-        if self.phase == Phase::Serving && self.conversation.waits() {
+        let waits = self.conversation.waits() && !self.conversation.waits_for_database();
+        if self.phase == Phase::Serving && waits {
             self.put_durable(Conversation::end);
             self.phase = Phase::Closing;
         }
@@ -432,6 +434,13 @@ impl Connection {
     /// meanwhile.
     pub(crate) fn put_late(&mut self, late: (Position, &Outcome)) {
         self.put_durable(|conversation, out| conversation.put_late(late, out));
+    }
+
+    /// Appends what a database has answered. What this process decided for the same client may be
+    /// among it, so that it waits for the open group.
+    pub(crate) fn put_landed<M: Prompt>(&mut self, client: u64, landing: &Landing<M>) {
+        let out = self.output.tail();
+        self.conversation.put_landed(client, landing, out);
     }
 
     /// Appends what is durable. It stays behind the answers that are not.

@@ -17,6 +17,7 @@ pub(super) enum Field {
     Connections,
     Players,
     Verhoeff,
+    RoomsBackend,
     ReplyLengthLine,
     LenientAccounts,
     SelfMatch,
@@ -48,7 +49,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 33] = [
+    pub(super) const ALL: [Self; 34] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -63,6 +64,7 @@ impl Field {
         Self::Connections,
         Self::Players,
         Self::Verhoeff,
+        Self::RoomsBackend,
         Self::ReplyLengthLine,
         Self::LenientAccounts,
         Self::SelfMatch,
@@ -95,7 +97,7 @@ impl Field {
             | Self::GamesArena
             | Self::GamesScores => "doors",
             Self::Connections | Self::Players => "limits",
-            Self::Verhoeff => "rooms",
+            Self::Verhoeff | Self::RoomsBackend => "rooms",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
             Self::BillTotal | Self::Role | Self::LifetimeMs | Self::WaitMs | Self::FaultPoints => {
                 "travel"
@@ -124,6 +126,7 @@ impl Field {
             Self::Connections => "connections",
             Self::Players => "players",
             Self::Verhoeff => "verhoeff",
+            Self::RoomsBackend => "backend",
             Self::ReplyLengthLine => "reply_length_line",
             Self::LenientAccounts => "lenient_accounts",
             Self::SelfMatch => "self_match",
@@ -162,6 +165,7 @@ impl Field {
             Self::Connections => "--limit-connections",
             Self::Players => "--limit-players",
             Self::Verhoeff => "--verhoeff",
+            Self::RoomsBackend => "--rooms-backend",
             Self::ReplyLengthLine => "--xml-reply-length-line",
             Self::LenientAccounts => "--xml-lenient-accounts",
             Self::SelfMatch => "--xml-self-match",
@@ -195,6 +199,7 @@ impl Field {
             | Self::Rooms
             | Self::Customers
             | Self::Scores => None,
+            Self::RoomsBackend => Some("embedded"),
             Self::Role => Some("all"),
             Self::LifetimeMs => Some("15000"),
             Self::WaitMs => Some("10000"),
@@ -247,6 +252,7 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores
+            | Self::RoomsBackend
             | Self::Role
             | Self::Flights
             | Self::Cars

@@ -141,6 +141,7 @@ impl Layers {
             (Field::Xml, flags.xml),
             (Field::Travel, flags.travel),
             (Field::Verhoeff, flags.verhoeff),
+            (Field::RoomsBackend, flags.rooms_backend),
             (Field::ReplyLengthLine, flags.xml_reply_length_line),
             (Field::LenientAccounts, flags.xml_lenient_accounts),
             (Field::SelfMatch, flags.xml_self_match),

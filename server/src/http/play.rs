@@ -26,10 +26,7 @@ use super::{
     stream::Follower,
     talk::{Ending, Going, Heard, Talk},
 };
-use crate::{
-    asked::Answered,
-    feed::{Place, Reading, Start},
-};
+use crate::feed::{Place, Reading, Start};
 
 /// One player's conversation.
 ///
@@ -55,7 +52,10 @@ pub(super) struct Play {
 /// What came of a message.
 enum Answer {
     Done(Option<Tag>, Result<Reply<Games>, Problem>),
-    Looked(Option<Tag>, Result<Answered<Games>, Problem>),
+    Looked(
+        Option<Tag>,
+        Result<(Position, turnstile_games::Answer), Problem>,
+    ),
 }
 
 impl Play {

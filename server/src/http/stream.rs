@@ -222,6 +222,10 @@ struct Stream<M: Streamed> {
 }
 
 pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    if door.gate.in_databases.rooms {
+        let detail = "a database decides rooms, and does not tell what happens there";
+        return Err(Trouble::from(Problem::with(Code::Unsupported, detail)));
+    }
     whole::<Rooms>(door, &call)
 }
 

@@ -1,5 +1,6 @@
 //! One binary for all tests of the whole system.
 
+mod backends;
 mod clients;
 mod crash;
 mod door;

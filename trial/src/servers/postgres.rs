@@ -71,6 +71,15 @@ impl PostgresServer {
         self.port
     }
 
+    /// The number of its first process, of which the others are children.
+    ///
+    /// # Panics
+    /// While it is down.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.running.as_ref().expect("it runs").0.id()
+    }
+
     /// Runs some SQL as the owner, and gives what comes out, one line for each row.
     ///
     /// # Panics

@@ -4,4 +4,8 @@
 mod conformance;
 #[cfg(test)]
 mod exchange;
+mod faults;
+mod proxy;
+mod rules;
 mod stand;
+mod words;
