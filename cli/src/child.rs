@@ -17,6 +17,7 @@ pub(crate) enum Doors {
     Resp,
     RespAndXml,
     RespAndTravel,
+    RespAndGames,
     Every,
 }
 
@@ -59,7 +60,9 @@ impl Server {
         command.args(["--xml", when(opens(Doors::RespAndXml))]);
         command.args(["--http", when(doors == Doors::Every)]);
         command.args(["--travel", when(opens(Doors::RespAndTravel))]);
-        command.args(["--games-arena", "off", "--games-scores", "off"]);
+        // An arena needs no scores beside it.
+        let arena = when(doors == Doors::RespAndGames);
+        command.args(["--games-arena", arena, "--games-scores", "off"]);
         command.args(more.iter().flat_map(|(flag, value)| [flag, value]));
         if let Some(data) = data {
             command.arg("--data").arg(data);
@@ -104,6 +107,11 @@ impl Server {
     /// Where its door of travel is, if it was started with one.
     pub(crate) fn travel(&self) -> Option<SocketAddr> {
         door(&self.printed, "travel")
+    }
+
+    /// Where its arena of games is, if it was started with one.
+    pub(crate) fn arena(&self) -> Option<SocketAddr> {
+        door(&self.printed, "games-arena")
     }
 
     /// What it printed when it started.
