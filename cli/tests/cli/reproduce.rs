@@ -14,7 +14,10 @@ fn an_experiment_is_made_again_beside_its_table_and_its_conclusions_are_judged()
     let read = |name: &str| fs::read_to_string(directory.path().join(name)).unwrap();
     let all: serde_json::Value = serde_json::from_str(&read("reproduce.json")).unwrap();
     let one = &all[0];
-    assert_eq!(one["columns"], serde_json::json!(["one process", "five processes"]));
+    assert_eq!(
+        one["columns"],
+        serde_json::json!(["one process", "five processes"])
+    );
     let rows = one["tables"][0]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 10);
     for row in rows {
@@ -29,16 +32,28 @@ fn an_experiment_is_made_again_beside_its_table_and_its_conclusions_are_judged()
     assert!(read("reproduce.md").contains("| **confirmed** | start + 4 queries"));
     assert!(read("report.html").contains("<section id=\"travel-ops\">"));
     // Every run is there as anybody would have made it.
-    let kept = directory.path().join("travel-ops/five-processes/01/run.json");
-    assert!(fs::read_to_string(kept).unwrap().contains("\"--managers\",\"several\""));
+    let kept = directory
+        .path()
+        .join("travel-ops/five-processes/01/run.json");
+    assert!(
+        fs::read_to_string(kept)
+            .unwrap()
+            .contains("\"--managers\",\"several\"")
+    );
 }
 
 #[test]
 fn what_cannot_be_made_again_is_a_usage_error() {
     let rows = [
         (&[][..], "required"),
-        (&["chess"], "`chess` is no experiment: there are booking-mysql"),
-        (&["all", "--also", "oracle=127.0.0.1:1"], "no storage with its door"),
+        (
+            &["chess"],
+            "`chess` is no experiment: there are booking-mysql",
+        ),
+        (
+            &["all", "--also", "oracle=127.0.0.1:1"],
+            "no storage with its door",
+        ),
     ];
     for (arguments, sentence) in rows {
         let ended = run(turnstile().args(["lab", "reproduce"]).args(arguments));
