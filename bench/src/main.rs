@@ -2,6 +2,7 @@
 //!
 //! A missed target is a result and not a failure: the report says so, and the exit code is 0.
 
+mod backends;
 mod book;
 mod booking;
 mod compare;
@@ -59,10 +60,12 @@ enum Command {
     Rooms(Rooms),
     /// Every claim about orders over the doors; writes exchange.json and exchange.md
     Exchange(Exchange),
-    /// Every claim about games over RESP; writes games.json and games.md
+    /// Every claim about games; writes games.json and games.md
     Games(Games),
     /// Every claim about travel, beside Postgres; writes travel.json and travel.md
     Travel(Travel),
+    /// Every claim about services in databases; writes backends.json and backends.md
+    Backends(Backends),
     /// The order book alone, in five market regimes; writes book.json and book.md
     Book(Book),
     /// The lab's statistics on systems of known truth; writes statistics.json and statistics.md
@@ -116,6 +119,15 @@ struct Travel {
     only: Vec<String>,
 }
 
+#[derive(Args, Debug)]
+struct Backends {
+    #[command(flatten)]
+    run: Run,
+    /// Measure only these parts
+    #[arg(long, value_parser = names(&backends::SECTIONS))]
+    only: Vec<String>,
+}
+
 /// What all measurements of servers have in common.
 #[derive(Args, Debug)]
 struct Run {
@@ -158,6 +170,10 @@ fn main() -> Result<()> {
         Command::Travel(Travel { run, only }) => {
             let sections = chosen(&travel::SECTIONS, &only);
             measure("travel", run, &sections, &travel::PROGRAMS)
+        }
+        Command::Backends(Backends { run, only }) => {
+            let sections = chosen(&backends::SECTIONS, &only);
+            measure("backends", run, &sections, &[])
         }
         Command::Book(arguments) => {
             write!(io::stdout(), "{}", book::measure(&arguments)?)?;

@@ -7,6 +7,7 @@ use std::{
     net::{TcpListener, TcpStream},
     os::unix::fs::FileExt as _,
     path::Path,
+    sync::{Arc, Barrier},
     thread,
     time::{Duration, Instant},
 };
@@ -20,6 +21,9 @@ const BLOCK_BYTES: usize = 4_096;
 /// The blocks are overwritten in turn, as a journal overwrites its preallocated segment.
 const BLOCKS: usize = 4_096;
 const SYNCS: usize = 1_500;
+
+/// Rounds of syncs that begin at once.
+const ROUNDS_AT_ONCE: usize = 500;
 
 const MESSAGE_BYTES: usize = 64;
 const ROUND_TRIPS: usize = 20_000;
@@ -91,20 +95,72 @@ fn sync_times(dir: &Path) -> Result<Vec<Duration>> {
     let dir = dir.to_path_buf();
     let probe = thread::spawn(move || -> Result<Vec<Duration>> {
         pin(SERVER_CORE)?;
-        let file = tempfile::tempfile_in(&dir)
-            .with_context(|| format!("cannot write to {}", dir.display()))?;
-        fill(&file)?;
-        let block = [1; BLOCK_BYTES];
+        let file = filled(&dir)?;
         let mut times = Vec::with_capacity(SYNCS);
         for nth in 0..SYNCS {
             let start = Instant::now();
-            file.write_all_at(&block, offset(nth % BLOCKS))?;
-            rustix::fs::fdatasync(&file)?;
+            write_and_sync(&file, nth)?;
             times.push(start.elapsed());
         }
         Ok(times)
     });
     joined(probe)
+}
+
+/// How long it takes to sync so many files at once and then one more, in microseconds: a disk that
+/// does one flush after the other makes those wait who come while one is under way.
+pub(crate) fn syncs_at_once_then_one_us(dir: &Path, count: usize) -> Result<f64> {
+    let barrier = Arc::new(Barrier::new(count + 1));
+    let others = (0..count).map(|_| {
+        let (barrier, dir) = (Arc::clone(&barrier), dir.to_path_buf());
+        thread::spawn(move || -> Result<()> {
+            let file = pin(SERVER_CORE).and_then(|()| filled(&dir));
+            let mut synced = Ok(());
+            for nth in 0..ROUNDS_AT_ONCE {
+                barrier.wait();
+                if let Ok(file) = &file {
+                    synced = synced.and(write_and_sync(file, nth));
+                }
+                barrier.wait();
+            }
+            file.and(synced)
+        })
+    });
+    let others: Vec<_> = others.collect();
+    let dir = dir.to_path_buf();
+    let last = thread::spawn(move || -> Result<Vec<Duration>> {
+        let file = pin(SERVER_CORE).and_then(|()| filled(&dir));
+        let mut times = Vec::with_capacity(ROUNDS_AT_ONCE);
+        let mut synced = Ok(());
+        for nth in 0..ROUNDS_AT_ONCE {
+            let start = Instant::now();
+            barrier.wait();
+            barrier.wait();
+            if let Ok(file) = &file {
+                synced = synced.and(write_and_sync(file, nth));
+            }
+            times.push(start.elapsed());
+        }
+        file.and(synced)?;
+        Ok(times)
+    });
+    let times = joined(last)?;
+    others.into_iter().try_for_each(joined)?;
+    Ok(median_us(times))
+}
+
+/// A file in which only blocks are overwritten, as in a journal's segment.
+fn filled(dir: &Path) -> Result<File> {
+    let file =
+        tempfile::tempfile_in(dir).with_context(|| format!("cannot write to {}", dir.display()))?;
+    fill(&file)?;
+    Ok(file)
+}
+
+fn write_and_sync(file: &File, nth: usize) -> Result<()> {
+    file.write_all_at(&[1; BLOCK_BYTES], offset(nth % BLOCKS))?;
+    rustix::fs::fdatasync(file)?;
+    Ok(())
 }
 
 fn fill(file: &File) -> Result<()> {

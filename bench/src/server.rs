@@ -65,6 +65,7 @@ pub(crate) struct Server {
     http: SocketAddr,
     xml: SocketAddr,
     lines: SocketAddr,
+    arena: SocketAddr,
     start_time: Duration,
 }
 
@@ -88,7 +89,7 @@ impl Server {
     /// Starts a server on what another has left.
     fn start_at(kind: Kind, more: &[String], turnstile: &Path, home: Rc<TempDir>) -> Result<Self> {
         let (resp, http, xml) = (free_address()?, free_address()?, free_address()?);
-        let lines = free_address()?;
+        let (lines, arena) = (free_address()?, free_address()?);
         let mut command = match kind {
             Kind::Turnstile(durability) => {
                 let mut command = pin::command(pin::SERVER_CORE, turnstile);
@@ -96,7 +97,7 @@ impl Server {
                     &mut command,
                     durability,
                     home.path(),
-                    [resp, http, xml, lines],
+                    [resp, http, xml, lines, arena],
                 );
                 command
             }
@@ -122,6 +123,7 @@ impl Server {
             http,
             xml,
             lines,
+            arena,
             start_time: Duration::ZERO,
         };
         server.await_answer(begin)?;
@@ -160,6 +162,11 @@ impl Server {
     /// The door of travel.
     pub(crate) const fn lines(&self) -> SocketAddr {
         self.lines
+    }
+
+    /// The door of players on the ancestor's wire.
+    pub(crate) const fn arena(&self) -> SocketAddr {
+        self.arena
     }
 
     pub(crate) fn cpu(&self) -> Result<Duration> {

@@ -17,7 +17,7 @@ pub(crate) enum Doors {
     Resp,
     RespAndXml,
     RespAndTravel,
-    RespAndGames,
+    RespAndArena,
     Every,
 }
 
@@ -60,9 +60,8 @@ impl Server {
         command.args(["--xml", when(opens(Doors::RespAndXml))]);
         command.args(["--http", when(doors == Doors::Every)]);
         command.args(["--travel", when(opens(Doors::RespAndTravel))]);
-        // An arena needs no scores beside it.
-        let arena = when(doors == Doors::RespAndGames);
-        command.args(["--games-arena", arena, "--games-scores", "off"]);
+        command.args(["--games-arena", when(opens(Doors::RespAndArena))]);
+        command.args(["--games-scores", when(doors == Doors::Every)]);
         command.args(more.iter().flat_map(|(flag, value)| [flag, value]));
         if let Some(data) = data {
             command.arg("--data").arg(data);
@@ -109,7 +108,7 @@ impl Server {
         door(&self.printed, "travel")
     }
 
-    /// Where its arena of games is, if it was started with one.
+    /// Where its arena is, if it was started with one.
     pub(crate) fn arena(&self) -> Option<SocketAddr> {
         door(&self.printed, "games-arena")
     }

@@ -14,6 +14,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::Args;
 use tracing_subscriber::EnvFilter;
 use turnstile_embedded::Durability;
+use turnstile_server::{DatabaseUrl, InvalidUrl};
 use turnstile_travel::{Desk, limits::SETTING_MS_MAX};
 
 use crate::{exit::Coded, logging};
@@ -65,8 +66,14 @@ pub(crate) struct Config {
     /// `games.move_ms`, `games.grace_ms`, `games.claim_ms`: how long a move may take, how long a
     /// player may be disconnected, and when the other may claim the win.
     pub(crate) games: turnstile_games::Settings,
+    /// `limits.connections`: how many connections the fast doors take together.
+    pub(crate) connections: u32,
+    /// `limits.players`: how many players may have a WebSocket at a time.
+    pub(crate) players: u32,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
     pub(crate) verhoeff: bool,
+    /// Where rooms are kept; without it, in the journal.
+    pub(crate) rooms_backend: Option<DatabaseUrl>,
     /// `log.level`: what is logged.
     pub(crate) log_level: EnvFilter,
     /// `log.format`: how log lines look.
@@ -148,6 +155,12 @@ pub(crate) struct Flags {
     /// Where arenas tell results, on the ancestor's wire; port 0 picks a free one
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) games_scores: Option<String>,
+    /// Connections that all doors but HTTP take together
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) limit_connections: Option<String>,
+    /// WebSockets of players that may be open at a time
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) limit_players: Option<String>,
     /// How long a player may think about one move, in milliseconds
     #[arg(long, value_name = "MS")]
     pub(crate) games_move_ms: Option<String>,
@@ -166,6 +179,9 @@ pub(crate) struct Flags {
     /// Whether the last digit of an id number must be its Verhoeff check digit
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) verhoeff: Option<String>,
+    /// Where rooms are kept: embedded, or a postgres://, mysql:// or redis:// URL
+    #[arg(long, value_name = "URL|embedded")]
+    pub(crate) rooms_backend: Option<String>,
 }
 
 /// The flags about logging, which every command takes.
@@ -220,7 +236,6 @@ impl Config {
                 arena: layers.required(Field::GamesArena, door)?,
                 scores: layers.required(Field::GamesScores, door)?,
                 tells: role::scores(layers)?,
-                ..turnstile_server::Duels::default()
             },
             games: turnstile_games::Settings {
                 roles: layers.required(Field::Role, Role::parse)?.games(),
@@ -229,7 +244,10 @@ impl Config {
                 claim_ms: layers.required(Field::ClaimMs, game_ms)?,
                 ..turnstile_games::Settings::FIRST
             },
+            connections: layers.required(Field::Connections, connections)?,
+            players: layers.required(Field::Players, connections)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
+            rooms_backend: layers.required(Field::RoomsBackend, backend)?,
             log_level: layers.required(Field::LogLevel, logging::filter)?,
             log_format: layers.required(Field::LogFormat, |text| {
                 <logging::Format as clap::ValueEnum>::from_str(text, false)
@@ -258,6 +276,12 @@ fn segment_bytes(text: &str) -> Result<u32, String> {
     bytes.ok_or_else(|| format!("it is from {} to {} bytes", BOUNDS.start(), BOUNDS.end()))
 }
 
+fn connections(text: &str) -> Result<u32, String> {
+    const BOUNDS: std::ops::RangeInclusive<u32> = 1..=turnstile_server::Limits::CONNECTIONS_MOST;
+    let number = text.parse().ok().filter(|number| BOUNDS.contains(number));
+    number.ok_or_else(|| format!("it is from {} to {}", BOUNDS.start(), BOUNDS.end()))
+}
+
 fn milliseconds(text: &str) -> Result<u64, String> {
     up_to_ms(text, SETTING_MS_MAX)
 }
@@ -280,6 +304,15 @@ fn fault_points(text: &str) -> Result<bool, String> {
         }
         allowed => Ok(allowed),
     }
+}
+
+/// The URL of a database, or nothing when the journal is meant.
+fn backend(text: &str) -> Result<Option<DatabaseUrl>, String> {
+    if text == "embedded" {
+        return Ok(None);
+    }
+    let url = text.parse().map(Some);
+    url.map_err(|invalid: InvalidUrl| format!("{invalid}, or embedded"))
 }
 
 /// The address of a door, or nothing when it is off.

@@ -2,6 +2,7 @@
 
 mod audit;
 mod crash;
+mod players;
 mod traders;
 mod travellers;
 
@@ -29,7 +30,7 @@ use crash::Crash;
 use traders::Traders;
 use travellers::Travellers;
 
-/// A season, a rush, a crash under load, traders and travellers and a crash under each, and
+/// A season, a rush, a crash under load, traders and travellers and a crash under each, players, and
 /// everything checked; in under a minute.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
@@ -69,6 +70,8 @@ struct Amounts {
     trading: Duration,
     /// For how long journeys are bought; the server is killed in the middle of it.
     travelling: Duration,
+    /// Games of each player.
+    games: u64,
 }
 
 impl Scale {
@@ -80,6 +83,7 @@ impl Scale {
                 crash_after: 1_000,
                 trading: Duration::from_millis(600),
                 travelling: Duration::from_millis(600),
+                games: 10,
             },
             Self::Full => Amounts {
                 bookings: 40_000,
@@ -87,6 +91,7 @@ impl Scale {
                 crash_after: 50_000,
                 trading: Duration::from_secs(3),
                 travelling: Duration::from_secs(3),
+                games: 500,
             },
         }
     }
@@ -100,16 +105,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .tempdir()?;
     let mut table = Table::default();
 
-    terminal::note("1/10 a server on an embedded journal, durability sync");
+    terminal::note("1/11 a server on an embedded journal, durability sync");
     let server = Server::start(Some(directory.path()), Doors::Resp)?;
-    terminal::note("2/10 a season of bookings and cancellations");
+    terminal::note("2/11 a season of bookings and cancellations");
     let bookings = bookings(arguments, &amounts, &mut table)?;
     let played = play(&server, &bookings, &mut table)?;
-    terminal::note("3/10 a rush for one room");
+    terminal::note("3/11 a rush for one room");
     let rush = rush_for_one_room(&server, &amounts, &mut table)?;
-    terminal::note("4/10 load, and kill -9 in the middle of it");
+    terminal::note("4/11 load, and kill -9 in the middle of it");
     let crash = Crash::cause(server, amounts.crash_after)?;
-    terminal::note("5/10 the same directory again: is everything there that was acknowledged?");
+    terminal::note("5/11 the same directory again: is everything there that was acknowledged?");
     let restarted = Instant::now();
     let server = Server::start(Some(directory.path()), Doors::RespAndXml)?;
     table.row("kill -9", crash.summary());
@@ -119,22 +124,25 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
     check(&server, &played, &rush, &crash, &mut table)?;
     terminal::note(
-        "6/10 traders who send and cancel orders over XML, and kill -9 in the middle of it",
+        "6/11 traders who send and cancel orders over XML, and kill -9 in the middle of it",
     );
     let traders = Traders::lose(server, amounts.trading, arguments.seed)?;
-    terminal::note("7/10 the same directory again: every order, every cent, every share?");
+    terminal::note("7/11 the same directory again: every order, every cent, every share?");
     let server = Server::start(Some(directory.path()), Doors::Every)?;
     traders.check(&server, &mut table)?;
     terminal::note(
-        "8/10 travellers who buy journeys in transactions, and kill -9 in the middle of them",
+        "8/11 travellers who buy journeys in transactions, and kill -9 in the middle of them",
     );
     let network = network(arguments, &mut table)?;
     let travellers = Travellers::lose(server, &network, &amounts, arguments.seed, &mut table)?;
-    terminal::note("9/10 the same directory again: is every journey whole, or not there at all?");
-    let server = Server::start(Some(directory.path()), Doors::RespAndTravel)?;
+    terminal::note("9/11 the same directory again: is every journey whole, or not there at all?");
+    let server = Server::start(Some(directory.path()), Doors::Every)?;
     travellers.check(&server, &mut table)?;
+    terminal::note("10/11 players in pairs at the arena: is every game counted once?");
+    players::play(&server, &amounts, &mut table)?;
     server.stop()?;
-    terminal::note("10/10 every checksum, two replays, every rule");
+    players::recount(directory.path(), &mut table)?;
+    terminal::note("11/11 every checksum, two replays, every rule");
     let verdict = verify::verify(directory.path())?;
     table.row("verify", verify::summary(&verdict));
     table.row("took", format_args!("{:.1?}", begun.elapsed()));

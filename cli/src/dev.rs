@@ -142,9 +142,15 @@ fn make_samples(gate: &Gate) -> anyhow::Result<()> {
             room: name(room),
             room_type: name(room_type),
         });
-    // All are asked before the first is answered: they go into one group, with one sync.
+    ask_all(gate, [open, closed])?;
+    ask_all(gate, rooms)
+}
+
+/// Asks all before the first is answered: they go into one group, with one sync. A database may decide
+/// them in any order.
+fn ask_all<'a>(gate: &Gate, commands: impl IntoIterator<Item = Command<'a>>) -> anyhow::Result<()> {
     let mut answers = Vec::new();
-    for command in [open, closed].into_iter().chain(rooms) {
+    for command in commands {
         let mut bytes = Vec::new();
         Rooms::encode_command(&command, &mut bytes);
         let (reply, answer) = oneshot::channel();

@@ -8,10 +8,15 @@ use std::{
 
 use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use turnstile_client::descriptors;
 use turnstile_embedded::Options;
-use turnstile_server::{Gate, Limits, Running, Settings, Stopper};
+use turnstile_server::{Databases, Gate, Limits, Running, Settings, Stopper};
 
 use crate::{config::Config, terminal};
+
+/// Descriptors beside those of connections that the configuration bounds: requests of HTTP, event
+/// streams, the journal.
+const OTHER_DESCRIPTORS: u64 = 1_024;
 
 /// A server that serves, and the signals that will stop it.
 #[derive(Debug)]
@@ -23,6 +28,7 @@ impl Serving {
     /// Opens the doors. From here on SIGTERM and SIGINT stop the server gracefully.
     pub(crate) fn start(config: &Config, data: Option<&Path>) -> anyhow::Result<Self> {
         let signals = Signals::catch()?;
+        allow_descriptors(config);
         let running = turnstile_server::start(&Settings {
             data: data.map(Path::to_owned),
             storage: Options {
@@ -48,7 +54,10 @@ impl Serving {
             games: Some(config.games),
             duels: config.duels,
             peers: config.travel_peers()?,
-            limits: Limits::STANDARD,
+            databases: Databases {
+                rooms: config.rooms_backend.clone(),
+            },
+            limits: limits(config),
         })
         .with_context(|| match data {
             Some(data) => format!("cannot serve {}", data.display()),
@@ -73,12 +82,13 @@ impl Serving {
     pub(crate) fn announce(&self, data: Option<&Path>) -> io::Result<()> {
         for (name, address) in self.running.doors() {
             let scheme = if *name == "http" { "http://" } else { "" };
-            terminal::line(format_args!("{name:<6} {scheme}{address}"))?;
+            terminal::line(format_args!("{name:<12} {scheme}{address}"))?;
         }
-        match data {
-            Some(data) => terminal::line(format_args!("data   {}", data.display())),
-            None => terminal::line("data   in memory only: it ends with the server"),
-        }
+        let place = match data {
+            Some(data) => data.display().to_string(),
+            None => "in memory only: it ends with the server".to_owned(),
+        };
+        terminal::line(format_args!("{:<12} {place}", "data"))
     }
 
     /// Stops this server when standard input ends, so that it never outlives who started it.
@@ -100,6 +110,28 @@ impl Serving {
         self.running.join().context("the server failed")?;
         tracing::info!(pid = process::id(), "stopped");
         Ok(())
+    }
+}
+
+/// Those that the configuration decides, and the others.
+fn limits(config: &Config) -> Limits {
+    let mut limits = Limits::STANDARD;
+    limits.connections = usize::try_from(config.connections).expect("32 bits fit");
+    limits.http.players = config.players.into();
+    limits
+}
+
+/// Has the system allow as many connections as the configuration. Where it does not, the server
+/// serves as many as it may, and refuses the others.
+fn allow_descriptors(config: &Config) {
+    let needed = u64::from(config.connections) + u64::from(config.players) + OTHER_DESCRIPTORS;
+    if let Err(few) = descriptors::allow(needed) {
+        let enough = u64::from(config.connections.max(config.players)) + OTHER_DESCRIPTORS;
+        if few.allowed < enough {
+            tracing::warn!("connections will be refused before their limits: {few}");
+        } else {
+            tracing::debug!("not all doors can be full at a time: {few}");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod descriptors;
 pub mod lines;
 pub mod resp;
 pub mod xml;

@@ -1,10 +1,8 @@
 //! The wire of two-player games: any bytes are read alike wherever they are cut, nothing is kept
 //! beyond one message, and no message is sent that could meet the one before.
 
-use std::time::Instant;
-
 use turnstile_duel::{
-    Asked, Boundary, Claim, Clerk, Duel, Entry, Heard, Next, Refusal, Seat, Triple,
+    Asked, Claim, Clerk, Duel, Entry, Heard, Refusal, Seat, Triple,
     limits::MESSAGE_BYTES_MAX,
 };
 
@@ -79,7 +77,7 @@ struct Table {
 impl Table {
     fn new() -> Self {
         let mut table = Self {
-            duel: Duel::new(Boundary::Mark),
+            duel: Duel::default(),
             unread: [false; 2],
         };
         table.push();
@@ -107,7 +105,7 @@ impl Table {
     }
 
     fn push(&mut self) {
-        while let Next::Send { to, parcel } = self.duel.next(Instant::now()) {
+        while let Some((to, parcel)) = self.duel.next_parcel() {
             assert!(!self.unread[to.index()], "it could meet the one before");
             self.unread[to.index()] = !parcel.is_marked();
         }

@@ -1,6 +1,9 @@
 //! What other threads ask of one machine, and the answers that wait for their group.
 
+use std::fmt;
+
 use tokio::sync::oneshot;
+use turnstile_contract::{self as contract, Failure, Service};
 use turnstile_embedded::{ExecuteError, Reply, Services};
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
@@ -12,15 +15,36 @@ use crate::{
     counters::{Counted, ErrorCode},
     engine::Engine,
     gate::{Ask, ServerStatus},
+    remote::{Caller, Job, Remote},
     tickets::{Tickets, Waiter},
 };
 
 /// What a command comes to.
-pub type Executed<M> = Result<Reply<M>, ExecuteError>;
+pub type Executed<M> = Result<Reply<M>, Undecided>;
 
 /// What a query comes to, and the position of the last record that its answer has surely seen: what
 /// happened after it is told to those who follow the machine.
-pub type Answered<M> = (Position, <M as Machine>::Answer);
+pub type Answered<M> = Result<(Position, <M as Machine>::Answer), Failure>;
+
+/// Why a command was not decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// The journal did not take it.
+    Journal(ExecuteError),
+    /// The database behind the service did not.
+    Backend(Failure),
+}
+
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Journal(cause) => cause.fmt(f),
+            Self::Backend(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Undecided {}
 
 /// One request to a machine, and where its answer goes.
 #[derive(Debug)]
@@ -108,7 +132,7 @@ where
                     return None;
                 };
                 let executed = engine.execute::<M>(&principal, key, &command);
-                Some(Self::Command(reply, executed))
+                Some(Self::Command(reply, executed.map_err(Undecided::Journal)))
             }
             Request::Query {
                 principal,
@@ -116,10 +140,42 @@ where
                 reply,
             } => {
                 let answer = engine.query::<M>(&principal, &query);
-                Some(Self::Query(reply, (engine.firm_position(), answer)))
+                Some(Self::Query(reply, Ok((engine.firm_position(), answer))))
             }
         }
     }
+}
+
+/// Sends the request to the database of its service, or gives it back when there is none.
+fn sent_away<M: Counted + Service>(
+    request: Request<M>,
+    remote: Option<&Remote<M>>,
+    engine: &Engine,
+) -> Option<Request<M>> {
+    let Some(remote) = remote else {
+        return Some(request);
+    };
+    match request {
+        Request::Command {
+            principal,
+            key,
+            command,
+            reply,
+        } => {
+            let request = contract::Request::of_bytes(principal, key, command.into());
+            remote.ask(Job::Commands(vec![request], Caller::Asked(reply)));
+        }
+        Request::Query {
+            principal,
+            query,
+            reply,
+        } => {
+            engine.counters.query::<M>(&query);
+            let caller = Caller::Asked((reply, remote.seen));
+            remote.ask(Job::Query(principal, query, caller));
+        }
+    }
+    None
 }
 
 impl<M: Machine> Decided<M> {
@@ -132,11 +188,14 @@ impl<M: Machine> Decided<M> {
 }
 
 impl Waiting {
-    /// Has the request decided; see [`Decided::of`]. Nothing waits for the group either when it is a
-    /// late answer that was asked for and is not given yet.
+    /// Has the request decided; see [`Decided::of`]. Nothing waits for the group either when a database
+    /// decides it, or when it is a late answer that was asked for and is not given yet.
     pub(crate) fn decide(ask: Ask, engine: &mut Engine, tickets: &mut Tickets) -> Option<Self> {
         Some(match ask {
-            Ask::Rooms(request) => Self::Rooms(Decided::of(request, engine)?),
+            Ask::Rooms(request) => {
+                let request = sent_away(request, engine.remotes.rooms.as_ref(), engine)?;
+                Self::Rooms(Decided::of(request, engine)?)
+            }
             Ask::Exchange(request) => Self::Exchange(Decided::of(request, engine)?),
             Ask::Travel(request) => Self::Travel(Decided::of(request, engine)?),
             Ask::Games(request) => Self::Games(Decided::of(request, engine)?),

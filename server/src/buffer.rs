@@ -200,6 +200,13 @@ impl Output {
         Ok(count)
     }
 
+    /// Gives back the memory when nothing is owed.
+    pub(crate) fn rest(&mut self) {
+        if self.bytes.is_empty() {
+            self.bytes = Vec::new();
+        }
+    }
+
     fn forget_sent(&mut self) {
         self.bytes.drain(..self.sent);
         self.released -= self.sent;

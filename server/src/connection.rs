@@ -14,8 +14,12 @@ use turnstile_types::Position;
 use crate::{
     buffer::{Filled, Input, Output},
     conversation::{Conversation, Next},
-    limits::{HELLO_SWEEPS, INPUT_SPARED_BYTES, Limits, PARTING_SWEEPS, PIPELINE_DEPTH},
-    session::Surroundings,
+    limits::{
+        HELLO_SWEEPS, INPUT_SPARED_BYTES, Limits, OUTPUT_KEPT_SWEEPS, PARTING_SWEEPS,
+        PIPELINE_DEPTH,
+    },
+    remote::Landing,
+    session::{Prompt, Surroundings},
 };
 
 /// What the socket may still bring.
@@ -190,7 +194,8 @@ impl Connection {
     /// The server stops: reads once more, then closes. Whoever waits for an answer that may never
     /// come is told so, and nothing of what it has sent since is done.
     pub(crate) fn last_call(&mut self) {
-        if self.phase == Phase::Serving && self.conversation.waits() {
+        let waits = self.conversation.waits() && !self.conversation.waits_for_database();
+        if self.phase == Phase::Serving && waits {
             self.put_durable(Conversation::end);
             self.phase = Phase::Closing;
         }
@@ -431,6 +436,13 @@ impl Connection {
         self.put_durable(|conversation, out| conversation.put_late(late, out));
     }
 
+    /// Appends what a database has answered. What this process decided for the same client may be
+    /// among it, so that it waits for the open group.
+    pub(crate) fn put_landed<M: Prompt>(&mut self, client: u64, landing: &Landing<M>) {
+        let out = self.output.tail();
+        self.conversation.put_landed(client, landing, out);
+    }
+
     /// Appends what is durable. It stays behind the answers that are not.
     fn put_durable(&mut self, put: impl FnOnce(&mut Conversation, &mut Vec<u8>)) {
         let is_first = self.output.held() == 0;
@@ -440,7 +452,8 @@ impl Connection {
         }
     }
 
-    /// Ends a connection that has been idle, stalled or parting for too long; answers whether.
+    /// Ends a connection that has been idle, stalled or parting for too long; answers whether. One that
+    /// rests gives back what it kept for its answers.
     pub(crate) fn expire(&mut self, sweep: u32, limits: &Limits) -> bool {
         let over = |since: u32, limit: u64| u64::from(sweep.wrapping_sub(since)) > limit;
         let is_over = match self.phase {
@@ -458,6 +471,8 @@ impl Connection {
         };
         if is_over {
             self.phase = Phase::Gone;
+        } else if over(self.active, OUTPUT_KEPT_SWEEPS.into()) {
+            self.output.rest();
         }
         is_over
     }

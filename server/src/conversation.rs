@@ -14,8 +14,9 @@ use crate::{
     lines::{LinesSession, end_of_input},
     player::PlayerSession,
     post::PeerSession,
+    remote::Landing,
     scores::{ScoresSession, run_teller},
-    session::{Run, RunEnd, Session, Surroundings},
+    session::{Prompt, Run, RunEnd, Session, Surroundings},
     xml::XmlSession,
 };
 
@@ -172,6 +173,25 @@ impl Conversation {
             Self::Lines(session) => session.put_late(late.1, out),
             Self::Resp { session, .. } => session.put_late(late, out),
             Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {}
+        }
+    }
+
+    /// Whether its client waits for a database and for nothing else: that will be answered soon, be it
+    /// by a failure.
+    pub(crate) fn waits_for_database(&self) -> bool {
+        self.waits() && self.awaited().next().is_none()
+    }
+
+    /// Tells what a database has answered to this client, if it is still the one.
+    pub(crate) fn put_landed<M: Prompt>(
+        &mut self,
+        client: u64,
+        landing: &Landing<M>,
+        out: &mut Vec<u8>,
+    ) {
+        match self {
+            Self::Resp { session, .. } if session.is(client) => session.put_landed(landing, out),
+            _ => {}
         }
     }
 

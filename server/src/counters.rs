@@ -160,9 +160,18 @@ pub enum ErrorCode {
     ReadOnly,
     /// An idempotency key came with another command.
     KeyReused,
+    /// A database did not decide the command.
+    Backend,
 }
 
-const ERRORS: [&str; 5] = ["invalid", "protocol", "busy", "read_only", "key_reused"];
+const ERRORS: [&str; 6] = [
+    "invalid",
+    "protocol",
+    "busy",
+    "read_only",
+    "key_reused",
+    "backend",
+];
 
 /// The upper bounds of the buckets for commit times, in nanoseconds; one more bucket is open.
 pub const COMMIT_BOUNDS_NS: [u64; 8] = [
@@ -297,6 +306,7 @@ impl Counters {
             ErrorCode::Busy => 2,
             ErrorCode::ReadOnly => 3,
             ErrorCode::KeyReused => 4,
+            ErrorCode::Backend => 5,
         });
     }
 

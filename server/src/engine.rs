@@ -23,6 +23,7 @@ use crate::{
     owed::{Followed, News},
     pace::Pace,
     post::Switchboard,
+    remote::{Remote, Remotes},
 };
 
 /// What to do with the open group at the end of a turn.
@@ -58,7 +59,9 @@ pub(crate) struct Engine {
     /// Who is on the lines to other processes of travel.
     pub(crate) switchboard: Switchboard,
     pub(crate) fault_points: FaultPoints,
-    id_key: IdKey,
+    /// The services that databases decide.
+    pub(crate) remotes: Remotes,
+    pub(crate) id_key: IdKey,
     verhoeff: bool,
     now: Timestamp,
     began: Timestamp,
@@ -105,6 +108,7 @@ impl Engine {
             resp_port,
             switchboard: Switchboard::default(),
             fault_points: FaultPoints::new(false, None),
+            remotes: Remotes::default(),
             verhoeff,
             now,
             began: now,
@@ -393,7 +397,14 @@ impl Engine {
         self.backend.firm_position()
     }
 
+    /// Those of rooms; where a database decides, as it last told them.
     pub(crate) fn totals(&self) -> Totals {
+        if let Some(remote) = &self.remotes.rooms {
+            return match remote.known().totals {
+                Some(Answer::Totals(totals)) => totals,
+                _ => Totals::default(),
+            };
+        }
         match self
             .backend
             .query::<Rooms>(self.now, &self.principal, &Query::Totals)
@@ -437,6 +448,7 @@ impl Engine {
             travel: self.travel_totals(),
             games: self.games_totals(),
             lines: PerDesk::each(|desk| self.line(desk)),
+            rooms_backend: self.remotes.rooms.as_ref().map(Remote::status),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.read_only,
         }
@@ -449,7 +461,7 @@ impl Engine {
 }
 
 /// The time of day. Logged time never goes back: the sequencer sees to that.
-fn wall_clock() -> Timestamp {
+pub(crate) fn wall_clock() -> Timestamp {
     let since = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();

@@ -54,7 +54,7 @@ struct Ring<E> {
 }
 
 /// A place in the feed of this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place(u64);
 
 /// What a reading gave.

@@ -49,9 +49,26 @@ pub struct ServerStatus {
     pub games: turnstile_games::Totals,
     /// Lines to other processes of travel.
     pub lines: PerDesk<Option<LineStatus>>,
+    /// What the database of rooms has done, where there is one.
+    pub rooms_backend: Option<BackendStatus>,
     /// Since the loop began, in whole seconds.
     pub uptime: Duration,
     pub read_only: bool,
+}
+
+/// How a database is that decides a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackendStatus {
+    /// Whether it answered when it was last asked, at most about a second ago.
+    pub answers: bool,
+    /// What was counted since the start, each with its name.
+    pub counts: [(&'static str, u64); 8],
+}
+
+/// Which services databases decide. Their events are not told: others may write there too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InDatabases {
+    pub(crate) rooms: bool,
 }
 
 /// One line to another process of travel.
@@ -87,6 +104,7 @@ pub struct Gate {
     answered: Arc<Notify>,
     id_key: Arc<IdKey>,
     verhoeff: bool,
+    pub(crate) in_databases: InDatabases,
 }
 
 /// Wakes the loop, once for whatever has come since it last looked.
@@ -138,6 +156,7 @@ impl Gate {
                 answered,
                 id_key: Arc::new(id_key),
                 verhoeff,
+                in_databases: InDatabases::default(),
             },
             inbox,
         )

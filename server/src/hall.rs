@@ -4,9 +4,9 @@ mod refused;
 mod table;
 mod teller;
 
-use std::{collections::HashMap, time::Instant};
+use std::collections::HashMap;
 
-use turnstile_duel::{Boundary, Duel, Greeting, Heard, Move, Next, Parcel, Player, Seat};
+use turnstile_duel::{Duel, Greeting, Heard, Move, Parcel, Player, Seat};
 use turnstile_games::{
     Answer, Change, Command, Deed, Done, Event, EventKind, Game, Games, MatchId, Outcome, PlayerId,
     Query, Standing,
@@ -33,9 +33,8 @@ const GAME: Game = Game::TicTacToe;
 /// The wire knows no way to come back to a game. So whoever leaves one resigns it, and both
 /// connections end. Only when the server ends are games left as they are: then the machine gives
 /// their players the grace, as it does to all.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Hall {
-    boundary: Boundary,
     guests: HashMap<Player, Guest>,
     tables: Vec<Option<Table>>,
     free: Vec<usize>,
@@ -68,19 +67,6 @@ pub(crate) enum Errand {
 }
 
 impl Hall {
-    pub(crate) fn new(boundary: Boundary) -> Self {
-        Self {
-            boundary,
-            guests: HashMap::new(),
-            tables: Vec::new(),
-            free: Vec::new(),
-            matches: HashMap::new(),
-            errands: Vec::new(),
-            teller: None,
-            left: Vec::new(),
-        }
-    }
-
     /// Whether nobody is here who may have to hear what happens.
     pub(crate) fn is_empty(&self) -> bool {
         self.matches.is_empty()
@@ -151,7 +137,7 @@ impl Hall {
     fn seat(&mut self, guests: [(Player, usize); 2], game: OpenGame) {
         let players = guests.map(|(player, _)| player);
         let table = Table {
-            duel: Duel::new(self.boundary),
+            duel: Duel::default(),
             players,
             names: players.map(name),
             places: guests.map(|(_, place)| place),
@@ -268,16 +254,11 @@ impl Hall {
 
     /// Notes what is to be sent.
     fn say(&mut self, number: usize) {
-        let now = Instant::now();
-        loop {
-            let table = self.table(number);
-            match table.duel.next(now) {
-                Next::Send { to, parcel } => {
-                    let place = table.places[to.index()];
-                    self.errands.push(Errand::Send { place, parcel });
-                }
-                Next::Wait(_) | Next::Nothing => return,
-            }
+        let table = self.tables.get_mut(number).and_then(Option::as_mut);
+        let table = table.expect("only who sits at a table is told something");
+        while let Some((to, parcel)) = table.duel.next_parcel() {
+            let place = table.places[to.index()];
+            self.errands.push(Errand::Send { place, parcel });
         }
     }
 

@@ -24,7 +24,7 @@ use std::{
     io, net,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread,
     time::Duration,
@@ -70,6 +70,10 @@ pub(crate) struct Door {
     counters: Arc<Counters>,
     limits: HttpLimits,
     streams: AtomicU64,
+    players: AtomicU64,
+    /// Connections that speak HTTP, and those that are told that there are too many.
+    speaking: AtomicUsize,
+    turned_away: AtomicUsize,
     stopping: AtomicBool,
     documents: documents::Documents,
     /// Numbers requests that bring no id.
@@ -141,6 +145,9 @@ impl HttpDoor {
             counters,
             limits,
             streams: AtomicU64::new(0),
+            players: AtomicU64::new(0),
+            speaking: AtomicUsize::new(0),
+            turned_away: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             documents: documents::Documents::new(),
             requests: AtomicU64::new(0),
@@ -190,7 +197,7 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
                 door.rooms.tell_news(),
                 door.exchange.tell_news(),
                 door.travel.tell_news(),
-                door.games.tell_news()
+                call_players(&door)
             );
         })
     };
@@ -203,6 +210,7 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     door.travel.news.notify_waiters();
     door.ending.notify_waiters();
     door.games.news.notify_waiters();
+    door.attendance.wake_all();
     door.lines().judge_all(Verdict::Stop);
     let all = async { while connections.join_next().await.is_some() {} };
     if time::timeout(door.limits.farewell, all).await.is_err() {
@@ -211,6 +219,15 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     connections.abort_all();
     for task in [carrying, telling, sweeping] {
         task.abort();
+    }
+}
+
+/// Passes on what happens in games: to followers, and to the players whom it concerns.
+async fn call_players(door: &Door) {
+    let mut place = door.games.feed.end();
+    loop {
+        place = attendance::call(door, place);
+        door.games.next_news().await;
     }
 }
 
@@ -240,15 +257,17 @@ async fn accept(
             continue;
         }
         let counted = &door.counters.http;
-        if connections.len() >= door.limits.connections {
+        if door.speaking.load(Ordering::Relaxed) >= door.limits.connections {
             counted.refused.add(1);
-            if connections.len() < door.limits.connections + TURNED_AWAY_MAX {
+            if door.turned_away.load(Ordering::Relaxed) < TURNED_AWAY_MAX {
+                door.turned_away.fetch_add(1, Ordering::Relaxed);
                 connections.spawn(requests::turn_away(Arc::clone(door), stream));
             }
             continue;
         }
         counted.accepted.add(1);
         counted.open.add(1);
+        door.speaking.fetch_add(1, Ordering::Relaxed);
         let line = Arc::new(Line::new(stream, Arc::clone(&door.counters)));
         connections.spawn(requests::serve_line(Arc::clone(door), router.clone(), line));
     }

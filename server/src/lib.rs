@@ -24,6 +24,7 @@ mod owed;
 mod pace;
 mod player;
 mod post;
+mod remote;
 mod running;
 mod scores;
 mod session;
@@ -34,22 +35,22 @@ mod xml;
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
-use turnstile_duel::Boundary;
 use turnstile_embedded::{OpenError, UnsoundSettings};
 use turnstile_travel::Desk;
 
-pub use asked::{Answered, Executed, Request};
+pub use asked::{Answered, Executed, Request, Undecided};
 pub use counters::{
     COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, LineCounters, MachineCounters,
     Tally,
 };
 pub use fault_points::{FAULT_EXIT, HAS_FAULT_POINTS};
 pub use feed::Feed;
-pub use gate::{Ask, Gate, LineStatus, Overloaded, ServerStatus};
+pub use gate::{Ask, BackendStatus, Gate, LineStatus, Overloaded, ServerStatus};
 pub use hall::ScoresWire;
 pub use http::HttpLimits;
 pub use limits::Limits;
 pub use post::Peers;
+pub use remote::{DatabaseUrl, InvalidUrl};
 pub use running::{Running, StopError, Stopper, start};
 pub use turnstile_embedded::{Durability, Options, Recovery};
 
@@ -81,11 +82,19 @@ pub struct Settings {
     pub duels: Duels,
     /// Where the other processes of travel are, if it is played by several.
     pub peers: Peers,
+    /// The databases of services that this server does not keep itself.
+    pub databases: Databases,
     pub limits: Limits,
 }
 
+/// Where services are kept that do not lie in the journal.
+#[derive(Clone, Debug, Default)]
+pub struct Databases {
+    pub rooms: Option<DatabaseUrl>,
+}
+
 /// The doors of games on the ancestor's wire, which are open where they have an address.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Duels {
     /// Where players come.
     pub arena: Option<SocketAddr>,
@@ -93,19 +102,6 @@ pub struct Duels {
     pub scores: Option<SocketAddr>,
     /// Where the scores are, for an arena that does not count itself.
     pub tells: Option<(SocketAddr, ScoresWire)>,
-    /// What keeps two messages to one player apart.
-    pub boundary: Boundary,
-}
-
-impl Default for Duels {
-    fn default() -> Self {
-        Self {
-            arena: None,
-            scores: None,
-            tells: None,
-            boundary: Boundary::Mark,
-        }
-    }
 }
 
 /// Why a server did not start.
@@ -125,6 +121,11 @@ pub enum StartError {
         door: &'static str,
         address: SocketAddr,
         cause: io::Error,
+    },
+    /// The database of a service could not be opened; the cause names it.
+    Database {
+        service: &'static str,
+        cause: String,
     },
     /// The journal could not be opened.
     Open(OpenError),
@@ -159,6 +160,9 @@ impl fmt::Display for StartError {
             } => {
                 write!(f, "the {door} door cannot listen on {address}: {cause}")
             }
+            Self::Database { service, cause } => {
+                write!(f, "the back end of {service} cannot be opened: {cause}")
+            }
             Self::Open(cause) => cause.fmt(f),
             Self::Unsound(cause) => cause.fmt(f),
             Self::System(cause) => write!(f, "the system refuses: {cause}"),
@@ -171,7 +175,8 @@ impl std::error::Error for StartError {
         match self {
             Self::NotLoopback { .. }
             | Self::PeerNotLoopback { .. }
-            | Self::ScoresNotLoopback { .. } => None,
+            | Self::ScoresNotLoopback { .. }
+            | Self::Database { .. } => None,
             Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
             Self::Unsound(cause) => Some(cause),

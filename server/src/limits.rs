@@ -6,9 +6,9 @@ use turnstile_resp::FRAME_BYTES_MAX;
 
 use crate::http::HttpLimits;
 
-/// Connections of the fast doors at a time: what a machine of two cores serves without swapping,
-/// and as many as Redis allows.
-const CONNECTIONS_MAX: usize = 10_000;
+/// Connections of the fast doors at a time, unless somebody says otherwise: ten thousand players, and
+/// as many again who look on and operate. An idle one costs some kilobytes.
+const CONNECTIONS_MAX: usize = 16_384;
 
 /// A connection that says nothing for so long is closed. Pools of clients keep theirs alive with a
 /// `PING` every few minutes at most.
@@ -30,7 +30,8 @@ const INPUT_BYTES_MAX: usize = 1_024 * 1_024 * 1_024;
 /// After a stop is asked for, connections that do not take their answers are dropped after this.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// The limits that a test needs smaller. A server uses [`Limits::STANDARD`].
+/// The limits that a test needs smaller, and those that a configuration decides. Others are as in
+/// [`Limits::STANDARD`].
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub connections: usize,
@@ -43,6 +44,9 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// As many connections as there are ports, and as all that is spared of their input allows.
+    pub const CONNECTIONS_MOST: u32 = 65_535;
+
     pub const STANDARD: Self = Self {
         connections: CONNECTIONS_MAX,
         idle: IDLE,
@@ -113,6 +117,10 @@ pub(crate) const LABEL_BYTES: usize = 256;
 /// Output that a connection keeps allocated while it is owed nothing, in bytes.
 pub(crate) const OUTPUT_KEPT_BYTES: usize = 64 * 1_024;
 
+/// Sweeps after which a connection that says nothing keeps none: ten thousand that are there and rest
+/// are to cost little.
+pub(crate) const OUTPUT_KEPT_SWEEPS: u32 = 5;
+
 /// What a connection may keep of an unfinished request, in bytes, however much the others keep: an
 /// ordinary request that comes in pieces is served while large ones are not.
 pub(crate) const INPUT_SPARED_BYTES: usize = 16 * 1_024;
@@ -154,7 +162,7 @@ pub(crate) const EVENTS: usize = 1_024;
 
 const _: () = assert!(RESULTS_OUTPUT_BYTES < OUTPUT_BYTES_MAX);
 const _: () = assert!(AHEAD <= PIPELINE_DEPTH && PIPELINE_DEPTH <= TURN_REQUESTS);
-const _: () = assert!(CONNECTIONS_MAX * INPUT_SPARED_BYTES < INPUT_BYTES_MAX);
+const _: () = assert!(Limits::CONNECTIONS_MOST as usize * INPUT_SPARED_BYTES < INPUT_BYTES_MAX);
 const _: () = assert!(GATE_BATCH <= GATE_QUEUE);
 const _: () = assert!(GREETINGS_PER_LIFETIME > 1);
 const _: () = assert!(BATCH_BYTES < FRAME_BYTES_MAX);

@@ -9,6 +9,7 @@ use std::{
 
 use mio::{Poll, Waker};
 use turnstile_embedded::{CommitError, Embedded, Recovery};
+use turnstile_rooms::{IdKey, Rooms};
 
 use crate::{
     Settings, StartError,
@@ -18,10 +19,11 @@ use crate::{
     fault_points::FaultPoints,
     feed::Feed,
     gate::Gate,
-    hall::{Hall, Teller},
+    hall::Teller,
     http::{Feeds, HttpDoor},
-    limits::BACKLOG,
+    limits::{BACKLOG, GATE_QUEUE},
     listener::Listener,
+    remote::{self, Housed as _, Landings, Opened, opening},
     signals::Signals,
     turn::{Broken, FastLoop, GATE, LISTENERS},
 };
@@ -35,6 +37,8 @@ pub struct Running {
     stopper: Stopper,
     http: Option<HttpDoor>,
     fast_loop: LoopThread,
+    /// Those that ask databases; they end after the loop.
+    carriers: Vec<JoinHandle<()>>,
 }
 
 /// Asks a server to stop, from any thread and as often as one likes.
@@ -92,14 +96,16 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
     }
     let Doors { named, fast, http } = listen(settings)?;
     let (backend, recovery) = open(settings)?;
+    let databases = databases(settings)?;
     let feeds = feeds(&recovery, settings);
     let counters = Arc::new(Counters::default());
     let resp = named.iter().find(|(name, _)| *name == "resp");
     let resp_port = resp.map_or(0, |(_, address)| address.port());
     let signals = Arc::new(Signals::default());
     let shared = (feeds.clone(), Arc::clone(&signals));
-    let begun = begin(settings, backend, (fast, resp_port), shared, &counters);
-    let (gate, fast_loop) = begun.map_err(StartError::System)?;
+    let backends = (backend, databases);
+    let begun = begin(settings, backends, (fast, resp_port), shared, &counters);
+    let (gate, fast_loop, carriers) = begun.map_err(StartError::System)?;
     let http = match http {
         None => {
             signals.note_others_ended();
@@ -127,7 +133,33 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
         stopper,
         http,
         fast_loop,
+        carriers,
     })
+}
+
+/// The databases of services that the journal does not keep.
+#[derive(Default)]
+struct Databases {
+    rooms: Option<Opened<Rooms, IdKey>>,
+}
+
+/// How many may wait for a database at once.
+const fn callers(settings: &Settings) -> usize {
+    settings.limits.connections + settings.limits.http.connections + GATE_QUEUE
+}
+
+/// Opens them.
+fn databases(settings: &Settings) -> Result<Databases, StartError> {
+    let mut databases = Databases::default();
+    if let Some(url) = &settings.databases.rooms {
+        let url = url.clone();
+        let opened = remote::open(move || opening::rooms(url), callers(settings));
+        let opened = opened.map_err(StartError::System)?;
+        let service = Rooms::NAME;
+        let opened = opened.map_err(|cause| StartError::Database { service, cause })?;
+        databases.rooms = Some(opened);
+    }
+    Ok(databases)
 }
 
 /// Recovers the journal.
@@ -162,22 +194,31 @@ fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
 
 type LoopThread = JoinHandle<Result<(), Broken>>;
 
-/// Begins the loop's thread.
+/// Begins the loop's thread, and lets those that ask databases answer to it.
 fn begin(
     settings: &Settings,
-    backend: Embedded,
+    (backend, databases): (Embedded, Databases),
     (fast, port): (Vec<(FastDoor, TcpListener)>, u16),
     shared: (Feeds, Arc<Signals>),
     counters: &Arc<Counters>,
-) -> io::Result<(Gate, LoopThread)> {
+) -> io::Result<(Gate, LoopThread, Vec<JoinHandle<()>>)> {
     let poll = Poll::new()?;
     let waker = Waker::new(poll.registry(), GATE)?;
-    let (gate, inbox) = Gate::new(waker, backend.id_key().clone(), settings.verhoeff);
+    let known = databases.rooms.as_ref().map(|opened| &opened.found);
+    let id_key = known.unwrap_or_else(|| backend.id_key()).clone();
+    let (mut gate, inbox) = Gate::new(waker, id_key.clone(), settings.verhoeff);
+    gate.in_databases.rooms = databases.rooms.is_some();
     let mut listeners = Vec::new();
     for (door, socket) in fast {
         listeners.push(Listener::new(door, socket, poll.registry(), LISTENERS)?);
     }
     let mut engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
+    engine.id_key = id_key;
+    let landings = Landings::of(callers(settings));
+    let mut carriers = Vec::new();
+    if let Some(opened) = databases.rooms {
+        engine.remotes.rooms = Some(opened.begin(landings.way(gate.clone()), &mut carriers));
+    }
     let directory = settings.data.as_deref();
     engine.fault_points = FaultPoints::new(settings.peers.fault_points, directory);
     let choices = Choices {
@@ -186,14 +227,14 @@ fn begin(
     };
     let told = (settings.limits, choices);
     let mut fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
+    fast_loop.landings = landings;
     fast_loop.dial_at(&settings.peers.desks);
-    fast_loop.hall = Hall::new(settings.duels.boundary);
     let tells = settings.duels.tells;
     fast_loop.hall.teller = tells.map(|(address, wire)| Teller::new(address, wire));
     let thread = Builder::new()
         .name("fast-loop".to_owned())
         .spawn(move || fast_loop.run())?;
-    Ok((gate, thread))
+    Ok((gate, thread, carriers))
 }
 
 /// What listens, and where.
@@ -285,8 +326,13 @@ impl Running {
         let loop_ended = self.fast_loop.join();
         self.stopper.stop();
         let http_ended = self.http.map_or(Ok(()), HttpDoor::join);
+        let carriers = self.carriers.into_iter().map(JoinHandle::join);
+        let carriers_ended = carriers
+            .collect::<Vec<_>>()
+            .into_iter()
+            .all(|end| end.is_ok());
         match (loop_ended, http_ended) {
-            (Ok(Ok(())), Ok(())) => Ok(()),
+            (Ok(Ok(())), Ok(())) if carriers_ended => Ok(()),
             (Ok(Err(broken)), _) => Err(broken.into()),
             _ => Err(StopError::Panicked),
         }

@@ -1,5 +1,6 @@
 //! What one RESP client has agreed on with the server, and how its requests are answered.
 
+mod away;
 mod batch;
 mod client;
 mod following;
@@ -27,9 +28,12 @@ use crate::{
     connections::Connections, counters::ErrorCode, engine::Engine, hall::Hall, signals::Signals,
 };
 
-use self::{batch::Batch, following::Following, late::Late, prompt::Prompt};
+use self::{away::Departing, batch::Batch, following::Following, late::Late};
 
-pub(crate) use self::run::{Run, RunEnd};
+pub(crate) use self::{
+    prompt::Prompt,
+    run::{Run, RunEnd},
+};
 
 const FORGOTTEN: &str = "ERR the answer to this key came late, and too long ago: it is forgotten";
 
@@ -64,6 +68,8 @@ pub(crate) struct Session {
     following: Following,
     /// The reply that waits for late answers.
     late: Late,
+    /// Commands that go to databases when this run is over.
+    departing: Vec<Departing>,
     since_ms: u64,
 }
 
@@ -91,6 +97,7 @@ impl Session {
             batch: None,
             following: Following::default(),
             late: Late::default(),
+            departing: Vec::new(),
             since_ms,
         }
     }
@@ -214,23 +221,21 @@ impl Session {
         match action {
             Action::Rooms(verb) => {
                 let parsed = rooms::parse(verb, arguments, around.engine.door());
-                self.asked::<Rooms>(around.engine, parsed, out)
+                self.asked::<Rooms>(around, parsed, out)
             }
             Action::Exchange(verb) => {
-                self.asked::<Exchange>(around.engine, exchange::parse(verb, arguments), out)
+                self.asked::<Exchange>(around, exchange::parse(verb, arguments), out)
             }
-            Action::Games(verb) => {
-                self.asked::<Games>(around.engine, games::parse(verb, arguments), out)
-            }
+            Action::Games(verb) => self.asked::<Games>(around, games::parse(verb, arguments), out),
             Action::Travel(verb) => self.travel(around.engine, verb, arguments, out),
             Action::Session(verb) => self.own(around, verb, arguments, out),
         }
     }
 
-    /// A request to a service that answers at once.
+    /// A request to a service that answers at once, or by a database.
     fn asked<M: Prompt>(
-        &self,
-        engine: &mut Engine,
+        &mut self,
+        around: &mut Surroundings<'_>,
         parsed: Result<Request<'_, M::Command<'_>, M::Query>, impl fmt::Display>,
         out: &mut Vec<u8>,
     ) -> Next
@@ -238,22 +243,26 @@ impl Session {
         Services: Hosts<M>,
     {
         match parsed {
-            Ok(request) => self.decided::<M>(engine, &request, out),
-            Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
+            Ok(request) => self.decided::<M>(around, &request, out),
+            Err(invalid) => return self.invalid(around.engine, format_args!("ERR {invalid}"), out),
         }
         Next::Go
     }
 
-    /// Has a parsed request decided, and answers it.
+    /// Has a parsed request decided, and answers it; what a database decides leaves a gap.
     #[inline]
     fn decided<M: Prompt>(
-        &self,
-        engine: &mut Engine,
+        &mut self,
+        around: &mut Surroundings<'_>,
         request: &Request<'_, M::Command<'_>, M::Query>,
         out: &mut Vec<u8>,
     ) where
         Services: Hosts<M>,
     {
+        if M::database(&around.engine.remotes).is_some() {
+            return self.send_away::<M>(around, request, out);
+        }
+        let engine = &mut *around.engine;
         let principal = engine.principal;
         let mut reply = Encoder::new(out, self.protocol);
         match request {

@@ -2,6 +2,7 @@
 
 mod ending;
 mod handing;
+mod landing;
 mod playing;
 mod posting;
 mod reporting;
@@ -16,7 +17,6 @@ use std::{
 };
 
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
-use turnstile_duel::Boundary;
 use turnstile_embedded::CommitError;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
@@ -38,6 +38,7 @@ use crate::{
     listener::{Accepted, Listener, refuse},
     owed::{Followed, News, Owed},
     post::{PeerSession, Route},
+    remote::Landings,
     session::Surroundings,
     signals::Signals,
     tickets::{Tickets, Waiter},
@@ -103,6 +104,8 @@ pub(crate) struct FastLoop {
     under_way: Owed,
     /// Who waits for a late answer.
     tickets: Tickets,
+    /// Where the answers of databases come.
+    pub(crate) landings: Landings,
     /// Who plays at the arena's door.
     pub(crate) hall: Hall,
     /// Lines to the other processes of travel.
@@ -148,7 +151,8 @@ impl FastLoop {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
-            hall: Hall::new(Boundary::Mark),
+            landings: Landings::of(0),
+            hall: Hall::default(),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
             connections_ever: 0,
@@ -196,6 +200,7 @@ impl FastLoop {
         self.engine.fault_points.recover();
         self.see_off();
         self.accept();
+        self.take_landed();
         self.serve()?;
         self.take_asks();
         if self.engine.has_stopped() {

@@ -2,6 +2,7 @@
 
 use turnstile_embedded::Services;
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{Event, EventKind, Travel};
 use turnstile_types::{Hosts, Machine, Position};
@@ -11,6 +12,7 @@ pub(crate) struct Happenings {
     pub(crate) rooms: Vec<turnstile_rooms::Event>,
     pub(crate) exchange: Vec<turnstile_exchange::Event>,
     pub(crate) travel: Vec<Event>,
+    pub(crate) games: Vec<turnstile_games::Event>,
 }
 
 impl Happenings {
@@ -23,6 +25,8 @@ impl Happenings {
         exchange.drain_events(&mut |event| events.exchange.push(event));
         let travel: &mut Travel = services.machine_mut();
         travel.drain_events(&mut |event| events.travel.push(event));
+        let games: &mut Games = services.machine_mut();
+        games.drain_events(&mut |event| events.games.push(event));
         events
     }
 
@@ -32,6 +36,7 @@ impl Happenings {
             rooms: later::<Rooms>(&mut self.rooms, last),
             exchange: later::<Exchange>(&mut self.exchange, last),
             travel: later::<Travel>(&mut self.travel, last),
+            games: later::<Games>(&mut self.games, last),
         };
         std::mem::replace(self, later)
     }
@@ -47,6 +52,7 @@ impl Happenings {
         self.rooms.extend(later.rooms);
         self.exchange.extend(later.exchange);
         self.travel.extend(later.travel);
+        self.games.extend(later.games);
     }
 }
 

@@ -143,6 +143,7 @@ impl History {
         };
         let hash = hash_of(server.state().machines());
         self.summary.trades = server.state().machines().exchange().totals().trades;
+        self.summary.results = server.state().machines().games().totals().results;
         if !self.is_damaged {
             drop(server);
             self.disk.crash();

@@ -7,6 +7,7 @@ use std::{
 
 use turnstile_embedded::Services;
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_record::{Record, SERVICE_ENGINE};
 use turnstile_rooms::Rooms;
 use turnstile_sequencer::{ExecuteError, KEY_MS};
@@ -20,6 +21,7 @@ use crate::{
     occupancy::Occupancy,
     patience::Patience,
     request::{Answer, Request},
+    tables::Tables,
 };
 
 /// A promise that was broken, in words.
@@ -94,6 +96,7 @@ pub(crate) struct Judge {
     rooms: Follower<Rooms>,
     exchange: Follower<Exchange>,
     travel: Follower<Travel>,
+    games: Follower<Games>,
 }
 
 pub(crate) type Judged = Result<(), Violation>;
@@ -206,7 +209,9 @@ impl Judge {
         let mut exchange = events.exchange.into_iter();
         exchange.try_for_each(|event| self.exchange.hear(event))?;
         let mut travel = events.travel.into_iter();
-        travel.try_for_each(|event| self.travel.hear(event))
+        travel.try_for_each(|event| self.travel.hear(event))?;
+        let mut games = events.games.into_iter();
+        games.try_for_each(|event| self.games.hear(event))
     }
 
     /// Shows the followers what a recovery announces.
@@ -216,7 +221,9 @@ impl Judge {
         let mut exchange = events.exchange.into_iter();
         exchange.try_for_each(|event| self.exchange.hear_again(event))?;
         let mut travel = events.travel.into_iter();
-        travel.try_for_each(|event| self.travel.hear_again(event))
+        travel.try_for_each(|event| self.travel.hear_again(event))?;
+        let mut games = events.games.into_iter();
+        games.try_for_each(|event| self.games.hear_again(event))
     }
 
     /// Judges where a recovery ended. From then on, what was recovered is promised again. Answers how
@@ -226,6 +233,7 @@ impl Judge {
             self.rooms.forget_after(last);
             self.exchange.forget_after(last);
             self.travel.forget_after(last);
+            self.games.forget_after(last);
         }
         let last = index(last);
         self.examine_last(last, is_damaged)?;
@@ -329,6 +337,7 @@ impl Judge {
         self.rooms.compare(&happened.rooms)?;
         self.exchange.compare(&happened.exchange)?;
         self.travel.compare(&happened.travel)?;
+        self.games.compare(&happened.games)?;
         if hash_of(&again) != hash_of(recovered) {
             return violation("the recovered state is another than that of its records");
         }
@@ -346,6 +355,7 @@ struct Models {
     occupancy: Occupancy,
     market: Market,
     patience: Patience,
+    tables: Tables,
 }
 
 impl Models {
@@ -358,6 +368,7 @@ impl Models {
     ) -> Result<(), String> {
         let now = taken.time;
         self.patience.happen(&events.travel)?;
+        self.tables.show(&events.games)?;
         if taken.service == SERVICE_ENGINE {
             self.occupancy.expire(now);
             return self.market.tick(now, &events.exchange);
@@ -373,6 +384,8 @@ impl Models {
                 let outcome = outcome.expect("the machine made it");
                 self.market.show(now, &command, &outcome, &events.exchange)
             }
+            // Everything in games is shown by its events.
+            Request::Games(_) => Ok(()),
             Request::Travel(_) => {
                 let outcome = Travel::decode_outcome(&taken.outcome);
                 let outcome = outcome.expect("the machine made it");
@@ -390,7 +403,8 @@ impl Models {
             return Err(format!("{found} bookings stand, not {expected}"));
         }
         self.market.agrees(now, services.exchange())?;
-        self.patience.agrees(now, services.travel())
+        self.patience.agrees(now, services.travel())?;
+        self.tables.agrees(now, services.games())
     }
 }
 

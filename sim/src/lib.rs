@@ -16,6 +16,7 @@ mod occupancy;
 mod patience;
 mod request;
 mod summary;
+mod tables;
 mod traffic;
 mod weather;
 

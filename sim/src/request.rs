@@ -2,6 +2,7 @@
 
 use turnstile_embedded::Services;
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_journal::Log;
 use turnstile_rooms::Rooms;
 use turnstile_sequencer::{ExecuteError, Reply, Sequencer};
@@ -14,6 +15,7 @@ pub(crate) enum Request<'a> {
     Rooms(turnstile_rooms::Command<'a>),
     Exchange(turnstile_exchange::Command),
     Travel(turnstile_travel::Command),
+    Games(turnstile_games::Command),
 }
 
 /// What became of a request; the outcome in the bytes of its service.
@@ -30,6 +32,10 @@ impl<'a> Request<'a> {
             Travel::SERVICE => {
                 let command = Travel::decode_command(payload);
                 Self::Travel(command.expect("it was encoded by the traffic"))
+            }
+            Games::SERVICE => {
+                let command = Games::decode_command(payload);
+                Self::Games(command.expect("it was encoded by the traffic"))
             }
             _ => {
                 let command = Exchange::decode_command(payload);
@@ -54,6 +60,10 @@ impl<'a> Request<'a> {
                 Travel::encode_command(command, &mut payload);
                 (Travel::SERVICE, payload)
             }
+            Self::Games(command) => {
+                Games::encode_command(command, &mut payload);
+                (Games::SERVICE, payload)
+            }
         }
     }
 
@@ -67,6 +77,7 @@ impl<'a> Request<'a> {
             Self::Rooms(command) => execute::<Rooms, L>(server, now, key, command),
             Self::Exchange(command) => execute::<Exchange, L>(server, now, key, command),
             Self::Travel(command) => execute::<Travel, L>(server, now, key, command),
+            Self::Games(command) => execute::<Games, L>(server, now, key, command),
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct Summary {
     pub snapshots: u64,
     /// Trades that a last recovery found at the exchange.
     pub trades: u64,
+    /// Results that a last recovery found in games.
+    pub results: u64,
     /// Answers of travel that were announced late.
     pub late_answers: u64,
     /// Damage that a recovery refused to repair by forgetting.
@@ -51,6 +53,7 @@ impl Summary {
         self.refused_by_full_disk += other.refused_by_full_disk;
         self.snapshots += other.snapshots;
         self.trades += other.trades;
+        self.results += other.results;
         self.late_answers += other.late_answers;
         self.damage_refused += other.damage_refused;
         self.trace = self.trace.rotate_left(5) ^ other.trace;

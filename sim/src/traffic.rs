@@ -1,10 +1,12 @@
 //! What the simulated clients ask for: a small world, so that they get in each other's way.
 
 mod exchange;
+mod games;
 mod rooms;
 mod travel;
 
 use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_seed::Random;
 use turnstile_travel::Travel;
@@ -12,7 +14,7 @@ use turnstile_types::{Machine, Timestamp};
 
 use crate::request::Request;
 
-use self::{exchange::Traders, rooms::Guests, travel::Travelers};
+use self::{exchange::Traders, games::Players, rooms::Guests, travel::Travelers};
 
 /// Makes requests to every service, and remembers what was given out.
 #[derive(Debug)]
@@ -20,6 +22,7 @@ pub(crate) struct Traffic {
     guests: Guests,
     traders: Traders,
     travelers: Travelers,
+    players: Players,
 }
 
 impl Traffic {
@@ -28,6 +31,7 @@ impl Traffic {
             guests: Guests::new(),
             traders: Traders::default(),
             travelers: Travelers::default(),
+            players: Players::default(),
         }
     }
 
@@ -51,10 +55,16 @@ impl Traffic {
         now: Timestamp,
         service: Option<u8>,
     ) -> Request<'static> {
-        let any = [Rooms::SERVICE, Exchange::SERVICE, Travel::SERVICE];
+        let any = [
+            Rooms::SERVICE,
+            Exchange::SERVICE,
+            Travel::SERVICE,
+            Games::SERVICE,
+        ];
         match service.unwrap_or_else(|| random.pick(&any)) {
             Rooms::SERVICE => Request::Rooms(self.guests.next(random)),
             Exchange::SERVICE => Request::Exchange(self.traders.next(random, now)),
+            Games::SERVICE => Request::Games(self.players.next(random)),
             _ => Request::Travel(self.travelers.next(random)),
         }
     }
@@ -69,6 +79,10 @@ impl Traffic {
             Travel::SERVICE => {
                 let outcome = Travel::decode_outcome(outcome);
                 self.travelers.note(&outcome.expect("the machine made it"));
+            }
+            Games::SERVICE => {
+                let outcome = Games::decode_outcome(outcome);
+                self.players.note(&outcome.expect("the machine made it"));
             }
             _ => {
                 let outcome = Exchange::decode_outcome(outcome);

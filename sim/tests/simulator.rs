@@ -39,6 +39,7 @@ fn no_promise_is_broken_and_every_kind_of_fault_is_reached() {
         total.refused_by_full_disk,
         total.snapshots,
         total.trades,
+        total.results,
         total.late_answers,
         total.damage_refused,
     ];

@@ -82,7 +82,56 @@ async function manyInFlight() {
   assert.equal(new Set(references).size, days.length);
 }
 
+/** What was done, without its position. */
+function fields(reply) {
+  const { outcome, position, ...rest } = reply;
+  assert.equal(outcome, "done", JSON.stringify(reply));
+  return rest;
+}
+
+async function aJourneyWaitsForALock() {
+  const { xid } = fields(await send("TRAVEL.START"));
+  fields(await send("TRAVEL.ADD", `${xid}`, "car-node", "1", "40"));
+  fields(await send("TRAVEL.ADDCUSTOMER", `${xid}`, "7"));
+
+  // Another connection wants what this one has locked.
+  const other = door.duplicate();
+  await other.connect();
+  const booking = other.sendCommand(["TRAVEL.BOOK", "7", "car-node"]);
+  let waiting = [];
+  while (waiting.length === 0) waiting = await send("TRAVEL.TX", "LIST", "STATE", "waiting");
+  assert.deepEqual([waiting[0].waits_for, waiting[0].awaited], [xid, ["cars"]]);
+  fields(await send("TRAVEL.COMMIT", `${xid}`));
+  const { locator, price } = fields(plain(await booking));
+  assert.equal(price, 40);
+  await other.close();
+
+  assert.equal((await send("TRAVEL.ITINERARY", locator)).state, "booked");
+  refused(await send("TRAVEL.BOOK", "7", "car-node"), "sold_out", { item: "car-node" });
+  fields(await send("TRAVEL.CANCEL", locator));
+}
+
+async function twoPlayAndOneComesTooLate() {
+  const [first, second] = ["node-1", "node-2"];
+  const begun = fields(await send("GAMES.BEGIN", first, second, "tic-tac-toe"));
+  const { match, to_move } = begun.state ?? begun;
+  assert.equal(to_move, first);
+  const move = (player, ply, cell) =>
+    send("GAMES.MOVE", `${match}`, player, `${ply}`, `${cell}`);
+  const moved = await Promise.all([move(first, 0, 1), move(second, 1, 4), move(first, 2, 2)]);
+  assert.deepEqual(moved.map((reply) => fields(reply).ply), [1, 2, 3]);
+  const { outcome, reason, state } = await move(second, 1, 9);
+  assert.deepEqual([outcome, reason, state.board], ["refused", "stale", "xx.o....."]);
+  fields(await move(second, 3, 5));
+  const { ending, winner } = fields(await move(first, 4, 3));
+  assert.deepEqual([ending, winner], ["line", first]);
+  const tally = { played: 1, won: 1, lost: 0, drawn: 0 };
+  assert.deepEqual(await send("GAMES.AGAINST", first, second), tally);
+}
+
 assert.equal(await door.ping(), "PONG");
+await aJourneyWaitsForALock();
+await twoPlayAndOneComesTooLate();
 await booksAndCancels();
 await batch("exec", "05");
 await batch("execAsPipeline", "06");

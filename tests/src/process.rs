@@ -46,6 +46,15 @@ impl Turnstile {
     /// When it does not serve in time.
     #[must_use]
     pub fn dev(data: &Path) -> Self {
+        Self::dev_with(data, &[])
+    }
+
+    /// As [`dev`](Self::dev), with more arguments.
+    ///
+    /// # Panics
+    /// When it does not serve in time.
+    #[must_use]
+    pub fn dev_with(data: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(binary::path());
         command.args([
             "dev",
@@ -63,7 +72,7 @@ impl Turnstile {
             "--http",
             "127.0.0.1:0",
         ]);
-        command.arg("--data").arg(data);
+        command.arg("--data").arg(data).args(arguments);
         let (process, lines) = spawn(command);
         let printed = lines_before_ready(&lines);
         Self {

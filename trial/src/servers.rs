@@ -1,7 +1,9 @@
 //! Private database servers, each with its own folder and port.
 
+mod mariadb;
 mod postgres;
 
+pub use mariadb::MariaServer;
 pub use postgres::PostgresServer;
 
 use std::{
@@ -79,6 +81,15 @@ fn program(name: &str, folders: &[PathBuf]) -> PathBuf {
     let found = places.find(|folder| folder.join(name).is_file());
     let missing = || panic!("there is no `{name}`: `cargo xtask test` installs it");
     found.unwrap_or_else(missing).join(name)
+}
+
+/// Runs a program to its end, and gives what it wrote.
+fn run(command: &mut Command) -> String {
+    let output = command.output().expect("the program was found");
+    let written = String::from_utf8_lossy(&output.stdout).into_owned();
+    let failure = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {written}{failure}");
+    written
 }
 
 /// A server that runs until it is dropped, and not longer than this process.

@@ -21,7 +21,7 @@ pub trait Service:
     Machine<
         Outcome: Send + Sync + 'static,
         Answer: Send + Sync + 'static,
-        Query: Send + Sync + 'static,
+        Query: Clone + Send + Sync + 'static,
     > + 'static
 {
 }
@@ -30,7 +30,7 @@ impl<M> Service for M where
     M: Machine<
             Outcome: Send + Sync + 'static,
             Answer: Send + Sync + 'static,
-            Query: Send + Sync + 'static,
+            Query: Clone + Send + Sync + 'static,
         > + 'static
 {
 }
@@ -72,6 +72,11 @@ pub trait Backend<M: Service>: fmt::Debug + Send + Sync {
     /// asks for one is refused as [`Failure::Unsupported`].
     fn unsupported(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// How many batches it works on at the same time; what comes meanwhile goes together in the next.
+    fn lanes(&self) -> usize {
+        4
     }
 
     /// What has been counted since the start.

@@ -1,4 +1,5 @@
-//! The suite that holds a back end of rooms to the machine itself.
+//! The suite that holds a back end to the machine itself: here for rooms, in `exchange` for the
+//! exchange.
 //!
 //! Random histories and crowds of callers go through the back end, and what it answers is compared
 //! with what the machine answers to the same. References and positions are the back end's own: each
@@ -6,6 +7,7 @@
 
 mod crowd;
 mod draw;
+pub mod exchange;
 mod history;
 mod keys;
 mod oracle;
@@ -14,7 +16,7 @@ use std::future::Future;
 
 use turnstile_rooms::{Command, Query, Rooms};
 
-use crate::Backend;
+use crate::{Backend, Service};
 
 pub use self::{
     crowd::check_crowds,
@@ -23,8 +25,8 @@ pub use self::{
 };
 
 /// Where back ends to be tried come from.
-pub trait Stand {
-    type Backend: Backend<Rooms>;
+pub trait Stand<M: Service = Rooms> {
+    type Backend: Backend<M>;
 
     /// One to which nothing has happened yet.
     fn fresh(&self) -> impl Future<Output = Self::Backend>;

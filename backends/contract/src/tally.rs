@@ -40,7 +40,8 @@ pub struct Tally {
 
 impl Tally {
     /// Every number with its name, in their order.
-    pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, u64); 8] {
         [
             ("batches", &self.batches),
             ("commands", &self.commands),
@@ -51,7 +52,6 @@ impl Tally {
             ("reconnects", &self.reconnects),
             ("resolved", &self.resolved),
         ]
-        .into_iter()
         .map(|(name, count)| (name, count.get()))
     }
 }

@@ -12,6 +12,7 @@ mod postgres;
 mod settling;
 mod trouble;
 
+mod exchange;
 mod rooms;
 
 pub use open::OpenError;

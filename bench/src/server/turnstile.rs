@@ -35,12 +35,12 @@ pub(super) fn arguments(
     command: &mut Command,
     durability: Durability,
     home: &Path,
-    [resp, http, xml, lines]: [SocketAddr; 4],
+    [resp, http, xml, lines, arena]: [SocketAddr; 5],
 ) {
     command
         .args(["dev", "--durability", &durability.to_string()])
         .args(["--resp", &resp.to_string(), "--travel", &lines.to_string()])
-        .args(["--games-arena", "off", "--games-scores", "off"])
+        .args(["--games-arena", &arena.to_string(), "--games-scores", "off"])
         .args(["--xml", &xml.to_string(), "--http", &http.to_string()]);
     if durability == Durability::Sync {
         command.arg("--data").arg(home.join(JOURNAL));

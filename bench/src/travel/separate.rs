@@ -61,7 +61,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
              servers' core; 1 connection to the lines door x 1 under way, {TRANSACTIONS} \
              transactions, {} rounds. The floor: {REQUESTS} loopback round trips to the client, \
              {LINE_ROUND_TRIPS} on one core between middleware and desks, {SYNCS} syncs in series; \
-             syncs are those of all five together, most of them after the answer",
+             syncs are those of all five together, the votes' at once",
             ground.rounds()
         ),
         before,

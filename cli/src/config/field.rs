@@ -14,7 +14,10 @@ pub(super) enum Field {
     Desk,
     GamesArena,
     GamesScores,
+    Connections,
+    Players,
     Verhoeff,
+    RoomsBackend,
     ReplyLengthLine,
     LenientAccounts,
     SelfMatch,
@@ -46,7 +49,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 31] = [
+    pub(super) const ALL: [Self; 34] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -58,7 +61,10 @@ impl Field {
         Self::Desk,
         Self::GamesArena,
         Self::GamesScores,
+        Self::Connections,
+        Self::Players,
         Self::Verhoeff,
+        Self::RoomsBackend,
         Self::ReplyLengthLine,
         Self::LenientAccounts,
         Self::SelfMatch,
@@ -90,7 +96,8 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores => "doors",
-            Self::Verhoeff => "rooms",
+            Self::Connections | Self::Players => "limits",
+            Self::Verhoeff | Self::RoomsBackend => "rooms",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
             Self::BillTotal | Self::Role | Self::LifetimeMs | Self::WaitMs | Self::FaultPoints => {
                 "travel"
@@ -116,7 +123,10 @@ impl Field {
             Self::Desk => "desk",
             Self::GamesArena => "games_arena",
             Self::GamesScores => "games_scores",
+            Self::Connections => "connections",
+            Self::Players => "players",
             Self::Verhoeff => "verhoeff",
+            Self::RoomsBackend => "backend",
             Self::ReplyLengthLine => "reply_length_line",
             Self::LenientAccounts => "lenient_accounts",
             Self::SelfMatch => "self_match",
@@ -152,7 +162,10 @@ impl Field {
             Self::Desk => "--desk",
             Self::GamesArena => "--games-arena",
             Self::GamesScores => "--games-scores",
+            Self::Connections => "--limit-connections",
+            Self::Players => "--limit-players",
             Self::Verhoeff => "--verhoeff",
+            Self::RoomsBackend => "--rooms-backend",
             Self::ReplyLengthLine => "--xml-reply-length-line",
             Self::LenientAccounts => "--xml-lenient-accounts",
             Self::SelfMatch => "--xml-self-match",
@@ -186,6 +199,7 @@ impl Field {
             | Self::Rooms
             | Self::Customers
             | Self::Scores => None,
+            Self::RoomsBackend => Some("embedded"),
             Self::Role => Some("all"),
             Self::LifetimeMs => Some("15000"),
             Self::WaitMs => Some("10000"),
@@ -197,6 +211,8 @@ impl Field {
             Self::Resp => Some("127.0.0.1:8479"),
             Self::Http => Some("127.0.0.1:8470"),
             Self::Xml | Self::Travel | Self::GamesArena | Self::GamesScores => Some("off"),
+            Self::Connections => Some("16384"),
+            Self::Players => Some("12288"),
             Self::SegmentBytes => Some("67108864"),
             Self::SnapshotRecords => Some("4000000"),
             Self::Verhoeff
@@ -220,6 +236,8 @@ impl Field {
             | Self::FaultPoints => Kind::Boolean,
             Self::SegmentBytes
             | Self::SnapshotRecords
+            | Self::Connections
+            | Self::Players
             | Self::LifetimeMs
             | Self::WaitMs
             | Self::MoveMs
@@ -234,6 +252,7 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores
+            | Self::RoomsBackend
             | Self::Role
             | Self::Flights
             | Self::Cars

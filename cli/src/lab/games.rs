@@ -15,17 +15,18 @@ use turnstile_stats::units::Count;
 use super::{
     default_threads,
     notebook::{self, Notebook, Output},
-    tell,
+    own_server, tell, watched,
 };
+use crate::child::Doors;
 
 /// How long an arena may say nothing to anybody.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Games door of the server, its arena
+    /// Games door of the server, its arena; without it, the lab starts a server of its own
     #[arg(long, value_name = "ADDR")]
-    games_arena: SocketAddr,
+    games_arena: Option<SocketAddr>,
     /// Connections, each a player who plays with the next; several numbers are run one after the
     /// other
     #[arg(short, long, value_delimiter = ',', default_value = "100")]
@@ -51,8 +52,16 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let connections = arguments.connections.iter();
+    let (address, own) = match arguments.games_arena {
+        Some(address) => (address, None),
+        None => {
+            let own = own_server(Doors::RespAndArena)?;
+            let address = own.arena().expect("it was started with an arena");
+            (address, Some(own))
+        }
+    };
     let config = games::Config {
-        address: arguments.games_arena,
+        address,
         players: connections.map(|players| players.get()).collect(),
         first_player: arguments.first_player,
         iterations: arguments.iterations.get(),
@@ -61,13 +70,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         patience: PATIENCE,
     };
     let target = result::Target {
-        address: arguments.games_arena.to_string(),
-        own: false,
+        address: address.to_string(),
+        own: own.is_some(),
     };
     let mut asked = notebook::asked("run", "games", target, None, config.threads);
     let setting = ("iterations".to_owned(), config.iterations.to_string());
     asked.settings.extend([setting]);
-    let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
+    let processes = own.iter().map(watched).collect();
+    let mut notebook = Notebook::new(&arguments.output, asked, processes)?;
     let report = games::run(&config, &mut |progress| notebook.say(told(progress)))?;
     let points: Vec<_> = report
         .levels
@@ -75,6 +85,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .map(|level| level.point.clone())
         .collect();
     notebook.keep_all(&points, config.threads);
+    if let Some(own) = own {
+        own.stop()?;
+    }
     tell(&report, arguments.json.as_deref())?;
     notebook.finish()
 }

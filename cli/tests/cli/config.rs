@@ -1,6 +1,11 @@
 //! Configuration: which layer wins, what each value changes, and what is refused.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    path::PathBuf,
+};
 
 use tempfile::TempDir;
 
@@ -30,7 +35,19 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 31] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 33] = [
+    (
+        "limits",
+        "connections",
+        "--limit-connections",
+        ["16384", "1", "2", "65535"],
+    ),
+    (
+        "limits",
+        "players",
+        "--limit-players",
+        ["12288", "1", "2", "65535"],
+    ),
     (
         "storage",
         "durability",
@@ -525,4 +542,44 @@ fn level_and_format_decide_what_is_logged_and_how() {
     assert!(messages.contains(&"stopped".to_owned()), "{messages:?}");
     let (_directory, server) = serve(&format!("{FREE_PORTS}[log]\nlevel = \"error\"\n"));
     assert_eq!(server.stop(), "");
+}
+
+#[test]
+fn connections_and_players_beyond_their_limits_are_told_so() {
+    let (_directory, server) = serve(&format!(
+        "{FREE_PORTS}[limits]\nconnections = 1\nplayers = 1\n"
+    ));
+    let mut first = server.connect();
+    assert_eq!(words(&ask(&mut first, "PING")), "PONG");
+    let mut second = TcpStream::connect(server.door("resp").unwrap()).unwrap();
+    let mut told = String::new();
+    second.read_to_string(&mut told).unwrap();
+    assert_eq!(told, "-ERR max number of clients reached\r\n");
+    let http = server.door("http").unwrap();
+    let come = |player: &str| {
+        let mut stream = TcpStream::connect(http).unwrap();
+        let request = format!(
+            "GET /v1/games/play?player={player} HTTP/1.1\r\nHost: {http}\r\nConnection: Upgrade\r\n\
+             Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        (stream, String::from_utf8(status.to_vec()).unwrap())
+    };
+    let ada = come("ada");
+    assert_eq!(ada.1, "HTTP/1.1 101");
+    assert_eq!(come("bob").1, "HTTP/1.1 503");
+    drop(ada);
+    server.stop();
+}
+
+#[test]
+fn a_limit_is_a_number_of_connections() {
+    for number in ["0", "65536", "many"] {
+        let ended = run(turnstile().args(["config", "print", "--limit-players", number]));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains("it is from 1 to 65535"), "{ended:?}");
+    }
 }

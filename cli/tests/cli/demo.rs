@@ -38,6 +38,9 @@ fn check(ended: &Ended) {
         conserved[1].ends_with("seats,carsandrooms,asputin"),
         "{conserved:?}"
     );
+    // Of 32 players each plays ten.
+    assert_eq!(ended.row("  counted"), "320played=160won+160lost+0drawn");
+    assert_eq!(ended.row("  recounted"), "160results,0differences");
     assert!(
         ended.row("verify").contains("hashequal,0violations"),
         "{ended:?}"

@@ -15,7 +15,7 @@ fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let (resp, http) = (server.door("resp").unwrap(), server.door("http").unwrap());
-    let data_line = format!("data   {}", data.path().display());
+    let data_line = format!("data         {}", data.path().display());
     assert_eq!(
         server.printed[6..8],
         [data_line, "loopback only, no key needed".to_owned()]
@@ -51,6 +51,35 @@ fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
         words(&ask(&mut door, anything)).split(' ').nth(2),
         Some("whatever")
     );
+    server.stop();
+}
+
+#[test]
+fn the_readme_shows_what_dev_prints() {
+    let readme = include_str!("../../../README.md");
+    let sample = readme.split_once("cargo run --release -- dev\n").unwrap().1;
+    let sample = sample.split_once("\n```").unwrap().0;
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let mut printed = server.printed.join("\n") + "\nready";
+    for line in sample.lines().take_while(|line| !line.starts_with("data")) {
+        let (name, address) = line.split_once(' ').unwrap();
+        let address: SocketAddr = address
+            .trim()
+            .trim_start_matches("http://")
+            .parse()
+            .unwrap();
+        let open = server.door(name).unwrap();
+        printed = printed.replace(&open.to_string(), &address.to_string());
+        for spelling in ["127.0.0.1", "-h 127.0.0.1 -p"] {
+            let [open, address] = [open, address].map(|at| format!("{spelling} {}", at.port()));
+            printed = printed.replace(&open, &address);
+        }
+    }
+    let shown = sample.lines().find_map(|line| line.strip_prefix("data"));
+    let place = data.path().display().to_string();
+    let printed = printed.replace(&place, shown.unwrap().trim());
+    assert_eq!(printed, sample);
     server.stop();
 }
 

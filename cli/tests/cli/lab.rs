@@ -331,6 +331,12 @@ fn players_come_in_pairs_to_an_arena_that_is_there() {
         assert_eq!(ended.code, Some(code), "{ended:?}");
         assert!(ended.err.contains(message), "{ended:?}");
     }
-    let ended = run(turnstile().args(["lab", "run", "games"]));
-    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let mut alone = turnstile();
+    let ended = run(alone.args(["lab", "run", "games", "-c", "4", "-i", "5"]));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.err.contains("no server is named"), "{ended:?}");
+    assert!(
+        ended.out.contains("10 games; the statistics say"),
+        "{ended:?}"
+    );
 }

@@ -53,3 +53,10 @@ pub const ABORT_PLIES: u16 = 2;
 
 /// Members of one page of a listing.
 pub const PAGE_MAX: u16 = 1_000;
+
+/// The most who look for anybody to play one game with. Two within the narrowest window are matched at
+/// once, so those who wait stand further apart, between the lowest rating and the highest. They are one
+/// page.
+pub const TICKETS_MAX: u32 = RATING_MAX / (WINDOW + 1) + 1;
+
+const _: () = assert!(TICKETS_MAX <= PAGE_MAX as u32);

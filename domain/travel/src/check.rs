@@ -46,6 +46,9 @@ fn check_times(coordinator: &Coordinator, faults: &mut Faults) {
     faults.unless(armed.deadlines == coordinator.deadlines, || {
         "a transaction and its deadline do not agree".to_owned()
     });
+    faults.unless(armed.restless == coordinator.restless, || {
+        "somebody waits or ends of whom operators are not told".to_owned()
+    });
     faults.unless(armed.holds == coordinator.holds, || {
         "an itinerary and its hold do not agree".to_owned()
     });

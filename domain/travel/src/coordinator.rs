@@ -31,6 +31,9 @@ pub(crate) struct Coordinator {
     /// The last xid that was given.
     pub(crate) last: Xid,
     pub(crate) transactions: BTreeMap<Xid, Transaction>,
+    /// Those of them that wait for a lock or have begun to end: operators ask for them, and they are
+    /// few among many.
+    pub(crate) restless: BTreeSet<Xid>,
     /// How the latest ended; decided ones whose desks do not know yet are among them.
     pub(crate) ended: BTreeMap<Xid, End>,
     pub(crate) itineraries: BTreeMap<Locator, Itinerary>,
@@ -117,6 +120,7 @@ impl Coordinator {
         Self {
             last: Xid(0),
             transactions: BTreeMap::new(),
+            restless: BTreeSet::new(),
             ended: BTreeMap::new(),
             itineraries: BTreeMap::new(),
             issued: 0,
@@ -133,6 +137,9 @@ impl Coordinator {
         let deadlines = self.transactions.iter();
         let deadlines = deadlines.filter_map(|(&xid, one)| Some((one.deadline?, xid)));
         self.deadlines = deadlines.collect();
+        let restless = self.transactions.iter();
+        let restless = restless.filter(|(_, one)| one.wait.is_some() || one.phase != Phase::Open);
+        self.restless = restless.map(|(&xid, _)| xid).collect();
         let holds = self.itineraries.iter().filter(|(_, one)| !one.releasing);
         let holds = holds.filter_map(|(&locator, one)| Some((one.until?, locator)));
         self.holds = holds.collect();
@@ -304,6 +311,14 @@ impl Coordinator {
         self.abort(moment, xid, reason);
     }
 
+    /// Says by when these desks must have answered. Those that are here do so before anything else
+    /// happens, or say for whom they wait.
+    fn await_desks(&mut self, moment: Moment, xid: Xid, desks: Desks) {
+        if !desks.without(moment.settings.roles.desks).is_empty() {
+            self.expire_at(xid, moment.now.plus_ms(moment.settings.wait_ms));
+        }
+    }
+
     fn expire_at(&mut self, xid: Xid, at: Timestamp) {
         self.set_deadline(xid, Some(at));
     }
@@ -319,6 +334,12 @@ impl Coordinator {
         }
     }
 
+    /// Takes a transaction away that has ended, or is known to all to have ended.
+    fn remove(&mut self, xid: Xid) -> Transaction {
+        self.restless.remove(&xid);
+        self.transactions.remove(&xid).expect("it is here")
+    }
+
     // What it says
 
     fn ask(&mut self, moment: Moment, xid: Xid, desk: Desk, operation: Operation) {
@@ -330,7 +351,7 @@ impl Coordinator {
         } else {
             Order::Operate { first, operation }
         };
-        self.expire_at(xid, moment.now.plus_ms(moment.settings.wait_ms));
+        self.await_desks(moment, xid, Desks::only(desk));
         self.send(desk, xid, order);
     }
 

@@ -33,6 +33,10 @@ pub const KEYS_PER_CUSTOMER_MAX: usize = 500;
 /// Lines of one part of a summary; a part ends with the bill that goes beyond.
 pub const LINES_PER_PART: usize = 500;
 
+/// Lines of a whole summary, one for each customer among them: all that the lab leaves behind in many
+/// runs, and an end to what one answer weighs.
+pub const SUMMARY_LINES_MAX: usize = 1_000_000;
+
 /// Items at one desk: every room of every town; an end to what a caller can make the server
 /// remember.
 pub const ITEMS_MAX: usize = 1 << 24;

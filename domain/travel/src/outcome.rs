@@ -80,6 +80,10 @@ pub enum Refusal {
     HoldTooLong {
         limit_ms: u64,
     },
+    /// All bills together have more lines, one for each customer among them.
+    SummaryTooLong {
+        limit: u32,
+    },
 
     /// That role is not played here.
     NotHere,
@@ -180,6 +184,7 @@ impl Refusal {
             Self::ItineraryOver => "itinerary_over",
             Self::NotHeld => "not_held",
             Self::HoldTooLong { .. } => "hold_too_long",
+            Self::SummaryTooLong { .. } => "summary_too_long",
             Self::NotHere => "not_here",
             Self::UnsoundSettings => "unsound_settings",
         }

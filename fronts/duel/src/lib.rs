@@ -2,7 +2,7 @@
 //!
 //! The wire has no frames: each message is one send, read by one `recv`. Two messages that a client
 //! could read at once would put it out of step for good. So the arena's end is a state machine
-//! that knows what its clients have read, and says what may be sent now and what must wait.
+//! that knows what its clients have read, and marks what the next message must not meet.
 //!
 //! [`Entry`] greets a client of the arena, [`Duel`] is the arena between the two of a pair, and
 //! [`Guest`] the client's end of that wire. [`Clerk`] answers as the scores, [`Reporter`] asks
@@ -23,7 +23,7 @@ mod scan;
 mod words;
 
 pub use clerk::{Asked, Clerk};
-pub use duel::{Boundary, Duel, Heard, Next, Standing, Wait};
+pub use duel::{Duel, Heard, Standing};
 pub use entry::Entry;
 pub use guest::{Guest, Told};
 pub use parcel::Parcel;

@@ -12,7 +12,7 @@ mod request;
 mod state;
 
 pub use answer::tell_answer;
-pub use event::{Form, concerns, is_about, put_event, put_lagged, put_reset, put_state};
+pub use event::{Form, concerned, concerns, is_about, put_event, put_lagged, put_reset, put_state};
 pub use outcome::tell_outcome;
 pub use query::{
     around, leaders, match_in, matches, measure_in, opponents, player_in, tickets, watching,

@@ -54,6 +54,12 @@ pub enum Code {
     Unavailable,
     /// The command does not fit a record.
     CommandTooLarge,
+    /// The database behind this service does not offer it.
+    Unsupported,
+    /// The database behind this service was lost on the way: the command was done or not.
+    OutcomeUnknown,
+    /// The database behind this service answered what it never should.
+    BackendBroken,
 }
 
 impl Code {
@@ -85,6 +91,9 @@ impl Code {
             | Self::TooManyConnections
             | Self::ReadOnly
             | Self::Unavailable => 503,
+            Self::Unsupported => 501,
+            Self::BackendBroken => 502,
+            Self::OutcomeUnknown => 504,
         }
     }
 
@@ -118,6 +127,9 @@ impl Code {
             Self::ReadOnly => "read_only",
             Self::Unavailable => "unavailable",
             Self::CommandTooLarge => "command_too_large",
+            Self::Unsupported => "unsupported",
+            Self::OutcomeUnknown => "outcome_unknown",
+            Self::BackendBroken => "backend_broken",
         }
     }
 
@@ -153,6 +165,11 @@ impl Code {
             Self::ReadOnly => "The disk is full: reads are answered, changes are not",
             Self::Unavailable => "The server cannot answer now",
             Self::CommandTooLarge => "The command does not fit a record",
+            Self::Unsupported => "The database behind this service does not offer it",
+            Self::OutcomeUnknown => {
+                "The command was done or not: ask again under its Idempotency-Key"
+            }
+            Self::BackendBroken => "The database behind this service answered what it never should",
         }
     }
 

@@ -12,6 +12,7 @@ use std::{
 };
 
 use rustix::time::{ClockId, clock_gettime};
+use turnstile_client::descriptors;
 
 use crate::Error;
 
@@ -55,6 +56,15 @@ pub(crate) fn run<W: Send, E: Send>(
         });
         joined.collect()
     })
+}
+
+/// Descriptors beside those of users: pollers, files, the connections that prepare and prove.
+const OTHERS: usize = 128;
+
+/// Has the system allow this process so many sockets.
+pub(crate) fn allow(users: usize) -> Result<(), Error> {
+    let needed = u64::try_from(users + OTHERS).expect("users are at most 50,000");
+    descriptors::allow(needed).map_err(Error::Descriptors)
 }
 
 /// Connects before the start. `no_delay`: whether what is sent leaves at once.

@@ -2,12 +2,14 @@
 
 use std::{fmt, io};
 
-use turnstile_client::{self as client, lines, xml};
+use turnstile_client::{self as client, descriptors::TooFew, lines, xml};
 
 #[derive(Debug)]
 pub enum Error {
     /// A setting that makes no sense, in words.
     Setting(&'static str),
+    /// The system does not allow so many sockets.
+    Descriptors(TooFew),
     /// A user could not connect before the start.
     Connect { user: usize, error: io::Error },
     /// The poller could not be made or failed.
@@ -31,6 +33,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setting(reason) => f.write_str(reason),
+            Self::Descriptors(error) => error.fmt(f),
             Self::Connect { user, error } => write!(f, "user {user} cannot connect: {error}"),
             Self::Poll(error) => write!(f, "waiting for sockets failed: {error}"),
             Self::Door(error) => write!(f, "the RESP door: {error}"),
@@ -46,6 +49,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Connect { error, .. } | Self::Poll(error) => Some(error),
+            Self::Descriptors(error) => Some(error),
             Self::Door(error) => Some(error),
             Self::Xml(error) => Some(error),
             Self::Lines(error) => Some(error),

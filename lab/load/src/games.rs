@@ -126,6 +126,7 @@ fn play(
     players: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals, Error> {
+    crew::allow(players)?;
     let threads = config.threads.min(players / 2);
     let mut shares: Vec<Vec<(Player, TcpStream)>> = (0..threads).map(|_| Vec::new()).collect();
     for (user, greeting) in greetings(config.first_player, players).enumerate() {

@@ -301,6 +301,7 @@ pub fn run<U: User>(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {
     check(pace, users.len())?;
+    crew::allow(users.len())?;
     let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
         let stream = connect(pace.address, true).map_err(|error| Error::Connect {
@@ -327,6 +328,7 @@ pub fn run_in_turn<U: User>(
     if at_once == 0 {
         return Err(Error::Setting("at least one user is there at a time"));
     }
+    crew::allow(users.len().min(at_once))?;
     let waiting = users.into_iter().map(|user| (user, None)).collect();
     drive(pace, waiting, at_once, progress)
 }

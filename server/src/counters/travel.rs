@@ -97,7 +97,7 @@ const fn step_place(step: &Step) -> usize {
 
 /// The outcomes: done, told to wait, and each refusal by its code. What was told to wait is counted
 /// again when it is answered.
-const OUTCOMES: [&str; 21] = [
+const OUTCOMES: [&str; 22] = [
     "done",
     "waiting",
     "no_such_item",
@@ -117,6 +117,7 @@ const OUTCOMES: [&str; 21] = [
     "itinerary_over",
     "not_held",
     "hold_too_long",
+    "summary_too_long",
     "not_here",
     "unsound_settings",
 ];
@@ -140,8 +141,9 @@ const fn refusal_place(refusal: &Refusal) -> usize {
         Refusal::ItineraryOver => 16,
         Refusal::NotHeld => 17,
         Refusal::HoldTooLong { .. } => 18,
-        Refusal::NotHere => 19,
-        Refusal::UnsoundSettings => 20,
+        Refusal::SummaryTooLong { .. } => 19,
+        Refusal::NotHere => 20,
+        Refusal::UnsoundSettings => 21,
     }
 }
 

@@ -9,17 +9,18 @@ use std::{
 };
 
 use tokio::sync::oneshot;
+use turnstile_contract::Failure;
 use turnstile_embedded::{ExecuteError, Reply};
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_http::{Code, Problem};
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
-use turnstile_types::{Machine, Principal};
+use turnstile_types::{Machine, Position, Principal};
 
 use super::Door;
 use crate::{
-    asked::{Answered, Asked, Executed, Request},
+    asked::{Answered, Asked, Executed, Request, Undecided},
     gate::{Ask, Gate, ServerStatus},
 };
 
@@ -217,7 +218,7 @@ impl Courier {
     pub(super) fn query<M: Carried>(
         &self,
         query: M::Query,
-    ) -> impl Future<Output = Result<Answered<M>, Problem>> + use<M> {
+    ) -> impl Future<Output = Result<(Position, M::Answer), Problem>> + use<M> {
         let (reply, from) = oneshot::channel();
         let request = Request::Query {
             principal: Principal::local(),
@@ -225,7 +226,12 @@ impl Courier {
             reply,
         };
         let ticket = |relay| M::ticket(Awaited::Query(relay));
-        self.ask(M::ask(request), from, ticket)
+        let answered = self.ask(M::ask(request), from, ticket);
+        async {
+            answered
+                .await?
+                .map_err(|failure| problem_of_failure(&failure))
+        }
     }
 
     /// Has the loop say how it is.
@@ -319,16 +325,30 @@ impl Courier {
     }
 }
 
-fn problem_of(error: ExecuteError) -> Problem {
-    match error {
-        ExecuteError::KeyReused { first } => Problem::with(
-            Code::KeyReused,
-            format!("the key was used at position {first} for another command"),
-        ),
-        ExecuteError::ReadOnly => Problem::from(Code::ReadOnly),
-        ExecuteError::TooLarge => Problem::from(Code::CommandTooLarge),
-        ExecuteError::Stopped => Problem::from(Code::Unavailable),
+fn problem_of(undecided: Undecided) -> Problem {
+    match undecided {
+        Undecided::Journal(ExecuteError::KeyReused { first }) => key_reused(first),
+        Undecided::Journal(ExecuteError::ReadOnly) => Problem::from(Code::ReadOnly),
+        Undecided::Journal(ExecuteError::TooLarge) => Problem::from(Code::CommandTooLarge),
+        Undecided::Journal(ExecuteError::Stopped) => Problem::from(Code::Unavailable),
+        Undecided::Backend(failure) => problem_of_failure(&failure),
     }
+}
+
+fn problem_of_failure(failure: &Failure) -> Problem {
+    let code = match failure {
+        Failure::KeyReused { first } => return key_reused(*first),
+        Failure::Unsupported { .. } => Code::Unsupported,
+        Failure::Unavailable { .. } => Code::Unavailable,
+        Failure::Unknown { .. } => Code::OutcomeUnknown,
+        Failure::Broken { .. } => Code::BackendBroken,
+    };
+    Problem::with(code, failure.to_string())
+}
+
+fn key_reused(first: Position) -> Problem {
+    let detail = format!("the key was used at position {first} for another command");
+    Problem::with(Code::KeyReused, detail)
 }
 
 impl Desk {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::feed::EVENTS_KEPT;
 
-/// Connections at a time: each costs some 20 KiB of buffers.
+/// Connections that speak HTTP at a time: each costs some 20 KiB of buffers. Those that have become
+/// sockets are not among them.
 const CONNECTIONS_MAX: usize = 4_096;
 
 /// Connections over that number which are told so at a time; more are closed without a word.
@@ -24,8 +25,11 @@ const IDLE_MAX: Duration = Duration::from_secs(75);
 /// How often the three above are looked at: they are exceeded by this at most.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Event streams and sockets at a time: each may be copied the whole ring.
+/// Event streams and sockets at a time that may follow everything: each may be copied the whole ring.
 const STREAMS_MAX: u64 = 256;
+
+/// Sockets of players at a time, unless somebody says otherwise: each is told only what concerns it.
+const PLAYERS_MAX: u64 = 12_288;
 
 /// A stream on which nothing happens says so this often, that proxies keep it.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -45,6 +49,7 @@ pub struct HttpLimits {
     pub idle: Duration,
     pub sweep: Duration,
     pub streams: u64,
+    pub players: u64,
     pub heartbeat: Duration,
     pub stall: Duration,
     /// Events of the exchange that are kept for those who follow.
@@ -62,6 +67,7 @@ impl HttpLimits {
         idle: IDLE_MAX,
         sweep: SWEEP,
         streams: STREAMS_MAX,
+        players: PLAYERS_MAX,
         heartbeat: HEARTBEAT,
         stall: STALL,
         events: EVENTS_KEPT,
@@ -77,8 +83,13 @@ pub(super) const LINGER: Duration = Duration::from_secs(1);
 /// The longest message of a client of a socket, in bytes: as long as a body.
 pub(super) const MESSAGE_BYTES: usize = 64 * 1_024;
 
-/// What a socket's buffers hold each way, in bytes; a snapshot that is longer is buffered whole.
+/// What the buffers of a socket of the feed hold each way, in bytes; a snapshot that is longer is
+/// buffered whole.
 pub(super) const SOCKET_BYTES: usize = 8 * 1_024;
+
+/// The same of a player's: a move and what is told of it have some hundred bytes, and there may be ten
+/// thousand players.
+pub(super) const PLAYER_SOCKET_BYTES: usize = 1_024;
 
 /// Subscriptions of one socket.
 pub(super) const SUBSCRIPTIONS: usize = 64;

@@ -259,6 +259,7 @@ pub(super) async fn metrics(State(door): State<Arc<Door>>) -> Answered {
     put_commits(&mut text, &door.counters);
     put_rows(&mut text, &STATUS, &status);
     put_lines(&mut text, &door.counters, &status);
+    put_backends(&mut text, &status);
     head(
         &mut text,
         "durability",
@@ -372,6 +373,28 @@ fn put_lines(text: &mut String, counters: &Counters, status: &ServerStatus) {
                 format_args!("turnstile_travel_line_{name}{{desk=\"{desk}\"}} {value}\n"),
             );
         }
+    }
+}
+
+/// The databases that decide services, where there are any.
+fn put_backends(text: &mut String, status: &ServerStatus) {
+    let Some(rooms) = status.rooms_backend else {
+        return;
+    };
+    let help = "1 while the database answers.";
+    head(text, "backend_answers", "gauge", help);
+    let answers = u8::from(rooms.answers);
+    put(
+        text,
+        format_args!("turnstile_backend_answers{{service=\"rooms\"}} {answers}\n"),
+    );
+    for (name, count) in rooms.counts {
+        let help = "What the server has done at the database; see docs/backends.md.";
+        head(text, &format!("backend_{name}_total"), "counter", help);
+        put(
+            text,
+            format_args!("turnstile_backend_{name}_total{{service=\"rooms\"}} {count}\n"),
+        );
     }
 }
 

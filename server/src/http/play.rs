@@ -3,7 +3,7 @@
 use std::{pin::Pin, sync::Arc};
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
-use tokio::{sync::futures::OwnedNotified, time};
+use tokio::time;
 use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::frame::coding::CloseCode};
 use turnstile_embedded::Reply;
 use turnstile_games::{Answer as Told, Command, Event, Games, Outcome, PlayerId, Query};
@@ -19,27 +19,29 @@ use turnstile_http::{
 use turnstile_types::{Machine, Position};
 
 use super::{
-    Door, attendance,
+    Door,
+    attendance::{self, Bell},
     limits::IN_FLIGHT,
     socket::Wire,
     stream::Follower,
     talk::{Ending, Going, Heard, Talk},
 };
-use crate::{
-    asked::Answered,
-    feed::{Place, Reading, Start},
-};
+use crate::feed::{Place, Reading, Start};
 
 /// One player's conversation.
 ///
 /// It does one thing at a time: whatever it has to say is written before it looks further. So a
 /// client that reads slowly holds up nobody; the ring overtakes it, and it is told so and gets its
-/// state anew. Every event of a match has the whole match in it, so nothing is to be kept.
+/// state anew. Every event of a match has the whole match in it, so nothing is to be kept. It is woken
+/// for what concerns its player, and passes over what lies before.
 pub(super) struct Play {
     door: Arc<Door>,
     talk: Talk,
     player: PlayerId,
+    bell: Arc<Bell>,
     place: Place,
+    /// Everything before the place that the bell will ring for next was looked at.
+    is_current: bool,
     /// The client has been told everything up to here.
     known: EventId,
     /// What the loop was asked and has not answered, in the order of asking.
@@ -50,7 +52,10 @@ pub(super) struct Play {
 /// What came of a message.
 enum Answer {
     Done(Option<Tag>, Result<Reply<Games>, Problem>),
-    Looked(Option<Tag>, Result<Answered<Games>, Problem>),
+    Looked(
+        Option<Tag>,
+        Result<(Position, turnstile_games::Answer), Problem>,
+    ),
 }
 
 impl Play {
@@ -59,7 +64,9 @@ impl Play {
         Self {
             talk: Talk::new(Arc::clone(&door), socket),
             player,
+            bell: Arc::default(),
             place: door.games.feed.end(),
+            is_current: false,
             known: EventId::default(),
             in_flight: FuturesOrdered::new(),
             _follower: follower,
@@ -80,12 +87,12 @@ impl Play {
         self.talk.end(ending).await;
         // What was sent is done, whether or not somebody hears of it, before the player goes.
         while self.in_flight.next().await.is_some() {}
-        attendance::leave(&self.door, self.player).await;
+        attendance::leave(&self.door, self.player, &self.bell).await;
     }
 
     /// Says that the player is there, and tells the client the state and what it missed.
     async fn begin(&mut self, since: Option<EventId>) -> Going {
-        let come = attendance::come(&self.door, self.player).await;
+        let come = attendance::come(&self.door, self.player, &self.bell).await;
         let told = come.and_then(|reply| match &reply.outcome {
             Outcome::Done(_) => Ok(()),
             refused @ Outcome::Refused(_) => {
@@ -141,9 +148,7 @@ impl Play {
         if self.door.is_stopping() {
             return Err(Ending::Told(CloseCode::Away, "the server stops"));
         }
-        let news = self.listen();
-        tokio::pin!(news);
-        news.as_mut().enable();
+        let bell = Arc::clone(&self.bell);
         let has_more = self.tell().await?;
         let heartbeat = self.door.limits.heartbeat;
         tokio::select! {
@@ -156,24 +161,29 @@ impl Play {
                 self.obey(heard).await
             }
             () = std::future::ready(()), if has_more => Ok(()),
-            () = news => Ok(()),
+            () = bell.rung() => Ok(()),
             () = time::sleep(heartbeat) => self.talk.beat().await,
         }
     }
 
-    fn listen(&self) -> OwnedNotified {
-        Arc::clone(&self.door.games.news).notified_owned()
-    }
-
     /// Tells what has happened; answers whether there may be more.
     async fn tell(&mut self) -> Result<bool, Ending> {
+        match self.bell.take() {
+            Some(place) if self.is_current => self.place = self.place.max(place),
+            None if self.is_current => return Ok(false),
+            _ => {}
+        }
+        self.is_current = false;
         let feed = &self.door.games.feed;
         let is_new = |event: &Event| {
             EventId::of((event.position, event.ordinal)) > self.known
                 && concerns(event, &self.player)
         };
         match feed.read(self.place, is_new) {
-            Reading::Nothing => return Ok(false),
+            Reading::Nothing => {
+                self.is_current = true;
+                return Ok(false);
+            }
             Reading::Events(events, place) => {
                 self.place = place;
                 for event in &events {

@@ -5,7 +5,7 @@ use std::{
     future::{Future, poll_fn},
     mem,
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     task::{Context, Poll, ready},
 };
 
@@ -141,6 +141,7 @@ pub(super) async fn serve_line(door: Arc<Door>, router: Router, line: Arc<Line>)
     let number = door.lines().insert(Arc::clone(&line));
     let closing = speak(&door, router, &line).await;
     door.lines().remove(number);
+    door.speaking.fetch_sub(1, Ordering::Relaxed);
     if let (None, Some(invitation)) = (&closing, line.take_invitation()) {
         socket::serve(&door, line, invitation).await;
         door.counters.http.open.take(1);
@@ -193,6 +194,7 @@ async fn speak(door: &Arc<Door>, router: Router, line: &Arc<Line>) -> Option<Pro
 pub(super) async fn turn_away(door: Arc<Door>, stream: TcpStream) {
     let problem = Problem::from(Code::TooManyConnections);
     say_goodbye(&door, stream, &problem).await;
+    door.turned_away.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Writes a last answer and closes, without a reset that could overtake the answer.

@@ -31,7 +31,7 @@ use turnstile_http::{Code, EventId, Problem, games::play::player_and_since};
 use super::{
     Door,
     call::Call,
-    limits::{MESSAGE_BYTES, SOCKET_BYTES},
+    limits::{MESSAGE_BYTES, PLAYER_SOCKET_BYTES, SOCKET_BYTES},
     line::{Line, LineIo},
     operations::Answered,
     play::Play,
@@ -85,13 +85,16 @@ fn invite(door: &Arc<Door>, mut call: Call, party: Party) -> Answered {
     let (Some(accept), Some(upgrade)) = (accept_key(&call.parts.headers), upgrade) else {
         return Ok(upgrade_required());
     };
-    let seat = Arc::new(Seat::take(door)?);
+    let seat = match party {
+        Party::Trader => Seat::take(door)?,
+        Party::Player(..) => Seat::take_for_player(door)?,
+    };
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     response.extensions_mut().insert(Invitation {
         upgrade,
         party,
-        seat,
+        seat: Arc::new(seat),
     });
     let headers = response.headers_mut();
     headers.insert(header::CONNECTION, UPGRADE);
@@ -169,9 +172,13 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
         stream: line.into_stream(),
         counters: Arc::clone(&door.counters),
     };
+    let buffered = match party {
+        Party::Trader => SOCKET_BYTES,
+        Party::Player(..) => PLAYER_SOCKET_BYTES,
+    };
     let config = WebSocketConfig::default()
-        .read_buffer_size(SOCKET_BYTES)
-        .write_buffer_size(SOCKET_BYTES)
+        .read_buffer_size(buffered)
+        .write_buffer_size(buffered)
         .max_message_size(Some(MESSAGE_BYTES))
         .max_frame_size(Some(MESSAGE_BYTES));
     let socket =

@@ -4,7 +4,10 @@ use std::{
     convert::Infallible,
     fmt,
     pin::Pin,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll},
 };
 
@@ -58,9 +61,14 @@ impl<M: Machine> Source<M> {
     /// Passes the feed's bell on to the followers on this thread.
     pub(super) async fn tell_news(&self) {
         loop {
-            self.feed.rung().await;
-            self.news.notify_waiters();
+            self.next_news().await;
         }
+    }
+
+    /// The same, once.
+    pub(super) async fn next_news(&self) {
+        self.feed.rung().await;
+        self.news.notify_waiters();
     }
 
     pub(super) fn follow(&self) -> Follower<M> {
@@ -81,21 +89,43 @@ impl<M: Machine> Drop for Follower<M> {
 
 /// One of the streams and sockets that may be open at a time.
 #[derive(Debug)]
-pub(super) struct Seat(Arc<Door>);
+pub(super) struct Seat {
+    door: Arc<Door>,
+    of_player: bool,
+}
 
 impl Seat {
+    /// For whoever may follow everything.
     pub(super) fn take(door: &Arc<Door>) -> Result<Self, Trouble> {
-        let seat = Self(Arc::clone(door));
-        if door.streams.fetch_add(1, Ordering::Relaxed) >= door.limits.streams {
+        Self::take_one(door, false, door.limits.streams)
+    }
+
+    /// For a player.
+    pub(super) fn take_for_player(door: &Arc<Door>) -> Result<Self, Trouble> {
+        Self::take_one(door, true, door.limits.players)
+    }
+
+    fn take_one(door: &Arc<Door>, of_player: bool, most: u64) -> Result<Self, Trouble> {
+        let door = Arc::clone(door);
+        let seat = Self { door, of_player };
+        if seat.taken().fetch_add(1, Ordering::Relaxed) >= most {
             return Err(Trouble::from(Code::TooManyStreams));
         }
         Ok(seat)
+    }
+
+    fn taken(&self) -> &AtomicU64 {
+        if self.of_player {
+            &self.door.players
+        } else {
+            &self.door.streams
+        }
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.0.streams.fetch_sub(1, Ordering::Relaxed);
+        self.taken().fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -192,6 +222,10 @@ struct Stream<M: Streamed> {
 }
 
 pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    if door.gate.in_databases.rooms {
+        let detail = "a database decides rooms, and does not tell what happens there";
+        return Err(Trouble::from(Problem::with(Code::Unsupported, detail)));
+    }
     whole::<Rooms>(door, &call)
 }
 

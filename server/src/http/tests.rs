@@ -136,6 +136,7 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         games: None,
         duels: crate::Duels::default(),
         peers: crate::Peers::default(),
+        databases: crate::Databases::default(),
         limits: Limits::STANDARD,
     }
 }

@@ -6,7 +6,9 @@ use turnstile_resp::{
     exchange, games, rooms, travel,
 };
 
-use super::{Next, Session, Surroundings, put_execute_error};
+use turnstile_rooms::Rooms;
+
+use super::{Next, Prompt as _, Session, Surroundings, put_execute_error};
 use crate::{
     engine::Engine,
     limits::{BATCH_BYTES, BATCH_COMMANDS, BATCH_READS},
@@ -14,6 +16,9 @@ use crate::{
 
 /// What a record adds to a command's own bytes, at most: prefix, principal, and fixed fields.
 const RECORD_EXTRA_BYTES: usize = 512;
+
+/// A database decides commands one by one: what would hold a batch together is the journal.
+const NO_BATCH: &str = "UNSUPPORTED a database decides this service, which has no batches there";
 
 /// The requests of one batch, as they will be executed. Each has been understood when it was
 /// queued: a batch with a mistake in it is not executed at all.
@@ -75,6 +80,9 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Next {
         let mistake = match action {
+            Action::Rooms(_) if Rooms::database(&engine.remotes).is_some() => {
+                Some(NO_BATCH.to_owned())
+            }
             Action::Rooms(verb) => rooms::parse(verb, arguments, engine.door())
                 .err()
                 .map(|invalid| format!("ERR {invalid}")),

@@ -3,6 +3,7 @@
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
     catalogue::{Action, Verb},
+    rooms,
 };
 
 use super::{Next, Session};
@@ -129,6 +130,13 @@ impl Session {
         };
         let by_pattern = matches!(verb, Verb::PatternSubscribe | Verb::PatternUnsubscribe);
         let named: Vec<Box<[u8]>> = arguments.iter().skip(1).map(Box::from).collect();
+        let mut names = named.iter();
+        let is_elsewhere = names.any(|name| **name == *rooms::CHANNEL.as_bytes());
+        if begins && engine.remotes.rooms.is_some() && is_elsewhere {
+            let sentence =
+                "UNSUPPORTED a database decides rooms, and does not tell what happens there";
+            return self.invalid(engine, format_args!("{sentence}"), out);
+        }
         let too_many = begins && self.following.count() + named.len() > SUBSCRIPTIONS;
         if too_many || named.iter().any(|name| name.len() > LABEL_BYTES) {
             let sentence = format_args!(

@@ -20,10 +20,21 @@ pub(super) struct Late {
 struct Gap {
     /// Where in the reply its answer belongs.
     at: usize,
-    ticket: Position,
-    /// Whether it is the answer to an earlier request with the same key.
-    replayed: bool,
+    awaits: Awaited,
     answer: Option<Vec<u8>>,
+}
+
+/// What fills a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaited {
+    /// The late answer of travel under this ticket.
+    Ticket {
+        ticket: Position,
+        /// Whether it is the answer to an earlier request with the same key.
+        replayed: bool,
+    },
+    /// The next answer of the database behind the service with this number.
+    Database(u8),
 }
 
 impl Late {
@@ -37,15 +48,26 @@ impl Late {
     }
 
     pub(super) fn tickets(&self) -> impl Iterator<Item = Position> {
-        self.gaps.iter().map(|gap| gap.ticket)
+        self.gaps.iter().filter_map(|gap| match gap.awaits {
+            Awaited::Ticket { ticket, .. } => Some(ticket),
+            Awaited::Database(_) => None,
+        })
     }
 
     /// The answer under this ticket belongs at the end of `out`.
     pub(super) fn leave_gap(&mut self, ticket: Position, replayed: bool, out: &[u8]) {
+        self.add_gap(Awaited::Ticket { ticket, replayed }, out);
+    }
+
+    /// The next answer of the database behind a service belongs at the end of `out`.
+    pub(super) fn leave_gap_for_database(&mut self, service: u8, out: &[u8]) {
+        self.add_gap(Awaited::Database(service), out);
+    }
+
+    fn add_gap(&mut self, awaits: Awaited, out: &[u8]) {
         self.gaps.push(Gap {
             at: out.len(),
-            ticket,
-            replayed,
+            awaits,
             answer: None,
         });
     }
@@ -66,12 +88,42 @@ impl Late {
         protocol: Protocol,
         out: &mut Vec<u8>,
     ) {
-        for gap in self.gaps.iter_mut().filter(|gap| gap.ticket == ticket) {
-            let mut answer = Vec::new();
-            let mut reply = Encoder::new(&mut answer, protocol);
-            travel::put_outcome(&mut reply, outcome, ticket, gap.replayed);
+        for gap in &mut self.gaps {
+            match gap.awaits {
+                Awaited::Ticket {
+                    ticket: awaited,
+                    replayed,
+                } if awaited == ticket => {
+                    let mut answer = Vec::new();
+                    let mut reply = Encoder::new(&mut answer, protocol);
+                    travel::put_outcome(&mut reply, outcome, ticket, replayed);
+                    gap.answer = Some(answer);
+                }
+                Awaited::Ticket { .. } | Awaited::Database(_) => {}
+            }
+        }
+        self.send_whole(out);
+    }
+
+    /// Fills the first gaps that wait for the database of a service, and sends the reply if it is
+    /// whole.
+    pub(super) fn fill_from_database(
+        &mut self,
+        service: u8,
+        answers: impl IntoIterator<Item = Vec<u8>>,
+        out: &mut Vec<u8>,
+    ) {
+        let gaps = self
+            .gaps
+            .iter_mut()
+            .filter(|gap| gap.awaits == Awaited::Database(service) && gap.answer.is_none());
+        for (gap, answer) in gaps.zip(answers) {
             gap.answer = Some(answer);
         }
+        self.send_whole(out);
+    }
+
+    fn send_whole(&mut self, out: &mut Vec<u8>) {
         if self.gaps.iter().all(|gap| gap.answer.is_some()) {
             self.send(out);
         }

@@ -1,12 +1,13 @@
 //! What the server tells about itself: `INFO`, `CONFIG GET`, and the small questions of tools.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
+use turnstile_contract::Service;
 use turnstile_embedded::Durability;
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
 use super::{hello::COMPATIBLE_VERSION, put_catalogue, put_time};
-use crate::engine::Engine;
+use crate::{engine::Engine, remote::Remote};
 
 pub(super) fn put(
     engine: &Engine,
@@ -60,7 +61,7 @@ type Section = fn(&Engine, &mut Facts);
 
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let sections: [(&str, Section); 8] = [
+    let sections: [(&str, Section); 9] = [
         ("Server", server),
         ("Clients", clients),
         ("Persistence", persistence),
@@ -69,6 +70,7 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
         ("Exchange", exchange),
         ("Travel", travel),
         ("Games", games),
+        ("Backends", backends),
     ];
     let every = arguments.len() == 1
         || arguments.iter().skip(1).any(|word| {
@@ -99,7 +101,7 @@ impl Facts {
         self.write(format_args!("{gap}# {title}\r\n"));
     }
 
-    fn put(&mut self, name: &str, value: impl std::fmt::Display) {
+    fn put(&mut self, name: &str, value: impl Display) {
         self.write(format_args!("{name}:{value}\r\n"));
     }
 
@@ -164,6 +166,42 @@ fn rooms(engine: &Engine, facts: &mut Facts) {
     facts.put("rooms_cancelled_total", totals.cancelled_total);
     facts.put("rooms_held_total", totals.held_total);
     facts.put("rooms_expired_total", totals.expired_total);
+}
+
+/// Which service lies where, and how that is kept and how it does.
+fn backends(engine: &Engine, facts: &mut Facts) {
+    match &engine.remotes.rooms {
+        Some(remote) => database("rooms", remote, facts),
+        None => facts.put("rooms_backend", "embedded"),
+    }
+    for service in ["exchange", "travel", "games"] {
+        facts.put(&format!("{service}_backend"), "embedded");
+    }
+}
+
+fn database<M: Service>(service: &str, remote: &Remote<M>, facts: &mut Facts) {
+    let known = remote.known();
+    let mut put = |name: &str, value: &dyn Display| facts.put(&format!("{service}_{name}"), value);
+    put("backend", &known.facts.product);
+    put("backend_version", &known.facts.version);
+    put("backend_place", &known.facts.place);
+    put("backend_schema", &known.facts.schema);
+    let settings = known.facts.durability.iter();
+    let settings: Vec<_> = settings
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    put("backend_durability", &settings.join(","));
+    put(
+        "backend_unsupported",
+        &remote.backend().unsupported().join(","),
+    );
+    put(
+        "backend_trouble",
+        &known.trouble.as_deref().unwrap_or("none"),
+    );
+    for (name, count) in remote.backend().tally().named() {
+        put(&format!("backend_{name}"), &count);
+    }
 }
 
 fn exchange(engine: &Engine, facts: &mut Facts) {

@@ -133,6 +133,7 @@ impl Session {
             return run;
         }
         let is_plain = self.is_plain();
+        let start = out.len();
         let mut ahead = Ahead::new();
         while run.requests < budget {
             let rest = bytes.get(run.length..).unwrap_or_default();
@@ -153,13 +154,19 @@ impl Session {
                 ahead.push(around.engine, request);
                 continue;
             }
-            self.decide_all(around.engine, &ahead, out);
+            if self.decide_all(around, &ahead, start, out) {
+                // It must wait for what a database decides.
+                run.length -= length;
+                run.requests -= 1;
+                return run;
+            }
             if self.answer(around, arguments, out) == Next::Close {
                 run.end = RunEnd::Close;
             }
+            self.depart(around);
             return run;
         }
-        self.decide_all(around.engine, &ahead, out);
+        self.decide_all(around, &ahead, start, out);
         run
     }
 
@@ -170,13 +177,27 @@ impl Session {
             && (self.protocol == Protocol::Resp3 || self.following.is_empty())
     }
 
-    fn decide_all(&self, engine: &mut Engine, ahead: &Ahead<'_>, out: &mut Vec<u8>) {
+    /// Has what was read decided, and answers whether some of it is on its way to a database: then
+    /// what was written since `start` is held back.
+    #[inline]
+    fn decide_all(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        ahead: &Ahead<'_>,
+        start: usize,
+        out: &mut Vec<u8>,
+    ) -> bool {
         for request in ahead.requests.iter().take(ahead.count).flatten() {
             match request {
-                Request::Rooms(request) => self.decided::<Rooms>(engine, request, out),
-                Request::Exchange(request) => self.decided::<Exchange>(engine, request, out),
-                Request::Games(request) => self.decided::<Games>(engine, request, out),
+                Request::Rooms(request) => self.decided::<Rooms>(around, request, out),
+                Request::Exchange(request) => self.decided::<Exchange>(around, request, out),
+                Request::Games(request) => self.decided::<Games>(around, request, out),
             }
         }
+        if self.waits() {
+            self.late.hold(out, start, false);
+            self.depart(around);
+        }
+        self.waits()
     }
 }

@@ -15,7 +15,7 @@ use turnstile_types::{Machine as _, Name, Night, Position, Stay};
 
 use super::*;
 use crate::{
-    asked::{Executed, Request},
+    asked::{Executed, Request, Undecided},
     counters::Counters,
     feed::{Feed, Reading, Start},
     gate::{Ask, Gate},
@@ -215,7 +215,7 @@ impl Record {
         for answer in &self.answers {
             match answer {
                 Some(Ok(reply)) => done.push(reply.position.0),
-                Some(Err(ExecuteError::ReadOnly)) => refused += 1,
+                Some(Err(Undecided::Journal(ExecuteError::ReadOnly))) => refused += 1,
                 other => panic!("{other:?} is no answer"),
             }
         }

@@ -7,7 +7,9 @@ use std::{
     time::Duration,
 };
 
-use turnstile_server::{Durability, Limits, Options, Peers, Running, Settings, StopError, start};
+use turnstile_server::{
+    Databases, Durability, Limits, Options, Peers, Running, Settings, StopError, start,
+};
 
 /// No answer takes so long: a test that waits longer has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -63,6 +65,7 @@ impl Server {
                 ..turnstile_server::Duels::default()
             },
             peers: Peers::default(),
+            databases: Databases::default(),
             limits,
         })
     }
@@ -87,6 +90,7 @@ impl Server {
                 ..turnstile_server::Duels::default()
             },
             peers: Peers::default(),
+            databases: Databases::default(),
             limits: Limits::STANDARD,
         })
     }

@@ -6,7 +6,9 @@ use std::{
 };
 
 use turnstile_parcels::{Hello, Message, put_message, put_opening};
-use turnstile_server::{Durability, Limits, Options, Peers, Running, Settings, StartError, start};
+use turnstile_server::{
+    Databases, Durability, Limits, Options, Peers, Running, Settings, StartError, start,
+};
 use turnstile_travel::{Body, Desk, Desks, Order, Parcel, Report, Request, Roles, Say, Xid};
 
 use super::client::{Client, PATIENCE};
@@ -33,6 +35,7 @@ fn settings(roles: Roles, peers: Peers) -> Settings {
         games: None,
         duels: turnstile_server::Duels::default(),
         peers,
+        databases: Databases::default(),
         limits: Limits::STANDARD,
     }
 }

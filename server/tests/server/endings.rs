@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use tokio::sync::oneshot;
 use turnstile_embedded::Durability;
 use turnstile_rooms::{Command, Done, Outcome, Rooms};
-use turnstile_server::{Ask, Limits, Options, Peers, Request, Settings, StartError, start};
+use turnstile_server::{
+    Ask, Databases, Limits, Options, Peers, Request, Settings, StartError, start,
+};
 use turnstile_types::{Machine, Name, Principal};
 
 use super::client::{Server, book};
@@ -25,6 +27,7 @@ fn settings(resp: SocketAddr) -> Settings {
         games: None,
         duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
+        databases: Databases::default(),
         limits: Limits::STANDARD,
     }
 }

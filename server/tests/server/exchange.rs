@@ -5,7 +5,7 @@ use std::{
     net::{Shutdown, SocketAddr, TcpStream},
 };
 
-use turnstile_server::{Durability, Limits, Options, Peers, Running, Settings, start};
+use turnstile_server::{Databases, Durability, Limits, Options, Peers, Running, Settings, start};
 
 fn server() -> Running {
     let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -23,6 +23,7 @@ fn server() -> Running {
         games: None,
         duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
+        databases: Databases::default(),
         limits: Limits::STANDARD,
     };
     start(&settings).unwrap()

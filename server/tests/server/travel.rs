@@ -4,7 +4,8 @@ use std::{net::SocketAddr, path::Path};
 
 use tokio::sync::oneshot;
 use turnstile_server::{
-    Ask, Durability, Limits, Options, Peers, Request, Running, Settings, StartError, start,
+    Ask, Databases, Durability, Limits, Options, Peers, Request, Running, Settings, StartError,
+    start,
 };
 use turnstile_travel::{Command, Done, Outcome, Roles, Travel, Xid};
 use turnstile_types::{Machine, Principal};
@@ -80,6 +81,7 @@ fn settings(data: &Path, travel: Option<turnstile_travel::Settings>) -> Settings
         games: None,
         duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
+        databases: Databases::default(),
         limits: Limits::STANDARD,
     }
 }

@@ -28,6 +28,8 @@ func main() {
 	door := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + os.Args[1], Protocol: 3})
 
 	equal(door.Ping(ctx).Val(), "PONG")
+	aJourneyWaitsForALock(ctx, door)
+	twoPlayAndOneComesTooLate(ctx, door)
 	booksAndCancels(ctx, door)
 	batch(ctx, door.TxPipeline(), "05")
 	batch(ctx, door.Pipeline(), "06")
@@ -60,6 +62,63 @@ func booksAndCancels(ctx context.Context, door *redis.Client) {
 		"outcome": "done", "room": room, "arrival": "2027-03-01", "departure": "2027-03-04",
 	})
 	refused(send(ctx, door, "ROOMS.LOOKUP", reference), "ended", nil)
+}
+
+func aJourneyWaitsForALock(ctx context.Context, door *redis.Client) {
+	xid := fields(send(ctx, door, "TRAVEL.START"))["xid"]
+	fields(send(ctx, door, "TRAVEL.ADD", xid, "car-go", 1, 40))
+	fields(send(ctx, door, "TRAVEL.ADDCUSTOMER", xid, 9))
+
+	// Another connection wants what this one has locked.
+	booked := make(chan reply)
+	go func() { booked <- send(ctx, door, "TRAVEL.BOOK", 9, "car-go") }()
+	waiting := []any{}
+	for len(waiting) == 0 {
+		found, err := door.Do(ctx, "TRAVEL.TX", "LIST", "STATE", "waiting").Slice()
+		equal(err, nil)
+		waiting = found
+	}
+	view := waiting[0].(reply)
+	equal([]any{view["waits_for"], view["awaited"]}, []any{xid, []any{"cars"}})
+	fields(send(ctx, door, "TRAVEL.COMMIT", xid))
+	journey := fields(<-booked)
+	equal(journey["price"], int64(40))
+
+	equal(send(ctx, door, "TRAVEL.ITINERARY", journey["locator"])["state"], "booked")
+	refused(send(ctx, door, "TRAVEL.BOOK", 9, "car-go"), "sold_out", reply{"item": "car-go"})
+	fields(send(ctx, door, "TRAVEL.CANCEL", journey["locator"]))
+}
+
+func twoPlayAndOneComesTooLate(ctx context.Context, door *redis.Client) {
+	const first, second = "go-1", "go-2"
+	begun := fields(send(ctx, door, "GAMES.BEGIN", first, second, "tic-tac-toe"))
+	if state, nested := begun["state"].(reply); nested {
+		begun = state
+	}
+	equal(begun["to_move"], first)
+	pipeline := door.Pipeline()
+	moves := []*redis.Cmd{}
+	for ply, cell := range []int{1, 4, 2, 5} {
+		player := []string{first, second}[ply%2]
+		moves = append(moves, pipeline.Do(ctx, "GAMES.MOVE", begun["match"], player, ply, cell))
+	}
+	_, err := pipeline.Exec(ctx)
+	equal(err, nil)
+	for ply, move := range moves {
+		equal(fields(move.Val().(reply))["ply"], int64(ply+1))
+	}
+	late := send(ctx, door, "GAMES.MOVE", begun["match"], second, 1, 9)
+	equal([]any{late["reason"], late["state"].(reply)["board"]}, []any{"stale", "xx.oo...."})
+	last := fields(send(ctx, door, "GAMES.MOVE", begun["match"], first, 4, 3))
+	equal([]any{last["ending"], last["winner"]}, []any{"line", first})
+	tally := reply{"played": int64(1), "won": int64(1), "lost": int64(0), "drawn": int64(0)}
+	equal(send(ctx, door, "GAMES.AGAINST", first, second), tally)
+}
+
+// fields checks that something was done, and returns the answer.
+func fields(answer reply) reply {
+	equal(answer["outcome"], "done")
+	return answer
 }
 
 func batch(ctx context.Context, pipeline redis.Pipeliner, month string) {

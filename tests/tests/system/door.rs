@@ -15,8 +15,13 @@ pub(crate) struct Door {
 }
 
 pub(crate) fn door() -> Door {
+    door_with(&[])
+}
+
+/// A server with these arguments.
+pub(crate) fn door_with(arguments: &[&str]) -> Door {
     let data = tempfile::tempdir().expect("a temporary folder");
-    let server = Turnstile::dev(data.path());
+    let server = Turnstile::dev_with(data.path(), arguments);
     Door {
         url: format!("http://{}", server.http()),
         port: server.resp().port().to_string(),

@@ -1,9 +1,11 @@
 //! One binary for all tests of the whole system.
 
+mod backends;
 mod clients;
 mod crash;
 mod door;
 mod doors;
+mod games;
 mod program;
 mod storm;
 mod travel;

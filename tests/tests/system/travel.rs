@@ -6,3 +6,5 @@ mod company;
 mod faults;
 mod kill;
 mod ledger;
+
+pub(crate) use company::glance;

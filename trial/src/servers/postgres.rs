@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{Account, Running, free_port, program};
+use super::{Account, Running, free_port, program, run};
 
 /// How often it is started before we give up: after a SIGKILL its last processes need a moment to
 /// let go of the memory that they share, and a free port may be taken meanwhile.
@@ -69,6 +69,15 @@ impl PostgresServer {
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The number of its first process, of which the others are children.
+    ///
+    /// # Panics
+    /// While it is down.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.running.as_ref().expect("it runs").0.id()
     }
 
     /// Runs some SQL as the owner, and gives what comes out, one line for each row.
@@ -135,12 +144,4 @@ fn postgres_program(name: &str) -> PathBuf {
     folders.sort();
     folders.reverse();
     program(name, &folders)
-}
-
-fn run(command: &mut Command) -> String {
-    let output = command.output().expect("the program was found");
-    let written = String::from_utf8_lossy(&output.stdout).into_owned();
-    let failure = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {written}{failure}");
-    written
 }

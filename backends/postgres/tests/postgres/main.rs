@@ -1,4 +1,11 @@
-//! Rooms in a real PostgreSQL: the same outcomes as the machine, whatever happens to the database.
+//! Rooms and the exchange in a real PostgreSQL: the same outcomes as the machine, whatever happens to
+//! the database.
 
 mod conformance;
+#[cfg(test)]
+mod exchange;
+mod faults;
+mod proxy;
+mod rules;
 mod stand;
+mod words;

@@ -41,14 +41,6 @@ impl Servers {
                 ];
                 Ok(flags.map(str::to_owned).to_vec())
             }
-            (Kind::Embedded, Experiment::GamesUsers) => {
-                if self.own.is_none() {
-                    self.own = Some(Server::start(None, Doors::RespAndGames)?);
-                }
-                let arena = self.own.as_ref().and_then(Server::arena);
-                let arena = arena.context("it was started with an arena")?;
-                Ok(vec!["--games-arena".to_owned(), arena.to_string()])
-            }
             (Kind::Embedded, _) => Ok(Vec::new()),
         }
     }

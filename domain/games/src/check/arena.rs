@@ -125,6 +125,9 @@ fn examine_queues(arena: &Arena, faults: &mut Faults) {
         faults.unless(since.is_sorted(), || {
             format!("the queue for {} is out of order", game.code())
         });
+        faults.unless(tickets.len() <= limits::TICKETS_MAX as usize, || {
+            format!("more wait for {} than can stand apart", game.code())
+        });
         let sound = tickets.iter().all(|ticket| {
             ticket.rating <= limits::RATING_MAX
                 && arena.guests.at(ticket.player).activity == (Activity::Seeking { game })

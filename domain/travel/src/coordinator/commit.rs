@@ -7,9 +7,11 @@ use super::{Coordinator, End, Goal, Job, Moment, Phase};
 impl Coordinator {
     /// Lets the desks that were touched decide: a single one by itself, several by their votes.
     pub(super) fn commit(&mut self, moment: Moment, xid: Xid) {
-        self.expire_at(xid, moment.now.plus_ms(moment.settings.wait_ms));
         let transaction = self.transactions.get_mut(&xid).expect("it is here");
         let touched = transaction.touched;
+        self.await_desks(moment, xid, touched);
+        self.restless.insert(xid);
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
         if let Some(desk) = touched.sole() {
             transaction.phase = Phase::Alone { desk };
             return self.send(desk, xid, Order::CommitAlone);
@@ -74,7 +76,7 @@ impl Coordinator {
                 if committed {
                     self.set_deadline(xid, None);
                     self.committed(moment, xid);
-                    self.transactions.remove(&xid);
+                    self.remove(xid);
                 } else {
                     self.abort(moment, xid, AbortReason::DeskLost(desk));
                 }
@@ -107,7 +109,7 @@ impl Coordinator {
             .get(&xid)
             .map(|transaction| transaction.phase);
         if matches!(phase, Some(Phase::Committing { awaited }) if awaited.is_empty()) {
-            self.transactions.remove(&xid);
+            self.remove(xid);
         }
     }
 
@@ -159,7 +161,7 @@ impl Coordinator {
 
     fn undo(&mut self, xid: Xid, reason: AbortReason) -> Option<Job> {
         self.set_deadline(xid, None);
-        let transaction = self.transactions.remove(&xid).expect("it is here");
+        let transaction = self.remove(xid);
         for desk in transaction.touched.iter() {
             self.send(desk, xid, Order::Abort);
         }

@@ -10,7 +10,13 @@ impl Coordinator {
     /// A desk tells for whom an operation waits.
     pub(super) fn waits(&mut self, moment: Moment, xid: Xid, wait: Wait) {
         let transaction = self.transactions.get_mut(&xid).expect("it is asked of");
-        transaction.wait = Some(wait);
+        let begins = transaction.wait.replace(wait).is_none();
+        let desk = transaction.job.as_ref().map(|job| job.at);
+        if begins && desk.is_some_and(|desk| moment.settings.roles.desks.contains(desk)) {
+            // A desk elsewhere has had its deadline since it was asked.
+            self.expire_at(xid, moment.now.plus_ms(moment.settings.wait_ms));
+        }
+        self.restless.insert(xid);
         if !moment.settings.detect_deadlocks {
             return;
         }

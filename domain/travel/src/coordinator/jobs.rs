@@ -6,7 +6,7 @@ use turnstile_types::{Position, Timestamp};
 
 use crate::{
     AbortReason, Bill, CustomerId, Desk, Done, Finding, Item, Locator, Operation, Outcome, Refusal,
-    Trip, Xid,
+    Trip, Xid, limits,
 };
 
 use super::{Coordinator, Moment};
@@ -144,7 +144,9 @@ impl Coordinator {
     /// A desk has done, or refused, what it was asked for.
     pub(super) fn found(&mut self, moment: Moment, xid: Xid, finding: Finding) {
         let transaction = self.transactions.get_mut(&xid).expect("it is here");
-        transaction.wait = None;
+        if transaction.wait.take().is_some() {
+            self.restless.remove(&xid);
+        }
         let job = transaction.job.as_mut().expect("it has a job");
         match (finding, &mut job.goal) {
             (Finding::Refused(refusal), _) => return self.refused(moment, xid, refusal),
@@ -168,6 +170,10 @@ impl Coordinator {
             (Finding::Bills { bills, more }, Goal::Summarize { bills: all }) => {
                 let after = bills.last().map(|bill| bill.customer).filter(|_| more);
                 all.extend(bills);
+                if lines(all) > limits::SUMMARY_LINES_MAX {
+                    let limit = u32::try_from(limits::SUMMARY_LINES_MAX).expect("it is small");
+                    return self.refused(moment, xid, Refusal::SummaryTooLong { limit });
+                }
                 if after.is_some() {
                     let rest = Operation::Summarize { after };
                     job.todo.push_back((Desk::Customers, rest));
@@ -210,6 +216,11 @@ impl Coordinator {
             | Goal::Commit => self.finish(moment, xid, Outcome::Refused(refusal)),
         }
     }
+}
+
+/// How many lines a summary has: one for each customer, and those of its bill.
+fn lines(bills: &[Bill]) -> usize {
+    bills.iter().map(|bill| 1 + bill.lines.len()).sum()
 }
 
 /// What a finding is to whoever asked for just that.

@@ -27,13 +27,20 @@ pub(super) fn open(
     stage: Option<Stage>,
 ) -> Vec<TransactionView> {
     let limit = limit.min(limits::PAGE_MAX);
+    let range = (Bound::Excluded(after), Bound::Unbounded);
     let is_wanted =
         |view: &TransactionView| stage.is_none_or(|stage| view.state.stage() == Some(stage));
     let mut views: Vec<TransactionView> = if travel.settings.roles.coordinator {
         let open = &travel.coordinator.transactions;
-        let open = open.range((Bound::Excluded(after), Bound::Unbounded));
-        let views = open.map(|(&xid, transaction)| at_coordinator(xid, transaction));
-        views.filter(is_wanted).take(limit).collect()
+        if matches!(stage, None | Some(Stage::Active)) {
+            let open = open.range(range);
+            let views = open.map(|(&xid, transaction)| at_coordinator(xid, transaction));
+            views.filter(is_wanted).take(limit).collect()
+        } else {
+            let restless = travel.coordinator.restless.range(range);
+            let views = restless.filter_map(|&xid| Some(at_coordinator(xid, open.get(&xid)?)));
+            views.filter(is_wanted).take(limit).collect()
+        }
     } else {
         let views = xids_at_desks(travel, after).filter_map(|xid| at_desks(travel, xid));
         views.filter(is_wanted).take(limit).collect()

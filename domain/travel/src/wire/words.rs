@@ -94,6 +94,7 @@ kinds!(Refusal {
     0x21 ItineraryOver,
     0x22 NotHeld,
     0x23 HoldTooLong { limit_ms },
+    0x24 SummaryTooLong { limit },
     0x30 NotHere,
     0x31 UnsoundSettings,
 });

@@ -2,6 +2,8 @@
 //! bad network between them, the protocol as a model, bytes, and what a transaction weighs.
 
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod bytes;
 #[cfg(test)]
 mod processes;

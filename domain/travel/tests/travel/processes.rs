@@ -3,6 +3,7 @@
 //! one after the other.
 
 mod absence;
+mod bookings;
 mod clients;
 mod node;
 mod serial;
@@ -11,7 +12,7 @@ mod world;
 use turnstile_travel::Step;
 
 use crate::scenery::{add, query, reserve};
-use world::World;
+use world::{Play, World};
 
 /// Steps of one history.
 const STEPS: usize = 800;
@@ -74,11 +75,11 @@ fn without_faults_more_transactions_commit() {
 
 /// Crashes each process before each event of a transaction; what had been written and not synced
 /// is kept or lost. Returns how many events there were.
-fn check_crashes(steps: &[Step]) -> usize {
+fn check_crashes(what: &Play) -> usize {
     let play = |event, node, kept| {
         let mut world = World::new(0, false);
         world.set_out();
-        if !world.play_to_crash(steps, (event, node, kept)) {
+        if !world.play_to_crash(what, (event, node, kept)) {
             return false;
         }
         world.heal();
@@ -100,9 +101,18 @@ fn check_crashes(steps: &[Step]) -> usize {
 #[test]
 fn whoever_crashes_at_whatever_point_of_a_commit_all_agree() {
     let read = query("room-rome");
-    let one_desk = check_crashes(&[add("flight-1", 1, 0), Step::Commit]);
-    let three_desks = check_crashes(&[reserve(0, &["flight-1", "car-rome"]), read, Step::Commit]);
-    assert_eq!((one_desk, three_desks), (13, 31));
+    let one_desk = Play::Steps(vec![add("flight-1", 1, 0), Step::Commit]);
+    let trip = reserve(0, &["flight-1", "car-rome"]);
+    let three_desks = Play::Steps(vec![trip, read, Step::Commit]);
+    let counts = [one_desk, three_desks].map(|play| check_crashes(&play));
+    assert_eq!(counts, [13, 31]);
+}
+
+#[test]
+fn whoever_crashes_at_whatever_point_of_a_booking_in_one_command_all_agree() {
+    let trip = &["flight-1", "car-rome", "room-rome"];
+    let counts = [&trip[..2], trip].map(|trip| check_crashes(&Play::Booking(trip)));
+    assert_eq!(counts, [21, 27]);
 }
 
 #[test]

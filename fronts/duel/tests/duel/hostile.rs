@@ -1,11 +1,9 @@
 //! Any bytes, cut anywhere.
 
-use std::time::Instant;
-
 use proptest::prelude::*;
 use turnstile_duel::{
-    Asked, Boundary, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Next, Player, Refusal,
-    Report, Reporter, Seat, Told, Triple, Verdict, limits::MESSAGE_BYTES_MAX,
+    Asked, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Player, Refusal, Report, Reporter,
+    Seat, Told, Triple, Verdict, limits::MESSAGE_BYTES_MAX,
 };
 
 /// Who reads a stream: it answers what it took of the front, or nothing, or why it goes on no more.
@@ -38,7 +36,7 @@ const REPORT: Report = Report {
 
 impl Default for DuelReader {
     fn default() -> Self {
-        let mut reader = Self(Duel::new(Boundary::Mark));
+        let mut reader = Self(Duel::default());
         reader.push();
         reader
     }
@@ -63,7 +61,7 @@ impl Default for GuestReader {
 
 impl DuelReader {
     fn push(&mut self) {
-        while let Next::Send { parcel, .. } = self.0.next(Instant::now()) {
+        while let Some((_, parcel)) = self.0.next_parcel() {
             assert!(parcel.bytes().len() <= MESSAGE_BYTES_MAX + 1);
         }
     }

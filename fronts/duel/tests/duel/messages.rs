@@ -1,8 +1,8 @@
 //! Every message to the byte, and every refusal.
 
 use turnstile_duel::{
-    Asked, Boundary, Cell, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Move, Next, Player,
-    Refusal, Reporter, Seat, Told, Triple, Verdict,
+    Asked, Cell, Claim, Clerk, Duel, Entry, Greeting, Guest, Heard, Move, Player, Refusal,
+    Reporter, Seat, Told, Triple, Verdict,
 };
 
 /// What is at the front, and what is heard of it.
@@ -17,9 +17,8 @@ fn greeting(own: u32, opponent: u32) -> Greeting {
 
 /// A duel whose first seat has been told to move.
 fn begun() -> Duel {
-    let mut duel = Duel::new(Boundary::Mark);
-    let now = std::time::Instant::now();
-    while let Next::Send { .. } = duel.next(now) {}
+    let mut duel = Duel::default();
+    while duel.next_parcel().is_some() {}
     duel
 }
 
@@ -27,7 +26,7 @@ fn over() -> Duel {
     let mut duel = begun();
     duel.hear(Seat::First, &[8, 1]).unwrap();
     duel.accept_last();
-    while let Next::Send { .. } = duel.next(std::time::Instant::now()) {}
+    while duel.next_parcel().is_some() {}
     duel
 }
 
@@ -91,7 +90,7 @@ fn nobody_speaks_out_of_turn() {
     let refused = |byte| Err(Refusal::OutOfTurn { byte });
     // The other seat, and either seat before it was told that the game begins.
     assert_eq!(begun().hear(Seat::Second, &[4, 1]), refused(4));
-    let mut untold = Duel::new(Boundary::Mark);
+    let mut untold = Duel::default();
     assert_eq!(untold.hear(Seat::First, &[4, 1]), refused(4));
     // The other seat while a move is decided, and before the cell that it answers was sent to it.
     let mut duel = begun();

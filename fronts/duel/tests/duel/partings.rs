@@ -1,12 +1,12 @@
 //! Clients that go, after each byte that they say.
 
-use turnstile_duel::{Boundary, Seat, Standing};
+use turnstile_duel::{Seat, Standing};
 
-use crate::table::{PATIENCE, Table};
+use crate::table::Table;
 
 /// Both play on until this seat has said so many bytes, and then nothing more comes from it.
-fn standing_after(boundary: Boundary, seat: Seat, bytes: usize) -> Standing {
-    let mut table = Table::new(boundary);
+fn standing_after(seat: Seat, bytes: usize) -> Standing {
+    let mut table = Table::new();
     let mut left = bytes;
     for _turn in 0..200 {
         for reader in Seat::BOTH {
@@ -17,7 +17,6 @@ fn standing_after(boundary: Boundary, seat: Seat, bytes: usize) -> Standing {
             if reader == seat {
                 left -= read;
             }
-            table.pass();
         }
     }
     table.duel.standing()
@@ -42,13 +41,11 @@ fn what_it_means_to_go_is_known_after_every_byte() {
         (9..17, Playing),
         (17..18, Decided),
     ];
-    for boundary in [Boundary::Mark, PATIENCE] {
-        for (seat, rows) in [(Seat::First, &first), (Seat::Second, &second)] {
-            for (range, standing) in rows {
-                for bytes in range.clone() {
-                    let found = standing_after(boundary, seat, bytes);
-                    assert_eq!(found, *standing, "{seat:?} after {bytes} bytes");
-                }
+    for (seat, rows) in [(Seat::First, &first), (Seat::Second, &second)] {
+        for (range, standing) in rows {
+            for bytes in range.clone() {
+                let found = standing_after(seat, bytes);
+                assert_eq!(found, *standing, "{seat:?} after {bytes} bytes");
             }
         }
     }

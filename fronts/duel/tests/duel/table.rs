@@ -1,17 +1,11 @@
 //! Two of the ancestor's clients, their systems, and our arena between them.
 
-use std::time::{Duration, Instant};
-
-use turnstile_duel::{Boundary, Claim, Duel, Heard, Next, Seat, Triple, Wait};
+use turnstile_duel::{Claim, Duel, Heard, Seat, Triple};
 
 use crate::{
     ancestor::{Ancestor, Statistics, count},
     kernel::Inbox,
 };
-
-pub(crate) const GRACE: Duration = Duration::from_millis(2);
-
-pub(crate) const PATIENCE: Boundary = Boundary::Patience { grace: GRACE };
 
 pub(crate) struct Table {
     pub(crate) duel: Duel,
@@ -21,25 +15,18 @@ pub(crate) struct Table {
     pub(crate) sent: [Vec<u8>; 2],
     /// What the arena has read and not consumed.
     unread: [Vec<u8>; 2],
-    pub(crate) now: Instant,
-    /// What the arena waits for.
-    pub(crate) wait: Option<Wait>,
-    pub(crate) waits: usize,
     last: Claim,
     statistics: Statistics,
 }
 
 impl Table {
-    pub(crate) fn new(boundary: Boundary) -> Self {
+    pub(crate) fn new() -> Self {
         let mut table = Self {
-            duel: Duel::new(boundary),
+            duel: Duel::default(),
             clients: Seat::BOTH.map(Ancestor::new),
             inboxes: Default::default(),
             sent: Default::default(),
             unread: Default::default(),
-            now: Instant::now(),
-            wait: None,
-            waits: 0,
             last: Claim::Ordinary,
             statistics: Statistics::default(),
         };
@@ -70,29 +57,12 @@ impl Table {
         self.push();
     }
 
-    /// What the arena waits for comes. Whoever has something to read reads it before its grace is
-    /// over.
-    pub(crate) fn pass(&mut self) {
-        match self.wait {
-            None => return,
-            Some(Wait::UntilTaken(seat)) => self.duel.taken(seat, self.now),
-            Some(Wait::Until(instant)) => {
-                for seat in Seat::BOTH {
-                    self.read(seat);
-                }
-                self.now = instant;
-            }
-        }
-        self.push();
-    }
-
     /// Everybody goes on, until nobody can.
     pub(crate) fn settle(&mut self) {
         for _turn in 0..500 {
             for seat in Seat::BOTH {
                 self.read(seat);
                 self.serve(seat, usize::MAX);
-                self.pass();
             }
         }
     }
@@ -137,15 +107,8 @@ impl Table {
 
     /// Sends what may be sent.
     fn push(&mut self) {
-        loop {
-            match self.duel.next(self.now) {
-                Next::Nothing => break self.wait = None,
-                Next::Wait(wait) => {
-                    self.waits += usize::from(self.wait.is_none());
-                    break self.wait = Some(wait);
-                }
-                Next::Send { to, parcel } => self.inboxes[to.index()].put(&parcel),
-            }
+        while let Some((to, parcel)) = self.duel.next_parcel() {
+            self.inboxes[to.index()].put(&parcel);
         }
     }
 }

@@ -209,18 +209,24 @@ const fn word(verdict: Verdict) -> &'static str {
 /// Whether an event is about a player.
 #[must_use]
 pub fn concerns(event: &Event, player: &PlayerId) -> bool {
+    concerned(event).contains(&Some(*player))
+}
+
+/// Who is to hear of an event: two players at the most.
+#[must_use]
+pub const fn concerned(event: &Event) -> [Option<PlayerId>; 2] {
     match &event.kind {
         EventKind::Challenged {
-            player: by,
-            opponent,
-            ..
-        } => by == player || opponent == player,
-        EventKind::Seeking { player: by, .. } | EventKind::Withdrawn { player: by } => by == player,
-        EventKind::Match { state, .. } => state.players.contains(player),
-        EventKind::Counted { players, .. } | EventKind::Scored { players, .. } => {
-            players.contains(player)
+            player, opponent, ..
+        } => [Some(*player), Some(*opponent)],
+        EventKind::Seeking { player, .. } | EventKind::Withdrawn { player } => {
+            [Some(*player), None]
         }
-        EventKind::Reported(_) => false,
+        EventKind::Match { state, .. } => [Some(state.players[0]), Some(state.players[1])],
+        EventKind::Counted { players, .. } | EventKind::Scored { players, .. } => {
+            [Some(players[0]), Some(players[1])]
+        }
+        EventKind::Reported(_) => [None, None],
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) const fn status(refusal: &Refusal) -> u16 {
         | Refusal::NotReserved(_)
         | Refusal::CustomerExists(_)
         | Refusal::Full { .. }
+        | Refusal::SummaryTooLong { .. }
         | Refusal::AlreadyCommitted
         | Refusal::Aborted(_)
         | Refusal::Busy
@@ -48,6 +49,7 @@ pub(super) const fn title(refusal: &Refusal) -> &'static str {
         Refusal::ItineraryOver => "The itinerary was cancelled, or its hold is over",
         Refusal::NotHeld => "The itinerary is booked already",
         Refusal::HoldTooLong { .. } => "An itinerary is not held so long",
+        Refusal::SummaryTooLong { .. } => "All bills together are too long for one answer",
         Refusal::NotHere => "This server does not play that part of travel",
         Refusal::UnsoundSettings => "Travel cannot be set so",
     }
@@ -76,7 +78,9 @@ pub(super) fn put_data<M: SerializeMap>(map: &mut M, refusal: &Refusal) -> Resul
         Refusal::NoSuchCustomer(customer) | Refusal::CustomerExists(customer) => {
             map.serialize_entry("customer", &customer.0)
         }
-        Refusal::Full { limit } => map.serialize_entry("limit", limit),
+        Refusal::Full { limit } | Refusal::SummaryTooLong { limit } => {
+            map.serialize_entry("limit", limit)
+        }
         Refusal::Aborted(reason) => put_reason(map, *reason),
         Refusal::InDoubt(desk) => map.serialize_entry("desk", desk.code()),
         Refusal::HoldTooLong { limit_ms } => {
@@ -140,6 +144,7 @@ mod tests {
             (Refusal::NotReserved(item), 409, of_item),
             (Refusal::NoSuchCustomer(customer), 404, r#","customer":-3"#),
             (Refusal::CustomerExists(customer), 409, r#","customer":-3"#),
+            (Refusal::SummaryTooLong { limit: 7 }, 409, r#","limit":7"#),
             (Refusal::Full { limit: 9 }, 409, r#","limit":9"#),
             (Refusal::UnknownTransaction, 404, ""),
             (Refusal::AlreadyCommitted, 409, ""),

@@ -2,4 +2,5 @@
 
 mod bytes;
 mod hostile;
+mod results;
 mod streams;

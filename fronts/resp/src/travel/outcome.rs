@@ -94,7 +94,9 @@ fn with_refusal(refusal: &Refusal, put: impl FnOnce(&[Field<'_>])) {
         Refusal::NoSuchCustomer(customer) | Refusal::CustomerExists(customer) => {
             put(&[("customer", Value::Signed(customer.0))]);
         }
-        Refusal::Full { limit } => put(&[("limit", Value::count(*limit))]),
+        Refusal::Full { limit } | Refusal::SummaryTooLong { limit } => {
+            put(&[("limit", Value::count(*limit))])
+        }
         Refusal::HoldTooLong { limit_ms } => put(&[("limit_ms", Value::Number(*limit_ms))]),
         Refusal::Aborted(reason) => with_reason(*reason, put),
         Refusal::InDoubt(desk) => put(&[("desk", Value::Text(desk.code()))]),

@@ -6,11 +6,10 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex},
     thread,
-    time::Instant,
 };
 
 use rustix::net::{SendFlags, send};
-use turnstile_duel::{Boundary, Claim, Duel, Entry, Heard, Next, Parcel, Seat, Triple};
+use turnstile_duel::{Claim, Duel, Entry, Heard, Parcel, Seat, Triple};
 
 /// What is wrong with an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +92,7 @@ impl Hall {
             names: [opponent, own],
             streams: [first, stream],
             unread: Default::default(),
-            duel: Duel::new(Boundary::Mark),
+            duel: Duel::default(),
             games: 0,
             held: None,
         }
@@ -169,7 +168,7 @@ impl Pair<'_> {
     }
 
     fn push(&mut self) -> Option<()> {
-        while let Next::Send { to, parcel } = self.duel.next(Instant::now()) {
+        while let Some((to, parcel)) = self.duel.next_parcel() {
             let mut bytes = parcel.bytes().to_vec();
             if self.hall.fault == Fault::Meets && self.games == 0 && to == Seat::Second {
                 match self.held.take() {

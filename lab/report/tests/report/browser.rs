@@ -57,7 +57,8 @@ impl Browser {
 
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.asked += 1;
-        let mut message = json!({"id": self.asked, "method": method, "params": params});
+        let mut message = json!({"id": self.asked, "method": method});
+        message["params"] = params;
         if let Some(session) = &self.session {
             message["sessionId"] = json!(session);
         }

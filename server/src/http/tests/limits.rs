@@ -6,7 +6,7 @@ use turnstile_embedded::ExecuteError;
 
 use super::*;
 use crate::{
-    asked::Request,
+    asked::{Request, Undecided},
     gate::Ask,
     http::courier::{BATCH, FEW},
 };
@@ -125,7 +125,7 @@ fn overload_and_a_full_disk_are_answers_that_say_when_to_come_again() {
         let Ask::Rooms(Request::Command { reply, .. }) = next_ask(&inbox, &mut poll) else {
             panic!("a booking is a command");
         };
-        reply.send(Err(error)).unwrap();
+        reply.send(Err(Undecided::Journal(error))).unwrap();
         let answer = peer.reply();
         assert_eq!(answer.problem(), (status, code.to_owned()));
         assert_eq!(answer.header("retry-after").as_deref(), retry);
@@ -244,7 +244,7 @@ fn a_stop_answers_what_was_accepted_and_closes_the_rest() {
     site.door.stopper().stop();
     idle.expect_end();
     let refused = turnstile_rooms::Answer::Refused(turnstile_rooms::Refusal::NotFound);
-    reply.send((Position(3), refused)).unwrap();
+    reply.send(Ok((Position(3), refused))).unwrap();
     let answer = asking.reply();
     assert_eq!(answer.problem(), (404, "not_found".to_owned()));
     assert_eq!(answer.header("turnstile-position").as_deref(), Some("3"));

@@ -205,6 +205,32 @@ fn whoever_was_away_for_too_long_is_told_so_and_gets_the_state() {
     arena.close();
 }
 
+#[test]
+fn whoever_rests_is_not_overtaken_by_the_matches_of_others() {
+    let limits = HttpLimits {
+        events: 64,
+        ..HttpLimits::STANDARD
+    };
+    let arena = Arena::with(limits);
+    let mut cy = sit(&arena, "cy");
+    assert_eq!(cy.hear()["data"]["activity"], "idle");
+    let mut peer = arena.peer();
+    for _match in 0..40 {
+        let path = arena.begin("tic-tac-toe", "ada", "bob");
+        let body = json!({"player": "bob"}).to_string();
+        assert_eq!(peer.post(&format!("{path}/resign"), "", &body).status, 200);
+    }
+    let body = json!({"player": "ada", "opponent": "cy", "game": "gomoku"}).to_string();
+    let challenged = peer.post("/v1/games/challenges", "", &body);
+    assert_eq!(challenged.status, 201, "{challenged:?}");
+    let told = cy.hear();
+    assert_eq!(
+        json!([told["op"], told["data"]["kind"], told["data"]["player"]]),
+        json!(["event", "challenged", "ada"])
+    );
+    arena.close();
+}
+
 /// The data of the next event of a stream.
 fn data(peer: &mut Peer) -> Value {
     let block = events::block(peer);

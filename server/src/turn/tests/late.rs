@@ -143,7 +143,7 @@ fn travel_is_asked_through_the_gate_like_any_machine() {
         customers: 1,
         ..turnstile_travel::Totals::default()
     };
-    let (position, totals) = answer.try_recv().unwrap();
+    let (position, totals) = answer.try_recv().unwrap().unwrap();
     assert_eq!(position, Position(3));
     assert_eq!(totals, turnstile_travel::Answer::Totals(expected));
     assert_eq!(workbench.fast_loop.engine.status().travel, expected);

@@ -196,12 +196,12 @@ fn the_position_of_a_query_is_one_that_no_crash_takes_back() {
     let answers = workbench.journey([ADD]);
     let mut soft = workbench.travel_totals();
     workbench.turn();
-    let (position, _) = soft.try_recv().unwrap();
+    let (position, _) = soft.try_recv().unwrap().unwrap();
     assert_eq!(position, durable);
     let commit = workbench.within(2, Step::Commit);
     let mut firm = workbench.travel_totals();
     workbench.turn();
-    let (position, _) = firm.try_recv().unwrap();
+    let (position, _) = firm.try_recv().unwrap().unwrap();
     assert_eq!(position, workbench.fast_loop.engine.position());
     drop((answers, commit));
     workbench.stop();

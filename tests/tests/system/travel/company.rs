@@ -42,7 +42,7 @@ pub(super) struct Company {
 }
 
 /// Lets others work for a moment.
-pub(super) fn glance() {
+pub(crate) fn glance() {
     let (_never, nothing) = sync_channel::<()>(0);
     let waited = nothing.recv_timeout(Duration::from_millis(2));
     assert!(waited.is_err(), "nobody sends anything");

@@ -20,7 +20,7 @@ use super::{
     ledger::{Figures, Ledger, Sale, Told, Trip},
 };
 
-/// Clients that sell trips, each as fast as it is answered.
+/// Clients that sell trips step by step and in one command in turns, each as fast as it is answered.
 const SELLERS: usize = 4;
 
 /// The most commits that are told between two kills.
@@ -83,9 +83,14 @@ fn sell(
 ) {
     let mut clerk = Clerk::at(address);
     while !stops.load(Ordering::Relaxed) {
-        let trip = Trip::of(turn.fetch_add(1, Ordering::Relaxed));
+        let turn = turn.fetch_add(1, Ordering::Relaxed);
+        let trip = Trip::of(turn);
         let customer = customers.fetch_add(1, Ordering::Relaxed);
-        let told = trip.sell(&mut clerk, customer);
+        let told = if turn.is_multiple_of(2) {
+            trip.sell(&mut clerk, customer)
+        } else {
+            trip.book(&mut clerk, customer)
+        };
         let sale = Sale {
             customer,
             trip,

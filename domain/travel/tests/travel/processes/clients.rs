@@ -59,7 +59,7 @@ pub(super) const ITEMS: [&str; 6] = [
     "room-oslo",
 ];
 
-fn some_item(dice: &mut Dice) -> &'static str {
+pub(super) fn some_item(dice: &mut Dice) -> &'static str {
     ITEMS[dice.roll(ITEMS.len())]
 }
 

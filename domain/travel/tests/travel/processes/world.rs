@@ -1,17 +1,26 @@
 //! The processes, their clients, and everything between them.
 
 use turnstile_travel::{
-    Answer, Body, Command, Desk, Desks, Done, Outcome, Parcel, Query, Refusal, Roles, Stage, Step,
-    TransactionState, TransactionView, Xid,
+    Answer, Body, Command, CustomerId, Desk, Desks, Done, Outcome, Parcel, Query, Refusal, Roles,
+    Stage, Step, TransactionState, TransactionView, Xid,
 };
 use turnstile_types::{Machine, Principal, Timestamp, hash_of};
 
 use super::{
-    clients::{Client, Dice, ITEMS, Story, Waits, choose},
+    bookings::Bookings,
+    clients::{Client, Dice, ITEMS, Story, Waits, choose, some_item},
     node::{Node, Owed},
     serial,
 };
 use crate::scenery::{add, add_customer, within};
+
+/// What is played event by event.
+pub(super) enum Play {
+    /// The steps of a transaction, after its start.
+    Steps(Vec<Step>),
+    /// A trip in one command.
+    Booking(&'static [&'static str]),
+}
 
 pub(super) struct World {
     seed: u64,
@@ -24,6 +33,7 @@ pub(super) struct World {
     nodes: Vec<Node>,
     network: Vec<Parcel>,
     clients: Vec<Client>,
+    bookings: Bookings,
     stories: Vec<Story>,
 }
 
@@ -72,6 +82,7 @@ impl World {
             nodes: roles.into_iter().map(Node::new).collect(),
             network: Vec::new(),
             clients: (0..4).map(|_| Client::new()).collect(),
+            bookings: Bookings::default(),
             stories: Vec::new(),
         }
     }
@@ -227,7 +238,8 @@ impl World {
         self.moment += 1;
         let node = self.dice.roll(self.nodes.len());
         match self.dice.roll(30) {
-            0..=5 => self.ask(),
+            0 => self.book(),
+            1..=5 => self.ask(),
             6..=19 => self.deliver(),
             20..=26 => {
                 self.nodes[node].sync();
@@ -241,6 +253,7 @@ impl World {
                 }
             }
         }
+        self.bookings.look(&self.nodes[0].events, self.moment);
         if self.moment.is_multiple_of(20) {
             for node in &self.nodes {
                 assert_eq!(Machine::check(&node.travel), Ok(()), "seed {}", self.seed);
@@ -258,24 +271,38 @@ impl World {
         }
     }
 
+    /// Somebody books a trip in one command.
+    fn book(&mut self) {
+        let customer = CustomerId(i32::try_from(self.dice.roll(3)).unwrap());
+        let count = 1 + self.dice.roll(3);
+        let items = (0..count).map(|_| some_item(&mut self.dice)).collect();
+        self.book_for(customer, items);
+    }
+
+    fn book_for(&mut self, customer: CustomerId, items: Vec<&'static str>) {
+        let position = self.nodes[0].position() + 1;
+        let command = self.bookings.ask(customer, items, position);
+        self.nodes[0].apply(self.now, &command);
+        self.flush(0);
+    }
+
     fn ask_for(&mut self, client: usize, step: Step, position: u64) {
         let command = self.clients[client].ask(step, position, self.moment);
         self.nodes[0].apply(self.now, &command);
         self.flush(0);
     }
 
-    /// Plays a transaction event by event: whatever arrives is taken at once, and the disk is
+    /// Plays something event by event: whatever arrives is taken at once, and the disk is
     /// waited for only where it must be. Before the event of this number a process crashes, and
     /// the client gives up. Says whether there were so many events.
     pub(super) fn play_to_crash(
         &mut self,
-        steps: &[Step],
+        play: &Play,
         (event, node, kept): (usize, usize, bool),
     ) -> bool {
-        let mut next = steps.iter().peekable();
+        let mut done = 0;
         for _ in 0..event {
             self.moment += 1;
-            let position = self.nodes[0].position() + 1;
             if !self.network.is_empty() {
                 let parcel = self.network.remove(0);
                 let to = self.receiver(&parcel);
@@ -284,18 +311,34 @@ impl World {
             } else if let Some(waiting) = self.nodes.iter().position(Node::must_sync) {
                 self.nodes[waiting].sync();
                 self.flush(waiting);
-            } else if self.clients[0].waits != Waits::Nothing {
+            } else if self.clients[0].waits != Waits::Nothing || !self.bookings.are_told() {
                 panic!("nothing happens any more");
-            } else if self.clients[0].story.is_none() && self.stories.is_empty() {
-                self.ask_for(0, Step::Commit, position);
-            } else if let Some(step) = next.next() {
-                self.ask_for(0, step.clone(), position);
+            } else if self.ask_next(play, done) {
+                done += 1;
             } else {
                 return false;
             }
+            self.bookings.look(&self.nodes[0].events, self.moment);
         }
         self.nodes[node].crash(self.now, |unsynced| if kept { unsynced } else { 0 });
+        if node == 0 {
+            self.bookings.lose();
+        }
         self.stories.extend(self.clients[0].hang_up());
+        true
+    }
+
+    /// Asks for the next of what is played, after so many. Says whether there was something.
+    fn ask_next(&mut self, play: &Play, done: usize) -> bool {
+        let position = self.nodes[0].position() + 1;
+        match play {
+            Play::Booking(items) if done == 0 => self.book_for(CustomerId(0), items.to_vec()),
+            Play::Steps(_) if done == 0 => self.ask_for(0, Step::Commit, position),
+            Play::Steps(steps) if done <= steps.len() => {
+                self.ask_for(0, steps[done - 1].clone(), position);
+            }
+            Play::Booking(_) | Play::Steps(_) => return false,
+        }
         true
     }
 
@@ -333,6 +376,7 @@ impl World {
     }
 
     fn told(&mut self, position: u64, outcome: &Outcome) {
+        self.bookings.hear(position, outcome);
         for client in &mut self.clients {
             self.stories.extend(client.hear(position, outcome));
         }
@@ -358,6 +402,7 @@ impl World {
         let dice = &mut self.dice;
         self.nodes[node].crash(self.now, |unsynced| dice.roll(unsynced + 1));
         if node == 0 {
+            self.bookings.lose();
             let lost = self.clients.iter_mut().filter_map(Client::lose);
             self.stories.extend(lost);
         }
@@ -373,6 +418,8 @@ impl World {
             }
             self.settle();
         }
+        self.bookings.look(&self.nodes[0].events, self.moment);
+        self.stories.extend(self.bookings.stories());
         let open = self.clients.iter_mut().filter_map(Client::hang_up);
         self.stories.extend(open);
     }

@@ -170,6 +170,12 @@ fn a_refusal_comes_with_what_there_is_to_know() {
         (Refusal::CustomerExists(ADA), 1, ":42|", "$8|customer|:42|"),
         (Refusal::Full { limit: 8 }, 1, ":8|", "$5|limit|:8|"),
         (
+            Refusal::SummaryTooLong { limit: 7 },
+            1,
+            ":7|",
+            "$5|limit|:7|",
+        ),
+        (
             Refusal::HoldTooLong { limit_ms: 5 },
             1,
             ":5|",

@@ -1,0 +1,132 @@
+//! The commands, decided from what a transaction knows.
+//!
+//! A decision first reads everything that it takes, and stops where something is not known; only then
+//! does it change anything. So it can begin again.
+
+mod due;
+mod holding;
+mod layout;
+mod placing;
+mod target;
+
+use turnstile_rooms::{Command, Done, Refusal, Wish, limits};
+use turnstile_types::{Name, Position, Principal, Timestamp};
+
+use crate::{
+    known::{Found, Halt, Known},
+    tables::{Booking, Hold, HoldState, Property},
+};
+
+pub(crate) use self::{
+    due::clean_up,
+    target::{Target, target},
+};
+
+/// The type of rooms in an open property that nobody added.
+const OPEN_TYPE: &str = "open";
+
+/// Who asks, and the position that the command has when it is decided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub(crate) principal: Principal,
+    pub(crate) position: Position,
+}
+
+/// What a reference names.
+#[derive(Clone, Debug)]
+enum Entry {
+    Booking(Booking),
+    Hold(Hold),
+}
+
+pub(crate) fn decide(known: &mut Known, asked: &Asked, command: &Command<'_>) -> Found<Done> {
+    match *command {
+        Command::AddProperty { property, open } => layout::add_property(known, property, open),
+        Command::AddRoom {
+            property,
+            room,
+            room_type,
+        } => layout::add_room(known, (property, room), room_type),
+        Command::WithdrawRoom { property, room } => layout::withdraw(known, (property, room)),
+        Command::StopSell {
+            property,
+            room,
+            stay,
+            stopped,
+        } => layout::stop_sell(known, (property, room), stay, stopped),
+        Command::Book {
+            property,
+            wish,
+            stay,
+            guest,
+            id,
+        } => {
+            let guest = (guest.as_str(), id);
+            placing::book(known, asked, (property, &wish, stay), guest)
+        }
+        Command::Hold {
+            property,
+            wish,
+            stay,
+            ttl_ms,
+        } => placing::hold(known, asked, (property, &wish, stay), ttl_ms),
+        Command::Extend { hold, ttl_ms } => holding::extend(known, asked, hold, ttl_ms),
+        Command::Confirm { hold, guest, id } => {
+            holding::confirm(known, asked, hold, (guest.as_str(), id))
+        }
+        Command::Release { hold } => holding::release(known, asked, hold),
+        Command::Cancel { booking, id } => holding::cancel(known, asked, booking, id),
+    }
+}
+
+/// The property, when it is there and so is what the wish names.
+pub(crate) fn existing(known: &mut Known, name: Name, wish: &Wish) -> Found<(Name, Property)> {
+    let property = known.property(&name)?.ok_or(Refusal::UnknownProperty)?;
+    match wish {
+        Wish::Any => {}
+        Wish::Room(room) => match known.room(&(name, *room))? {
+            Some(room) if room.withdrawn => return Err(Refusal::UnknownRoom.into()),
+            None if !property.open => return Err(Refusal::UnknownRoom.into()),
+            _ => {}
+        },
+        Wish::Type(room_type) => {
+            let is_open_type = property.open && &**room_type == OPEN_TYPE;
+            if !is_open_type && !known.has_type(&name, room_type)? {
+                return Err(Refusal::UnknownType.into());
+            }
+        }
+    }
+    Ok((name, property))
+}
+
+fn refuse_ttl(ttl_ms: u32) -> Found<()> {
+    let ttl_ms_max = limits::HOLD_TTL_MS_MAX;
+    if (1..=ttl_ms_max).contains(&ttl_ms) {
+        return Ok(());
+    }
+    Err(Refusal::HoldTooLong { ttl_ms_max }.into())
+}
+
+/// What a reference names, when it has not ended.
+fn look_up(known: &mut Known, reference: u64) -> Found<Entry> {
+    let (booking, hold) = (known.booking(reference)?, known.hold(reference)?);
+    if let Some(booking) = booking {
+        return match booking.cancelled {
+            true => Err(Refusal::Ended.into()),
+            false => Ok(Entry::Booking(booking)),
+        };
+    }
+    let hold = hold.ok_or(Refusal::NotFound)?;
+    if is_forgotten(&hold, known.now) {
+        return Err(Halt::Refused(Refusal::Ended));
+    }
+    Ok(Entry::Hold(hold))
+}
+
+/// Whether nothing can be done with a hold any more.
+pub(crate) fn is_forgotten(hold: &Hold, now: Timestamp) -> bool {
+    match hold.state {
+        HoldState::Held | HoldState::Expired => hold.until.plus_ms(limits::LATE_CONFIRM_MS) <= now,
+        HoldState::Confirmed | HoldState::Released | HoldState::Forgotten => true,
+    }
+}

@@ -1,0 +1,152 @@
+//! What is done with holds and bookings by their references.
+
+use turnstile_rooms::{Done, GuestId, Reference, Refusal, limits};
+use turnstile_types::Timestamp;
+
+use super::{Asked, Entry, due, look_up, refuse_ttl};
+use crate::{
+    fields::number_of,
+    known::{Found, Known},
+    tables::{Booking, Hold, HoldState, Placed, Taken},
+};
+
+pub(super) fn extend(
+    known: &mut Known,
+    asked: &Asked,
+    reference: Reference,
+    ttl_ms: u32,
+) -> Found<Done> {
+    let number = number_of(reference);
+    let mut hold = open_hold(known, number)?;
+    refuse_ttl(ttl_ms)?;
+    let until = known.now.plus_ms(ttl_ms.into());
+    let until_max = hold.placed.since.plus_ms(limits::HOLD_TOTAL_MS_MAX);
+    if until > until_max {
+        return Err(Refusal::HoldCeiling { until_max }.into());
+    }
+    leave(known, &hold.placed, number, Some(hold.until));
+    take(known, &hold.placed, number, Some(until));
+    hold.until = until;
+    hold.position = asked.position;
+    known.holds.set(&number, hold);
+    Ok(Done::Extended { until })
+}
+
+pub(super) fn confirm(
+    known: &mut Known,
+    asked: &Asked,
+    reference: Reference,
+    (guest, id): (&str, GuestId),
+) -> Found<Done> {
+    let number = number_of(reference);
+    let mut hold = match look_up(known, number)? {
+        Entry::Hold(hold) => hold,
+        Entry::Booking(_) => return Err(Refusal::AlreadyConfirmed.into()),
+    };
+    let late = is_over(&hold, known.now);
+    if late {
+        let over = rooms_for_late(known, &hold)?;
+        for other in over {
+            due::expire(known, other, asked.position);
+        }
+    } else {
+        leave(known, &hold.placed, number, Some(hold.until));
+    }
+    take(known, &hold.placed, number, None);
+    let booking = Booking {
+        placed: hold.placed.clone(),
+        guest: guest.to_owned(),
+        id,
+        position: asked.position,
+        cancelled: false,
+    };
+    let room = hold.placed.room;
+    hold.state = HoldState::Confirmed;
+    hold.position = asked.position;
+    known.holds.set(&number, hold);
+    known.bookings.set(&number, booking);
+    known.count(|counters| {
+        counters.bookings += 1;
+        counters.booked_total += 1;
+    });
+    Ok(Done::Confirmed {
+        reference,
+        room,
+        late,
+    })
+}
+
+/// The holds that must be noted as over, this one among them, before it takes its nights again.
+fn rooms_for_late(known: &mut Known, hold: &Hold) -> Found<Vec<u64>> {
+    let key = (hold.placed.property, hold.placed.room);
+    let withdrawn = known.room(&key)?.is_none_or(|room| room.withdrawn);
+    let (stopped, taken) = known.in_the_way(&key, hold.placed.stay)?;
+    if withdrawn || stopped | taken != 0 {
+        return Err(Refusal::HoldExpired.into());
+    }
+    due::holders(known, &key, hold.placed.stay)
+}
+
+pub(super) fn release(known: &mut Known, asked: &Asked, reference: Reference) -> Found<Done> {
+    let number = number_of(reference);
+    let mut hold = open_hold(known, number)?;
+    leave(known, &hold.placed, number, Some(hold.until));
+    hold.state = HoldState::Released;
+    hold.position = asked.position;
+    known.holds.set(&number, hold);
+    Ok(Done::Released)
+}
+
+pub(super) fn cancel(
+    known: &mut Known,
+    asked: &Asked,
+    reference: Reference,
+    id: GuestId,
+) -> Found<Done> {
+    let number = number_of(reference);
+    let mut booking = match look_up(known, number)? {
+        Entry::Booking(booking) if booking.id != id => return Err(Refusal::WrongGuest.into()),
+        Entry::Booking(booking) => booking,
+        Entry::Hold(_) => return Err(Refusal::NotConfirmed.into()),
+    };
+    leave(known, &booking.placed, number, None);
+    let Placed { room, stay, .. } = booking.placed;
+    booking.cancelled = true;
+    booking.position = asked.position;
+    known.bookings.set(&number, booking);
+    known.count(|counters| {
+        counters.bookings -= 1;
+        counters.cancelled_total += 1;
+    });
+    Ok(Done::Cancelled { room, stay })
+}
+
+fn open_hold(known: &mut Known, number: u64) -> Found<Hold> {
+    match look_up(known, number)? {
+        Entry::Booking(_) => Err(Refusal::AlreadyConfirmed.into()),
+        Entry::Hold(hold) if is_over(&hold, known.now) => Err(Refusal::HoldExpired.into()),
+        Entry::Hold(hold) => Ok(hold),
+    }
+}
+
+fn is_over(hold: &Hold, now: Timestamp) -> bool {
+    hold.state != HoldState::Held || hold.until <= now
+}
+
+/// Takes nights that are free by now.
+pub(super) fn take(known: &mut Known, placed: &Placed, reference: u64, until: Option<Timestamp>) {
+    for night in placed.nights() {
+        let free = known.taken.get(&night).flatten().is_none();
+        assert!(free, "a night is left before it is taken");
+        known.taken.know(night, None);
+        known.taken.set(&night, Taken { reference, until });
+    }
+}
+
+/// Leaves nights. They need not have been read: what stands has all its nights.
+pub(super) fn leave(known: &mut Known, placed: &Placed, reference: u64, until: Option<Timestamp>) {
+    for night in placed.nights() {
+        known.taken.know(night, Some(Taken { reference, until }));
+        known.taken.remove(&night);
+    }
+}

@@ -1,0 +1,231 @@
+//! The tables' schema, in numbered steps.
+
+use std::fmt;
+
+use rustix::{
+    io::Errno,
+    rand::{GetRandomFlags, getrandom},
+};
+use turnstile_rooms::IdKey;
+
+use crate::{
+    address::{Address, Engine},
+    fault::Fault,
+    fields::{Fields, Strange},
+    session::Session,
+    sql::{Bytes, put},
+};
+
+/// The number of the newest step.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// How long to wait for another server that applies the steps.
+const LOCK_SECONDS: u32 = 30;
+
+/// The statements of each step, for tables in transactions and for tables in memory.
+const STEPS: [(u32, Engine, &str); 3] = [
+    (1, Engine::InnoDb, include_str!("../migrations/1-rooms.sql")),
+    (1, Engine::Memory, include_str!("../migrations/1-rooms.sql")),
+    (1, Engine::Memory, include_str!("../migrations/1-undo.sql")),
+];
+
+/// What is true of the database whatever its tables are: it outlives tables in memory.
+const CREATE_HEAD: &str = "\
+CREATE TABLE IF NOT EXISTS turnstile (
+  id          TINYINT UNSIGNED NOT NULL,
+  version     INT UNSIGNED NOT NULL COMMENT 'of the schema',
+  engine      VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  secret      BINARY(16) NOT NULL COMMENT 'seals the id numbers of guests: keep it to yourself',
+  incarnation INT UNSIGNED NOT NULL COMMENT 'how often tables in memory began anew',
+  PRIMARY KEY (id)
+) ENGINE=InnoDB COMMENT='one row: the schema';
+";
+
+/// Why a database cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenError {
+    /// It cannot be reached, or does not let us in.
+    Unavailable { reason: String },
+    /// Its schema is of a newer version of this program.
+    Newer { found: u32, known: u32 },
+    /// Its tables have another engine than the address says.
+    OtherEngine { found: String, asked: Engine },
+    /// Its tables are not what they should be, or cannot be made.
+    Broken { reason: String },
+    /// The operating system gives no random bytes.
+    NoRandomness(Errno),
+}
+
+/// What the head of the schema says.
+struct Head {
+    version: u32,
+    engine: String,
+    secret: [u8; 16],
+}
+
+/// Brings the schema up to date, and returns the secret under which id numbers are sealed.
+pub(crate) async fn prepare(session: &mut Session, address: &Address) -> Result<IdKey, OpenError> {
+    let lock =
+        format!("SELECT GET_LOCK(CONCAT('turnstile.schema.', MD5(DATABASE())), {LOCK_SECONDS});");
+    let answers = session.ask(&lock).await?;
+    let row = answers.first().and_then(|rows| rows.first());
+    let locked = row.map(|row| Fields::of(row).number_or_zero::<u32>("lock"));
+    if locked.transpose().map_err(Fault::from)? != Some(1) {
+        return Err(OpenError::Unavailable {
+            reason: "another server is changing the schema".into(),
+        });
+    }
+    let prepared = bring_up_to_date(session, address.engine()).await;
+    session.ask("DO RELEASE_ALL_LOCKS();").await?;
+    prepared
+}
+
+async fn bring_up_to_date(session: &mut Session, engine: Engine) -> Result<IdKey, OpenError> {
+    let head = match read_head(session).await? {
+        Some(head) => head,
+        None => {
+            create_head(session, engine).await?;
+            let head = read_head(session).await?;
+            head.ok_or_else(|| OpenError::Broken {
+                reason: "the table turnstile has no row".into(),
+            })?
+        }
+    };
+    if head.version > SCHEMA {
+        return Err(OpenError::Newer {
+            found: head.version,
+            known: SCHEMA,
+        });
+    }
+    if Engine::of_word(&head.engine) != Some(engine) {
+        return Err(OpenError::OtherEngine {
+            found: head.engine,
+            asked: engine,
+        });
+    }
+    for (step, of, statements) in STEPS {
+        if step > head.version && of == engine {
+            let statements = statements.replace("{ENGINE}", engine.word());
+            session.ask(&statements).await?;
+        }
+    }
+    if head.version == 0 && engine == Engine::InnoDb {
+        let first = Session::first_counters(1);
+        let first = first.replace("INSERT INTO", "INSERT IGNORE INTO");
+        session.ask(&first).await?;
+    }
+    if head.version < SCHEMA {
+        let done = format!("UPDATE turnstile SET version={SCHEMA} WHERE id=1;");
+        session.ask(&done).await?;
+    }
+    Ok(IdKey::new(head.secret))
+}
+
+async fn read_head(session: &mut Session) -> Result<Option<Head>, OpenError> {
+    let exists = session.ask("SHOW TABLES LIKE 'turnstile';").await?;
+    if exists.first().is_none_or(Vec::is_empty) {
+        return Ok(None);
+    }
+    let sql = "SELECT version, engine, secret FROM turnstile WHERE id=1;";
+    let answers = session.ask(sql).await?;
+    let Some(row) = answers.first().and_then(|rows| rows.first()) else {
+        return Ok(None);
+    };
+    let mut fields = Fields::of(row);
+    let mut read = || {
+        Ok(Head {
+            version: fields.number("version")?,
+            engine: fields.text("engine")?.to_owned(),
+            secret: fields
+                .bytes("secret")?
+                .try_into()
+                .map_err(|_length| Strange { field: "secret" })?,
+        })
+    };
+    let head: Result<Head, Strange> = read();
+    Ok(Some(head.map_err(Fault::from)?))
+}
+
+async fn create_head(session: &mut Session, engine: Engine) -> Result<(), OpenError> {
+    let secret: [u8; 16] = random().map_err(OpenError::NoRandomness)?;
+    let mut sql = CREATE_HEAD.to_owned();
+    put!(
+        sql,
+        "INSERT IGNORE INTO turnstile (id, version, engine, secret, incarnation) \
+         VALUES (1, 0, '{}', {}, 0);",
+        engine.word(),
+        Bytes(&secret)
+    );
+    session.ask(&sql).await?;
+    Ok(())
+}
+
+/// Some bytes that nobody can guess.
+pub(crate) fn random<const COUNT: usize>() -> Result<[u8; COUNT], Errno> {
+    let mut bytes = [0; COUNT];
+    let filled = getrandom(&mut bytes, GetRandomFlags::empty())?;
+    assert_eq!(filled, COUNT, "the kernel fills up to 256 bytes at once");
+    Ok(bytes)
+}
+
+/// Begins anew in tables in memory that the database's end has emptied. Their references have a
+/// generation of their own, so that what was given before names nothing.
+pub(crate) async fn begin_anew(session: &mut Session) -> Result<(), Fault> {
+    let sql = "UPDATE turnstile SET incarnation=incarnation+1 WHERE id=1;\n\
+               SELECT incarnation FROM turnstile WHERE id=1;\n";
+    let answers = session.ask(sql).await?;
+    let row = answers.first().and_then(|rows| rows.first());
+    let row = row.ok_or_else(|| Fault::Broken("the table turnstile has no row".into()))?;
+    let incarnation: u64 = Fields::of(row).number("incarnation")?;
+    let mut sql = String::new();
+    for table in [
+        "properties",
+        "rooms",
+        "bookings",
+        "holds",
+        "nights",
+        "stops",
+        "idempotency_keys",
+        "counters",
+        "writers",
+        "undo_parts",
+        "undo_head",
+    ] {
+        put!(sql, "TRUNCATE TABLE {table};\n");
+    }
+    sql.push_str("INSERT INTO undo_head (id, parts) VALUES (1, 0);\n");
+    let generation = incarnation.saturating_sub(1);
+    sql.push_str(&Session::first_counters(generation << 32 | 1));
+    session.ask(&sql).await.map(drop)
+}
+
+impl From<Fault> for OpenError {
+    fn from(fault: Fault) -> Self {
+        let reason = fault.reason().to_owned();
+        match fault {
+            Fault::Broken(_) => Self::Broken { reason },
+            _ => Self::Unavailable { reason },
+        }
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable { reason } => write!(f, "the database cannot be used: {reason}"),
+            Self::Newer { found, known } => write!(
+                f,
+                "the database has the schema {found} of a newer version; this one knows up to {known}"
+            ),
+            Self::OtherEngine { found, asked } => write!(
+                f,
+                "the tables are engine={found}, and the address says engine={}",
+                asked.word()
+            ),
+            Self::Broken { reason } => write!(f, "the database's tables are not ours: {reason}"),
+            Self::NoRandomness(cause) => write!(f, "no random bytes: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}

@@ -1,0 +1,289 @@
+//! One connection, and how it takes its turn.
+
+use std::time::Duration;
+
+use mysql_async::{Conn, OptsBuilder, Row, prelude::Queryable};
+use tokio::time::timeout;
+use turnstile_types::{Position, Timestamp};
+
+use crate::{
+    address::{Address, Engine},
+    fault::Fault,
+    fields::Fields,
+    known::{COUNTERS, Known},
+    rows::Rows,
+    schema,
+    sql::{put, put_list},
+    tables::Counters,
+    wants::{Question, Wants, put_select},
+};
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(3);
+
+/// How long an answer may take: a batch takes milliseconds, a lock wait seconds.
+const ANSWER: Duration = Duration::from_secs(20);
+
+/// How long to wait for the turn of others.
+const LOCK_SECONDS: u32 = 3;
+
+/// After so long without a word the database ends a connection, and with it a turn that was cut off.
+const IDLE_SECONDS: u32 = 20;
+
+/// What a table in memory may hold, where the database is not told otherwise: its own default of
+/// 16 MiB is full after some thousand bookings.
+const MEMORY_TABLE_BYTES: u64 = 4 << 30;
+
+/// Bytes of undo statements in one row.
+const UNDO_PART_BYTES: usize = 8_000;
+
+/// The lock of those who decide where tables have none of their own.
+const TURN_LOCK: &str = "CONCAT('turnstile.', MD5(DATABASE()))";
+
+/// What a turn is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Decide,
+    Read,
+}
+
+/// One connection.
+///
+/// Whoever decides takes a turn: with InnoDB by a lock on the row of counters, in a transaction; with
+/// tables in memory by a named lock. Such tables cannot roll back, so a batch first writes down the
+/// statements that would undo it, and then that these count; whoever has the next turn runs them where
+/// the batch did not come to say that it is whole. The price is one order for all commands of a database,
+/// whatever they are about; finer locks would allow more transactions at once, but many commands in
+/// one cost less than many transactions do.
+#[derive(Debug)]
+pub(crate) struct Session {
+    conn: Conn,
+    engine: Engine,
+}
+
+impl Session {
+    pub(crate) async fn open(address: &Address) -> Result<Self, Fault> {
+        let mut setup = vec![
+            "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ".to_owned(),
+            format!(
+                "SET SESSION sql_mode='STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', \
+                 innodb_lock_wait_timeout={LOCK_SECONDS}, lock_wait_timeout={LOCK_SECONDS}, \
+                 wait_timeout={IDLE_SECONDS}"
+            ),
+        ];
+        if address.engine == Engine::Memory {
+            setup.push(format!(
+                "SET SESSION max_heap_table_size={MEMORY_TABLE_BYTES}"
+            ));
+        }
+        let opts = OptsBuilder::from_opts(address.opts.clone())
+            .init(setup)
+            .tcp_nodelay(true);
+        let connected = timeout(CONNECT, Conn::new(opts)).await;
+        let conn = connected.map_err(|_elapsed| Fault::timed_out("connecting"))??;
+        Ok(Self {
+            conn,
+            engine: address.engine,
+        })
+    }
+
+    /// Sends statements in one go, and returns the rows of each that has a result.
+    pub(crate) async fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
+        let asked = timeout(ANSWER, collect(&mut self.conn, sql)).await;
+        asked.map_err(|_elapsed| Fault::timed_out("an answer"))?
+    }
+
+    /// Takes a turn, and reads what is wanted.
+    pub(crate) async fn begin(
+        &mut self,
+        turn: Turn,
+        now: Timestamp,
+        wants: Wants,
+    ) -> Result<Known, Fault> {
+        let mut known = Known::new(now);
+        let mut sql = String::new();
+        let mut asked = vec![Question::Counters];
+        asked.extend(wants.ask(now, &mut sql));
+        known.wanted = wants;
+        let answers = self.take_turn(turn, &sql).await?;
+        known.learn(asked, &answers)?;
+        Ok(known)
+    }
+
+    /// Reads what a decision missed.
+    pub(crate) async fn learn(&mut self, known: &mut Known) -> Result<(), Fault> {
+        let mut sql = String::new();
+        let asked = known.wanted.ask(known.now, &mut sql);
+        assert!(!asked.is_empty(), "what is unknown is wanted");
+        let answers = self.ask(&sql).await?;
+        Ok(known.learn(asked, &answers)?)
+    }
+
+    /// Reads in a turn of its own, in one go.
+    pub(crate) async fn read(&mut self, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
+        let sql = format!("{sql}{}", self.end());
+        let mut answers = self.take_turn(Turn::Read, &sql).await?;
+        answers.remove(0);
+        Ok(answers)
+    }
+
+    /// Reads the rest in a turn, and ends it.
+    pub(crate) async fn finish(&mut self, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
+        let sql = format!("{sql}{}", self.end());
+        self.ask(&sql).await
+    }
+
+    /// Ends a turn that changed nothing.
+    pub(crate) async fn leave(&mut self) -> Result<(), Fault> {
+        let end = self.end();
+        self.ask(end).await.map(drop)
+    }
+
+    /// Writes what a turn changed, and ends it. On an error nobody knows whether it did.
+    pub(crate) async fn commit(&mut self, known: &Known) -> Result<(), Fault> {
+        let mut sql = String::new();
+        if self.engine == Engine::Memory {
+            let mut undo = String::new();
+            known.put_undo(&mut undo);
+            put_undo_parts(&mut sql, &undo);
+        }
+        known.put_writes(&mut sql);
+        if self.engine == Engine::Memory {
+            sql.push_str(WHOLE);
+        }
+        sql.push_str(self.end());
+        self.ask(&sql).await.map(drop)
+    }
+
+    fn end(&self) -> &'static str {
+        match self.engine {
+            Engine::InnoDb => "COMMIT;\n",
+            Engine::Memory => "DO RELEASE_ALL_LOCKS();\n",
+        }
+    }
+
+    /// Begins a turn with some statements; the counters are the first answer.
+    async fn take_turn(&mut self, turn: Turn, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
+        let sql = format!("{}{sql}", self.beginning(turn));
+        let mut answers = self.ask(&sql).await?;
+        if self.engine == Engine::Memory {
+            let lock = answers.remove(0);
+            if first_number(&lock)? != Some(1) {
+                return Err(Fault::Contended("the turn of others took too long".into()));
+            }
+            let undo = first_number(&answers.remove(0))?;
+            let is_empty = answers.first().is_none_or(Vec::is_empty);
+            if undo != Some(0) || is_empty {
+                self.mend(undo, is_empty).await?;
+                answers = self.ask(&sql).await?;
+                answers.drain(..2);
+            }
+        }
+        if answers.first().is_none_or(Vec::is_empty) {
+            return Err(Fault::Broken("the table counters has no row".into()));
+        }
+        Ok(answers)
+    }
+
+    fn beginning(&self, turn: Turn) -> String {
+        let mut sql = match (self.engine, turn) {
+            (Engine::InnoDb, Turn::Decide) => "START TRANSACTION;\n".to_owned(),
+            (Engine::InnoDb, Turn::Read) => {
+                "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;\n".to_owned()
+            }
+            (Engine::Memory, _) => format!(
+                "SELECT GET_LOCK({TURN_LOCK}, {LOCK_SECONDS});\nSELECT parts FROM undo_head;\n"
+            ),
+        };
+        put_select::<Counters>(&mut sql);
+        put!(sql, "WHERE id={COUNTERS}");
+        if (self.engine, turn) == (Engine::InnoDb, Turn::Decide) {
+            sql.push_str(" FOR UPDATE");
+        }
+        sql.push_str(";\n");
+        sql
+    }
+
+    /// Brings tables in memory to where a turn may begin: takes back a batch that was cut off, or
+    /// begins anew when the database has, with references that were never given.
+    async fn mend(&mut self, undo: Option<u64>, is_empty: bool) -> Result<(), Fault> {
+        let lock = self
+            .ask(&format!("SELECT GET_LOCK({TURN_LOCK}, {LOCK_SECONDS});"))
+            .await?;
+        if lock
+            .first()
+            .map(|rows| first_number(rows))
+            .transpose()?
+            .flatten()
+            != Some(1)
+        {
+            return Err(Fault::Contended("the turn of others took too long".into()));
+        }
+        if let Some(parts) = undo.filter(|&parts| parts > 0) {
+            let sql = format!("SELECT sql_text FROM undo_parts WHERE part<={parts} ORDER BY part;");
+            let found = self.ask(&sql).await?;
+            let mut undo = String::new();
+            for row in found.iter().flatten() {
+                undo.push_str(Fields::of(row).text("sql_text")?);
+            }
+            undo.push_str(WHOLE);
+            self.ask(&undo).await?;
+        } else if is_empty {
+            schema::begin_anew(self).await?;
+        } else if undo.is_none() {
+            return Err(Fault::Broken("the table undo_head has no row".into()));
+        }
+        self.leave().await
+    }
+
+    /// The row with which counters begin.
+    pub(crate) fn first_counters(next_reference: u64) -> String {
+        let mut counters = Rows::default();
+        counters.know(COUNTERS, None);
+        let first = Counters {
+            position: Position(0),
+            next_reference,
+            ..Counters::default()
+        };
+        counters.set(&COUNTERS, first);
+        let mut sql = String::new();
+        counters.put_writes(&mut sql);
+        sql
+    }
+}
+
+/// Says that a batch in memory is whole: what was kept to undo it does not count any more.
+const WHOLE: &str = "UPDATE undo_head SET parts=0;\nDELETE FROM undo_parts;\n";
+
+/// Writes down how to undo what follows, and then that it counts.
+fn put_undo_parts(sql: &mut String, undo: &str) {
+    let parts: Vec<&[u8]> = undo.as_bytes().chunks(UNDO_PART_BYTES).collect();
+    sql.push_str("REPLACE INTO undo_parts (part, sql_text) VALUES ");
+    put_list(sql, ",", parts.iter().enumerate(), |sql, (number, part)| {
+        let text = str::from_utf8(part).expect("statements are ASCII");
+        put!(sql, "({},'{}')", number + 1, text.replace('\'', "''"));
+    });
+    put!(sql, ";\nUPDATE undo_head SET parts={};\n", parts.len());
+}
+
+async fn collect(conn: &mut Conn, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
+    let mut result = conn.query_iter(sql).await?;
+    let mut answers = Vec::new();
+    loop {
+        let has_rows = !result.columns_ref().is_empty();
+        let rows = result.collect::<Row>().await?;
+        if has_rows {
+            answers.push(rows);
+        }
+        if result.is_empty() {
+            return Ok(answers);
+        }
+    }
+}
+
+fn first_number(rows: &[Row]) -> Result<Option<u64>, Fault> {
+    let first = rows
+        .first()
+        .map(|row| Fields::of(row).number_or_zero("number"));
+    Ok(first.transpose()?)
+}

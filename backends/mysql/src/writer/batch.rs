@@ -1,0 +1,192 @@
+//! One batch, from its turn to its end.
+
+use turnstile_contract::{Failure, Request};
+use turnstile_rooms::{Outcome, Rooms};
+use turnstile_sequencer::KEY_MS;
+use turnstile_types::{Machine, Timestamp};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::{Reply, Result, Writer};
+use crate::{
+    decide::{Asked, decide},
+    fault::Fault,
+    known::{Halt, Known},
+    plan::plan,
+    rows::{Record, Rows},
+    session::{Session, Turn},
+    sql::{Values, put},
+    tables::{First, Writer as Row},
+};
+
+/// Where a batch was cut off.
+#[derive(Debug)]
+pub(super) enum Cut {
+    /// Nothing was written.
+    Before(Fault),
+    /// When it was to be committed; these are its replies, if it was.
+    InDoubt(Fault, Vec<Result<Reply>>),
+}
+
+impl Writer {
+    /// Decides and commits a batch once.
+    pub(super) async fn attempt(
+        &mut self,
+        now: Timestamp,
+        requests: &[&Request],
+    ) -> Result<Vec<Result<Reply>>, Cut> {
+        let wants = plan(requests.iter().copied(), self.stops);
+        let decided = self.try_to_decide(now, requests, wants).await;
+        let (mut known, replies, changed) = decided.map_err(|fault| {
+            self.session = None;
+            Cut::Before(fault)
+        })?;
+        self.stops = known.counters().stops > 0;
+        let session = self.session.as_mut().expect("it has decided just now");
+        if !changed {
+            let left = session.leave().await;
+            return match left {
+                Ok(()) => Ok(replies),
+                Err(fault) => {
+                    self.session = None;
+                    Err(Cut::Before(fault))
+                }
+            };
+        }
+        self.batch += 1;
+        let row = Row {
+            batch: self.batch,
+            since: now,
+        };
+        known.writers.know(self.name, self.row.clone());
+        known.writers.set(&self.name, row.clone());
+        self.tally.round_trips.add(1);
+        match session.commit(&known).await {
+            Ok(()) => {
+                self.row = Some(row);
+                self.committed(requests.len());
+                Ok(replies)
+            }
+            Err(fault) => {
+                self.session = None;
+                Err(Cut::InDoubt(fault, replies))
+            }
+        }
+    }
+
+    /// Takes a turn and decides; says whether that changed anything.
+    async fn try_to_decide(
+        &mut self,
+        now: Timestamp,
+        requests: &[&Request],
+        wants: crate::wants::Wants,
+    ) -> Result<(Known, Vec<Result<Reply>>, bool), Fault> {
+        let session = self.session().await?;
+        let mut trips = 1;
+        let mut known = session.begin(Turn::Decide, now, wants).await?;
+        let before = known.counters().position;
+        let mut replies = Vec::with_capacity(requests.len());
+        for request in requests {
+            replies.push(reply(session, &mut known, request, &mut trips).await?);
+        }
+        self.tally.round_trips.add(trips);
+        let changed = known.counters().position != before;
+        Ok((known, replies, changed))
+    }
+
+    /// The last batch that this writer committed, as the database says; whoever wrote it has ended by
+    /// then.
+    pub(super) async fn last_batch(&mut self, now: Timestamp) -> Result<Option<u64>, Fault> {
+        let name = self.name;
+        let session = self.session().await?;
+        session.begin(Turn::Decide, now, Default::default()).await?;
+        let mut sql = String::new();
+        put!(
+            sql,
+            "SELECT {} FROM {} WHERE ",
+            Row::COLUMNS.join(","),
+            Row::TABLE
+        );
+        Row::put_key(&name, &mut Values::condition(&mut sql, Row::COLUMNS));
+        sql.push_str(";\n");
+        let answers = session.ask(&sql).await?;
+        session.leave().await?;
+        let mut rows = Rows::<Row>::default();
+        for row in answers.iter().flatten() {
+            let (name, row) = Row::read(&mut crate::fields::Fields::of(row))?;
+            rows.know(name, Some(row));
+        }
+        self.row = rows.get(&name).flatten().cloned();
+        Ok(self.row.as_ref().map(|row| row.batch))
+    }
+}
+
+/// Decides one command, or finds its first answer.
+async fn reply(
+    session: &mut Session,
+    known: &mut Known,
+    request: &Request,
+    trips: &mut u64,
+) -> Result<Result<Reply>, Fault> {
+    let content = xxh3_128(request.bytes());
+    let key = request.key().map(|key| (request.principal, key.to_owned()));
+    let first = key.as_ref().and_then(|key| known.keys.get(key).flatten());
+    if let Some(first) = first.filter(|first| known.now.ms_since(first.since) < KEY_MS) {
+        return Ok(first_answer(first, content));
+    }
+    let command = match request.command::<Rooms>() {
+        Ok(command) => command,
+        Err(malformed) => {
+            let reason = format!("a command with a wrong {}", malformed.field);
+            return Ok(Err(Failure::Broken { reason }));
+        }
+    };
+    let position = known.counters().position.next();
+    let asked = Asked {
+        principal: request.principal,
+        position,
+    };
+    let outcome = loop {
+        match decide(known, &asked, &command) {
+            Ok(done) => break Outcome::Done(done),
+            Err(Halt::Refused(refusal)) => break Outcome::Refused(refusal),
+            Err(Halt::Unknown) => {
+                session.learn(known).await?;
+                *trips += 1;
+            }
+        }
+    };
+    known.count(|counters| counters.position = position);
+    if let Some(key) = key {
+        let mut bytes = Vec::new();
+        Rooms::encode_outcome(&outcome, &mut bytes);
+        let first = First {
+            content,
+            position,
+            outcome: bytes,
+            since: known.now,
+        };
+        known.keys.set(&key, first);
+    }
+    Ok(Ok(Reply {
+        position,
+        replayed: false,
+        outcome,
+    }))
+}
+
+/// What is answered to a command whose key is known.
+fn first_answer(first: &First, content: u128) -> Result<Reply> {
+    let position = first.position;
+    if first.content != content {
+        return Err(Failure::KeyReused { first: position });
+    }
+    let outcome = Rooms::decode_outcome(&first.outcome);
+    let outcome = outcome.map_err(|malformed| Failure::Broken {
+        reason: format!("the outcome under a key has a wrong {}", malformed.field),
+    })?;
+    Ok(Reply {
+        position,
+        replayed: true,
+        outcome,
+    })
+}

@@ -1,0 +1,29 @@
+//! The suite of the contract, with tables of both engines.
+
+use tokio::runtime::Builder;
+use turnstile_contract::conformance::{
+    check_crowds, check_histories, check_keys_in_a_crowd, check_keys_of_failures,
+};
+
+use crate::stand::Maria;
+
+fn check(engine: &'static str) -> Result<(), String> {
+    let stand = Maria::start(engine);
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        check_keys_of_failures(&stand).await?;
+        check_keys_in_a_crowd(&stand, 20).await?;
+        check_histories(&stand, 0..20, 120).await?;
+        check_crowds(&stand, 0..8).await
+    })
+}
+
+#[test]
+fn tables_in_transactions_do_as_the_machine_does() {
+    check("innodb").unwrap_or_else(|difference| panic!("{difference}"));
+}
+
+#[test]
+fn tables_in_memory_do_as_the_machine_does() {
+    check("memory").unwrap_or_else(|difference| panic!("{difference}"));
+}

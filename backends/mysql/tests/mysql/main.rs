@@ -1,0 +1,4 @@
+//! The back end on real servers.
+
+mod conformance;
+mod stand;

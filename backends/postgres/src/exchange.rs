@@ -1,0 +1,97 @@
+//! The exchange in tables: matching is done by functions of the database, so that a batch of
+//! commands is one round trip.
+
+mod call;
+mod decided;
+mod questions;
+mod views;
+
+use tokio_postgres::Row;
+use turnstile_contract::{Failure, Future, Reply, Request};
+use turnstile_exchange::{Answer, Exchange, Query};
+use turnstile_types::{Position, Principal, Timestamp};
+
+use crate::{
+    connection::Connection,
+    kept::{Decided, Kept},
+    migrations::Migration,
+    trouble::Trouble,
+};
+
+macro_rules! migration {
+    ($number:literal, $file:literal) => {
+        Migration {
+            number: $number,
+            sql: include_str!(concat!("../migrations/exchange/", $file)),
+        }
+    };
+}
+
+const EXECUTE: &str =
+    "SELECT decided, replayed, outcome FROM exchange.execute($1, $2::text::jsonb)";
+
+/// Orders that one transaction expires when nobody asks for them.
+const SWEPT_AT_ONCE: i32 = 1_000;
+
+impl Kept for Exchange {
+    const SCHEMA: &'static str = "exchange";
+
+    const MIGRATIONS: &'static [Migration] = &[
+        migration!(1, "0001_tables.sql"),
+        migration!(2, "0002_locks.sql"),
+        migration!(3, "0003_matching.sql"),
+        migration!(4, "0004_orders.sql"),
+        migration!(5, "0005_rules.sql"),
+        migration!(6, "0006_execute.sql"),
+        migration!(7, "0007_queries.sql"),
+    ];
+
+    fn decide<'a>(
+        connection: &'a mut Connection,
+        now: Timestamp,
+        requests: &'a [&'a Request],
+    ) -> Future<'a, Result<Decided<Self>, Trouble>> {
+        Box::pin(async move {
+            let batch = call::batch(requests.iter().copied());
+            let batch = batch.map_err(|malformed| Trouble::Broken(malformed.to_string()))?;
+            let rows = connection.rows(EXECUTE, &[&millis(now), &batch]).await?;
+            Ok(rows.iter().map(reply).collect())
+        })
+    }
+
+    fn answer<'a>(
+        connection: &'a mut Connection,
+        now: Timestamp,
+        _principal: &'a Principal,
+        query: &'a Query,
+    ) -> Future<'a, Result<Answer, Trouble>> {
+        Box::pin(questions::ask(connection, now, query))
+    }
+
+    fn tidy(connection: &mut Connection, now: Timestamp) -> Future<'_, Result<bool, Trouble>> {
+        Box::pin(async move {
+            let sql = "SELECT exchange.sweep($1, $2)";
+            let row = connection.row(sql, &[&millis(now), &SWEPT_AT_ONCE]).await?;
+            Ok(row.get(0))
+        })
+    }
+}
+
+/// An instant as the database has it. The last one that it knows is far beyond all others.
+fn millis(at: Timestamp) -> i64 {
+    i64::try_from(at.0).unwrap_or(i64::MAX)
+}
+
+/// What became of a command.
+fn reply(row: &Row) -> Result<Reply<Exchange>, Failure> {
+    let broken = |reason| Failure::Broken { reason };
+    let decided = u64::try_from(row.get::<_, i64>(0));
+    let position = Position(decided.map_err(|_negative| broken("a negative position".to_owned()))?);
+    let outcome: Option<&str> = row.get(2);
+    let outcome = outcome.ok_or(Failure::KeyReused { first: position })?;
+    Ok(Reply::<Exchange> {
+        position,
+        replayed: row.get(1),
+        outcome: decided::outcome(outcome).map_err(broken)?,
+    })
+}

@@ -1,0 +1,133 @@
+//! What has an end however much there is.
+
+use turnstile_travel::{
+    Answer, Bill, BillLine, Body, Command, CustomerId, Desk, Desks, Done, EventKind, Finding,
+    Outcome, Parcel, Query, Refusal, Report, Roles, Say, Settings, Stage, Step, Xid, limits,
+};
+use turnstile_types::{Machine, Principal, Timestamp};
+
+use crate::scenery::{Office, add, item, query, within};
+
+/// A middleware whose desk of customers says what it is told to.
+struct Middleware {
+    office: Office,
+    reports: u64,
+}
+
+impl Middleware {
+    fn new() -> Self {
+        let mut office = Office::new();
+        let roles = Roles {
+            coordinator: true,
+            desks: Desks::NONE,
+        };
+        office.apply(&Command::Configure(Settings {
+            roles,
+            ..Settings::FIRST
+        }));
+        let mut middleware = Self { office, reports: 0 };
+        middleware.hears(None);
+        middleware.office.start();
+        middleware
+    }
+
+    /// The desk reports something, or only greets.
+    fn hears(&mut self, report: Option<Report>) {
+        let peer_life = self.office.travel.greeting(Desk::Customers).life;
+        self.office.apply(&Command::Deliver(Parcel {
+            desk: Desk::Customers,
+            life: 1,
+            peer_life,
+            number: self.reports,
+            received: 0,
+            body: Body::Report(report),
+        }));
+    }
+
+    /// The desk answers with a part of a summary that has so many lines.
+    fn hears_bills(&mut self, lines: usize, more: bool) {
+        self.reports += 1;
+        let item = item("flight-1");
+        let line = BillLine {
+            item,
+            count: 1,
+            price: 0,
+        };
+        let bill = Bill {
+            customer: CustomerId(i32::try_from(self.reports).unwrap()),
+            lines: vec![line; lines - 1],
+        };
+        let finding = Finding::Bills {
+            bills: vec![bill],
+            more,
+        };
+        let report = Report {
+            xid: Xid(1),
+            say: Say::Found(finding),
+        };
+        self.hears(Some(report));
+    }
+
+    /// What a summary comes to that has so many lines in parts of a thousand, and then some.
+    fn sums_up(&mut self, more: usize) -> Vec<EventKind> {
+        self.office.events();
+        self.office.apply(&within(1, Step::Summary));
+        for _ in 1..limits::SUMMARY_LINES_MAX / 1_000 {
+            self.hears_bills(1_000, true);
+        }
+        self.hears_bills(1_000 + more, false);
+        let events = self.office.events().into_iter();
+        events.map(|event| event.kind).collect()
+    }
+}
+
+#[test]
+fn a_summary_of_more_lines_than_one_answer_has_is_refused_and_the_transaction_goes_on() {
+    let mut middleware = Middleware::new();
+    let outcome = |mut told: Vec<EventKind>| match told.pop() {
+        Some(EventKind::Answered { outcome, .. }) => outcome,
+        other => panic!("no answer: {other:?}"),
+    };
+    let limit = u32::try_from(limits::SUMMARY_LINES_MAX).unwrap();
+    let refused = Outcome::Refused(Refusal::SummaryTooLong { limit });
+    assert_eq!(outcome(middleware.sums_up(1)), refused);
+    let fits = outcome(middleware.sums_up(0));
+    assert!(matches!(fits, Outcome::Done(Done::Summary(_))), "refused");
+}
+
+/// The transactions of a stage that are listed.
+fn listed(office: &Office, stage: Stage) -> Vec<u64> {
+    let transactions = Query::Transactions {
+        after: Xid(0),
+        stage: Some(stage),
+        limit: 10,
+    };
+    let principal = Principal::local();
+    match office.travel.query(Timestamp(0), &principal, &transactions) {
+        Answer::Transactions(views) => views.iter().map(|view| view.xid.0).collect(),
+        other => panic!("another answer: {other:?}"),
+    }
+}
+
+#[test]
+fn who_waits_among_many_is_listed_until_it_waits_no_more() {
+    let mut office = Office::new();
+    office.committed([add("flight-1", 9, 100)]);
+    let writer = office.start();
+    office.within(writer, add("flight-1", 1, 0));
+    let idle: Vec<u64> = (0..3).map(|_| office.start()).collect();
+    let waiters = [office.start(), office.start()];
+    for waiter in waiters {
+        office.within(waiter, query("flight-1"));
+    }
+    assert_eq!(listed(&office, Stage::Waiting), waiters);
+    let active: Vec<u64> = [&[writer][..], &idle].concat();
+    assert_eq!(listed(&office, Stage::Active), active);
+    office.within(writer, Step::Commit);
+    assert_eq!(listed(&office, Stage::Waiting), [0_u64; 0]);
+    assert_eq!(
+        listed(&office, Stage::Active),
+        [&idle[..], &waiters].concat()
+    );
+    assert_eq!(listed(&office, Stage::Prepared), [0_u64; 0]);
+}

@@ -1,0 +1,144 @@
+//! Trips that are booked in one command, each as its customer saw it and as it was decided.
+
+use turnstile_travel::{Command, CustomerId, Done, Event, EventKind, Outcome, Step, Xid};
+use turnstile_types::Position;
+
+use super::clients::Story;
+use crate::scenery::trip;
+
+#[derive(Default)]
+pub(super) struct Bookings {
+    asked: Vec<Booking>,
+    /// How many of the coordinator's events have been looked through.
+    seen: usize,
+}
+
+struct Booking {
+    /// None: the coordinator was lost, and with it the answer.
+    position: Option<u64>,
+    customer: CustomerId,
+    items: Vec<&'static str>,
+    /// The moment at which it was decided, when all its locks were held; how many events there had
+    /// been by then; and its transaction.
+    decided: Option<(u64, usize, Xid)>,
+    told: Option<Outcome>,
+}
+
+impl Bookings {
+    /// Asks for a trip, at this position of the coordinator.
+    pub(super) fn ask(
+        &mut self,
+        customer: CustomerId,
+        items: Vec<&'static str>,
+        position: u64,
+    ) -> Command {
+        let trip = trip(&items);
+        self.asked.push(Booking {
+            position: Some(position),
+            customer,
+            items,
+            decided: None,
+            told: None,
+        });
+        Command::Book {
+            customer,
+            trip,
+            hold_ms: None,
+        }
+    }
+
+    fn at(&mut self, position: u64) -> Option<&mut Booking> {
+        let mut asked = self.asked.iter_mut();
+        asked.find(|booking| booking.position == Some(position))
+    }
+
+    /// The coordinator is lost; it gives its positions again.
+    pub(super) fn lose(&mut self) {
+        for booking in &mut self.asked {
+            booking.position = None;
+        }
+    }
+
+    pub(super) fn hear(&mut self, position: u64, outcome: &Outcome) {
+        if let Some(booking) = self.at(position) {
+            booking.told = Some(outcome.clone());
+        }
+    }
+
+    /// Whether whatever was asked for has been answered.
+    pub(super) fn are_told(&self) -> bool {
+        self.asked.iter().all(|booking| booking.told.is_some())
+    }
+
+    /// Looks which of them have been decided since the last look.
+    pub(super) fn look(&mut self, events: &[Event], moment: u64) {
+        let mut fresh = &events[self.seen..];
+        while let [first, rest @ ..] = fresh {
+            fresh = rest;
+            if let EventKind::Committed { xid } = first.kind
+                && let Some(ticket) = ticket(rest)
+            {
+                let booking = self.at(ticket.0).expect("somebody asked for it");
+                booking.decided = Some((moment, events.len() - rest.len(), xid));
+            }
+        }
+        self.seen = events.len();
+    }
+
+    /// Those that were decided, as transactions that were done step by step.
+    pub(super) fn stories(&mut self) -> Vec<Story> {
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.retain(|booking| {
+            let promised = matches!(booking.told, Some(Outcome::Done(_)));
+            assert!(
+                booking.decided.is_some() || !promised,
+                "told and not decided"
+            );
+            booking.decided.is_some()
+        });
+        asked.sort_by_key(|booking| booking.decided);
+        asked.into_iter().filter_map(Booking::story).collect()
+    }
+}
+
+impl Booking {
+    fn story(self) -> Option<Story> {
+        let (moment, _, xid) = self.decided?;
+        let step = Step::Reserve {
+            customer: self.customer,
+            trip: trip(&self.items),
+        };
+        let told = match self.told {
+            Some(Outcome::Done(Done::Booked { .. })) => Some(Outcome::Done(Done::Committed)),
+            other => other,
+        };
+        Some(Story {
+            xid,
+            steps: vec![(step, Outcome::Done(Done::Reserved))],
+            locked: Some(moment),
+            told,
+        })
+    }
+}
+
+/// Whose booking it is that is told first, if it is one: of whoever is answered in the same record with
+/// its locator, or else of the record itself.
+fn ticket(events: &[Event]) -> Option<Position> {
+    let [booked, rest @ ..] = events else {
+        return None;
+    };
+    let EventKind::Booked { locator: given } = booked.kind else {
+        return None;
+    };
+    let mut record = rest
+        .iter()
+        .take_while(|event| event.position == booked.position);
+    let answered = record.find_map(|event| match &event.kind {
+        EventKind::Answered {
+            ticket,
+            outcome: Outcome::Done(Done::Booked { locator, .. }),
+        } if *locator == given => Some(*ticket),
+        _ => None,
+    });
+    Some(answered.unwrap_or(booked.position))
+}

@@ -1,0 +1,195 @@
+//! Services whose state lies in a database: a thread beside the loop asks it, many commands at a time.
+
+mod carrier;
+pub(crate) mod opening;
+mod url;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+};
+
+use tokio::sync::{mpsc::Sender, oneshot};
+use turnstile_contract::{Backend, Facts, Failure, Reply, Request, Service};
+use turnstile_rooms::{Query, Rooms};
+use turnstile_types::{Position, Principal};
+
+pub use self::url::{DatabaseUrl, InvalidUrl};
+
+pub(crate) use self::carrier::{Opened, Opening, open};
+
+use crate::{
+    asked::{Answered, Executed},
+    gate::{BackendStatus, Gate},
+};
+
+/// The services that are not decided by the loop.
+#[derive(Debug, Default)]
+pub(crate) struct Remotes {
+    pub(crate) rooms: Option<Remote<Rooms>>,
+}
+
+/// A machine whose state may lie in a database.
+pub(crate) trait Housed: Service {
+    const NAME: &'static str;
+    /// What asks for its totals.
+    const TOTALS: Self::Query;
+
+    fn landed(landing: Landing<Self>) -> Landed;
+}
+
+impl Housed for Rooms {
+    const NAME: &'static str = "rooms";
+    const TOTALS: Query = Query::Totals;
+
+    fn landed(landing: Landing<Self>) -> Landed {
+        Landed::Rooms(landing)
+    }
+}
+
+/// Who asked: a client of a fast door, or somebody at the gate, who is answered through a `T`.
+#[derive(Debug)]
+pub(crate) enum Caller<T> {
+    /// The connection at this place, if it is still that of this client.
+    Connection {
+        place: usize,
+        client: u64,
+    },
+    Asked(T),
+}
+
+/// Who asked for a command.
+pub(crate) type Commander<M> = Caller<oneshot::Sender<Executed<M>>>;
+
+/// Who asked for a query; with the last position that was known then.
+pub(crate) type Questioner<M> = Caller<(oneshot::Sender<Answered<M>>, Position)>;
+
+/// What a database is asked.
+pub(crate) enum Job<M: Service> {
+    /// Commands of one caller, decided in their order.
+    Commands(Vec<Request>, Commander<M>),
+    Query(Principal, M::Query, Questioner<M>),
+}
+
+impl<M: Service> Job<M> {
+    const fn commands(&self) -> usize {
+        match self {
+            Self::Commands(commands, _) => commands.len(),
+            Self::Query(..) => 0,
+        }
+    }
+}
+
+/// What a database has answered.
+pub(crate) enum Landing<M: Service> {
+    Commands(Vec<Decided<M>>, Commander<M>),
+    Query(Result<M::Answer, Failure>, Questioner<M>),
+}
+
+/// A command, and what the database made of it.
+pub(crate) type Decided<M> = (Request, Result<Reply<M>, Failure>);
+
+/// An answer of any service.
+pub(crate) enum Landed {
+    Rooms(Landing<Rooms>),
+}
+
+/// What was last heard of a database.
+#[derive(Clone, Debug)]
+pub(crate) struct Known<M: Service> {
+    pub(crate) facts: Facts,
+    /// What it answered when it was last asked for its totals.
+    pub(crate) totals: Option<M::Answer>,
+    /// Why it did not answer when it was last asked.
+    pub(crate) trouble: Option<String>,
+}
+
+/// The loop's side of a database.
+pub(crate) struct Remote<M: Service> {
+    jobs: Sender<Job<M>>,
+    backend: Arc<dyn Backend<M>>,
+    known: Arc<Mutex<Known<M>>>,
+    /// The last position that it has told the loop.
+    pub(crate) seen: Position,
+}
+
+impl<M: Service> fmt::Debug for Remote<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Remote").field(&self.backend).finish()
+    }
+}
+
+impl<M: Service> Remote<M> {
+    /// Has work done. Each caller waits for its answer before it asks again, so that the queue has a
+    /// place for it.
+    pub(crate) fn ask(&self, job: Job<M>) {
+        if let Err(lost) = self.jobs.try_send(job) {
+            tracing::error!(%lost, "a back end was asked in vain");
+        }
+    }
+
+    pub(crate) fn backend(&self) -> &dyn Backend<M> {
+        &*self.backend
+    }
+
+    pub(crate) fn status(&self) -> BackendStatus {
+        BackendStatus {
+            answers: self.known().trouble.is_none(),
+            counts: self.backend.tally().named(),
+        }
+    }
+
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known<M>> {
+        lock(&self.known)
+    }
+}
+
+fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where answers come back to the loop.
+#[derive(Debug)]
+pub(crate) struct Landings {
+    sender: mpsc::SyncSender<Landed>,
+    receiver: mpsc::Receiver<Landed>,
+}
+
+impl Landings {
+    /// For so many callers; each has one answer on its way at most.
+    pub(crate) fn of(callers: usize) -> Self {
+        let (sender, receiver) = mpsc::sync_channel(callers);
+        Self { sender, receiver }
+    }
+
+    /// The way here from another thread.
+    pub(crate) fn way(&self, gate: Gate) -> Way {
+        Way {
+            landings: self.sender.clone(),
+            gate,
+        }
+    }
+
+    pub(crate) fn next(&self) -> Option<Landed> {
+        self.receiver.try_recv().ok()
+    }
+}
+
+/// How a thread gives answers back.
+#[derive(Clone)]
+pub(crate) struct Way {
+    landings: mpsc::SyncSender<Landed>,
+    gate: Gate,
+}
+
+impl Way {
+    fn tell<M: Housed>(&self, landing: Landing<M>) {
+        if self.landings.try_send(M::landed(landing)).is_err() {
+            tracing::debug!("an answer came when the loop had ended");
+        }
+    }
+
+    fn ring(&self) {
+        self.gate.wake();
+    }
+}

@@ -1,0 +1,85 @@
+//! Answers of databases, on their way to those who asked.
+
+use turnstile_contract::Failure;
+use turnstile_types::Position;
+
+use super::FastLoop;
+use crate::{
+    asked::Undecided,
+    counters::ErrorCode,
+    remote::{Caller, Decided, Landed, Landing},
+    session::Prompt,
+};
+
+impl FastLoop {
+    /// Gives what databases have answered to those who asked.
+    pub(super) fn take_landed(&mut self) {
+        let mut is_told = false;
+        while let Some(landed) = self.landings.next() {
+            is_told = true;
+            match landed {
+                Landed::Rooms(landing) => {
+                    let seen = self.land(landing);
+                    if let Some(remote) = &mut self.engine.remotes.rooms {
+                        remote.seen = remote.seen.max(seen);
+                    }
+                }
+            }
+        }
+        if is_told {
+            self.inbox.note_answered();
+        }
+    }
+
+    /// Counts answers and passes them on; answers the highest of their positions. Whoever asked and
+    /// has gone meanwhile is not waited for.
+    fn land<M: Prompt>(&mut self, landing: Landing<M>) -> Position {
+        let mut seen = Position(0);
+        if let Landing::Commands(decided, _) = &landing {
+            seen = decided
+                .iter()
+                .map(|one| self.count::<M>(one))
+                .max()
+                .unwrap_or(seen);
+        }
+        match landing {
+            Landing::Commands(_, Caller::Connection { place, client })
+            | Landing::Query(_, Caller::Connection { place, client }) => {
+                if let Some(connection) = self.connections.get_mut(place) {
+                    connection.put_landed(client, &landing);
+                    self.open.places.push(place);
+                }
+            }
+            Landing::Commands(decided, Caller::Asked(reply)) => {
+                let result = decided.into_iter().next().map(|(_, result)| result);
+                let result = result.expect("who asks at the gate asks for one command");
+                drop(reply.send(result.map_err(Undecided::Backend)));
+            }
+            Landing::Query(answer, Caller::Asked((reply, position))) => {
+                drop(reply.send(answer.map(|answer| (position, answer))));
+            }
+        }
+        seen
+    }
+
+    fn count<M: Prompt>(&self, (request, result): &Decided<M>) -> Position {
+        let counters = &self.engine.counters;
+        match result {
+            Ok(reply) => {
+                let command = request.command::<M>();
+                counters.command::<M>(&command.expect("it was a command when it was sent"), reply);
+                reply.position
+            }
+            Err(failure) => {
+                counters.error(match failure {
+                    Failure::KeyReused { .. } => ErrorCode::KeyReused,
+                    Failure::Unsupported { .. } => ErrorCode::Invalid,
+                    Failure::Unavailable { .. }
+                    | Failure::Unknown { .. }
+                    | Failure::Broken { .. } => ErrorCode::Backend,
+                });
+                Position(0)
+            }
+        }
+    }
+}
