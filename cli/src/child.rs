@@ -46,7 +46,7 @@ impl Server {
     }
 
     /// The same, with more to be told.
-    fn start_with(
+    pub(crate) fn start_with(
         data: Option<&Path>,
         doors: Doors,
         more: &[(String, String)],

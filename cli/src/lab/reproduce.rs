@@ -7,7 +7,6 @@ mod servers;
 
 use std::{
     fs,
-    net::SocketAddr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     str::FromStr,
@@ -49,10 +48,10 @@ pub(crate) struct Arguments {
     /// Every point that was published
     #[arg(long)]
     full: bool,
-    /// Of rooms, also measure a server that keeps them elsewhere, by its RESP door: such as
-    /// mysql=127.0.0.1:9479, redis=... or postgres=...
-    #[arg(long, value_name = "STORAGE=ADDR")]
-    also: Vec<Also>,
+    /// Of rooms, also measure a server of the lab's own that keeps them in this database, as
+    /// `turnstile dev` has it; several times for several
+    #[arg(long, value_name = "URL")]
+    rooms_backend: Vec<Database>,
     /// Directory for results; by default a dated one in runs/
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -64,11 +63,11 @@ enum Choice {
     All,
 }
 
-/// A server that runs already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Also {
+/// A database that keeps rooms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Database {
     storage: Storage,
-    resp: SocketAddr,
+    url: String,
 }
 
 /// One way to run what is measured: a column beside the published one.
@@ -79,14 +78,14 @@ struct Way {
     kind: Kind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     /// A server of the lab's own.
     Embedded,
     /// Travel in five processes.
     Separate,
-    /// A server that runs already.
-    Named(SocketAddr),
+    /// A server of the lab's own that keeps rooms in the database of this URL.
+    Kept(String),
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -146,10 +145,10 @@ impl Arguments {
         }];
         match experiment {
             Experiment::BookingMysql | Experiment::BookingRedis => {
-                ways.extend(self.also.iter().map(|also| Way {
-                    name: also.storage.name().to_owned(),
-                    storage: also.storage,
-                    kind: Kind::Named(also.resp),
+                ways.extend(self.rooms_backend.iter().map(|database| Way {
+                    name: database.storage.name().to_owned(),
+                    storage: database.storage,
+                    kind: Kind::Kept(database.url.clone()),
                 }));
             }
             Experiment::TravelOps => ways.push(Way {
@@ -174,7 +173,7 @@ fn reproduce(
     let mut columns = Vec::new();
     for way in arguments.ways(experiment) {
         let mut figures = Vec::new();
-        let mut servers = Servers::new(experiment, way.kind);
+        let mut servers = Servers::new(experiment, way.kind.clone());
         let steps = plan.steps.iter().filter(|step| way.takes(step));
         for (number, step) in (1..).zip(steps) {
             let folder = folder
@@ -306,23 +305,19 @@ impl FromStr for Choice {
     }
 }
 
-impl FromStr for Also {
+impl FromStr for Database {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            format!(
-                "`{text}` is no storage with its door: write mysql=127.0.0.1:9479, redis=... or postgres=..."
-            )
+        let storage = match text.split_once("://").map(|(scheme, _)| scheme) {
+            Some("mysql" | "mariadb") => Storage::Mysql,
+            Some("redis" | "rediss") => Storage::Redis,
+            Some("postgres" | "postgresql") => Storage::Postgres,
+            _ => return Err("a database is mysql://..., redis://... or postgres://...".to_owned()),
         };
-        let (storage, resp) = text.split_once('=').ok_or_else(wrong)?;
-        let storage = match storage {
-            "mysql" => Storage::Mysql,
-            "redis" => Storage::Redis,
-            "postgres" => Storage::Postgres,
-            _ => return Err(wrong()),
-        };
-        let resp = resp.parse().map_err(|_invalid| wrong())?;
-        Ok(Self { storage, resp })
+        Ok(Self {
+            storage,
+            url: text.to_owned(),
+        })
     }
 }

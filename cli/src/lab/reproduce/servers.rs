@@ -15,7 +15,7 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    pub(super) const fn new(experiment: Experiment, kind: Kind) -> Self {
+    pub(super) fn new(experiment: Experiment, kind: Kind) -> Self {
         Self {
             experiment,
             kind,
@@ -25,8 +25,15 @@ impl Servers {
 
     /// The flags that name the doors of a server for the next run, on so many cores.
     pub(super) fn doors(&mut self, cores: Option<u32>) -> anyhow::Result<Vec<String>> {
-        match (self.kind, self.experiment) {
-            (Kind::Named(resp), _) => Ok(vec!["--resp".to_owned(), resp.to_string()]),
+        match (&self.kind, self.experiment) {
+            (Kind::Kept(url), _) => {
+                if self.own.is_none() {
+                    let kept = [("--rooms-backend".to_owned(), url.clone())];
+                    self.own = Some(Server::start_with(None, Doors::Resp, &kept)?);
+                }
+                let resp = self.own.as_ref().map(Server::resp);
+                Ok(resp.map_or_else(Vec::new, |resp| vec!["--resp".to_owned(), resp.to_string()]))
+            }
             (Kind::Separate, _) => Ok(vec!["--servers".to_owned(), "separate".to_owned()]),
             // A new one for each run, so that none inherits the books of another.
             (Kind::Embedded, Experiment::ExchangeCores) => {
