@@ -51,8 +51,8 @@ fn what_cannot_be_made_again_is_a_usage_error() {
             "`chess` is no experiment: there are booking-mysql",
         ),
         (
-            &["all", "--also", "oracle=127.0.0.1:1"],
-            "no storage with its door",
+            &["all", "--rooms-backend", "oracle://x"],
+            "a database is mysql://",
         ),
     ];
     for (arguments, sentence) in rows {
