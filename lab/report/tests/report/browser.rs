@@ -45,17 +45,17 @@ impl Browser {
             asked: 0,
             events: Vec::new(),
         };
-        let tab = browser.ask("Target.createTarget", &json!({"url": "about:blank"}));
+        let tab = browser.ask("Target.createTarget", json!({"url": "about:blank"}));
         let tab = json!({"targetId": tab["targetId"], "flatten": true});
-        let session = browser.ask("Target.attachToTarget", &tab);
+        let session = browser.ask("Target.attachToTarget", tab);
         browser.session = session["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Network", "Runtime", "Log"] {
-            browser.ask(&format!("{domain}.enable"), &json!({}));
+            browser.ask(&format!("{domain}.enable"), json!({}));
         }
         browser
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let mut message = json!({"id": self.asked, "method": method});
         message["params"] = params;
@@ -85,7 +85,7 @@ impl Browser {
     /// Opens a page, waits until all of it is there, and gives what it did meanwhile.
     fn open(&mut self, address: &str) -> Vec<Value> {
         self.events.clear();
-        self.ask("Page.navigate", &json!({"url": address}));
+        self.ask("Page.navigate", json!({"url": address}));
         while !self
             .events
             .iter()
@@ -100,15 +100,15 @@ impl Browser {
     /// What an expression comes to.
     fn value(&mut self, expression: &str) -> Value {
         let asked = json!({"expression": expression, "returnByValue": true});
-        self.ask("Runtime.evaluate", &asked)["result"]["value"].clone()
+        self.ask("Runtime.evaluate", asked)["result"]["value"].clone()
     }
 
     fn shape(&mut self, width: u32, scheme: &str) {
         let screen =
             json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
-        self.ask("Emulation.setDeviceMetricsOverride", &screen);
+        self.ask("Emulation.setDeviceMetricsOverride", screen);
         let scheme = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-        self.ask("Emulation.setEmulatedMedia", &scheme);
+        self.ask("Emulation.setEmulatedMedia", scheme);
     }
 }
 
