@@ -276,6 +276,8 @@ async fn collect(conn: &mut Conn, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
             answers.push(rows);
         }
         if result.is_empty() {
+            // The library keeps the error of a later statement until somebody asks for its rows.
+            result.drop_result().await?;
             return Ok(answers);
         }
     }

@@ -140,3 +140,18 @@ async fn an_order_is_forgotten_a_week_after_its_end() {
     let is_new = matches!(anew, Outcome::Done(Done::Accepted { again: false, .. }));
     assert!(is_new, "{anew:?}");
 }
+
+/// Once every order walked through the whole book of its symbol to see what was due: the planner
+/// took the index on books for that, which fitted as well while the tables were empty.
+#[tokio::test]
+async fn what_is_due_is_found_by_its_date_and_not_in_the_book() {
+    let market = Market::open();
+    let _tables = market.fresh().await;
+    let database = market.last.borrow().rsplit('/').next().unwrap().to_owned();
+    let plan = market.server.borrow().sql(
+        &database,
+        "SET enable_seqscan = off; SET enable_bitmapscan = off;
+         EXPLAIN (COSTS OFF) SELECT FROM exchange.due(5) WHERE symbol = ANY ('{1}')",
+    );
+    assert!(plan.contains("Index Scan using due"), "{plan}");
+}

@@ -4,6 +4,7 @@ mod direct;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -125,10 +126,11 @@ impl Disk for RealDisk {
         let mut direct = None;
         if bytes > 0 {
             allocate(&file, bytes)?;
-            fill_with_zeros(&file, bytes)?;
             if self.is_direct {
                 direct = Direct::open(&path, bytes);
             }
+            let filled = direct.as_ref().map(Direct::fill_with_zeros);
+            fill_with_zeros(&file, filled.transpose()?.unwrap_or(0)..bytes)?;
         }
         Ok(RealFile {
             file,
@@ -183,11 +185,11 @@ fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-fn fill_with_zeros(file: &File, bytes: u64) -> io::Result<()> {
+fn fill_with_zeros(file: &File, bytes: Range<u64>) -> io::Result<()> {
     let zeros = vec![0; ZEROS_BYTES];
-    let mut offset = 0;
-    while offset < bytes {
-        let left = usize::try_from(bytes - offset).unwrap_or(usize::MAX);
+    let mut offset = bytes.start;
+    while offset < bytes.end {
+        let left = usize::try_from(bytes.end - offset).unwrap_or(usize::MAX);
         let piece = &zeros[..left.min(ZEROS_BYTES)];
         file.write_all_at(piece, offset)?;
         offset += u64::try_from(piece.len()).expect("a piece is small");

@@ -58,17 +58,19 @@ fn groups_survive_the_end_of_a_journal_that_was_closed_or_not() {
 fn segments_are_as_long_as_they_say_and_filled_with_zeros() {
     let directory = tempfile::tempdir().unwrap();
     let disk = RealDisk::open(directory.path()).unwrap();
-    let file = disk.create("zeros", 3_000_000).unwrap();
-    assert_eq!(file.size().unwrap(), 3_000_000);
-    let bytes = fs::read(directory.path().join("zeros")).unwrap();
-    assert!(bytes.len() == 3_000_000 && bytes.iter().all(|&byte| byte == 0));
-    file.write_at(b"behind", 3_000_000).unwrap();
-    file.sync_data().unwrap();
-    file.forget_cache().unwrap();
-    let mut tail = [0; 6];
-    file.read_at(&mut tail, 3_000_000).unwrap();
-    assert_eq!(&tail, b"behind");
-    assert!(file.read_at(&mut tail, 3_000_001).is_err());
+    for disk in [disk.clone(), disk.direct()] {
+        let file = disk.create("zeros", 3_000_000).unwrap();
+        assert_eq!(file.size().unwrap(), 3_000_000);
+        let bytes = fs::read(directory.path().join("zeros")).unwrap();
+        assert!(bytes.len() == 3_000_000 && bytes.iter().all(|&byte| byte == 0));
+        file.write_at(b"behind", 3_000_000).unwrap();
+        file.sync_data().unwrap();
+        file.forget_cache().unwrap();
+        let mut tail = [0; 6];
+        file.read_at(&mut tail, 3_000_000).unwrap();
+        assert_eq!(&tail, b"behind");
+        assert!(file.read_at(&mut tail, 3_000_001).is_err());
+    }
 }
 
 #[test]

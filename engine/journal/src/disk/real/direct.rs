@@ -16,7 +16,10 @@ const BLOCK: usize = 4_096;
 /// Blocks of one write: most groups are one.
 const BLOCKS: usize = 64;
 
-/// A file of fixed size, full of zeros from `end` on.
+/// How much is zero-filled with one write.
+const ZEROS_BYTES: usize = 1024 * 1024;
+
+/// A file of fixed size, full of zeros from `end` on once it is filled.
 ///
 /// A block that is not full when it is written is written again, longer, by the next write; what it
 /// held is the same in both, so a torn write loses nothing that was synced. The page cache does the
@@ -39,8 +42,8 @@ struct Window {
 }
 
 impl Direct {
-    /// A way into the file of zeros at `path`; none where it cannot be opened so, for whatever reason:
-    /// there is always the other way.
+    /// A way into the file at `path`; none where it cannot be opened so, for whatever reason: there is
+    /// always the other way.
     pub(super) fn open(path: &Path, size: u64) -> Option<Self> {
         let flags = i32::try_from(OFlags::DIRECT.bits()).expect("a flag of open fits an int");
         let file = OpenOptions::new()
@@ -56,11 +59,33 @@ impl Direct {
         })
     }
 
+    /// Fills the file's whole blocks with zeros, and answers how many bytes that were: none where the
+    /// disk wants larger blocks, or the file system nothing of it at all.
+    pub(super) fn fill_with_zeros(&self) -> io::Result<u64> {
+        let memory = vec![0; ZEROS_BYTES + BLOCK];
+        let zeros = &memory[memory.as_ptr().align_offset(BLOCK)..][..ZEROS_BYTES];
+        let mut filled = 0;
+        while filled < self.blocks() {
+            let left = usize::try_from(self.blocks() - filled).unwrap_or(usize::MAX);
+            let piece = &zeros[..left.min(ZEROS_BYTES)];
+            match self.file.write_all_at(piece, filled) {
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(0),
+                outcome => outcome?,
+            }
+            filled += widened(piece.len());
+        }
+        Ok(filled)
+    }
+
+    /// The bytes of the file's whole blocks.
+    fn blocks(&self) -> u64 {
+        self.size - self.size % widened(BLOCK)
+    }
+
     /// Whether a write goes on behind the end, and no block of it reaches out of the file.
     pub(super) fn takes(&self, bytes: &[u8], offset: u64) -> bool {
-        let blocks = self.size - self.size % widened(BLOCK);
         let behind = offset.checked_add(widened(bytes.len()));
-        offset >= self.end && behind.is_some_and(|behind| behind <= blocks)
+        offset >= self.end && behind.is_some_and(|behind| behind <= self.blocks())
     }
 
     /// Writes what it [`takes`](Self::takes).

@@ -1,0 +1,337 @@
+//! What breaks between a server and its database, and what must not break with it.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use tokio::runtime::{Builder, Runtime};
+use turnstile_contract::{Backend, Failure, Request, conformance::Stand};
+use turnstile_mysql::{Address, Mysql, OpenError};
+use turnstile_rooms::{
+    Answer, Command, Done, GuestId, GuestName, Outcome, Query, Reference, Refusal, Rooms, Totals,
+    Wish,
+};
+use turnstile_types::{Key, Name, Night, Principal, Stay, Timestamp};
+
+use crate::{
+    proxy::Proxy,
+    stand::{Maria, open},
+};
+
+const NOW: Timestamp = Timestamp(1_798_761_600_000);
+
+const GUEST: GuestId = GuestId {
+    seal: 7,
+    last_four: 2346,
+};
+
+fn runtime() -> Runtime {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    runtime.expect("a runtime")
+}
+
+fn name(text: &str) -> Name {
+    Name::parse(text.as_bytes()).expect("a name of the tests")
+}
+
+fn stay(arrival: u16) -> Stay {
+    let night = Night::from_days;
+    Stay::new(night(arrival), night(arrival + 2)).expect("two nights")
+}
+
+/// A booking of any room, or of one.
+fn booking(room: Option<&str>, arrival: u16, key: Option<&str>) -> Request {
+    let command = Command::Book {
+        property: name("hotel"),
+        wish: room.map_or(Wish::Any, |room| Wish::Room(name(room))),
+        stay: stay(arrival),
+        guest: GuestName::parse(b"Ada").expect("a guest of the tests"),
+        id: GUEST,
+    };
+    let key = key.map(|key| Key::parse(key.as_bytes()).expect("a key of the tests"));
+    Request::new::<Rooms>(Principal::local(), key, &command)
+}
+
+/// Opens an open property, in which there is always a room.
+async fn furnish(backend: &Mysql) {
+    let command = Command::AddProperty {
+        property: name("hotel"),
+        open: true,
+    };
+    let request = Request::new::<Rooms>(Principal::local(), None, &command);
+    let replies = backend.execute(NOW, &[request]).await;
+    let reply = replies[0].as_ref().expect("the database is there");
+    assert_eq!(reply.outcome, Outcome::Done(Done::PropertyAdded));
+}
+
+async fn ask(backend: &Mysql, query: &Query) -> Answer {
+    let answer = backend.query(NOW, &Principal::local(), query).await;
+    answer.expect("the database is there")
+}
+
+async fn totals(backend: &Mysql) -> Totals {
+    match ask(backend, &Query::Totals).await {
+        Answer::Totals(totals) => totals,
+        other => panic!("{other:?} are no totals"),
+    }
+}
+
+/// The bookings that were made; everything must have been.
+async fn book(backend: &Mysql, requests: &[Request]) -> Vec<Reference> {
+    let replies = backend.execute(NOW, requests).await;
+    let made = replies.iter().map(|reply| match reply {
+        Ok(reply) => match reply.outcome {
+            Outcome::Done(Done::Booked { reference, .. }) => reference,
+            ref other => panic!("{other:?} is no booking"),
+        },
+        Err(failure) => panic!("{failure}"),
+    });
+    made.collect()
+}
+
+/// Wherever the wire is cut, bookings are made once, with a key or without.
+fn check_cuts(engine: &'static str) {
+    let stand = Maria::start(engine);
+    runtime().block_on(async {
+        let direct = stand.fresh().await;
+        furnish(&direct).await;
+        let proxy = Proxy::start(stand.server.port()).await;
+        let backend = stand.through(proxy.port).await;
+        let mut made = BTreeSet::new();
+        let mut cut = 0_u64;
+        for step in 0..60 {
+            let bytes = 1 + i64::from(step / 2) * 211;
+            if step % 2 == 0 {
+                proxy.cut_requests(bytes);
+            } else {
+                proxy.cut_answers(bytes);
+            }
+            let key = format!("key-{step}");
+            let requests = [
+                booking(None, 400, None),
+                booking(Some("suite"), 1_000 + 2 * step, Some(&key)),
+                booking(None, 401, None),
+            ];
+            made.extend(book(&backend, &requests).await);
+            cut += u64::from(!proxy.spare());
+        }
+        assert_eq!(made.len(), 180, "each has a reference of its own");
+        assert_eq!(totals(&direct).await.bookings, 180);
+        assert!(cut > 20, "{cut} cuts came while somebody was asking");
+        let resolved = backend.tally().resolved.get();
+        assert!(
+            resolved > 0,
+            "some were committed when their answer was lost"
+        );
+        assert!(backend.tally().reconnects.get() >= cut / 2);
+    });
+}
+
+#[test]
+fn a_wire_cut_anywhere_loses_and_doubles_nothing_in_transactions() {
+    check_cuts("innodb");
+}
+
+#[test]
+fn a_wire_cut_anywhere_loses_and_doubles_nothing_in_memory() {
+    check_cuts("memory");
+}
+
+/// One command that cannot be written is answered so; the others of its batch are done, and of it
+/// nothing is left, though all but its key had been written.
+fn check_half_written(engine: &'static str) {
+    let stand = Maria::start(engine);
+    runtime().block_on(async {
+        let backend = stand.fresh().await;
+        furnish(&backend).await;
+        stand.server.sql(
+            "CREATE TRIGGER test_0.no_keys BEFORE INSERT ON test_0.idempotency_keys FOR EACH ROW \
+             SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT='no keys today'",
+        );
+        let requests = [
+            booking(Some("one"), 10, None),
+            booking(Some("two"), 10, Some("key")),
+            booking(Some("three"), 10, None),
+        ];
+        let replies = backend.execute(NOW, &requests).await;
+        let reason = "no keys today (1644)".to_owned();
+        let is_booked = |number: usize| matches!(&replies[number], Ok(reply) if matches!(reply.outcome, Outcome::Done(_)));
+        assert!(is_booked(0) && is_booked(2), "{replies:?}");
+        assert_eq!(replies[1], Err(Failure::Broken { reason }));
+        let rows = "SELECT room FROM test_0.nights UNION SELECT name FROM test_0.rooms ORDER BY 1";
+        assert_eq!(stand.server.sql(rows), "one\nthree\n");
+        assert_eq!(totals(&backend).await.bookings, 2);
+        stand.server.sql("DROP TRIGGER test_0.no_keys");
+        assert_eq!(book(&backend, &requests[1..2]).await.len(), 1);
+    });
+}
+
+#[test]
+fn a_command_that_cannot_be_written_leaves_nothing_in_transactions() {
+    check_half_written("innodb");
+}
+
+#[test]
+fn a_command_that_cannot_be_written_leaves_nothing_in_memory() {
+    check_half_written("memory");
+}
+
+/// A connection that an operator kills in the middle of its writes is undone, and the batch is written
+/// again by another.
+#[test]
+fn a_killed_connection_leaves_no_half_batch_in_memory() {
+    let stand = Maria::start("memory");
+    runtime().block_on(async {
+        let backend = Arc::new(stand.fresh().await);
+        furnish(&backend).await;
+        stand.server.sql(
+            "CREATE TRIGGER test_0.slow BEFORE INSERT ON test_0.idempotency_keys FOR EACH ROW \
+             SET NEW.position = NEW.position + 0 * SLEEP(5)",
+        );
+        let asking = Arc::clone(&backend);
+        let asked =
+            tokio::spawn(
+                async move { book(&asking, &[booking(Some("one"), 10, Some("key"))]).await },
+            );
+        let sleeper = loop {
+            let found = stand
+                .server
+                .sql("SELECT id FROM information_schema.processlist WHERE state='User sleep'");
+            if !found.is_empty() {
+                break found;
+            }
+        };
+        let half = stand.server.sql("SELECT COUNT(*) FROM test_0.nights");
+        assert_eq!(half.trim(), "2", "the batch is half written");
+        stand.server.sql(&format!("KILL CONNECTION {sleeper}"));
+        stand.server.sql("DROP TRIGGER test_0.slow");
+        assert_eq!(asked.await.expect("it was answered").len(), 1);
+        assert_eq!(totals(&backend).await.booked_total, 1);
+    });
+}
+
+/// What was acknowledged is there after the database was killed, and nothing is there twice; what was
+/// answered as not done was not.
+#[test]
+fn a_killed_database_keeps_what_was_acknowledged() {
+    let mut stand = Maria::start("innodb");
+    runtime().block_on(async {
+        let backend = Arc::new(stand.fresh().await);
+        furnish(&backend).await;
+        let callers: Vec<_> = (0..8_u16)
+            .map(|caller| tokio::spawn(call(Arc::clone(&backend), caller)))
+            .collect();
+        while backend.tally().commands.get() < 100 {
+            tokio::task::yield_now().await;
+        }
+        stand.server.restart();
+        let mut made = BTreeSet::new();
+        for caller in callers {
+            let references = caller.await.expect("it was answered");
+            for reference in references {
+                assert!(made.insert(reference), "{reference} was given twice");
+            }
+        }
+        assert!(made.len() >= 8 * 60, "all callers came to their end");
+        for &reference in &made {
+            let answer = ask(&backend, &Query::LookUp { reference }).await;
+            assert!(
+                matches!(answer, Answer::Entry(_)),
+                "{reference}: {answer:?}"
+            );
+        }
+        assert_eq!(totals(&backend).await.bookings, made.len() as u64);
+    });
+}
+
+/// Books until sixty bookings have been made, whatever happens to the database.
+async fn call(backend: Arc<Mysql>, caller: u16) -> Vec<Reference> {
+    let mut made = Vec::new();
+    while made.len() < 60 {
+        let replies = backend
+            .execute(NOW, &[booking(None, 10 + caller, None)])
+            .await;
+        match &replies[0] {
+            Ok(reply) => match reply.outcome {
+                Outcome::Done(Done::Booked { reference, .. }) => made.push(reference),
+                ref other => panic!("{other:?} is no booking"),
+            },
+            Err(Failure::Unavailable { .. }) => {}
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+    made
+}
+
+/// With its tables in memory a killed database has forgotten everything, and says so by knowing
+/// nothing: a reference from before is never given again.
+#[test]
+fn a_killed_database_forgets_what_was_in_memory() {
+    let mut stand = Maria::start("memory");
+    runtime().block_on(async {
+        let backend = stand.fresh().await;
+        furnish(&backend).await;
+        let before = book(&backend, &[booking(None, 10, None)]).await;
+        stand.server.restart();
+        let unknown = backend.execute(NOW, &[booking(None, 10, None)]).await;
+        let outcome = unknown[0].as_ref().map(|reply| reply.outcome);
+        assert_eq!(outcome, Ok(Outcome::Refused(Refusal::UnknownProperty)));
+        furnish(&backend).await;
+        let after = book(&backend, &[booking(None, 10, None)]).await;
+        assert_eq!(after[0].slot, before[0].slot);
+        assert_eq!(after[0].generation, before[0].generation + 1);
+        let reference = before[0];
+        let answer = ask(&backend, &Query::LookUp { reference }).await;
+        assert_eq!(answer, Answer::Refused(Refusal::NotFound));
+        let again = stand.another().await;
+        let number = turnstile_rooms::IdNumber::parse(b"234123412346", false).expect("a number");
+        assert_eq!(again.id_key().seal(number), backend.id_key().seal(number));
+    });
+}
+
+/// A database that takes no writes is answered as unavailable, reads go on, and so do writes later.
+#[test]
+fn a_read_only_database_is_unavailable_for_writes() {
+    let stand = Maria::start("innodb");
+    runtime().block_on(async {
+        let backend = stand.fresh().await;
+        furnish(&backend).await;
+        stand.server.sql("SET GLOBAL read_only=1");
+        let replies = backend.execute(NOW, &[booking(None, 10, None)]).await;
+        assert!(
+            matches!(&replies[0], Err(Failure::Unavailable { reason }) if reason.contains("1290")),
+            "{replies:?}"
+        );
+        assert_eq!(totals(&backend).await.bookings, 0);
+        stand.server.sql("SET GLOBAL read_only=0");
+        assert_eq!(book(&backend, &[booking(None, 10, None)]).await.len(), 1);
+    });
+}
+
+/// A database is refused when it cannot be used, and no password is told.
+#[test]
+fn a_database_that_cannot_be_used_says_why() {
+    let stand = Maria::start("innodb");
+    runtime().block_on(async {
+        let url = stand.server.database();
+        drop(open(&url).await);
+        let refused = async |url: &str| {
+            let address = Address::parse(url).expect("an address of the tests");
+            Mysql::open(&address).await.expect_err("it cannot be used")
+        };
+        assert_eq!(
+            refused(&format!("{url}?engine=memory")).await,
+            OpenError::OtherEngine {
+                found: "innodb".into(),
+                asked: turnstile_mysql::Engine::Memory,
+            }
+        );
+        let error = refused(&url.replace("secret", "hunter2")).await;
+        assert!(matches!(&error, OpenError::Unavailable { reason } if reason.contains("1045")));
+        assert!(!format!("{error:?} {error}").contains("hunter2"));
+        stand.server.sql("UPDATE test_0.turnstile SET version=99");
+        let (found, known) = (99, 1);
+        assert_eq!(refused(&url).await, OpenError::Newer { found, known });
+    });
+}
