@@ -119,7 +119,7 @@ pub(crate) fn syncs_at_once_then_one_us(dir: &Path, count: usize) -> Result<f64>
             for nth in 0..ROUNDS_AT_ONCE {
                 barrier.wait();
                 if let Ok(file) = &file {
-                    synced = synced.and(write_and_sync(file, nth));
+                    synced = synced.and_then(|()| write_and_sync(file, nth));
                 }
                 barrier.wait();
             }
@@ -137,7 +137,7 @@ pub(crate) fn syncs_at_once_then_one_us(dir: &Path, count: usize) -> Result<f64>
             barrier.wait();
             barrier.wait();
             if let Ok(file) = &file {
-                synced = synced.and(write_and_sync(file, nth));
+                synced = synced.and_then(|()| write_and_sync(file, nth));
             }
             times.push(start.elapsed());
         }

@@ -45,13 +45,27 @@ impl Server {
         Self::start_with(data, doors, &[])
     }
 
-    /// The same, with more to be told.
-    fn start_with(
+    /// The RESP door of another program than this one that knows `dev`.
+    pub(crate) fn start_program(program: &Path) -> anyhow::Result<Self> {
+        Self::start_as(program, None, Doors::Resp, &[])
+    }
+
+    /// The same as [`Self::start`], with more to be told.
+    pub(crate) fn start_with(
         data: Option<&Path>,
         doors: Doors,
         more: &[(String, String)],
     ) -> anyhow::Result<Self> {
         let binary = std::env::current_exe().context("the path of this binary")?;
+        Self::start_as(&binary, data, doors, more)
+    }
+
+    fn start_as(
+        binary: &Path,
+        data: Option<&Path>,
+        doors: Doors,
+        more: &[(String, String)],
+    ) -> anyhow::Result<Self> {
         let mut command = Command::new(binary);
         command.args(["dev", "--attached", "--log", "warn", "--durability", "sync"]);
         let when = |open| if open { FREE_PORT } else { "off" };

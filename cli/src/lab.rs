@@ -1,12 +1,19 @@
 //! `turnstile lab`: load, and the proof that the server stayed correct under it.
 
 mod audit;
+mod capacity;
+mod compare;
 mod exchange;
+mod foreign;
 mod games;
 mod notebook;
 mod pacing;
+mod pin;
 mod report;
+mod reproduce;
 mod shown;
+mod subject;
+mod sweep;
 mod travel;
 
 use std::{
@@ -28,7 +35,7 @@ use turnstile_load::{Verdict, pace::Progress, resources::Watched, rooms, rush};
 use turnstile_result as result;
 use turnstile_stats::units::{Count, PerSecond};
 
-use notebook::{Notebook, Output};
+use notebook::{Aims, Notebook, Output};
 use pacing::Pacing;
 
 use crate::{
@@ -45,6 +52,12 @@ pub(crate) enum Command {
     /// Drives one service
     #[command(subcommand)]
     Run(Box<Run>),
+    /// More and more users, until they bring nothing: capacity and knee, with intervals
+    Sweep(Box<sweep::Arguments>),
+    /// The highest rate that meets objectives
+    Capacity(Box<capacity::Arguments>),
+    /// Two servers by runs in pairs, in an order that chance decides; or two kept runs
+    Compare(Box<compare::Arguments>),
     /// Many clients want few rooms at the same instant: each room must be sold once
     Rush(RushArguments),
     /// Looks for figures in a table that cannot be: whoever measured them, with whatever tool
@@ -52,6 +65,11 @@ pub(crate) enum Command {
     /// Laws that hold for every system are put to each point, and those that break one are named
     /// with the reason; the exit code is then 98. docs/lab-audit.md says which laws.
     Audit(audit::Arguments),
+    /// Makes the ancestors' experiments again, and sets what they published beside it
+    ///
+    /// Says of each conclusion that they drew whether it is confirmed, refuted or not testable here,
+    /// and why. Quick by default: minutes. docs/lab-reproduce.md describes what is measured.
+    Reproduce(reproduce::Arguments),
     /// Shows a result that is there: as a page, a table or a text
     Report(report::Arguments),
     /// Lists the results that are there
@@ -81,6 +99,9 @@ pub(crate) enum Run {
     /// customers are made for the run. At its end every journey must have been sold whole or not at
     /// all. docs/travel-load.md describes the load and the proof.
     Travel(travel::Arguments),
+    /// Any other server: http://HOST:PORT/PATH, or resp://HOST:PORT -- COMMAND
+    #[command(external_subcommand)]
+    Foreign(Vec<String>),
 }
 
 /// Which server, and where the result goes.
@@ -105,6 +126,8 @@ pub(crate) struct RoomsArguments {
     pacing: Pacing,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    aims: Aims,
     /// Shares of the operations
     #[arg(long, default_value = "book=70,cancel=30")]
     mix: rooms::Mix,
@@ -129,9 +152,14 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
             Run::Exchange(arguments) => exchange::run(&arguments),
             Run::Games(arguments) => games::run(&arguments),
             Run::Travel(arguments) => travel::run(&arguments),
+            Run::Foreign(words) => foreign::run(&words),
         },
+        Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Capacity(arguments) => capacity::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Ls(arguments) => report::list(&arguments),
     }
@@ -161,7 +189,7 @@ fn run_rooms(arguments: &RoomsArguments) -> anyhow::Result<()> {
     notebook.server(Some(server(&report.server)));
     driven.stop()?;
     tell(&report, arguments.target.json.as_deref())?;
-    notebook.finish()
+    notebook.finish(&arguments.aims)
 }
 
 fn run_rush(arguments: &RushArguments) -> anyhow::Result<()> {
@@ -322,6 +350,11 @@ impl ProgressLine {
 
     fn say(&self, text: String) {
         self.0.set_message(text);
+    }
+
+    /// Does something while the line is not there.
+    fn aside(&self, something: impl FnOnce()) {
+        self.0.suspend(something);
     }
 
     fn clear(&self) {

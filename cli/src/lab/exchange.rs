@@ -8,7 +8,7 @@ use turnstile_result as result;
 
 use super::{
     Target, listening,
-    notebook::{self, Notebook, Output},
+    notebook::{self, Aims, Notebook, Output},
     own_server,
     pacing::Pacing,
     server, tell, watched,
@@ -36,6 +36,8 @@ pub(crate) struct Arguments {
     pacing: Pacing,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    aims: Aims,
     /// Instead: so many traders, each of whom connects, sends one order, waits for the answer and
     /// goes; --connections of them at a time. The time of all of them is told
     #[arg(long, value_name = "TRADERS", conflicts_with_all = ["duration", "warm_up", "pipeline", "rate", "think", "stages"])]
@@ -95,7 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     notebook.server(report.server.as_ref().map(server));
     driven.own.map_or(Ok(()), Server::stop)?;
     tell(&report, arguments.target.json.as_deref())?;
-    notebook.finish()
+    notebook.finish(&arguments.aims)
 }
 
 impl Driven {

@@ -14,7 +14,7 @@ use turnstile_stats::units::Count;
 
 use super::{
     default_threads,
-    notebook::{self, Notebook, Output},
+    notebook::{self, Aims, Notebook, Output},
     own_server, tell, watched,
 };
 use crate::child::Doors;
@@ -45,6 +45,8 @@ pub(crate) struct Arguments {
     json: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    aims: Aims,
     /// Generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
@@ -89,7 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         own.stop()?;
     }
     tell(&report, arguments.json.as_deref())?;
-    notebook.finish()
+    notebook.finish(&arguments.aims)
 }
 
 fn told(progress: &games::Progress) -> String {

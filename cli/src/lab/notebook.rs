@@ -35,12 +35,17 @@ pub(crate) struct Output {
     /// Directory for run.json; by default a dated one in runs/
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Say nothing on the way
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What a run should reach.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Aims {
     /// Objectives, such as 'p99<50ms,errors<0.1%' or 'book p99<10ms'; a miss ends with exit code 99
     #[arg(long, value_parser = Slo::parse_all)]
     slo: Option<Objectives>,
-    /// Say nothing on the way
-    #[arg(short, long)]
-    pub(super) quiet: bool,
 }
 
 /// Named, for the parser of arguments takes a plain list for a repeated flag.
@@ -53,8 +58,8 @@ pub(super) struct Notebook {
     sampler: Sampler,
     started: Instant,
     folder: PathBuf,
-    objectives: Vec<Slo>,
     line: ProgressLine,
+    quiet: bool,
 }
 
 impl Notebook {
@@ -92,13 +97,29 @@ impl Notebook {
             sampler: Sampler::new(watched),
             started: Instant::now(),
             folder,
-            objectives: output.slo.clone().unwrap_or_default(),
             line: ProgressLine::new(output.quiet),
+            quiet: output.quiet,
         })
     }
 
     pub(super) fn server(&mut self, server: Option<Server>) {
         self.run.server = server;
+    }
+
+    /// What can be changed before it is written.
+    pub(super) const fn run(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
+    pub(super) fn points(&self) -> &[Point] {
+        &self.run.points
+    }
+
+    /// A line about the way.
+    pub(super) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.line.aside(|| terminal::note(text));
+        }
     }
 
     /// Another point begins, perhaps of other processes.
@@ -144,9 +165,11 @@ impl Notebook {
     }
 
     /// The verdict over all points, held against the objectives.
-    fn judge(&mut self) {
+    fn judge(&mut self, aims: &Aims) {
+        let worst = self.run.points.iter().map(|point| point.verdict).max();
+        self.run.verdict = worst.unwrap_or(Verdict::Invalid);
         let points = &self.run.points;
-        let objectives = self.objectives.iter().flat_map(|slo| {
+        let objectives = aims.slo.iter().flatten().flat_map(|slo| {
             (0_u32..)
                 .zip(points)
                 .map(|(place, point)| slo.judge(place, point))
@@ -157,27 +180,39 @@ impl Notebook {
             .objectives
             .iter()
             .any(|objective| objective.outcome != Outcome::Holds);
-        let least = if missed {
-            Verdict::Missed
-        } else {
-            Verdict::Fine
-        };
-        self.run.verdict = points
-            .iter()
-            .map(|point| point.verdict)
-            .fold(self.run.verdict.max(least), Verdict::max);
-        self.run.exit_code = self.run.verdict.exit_code();
+        if missed {
+            self.run.verdict = self.run.verdict.max(Verdict::Missed);
+        }
     }
 
-    /// Writes `run.json`, and prints what is in it beside what a workload has printed itself.
-    pub(super) fn finish(mut self) -> anyhow::Result<()> {
-        self.judge();
+    /// Writes `run.json` and its page, and prints what is in it beside what a workload has printed
+    /// itself.
+    pub(super) fn finish(mut self, aims: &Aims) -> anyhow::Result<()> {
+        self.judge(aims);
+        self.close()
+    }
+
+    /// The same with a verdict over points that are not judged one by one: only a broken promise is
+    /// worse than it.
+    pub(super) fn finish_as(mut self, verdict: Verdict) -> anyhow::Result<()> {
+        let broken = |point: &Point| point.verdict == Verdict::Violated;
+        let violated = self.run.points.iter().any(broken);
+        self.run.verdict = if violated { Verdict::Violated } else { verdict };
+        self.close()
+    }
+
+    fn close(mut self) -> anyhow::Result<()> {
+        self.run.exit_code = self.run.verdict.exit_code();
         self.run.took_s = self.started.elapsed().as_secs_f64();
         self.line.clear();
-        let path = self.folder.join("run.json");
-        fs::write(&path, self.run.to_json()).with_context(|| path.display().to_string())?;
+        let [result, page] = ["run.json", "report.html"].map(|name| self.folder.join(name));
+        let page_text = turnstile_report::html(&self.run);
+        for (path, text) in [(&result, self.run.to_json()), (&page, page_text)] {
+            fs::write(path, text).with_context(|| path.display().to_string())?;
+        }
         terminal::line(Shown(&self.run))?;
-        terminal::line(format_args!("result: {}", path.display()))?;
+        terminal::line(format_args!("result: {}", result.display()))?;
+        terminal::line(format_args!("report: {}", page.display()))?;
         match Coded::of_verdict(self.run.verdict) {
             None => Ok(()),
             Some(coded) => Err(coded.because(&shown::reason(&self.run)).into()),
@@ -212,7 +247,7 @@ pub(super) fn asked(
         workload: workload.to_owned(),
         settings: std::collections::BTreeMap::new(),
         target,
-        seed: pacing.map_or(1, |pacing| pacing.seed),
+        seed: pacing.map_or(1, Pacing::seed),
         threads: u32::try_from(threads).unwrap_or(u32::MAX),
         precision: pacing.and_then(Pacing::precision),
         point_s_max: pacing.map_or(0.0, Pacing::point_s_max),

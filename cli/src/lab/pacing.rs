@@ -23,7 +23,7 @@ pub(crate) struct Pacing {
     /// Instead: requests a second at instants that are fixed before, whatever is answered; or stages
     /// of time and rate, such as 10s:100,1m:500, from nothing on
     #[arg(short, long)]
-    pub(super) rate: Option<Level>,
+    rate: Option<Level>,
     /// The law of those instants: fixed, poisson, jitter:1%, burst:10, or trace:FILE with a line of
     /// seconds for each
     #[arg(long, default_value = "poisson")]
@@ -34,10 +34,23 @@ pub(crate) struct Pacing {
     /// How many of the users are there: stages of time and number, such as 10s:10,1m:50
     #[arg(long, conflicts_with = "rate")]
     stages: Option<Level>,
+    /// What a request may take from the instant at which it was due; later answers are counted as late
+    #[arg(long, value_parser = duration)]
+    deadline: Option<Duration>,
+    /// Requests under way on each connection
+    #[arg(short = 'P', long, default_value = "1")]
+    pipeline: NonZeroUsize,
+    #[command(flatten)]
+    extent: Extent,
+}
+
+/// How long a point takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Extent {
     /// How long to measure, such as 10s or 500ms. Without it the warm-up is found, and the run goes on
     /// until the mean is known
     #[arg(short, long, value_parser = duration)]
-    pub(super) duration: Option<Duration>,
+    duration: Option<Duration>,
     /// How long to warm up before that; 1s unless something else is asked
     #[arg(long, requires = "duration", value_parser = duration)]
     warm_up: Option<Duration>,
@@ -47,13 +60,7 @@ pub(crate) struct Pacing {
     precision: Option<f64>,
     /// The longest run; what is not known by then ends with exit code 96
     #[arg(long, default_value = "1m", conflicts_with = "duration", value_parser = duration)]
-    pub(super) max_time: Duration,
-    /// What a request may take from the instant at which it was due; later answers are counted as late
-    #[arg(long, value_parser = duration)]
-    deadline: Option<Duration>,
-    /// Requests under way on each connection
-    #[arg(short = 'P', long, default_value = "1")]
-    pipeline: NonZeroUsize,
+    max_time: Duration,
     /// The same seed sends the same requests at the same instants
     #[arg(long, default_value = "1")]
     pub(super) seed: u64,
@@ -68,13 +75,13 @@ pub(super) struct Level {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Rule {
+pub(super) enum Rule {
     Law(Law),
     Trace(PathBuf),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Thought(Think);
+pub(super) struct Thought(Think);
 
 impl Pacing {
     /// Against this door, with so many threads.
@@ -107,7 +114,7 @@ impl Pacing {
             length: self.length(open),
             rhythm,
             deadline: self.deadline,
-            seed: self.seed,
+            seed: self.extent.seed,
         })
     }
 
@@ -116,14 +123,19 @@ impl Pacing {
             .into_iter()
             .find_map(|level| level.as_ref()?.takes);
         let fixed = |duration, warm_up| Length::Fixed { warm_up, duration };
-        match (self.duration, staged) {
-            (Some(duration), _) => fixed(duration, self.warm_up.unwrap_or(Duration::from_secs(1))),
+        match (self.extent.duration, staged) {
+            (Some(duration), _) => fixed(
+                duration,
+                self.extent.warm_up.unwrap_or(Duration::from_secs(1)),
+            ),
             (None, Some(takes)) => fixed(takes, Duration::ZERO),
             (None, None) => Length::Precise {
-                relative: self
-                    .precision
-                    .unwrap_or(if open { PRECISION_OPEN } else { PRECISION }),
-                most: self.max_time,
+                relative: self.extent.precision.unwrap_or(if open {
+                    PRECISION_OPEN
+                } else {
+                    PRECISION
+                }),
+                most: self.extent.max_time,
             },
         }
     }
@@ -134,6 +146,43 @@ impl Pacing {
             Length::Fixed { .. } => None,
             Length::Precise { relative, .. } => Some(relative),
         }
+    }
+
+    /// So many users in a closed loop.
+    pub(super) const fn of_users(
+        users: NonZeroUsize,
+        think: Option<Thought>,
+        pipeline: NonZeroUsize,
+        extent: Extent,
+    ) -> Self {
+        Self {
+            connections: users,
+            rate: None,
+            arrivals: Rule::Law(Law::Poisson),
+            think,
+            stages: None,
+            deadline: None,
+            pipeline,
+            extent,
+        }
+    }
+
+    /// The same connections at a rate.
+    pub(super) fn at_rate(&self, rate: f64, arrivals: &Rule) -> Self {
+        Self {
+            rate: Some(Level {
+                profile: Profile::constant(rate),
+                takes: None,
+            }),
+            arrivals: arrivals.clone(),
+            think: None,
+            stages: None,
+            ..self.clone()
+        }
+    }
+
+    pub(super) const fn seed(&self) -> u64 {
+        self.extent.seed
     }
 
     /// Half of the interval of the mean, as a share of it, that a point should reach.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use turnstile_result::{Load, Objective, Outcome, Point, Run, Verdict};
+use turnstile_result::{
+    Capacity, Comparison, Curve, Load, Objective, Outcome, Point, Run, Usl, Verdict,
+};
 use turnstile_stats::{
     Interval,
     units::{Nanos, PerSecond, to_float},
@@ -32,9 +34,7 @@ impl fmt::Display for Shown<'_> {
         for point in &run.points {
             row(f, point)?;
         }
-        for (number, point) in (1..).zip(&run.points) {
-            complaints(f, number, run.points.len(), point)?;
-        }
+        complaints(f, &run.points)?;
         for Objective {
             asked,
             outcome,
@@ -48,6 +48,18 @@ impl fmt::Display for Shown<'_> {
                 Outcome::NotTestable => "NOT TESTABLE",
             };
             writeln!(f, "objective {asked}: {said} ({found})")?;
+        }
+        if let Some(sweep) = &run.sweep {
+            sweep.curves.iter().try_for_each(|curve| found(f, curve))?;
+            if let Some(law) = &sweep.scaling {
+                scalability(f, "over processors", law)?;
+            }
+        }
+        if let Some(capacity) = &run.capacity {
+            highest(f, capacity)?;
+        }
+        if let Some(comparison) = &run.comparison {
+            differences(f, comparison)?;
         }
         let checks = run.points.iter().flat_map(|point| &point.validity);
         let held = checks
@@ -101,6 +113,159 @@ fn row(f: &mut fmt::Formatter<'_>, point: &Point) -> fmt::Result {
     )
 }
 
+/// A point in one line, on the way.
+pub(super) fn one_line(point: &Point) -> String {
+    let interval = point
+        .throughput_interval
+        .map_or_else(String::new, |interval| format!(" +-{}", relative(interval)));
+    let p99 = point
+        .times
+        .response
+        .at(0.99)
+        .map_or_else(String::new, |p99| format!(", p99 {}", Nanos(to_float(p99))));
+    let mark = match point.verdict {
+        Verdict::Fine | Verdict::Missed => "",
+        Verdict::Unsteady => "  unsteady",
+        Verdict::Invalid => "  INVALID",
+        Verdict::Violated => "  VIOLATED",
+    };
+    format!(
+        "{}: {}/s{interval}, mean {}{p99}{mark}",
+        load(point),
+        PerSecond(point.throughput),
+        Nanos(point.times.response.mean_ns)
+    )
+}
+
+/// What a curve says.
+fn found(f: &mut fmt::Formatter<'_>, curve: &Curve) -> fmt::Result {
+    let of = curve
+        .cores
+        .map_or_else(String::new, |cores| format!(" of {cores} cores"));
+    match curve.capacity {
+        Some(Interval {
+            low,
+            estimate,
+            high,
+        }) => write!(
+            f,
+            "capacity{of} {}/s ({} .. {})",
+            PerSecond(estimate),
+            PerSecond(low),
+            PerSecond(high)
+        )?,
+        None => write!(
+            f,
+            "capacity{of}: not found, for too few points may be used or none is full"
+        )?,
+    }
+    if let Some(knee) = curve.knee {
+        write!(f, ", knee {knee:.1} users")?;
+    }
+    writeln!(f, "; {}", curve.stopped)?;
+    for demand in &curve.demands {
+        let busy = demand.busy_ns;
+        write!(
+            f,
+            "demand: {} {} of each request",
+            demand.resource,
+            Nanos(busy.estimate)
+        )?;
+        match demand.capacity {
+            Some(most) => writeln!(f, ", enough for {}/s", PerSecond(most.estimate))?,
+            None => writeln!(f)?,
+        }
+    }
+    let other = &curve.other_rules;
+    let rules = [
+        ("two segments", other.two_segments),
+        ("kneedle", other.kneedle),
+        ("95 % of the most", other.share_of_most),
+    ];
+    for (number, (name, users)) in rules
+        .iter()
+        .filter_map(|(name, users)| Some((name, (*users)?)))
+        .enumerate()
+    {
+        let begin = if number == 0 {
+            "other rules for the knee: "
+        } else {
+            ", "
+        };
+        write!(f, "{begin}{name} {users:.1}")?;
+    }
+    if rules.iter().any(|(_, users)| users.is_some()) {
+        writeln!(f)?;
+    }
+    curve
+        .usl
+        .as_ref()
+        .map_or(Ok(()), |law| scalability(f, "over users", law))
+}
+
+fn scalability(f: &mut fmt::Formatter<'_>, over: &str, law: &Usl) -> fmt::Result {
+    write!(
+        f,
+        "usl {over}: sigma {:.3}, kappa {:.6}",
+        law.sigma, law.kappa
+    )?;
+    match law.peak {
+        Some(peak) => writeln!(f, ", peak at {peak:.0}"),
+        None => writeln!(f, ", no certain peak"),
+    }
+}
+
+fn highest(f: &mut fmt::Formatter<'_>, capacity: &Capacity) -> fmt::Result {
+    let aims = capacity.objectives.join(", ");
+    match capacity.rate {
+        Some(Interval {
+            low,
+            estimate,
+            high,
+        }) => writeln!(
+            f,
+            "{aims}: up to {}/s ({} surely met it, {} surely missed it); {}",
+            PerSecond(estimate),
+            PerSecond(low),
+            PerSecond(high),
+            capacity.stopped
+        ),
+        None => writeln!(f, "{aims}: {}", capacity.stopped),
+    }
+}
+
+fn differences(f: &mut fmt::Formatter<'_>, comparison: &Comparison) -> fmt::Result {
+    let how = if comparison.interleaved {
+        "interleaved"
+    } else {
+        "NOT interleaved: drifts of the machine are in it"
+    };
+    let Comparison {
+        a,
+        b,
+        pairs,
+        margin,
+        ..
+    } = comparison;
+    writeln!(
+        f,
+        "b against a in {} pairs, {how}; a = {a}, b = {b}, differences below {:.1} % do not matter",
+        pairs.len(),
+        margin * 100.0
+    )?;
+    for metric in &comparison.metrics {
+        writeln!(
+            f,
+            "{:>24} x {:.3}  p {:.3} ({:.3} with all)  {}",
+            metric.name, metric.ratio, metric.chance, metric.chance_of_all, metric.verdict
+        )?;
+    }
+    if comparison.metrics.is_empty() {
+        writeln!(f, "too few pairs may be used")?;
+    }
+    Ok(())
+}
+
 fn relative(interval: Interval) -> String {
     format!("{:.1}%", interval.relative() * 100.0)
 }
@@ -118,41 +283,55 @@ pub(super) fn load(point: &Point) -> String {
     }
 }
 
-/// Each check that fails, with its cure.
-fn complaints(f: &mut fmt::Formatter<'_>, number: u32, of: usize, point: &Point) -> fmt::Result {
-    let which = if of > 1 {
-        format!("point {number} ({})", load(point))
-    } else {
-        "the run".to_owned()
-    };
-    for rule in point
-        .proof
-        .iter()
-        .filter(|rule| rule.outcome != Outcome::Holds)
-    {
-        let word = match rule.outcome {
-            Outcome::Fails => "VIOLATED",
-            Outcome::Holds | Outcome::NotTestable => "NOT PROVEN",
+/// What is wrong with points: each kind once, with the first that has it.
+fn complaints(f: &mut fmt::Formatter<'_>, points: &[Point]) -> fmt::Result {
+    let mut kinds: Vec<(String, String, usize)> = Vec::new();
+    for (number, point) in (1..).zip(points) {
+        let which = match points.len() {
+            1 => "the run".to_owned(),
+            _ => format!("point {number} ({})", load(point)),
         };
-        writeln!(
-            f,
-            "{word}: {which}: {}: {}",
-            rule.rule,
-            rule.violations.join("; ")
-        )?;
+        for (kind, told) in wrongs(point) {
+            match kinds.iter_mut().find(|(seen, ..)| *seen == kind) {
+                Some((_, _, more)) => *more += 1,
+                None => kinds.push((kind.clone(), format!("{kind}: {which}: {told}"), 0)),
+            }
+        }
     }
-    for check in point
-        .validity
-        .iter()
-        .filter(|check| check.outcome == Outcome::Fails)
-    {
-        let cure = check.cure.as_deref().unwrap_or_default();
-        writeln!(f, "INVALID: {which}: {}. Try: {cure}", check.found)?;
-    }
-    if point.verdict == Verdict::Unsteady {
-        writeln!(f, "UNSTEADY: {which}: {}", point.steady.why)?;
+    for (_, told, more) in kinds {
+        match more {
+            0 => writeln!(f, "{told}")?,
+            more => writeln!(f, "{told} (and {more} more points)")?,
+        }
     }
     Ok(())
+}
+
+/// Each thing that is wrong with a point: its kind, and what was found.
+fn wrongs(point: &Point) -> Vec<(String, String)> {
+    let broken = point.proof.iter().filter_map(|rule| {
+        let kind = match rule.outcome {
+            Outcome::Holds => return None,
+            Outcome::Fails => "VIOLATED",
+            Outcome::NotTestable => "NOT PROVEN",
+        };
+        let told = format!("{}: {}", rule.rule, rule.violations.join("; "));
+        Some((kind.to_owned(), told))
+    });
+    let failed = point
+        .validity
+        .iter()
+        .filter(|check| check.outcome == Outcome::Fails);
+    let invalid = failed.map(|check| {
+        let cure = check.cure.as_deref().unwrap_or_default();
+        (
+            format!("INVALID ({})", check.check),
+            format!("{}. Try: {cure}", check.found),
+        )
+    });
+    let unsteady = (point.verdict == Verdict::Unsteady)
+        .then(|| ("UNSTEADY".to_owned(), point.steady.why.clone()));
+    broken.chain(invalid).chain(unsteady).collect()
 }
 
 /// Why the verdict is not fine: the first reason, in words.

@@ -8,7 +8,7 @@ use turnstile_result as result;
 
 use super::{
     default_threads, duration,
-    notebook::{self, Notebook, Output},
+    notebook::{self, Aims, Notebook, Output},
     own_server, server, tell,
 };
 use crate::{
@@ -77,6 +77,8 @@ pub(crate) struct Arguments {
     zipf: Option<f64>,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    aims: Aims,
     /// The same seed chooses the same journeys at the same instants
     #[arg(long, default_value = "1")]
     seed: u64,
@@ -142,7 +144,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     notebook.server(report.server.as_ref().map(server));
     driven.stop()?;
     tell(&report, arguments.json.as_deref())?;
-    notebook.finish()
+    notebook.finish(&arguments.aims)
 }
 
 impl Driven {

@@ -292,6 +292,152 @@ fn travel_that_cannot_be_measured_so_is_a_usage_error() {
     }
 }
 
+/// A short command of the lab, and its `run.json`.
+fn lab(arguments: &[&str]) -> (Ended, serde_json::Value) {
+    let directory = tempfile::tempdir().unwrap();
+    let short = ["-d", "200ms", "--warm-up", "50ms", "-o"];
+    let mut command = turnstile();
+    command.arg("lab").args(arguments).args(short);
+    let ended = run(command.arg(directory.path()));
+    let kept = fs::read(directory.path().join("run.json"));
+    let kept = kept.unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    (ended, serde_json::from_slice(&kept).unwrap())
+}
+
+#[test]
+fn a_run_at_a_rate_is_kept_with_what_was_asked_and_held_against_objectives() {
+    let (ended, kept) = lab(&[
+        "run",
+        "rooms",
+        "-r",
+        "500",
+        "--arrivals",
+        "fixed",
+        "-c",
+        "8",
+        "--slo",
+        "errors<100%,rate>1000000",
+    ]);
+    assert_eq!(kept["schema"], 1);
+    assert_eq!(kept["asked"]["settings"]["mix"], "book=70,cancel=30");
+    let point = &kept["points"][0];
+    assert_eq!(point["load"]["loop"], "open");
+    assert_eq!(point["planned"], 100);
+    assert_eq!(point["proof"][0]["outcome"], "holds");
+    assert_eq!(point["resources"]["processes"][0]["role"], "server");
+    assert!(
+        ended.out.contains("objective rate>1000000: MISSED"),
+        "{ended:?}"
+    );
+    // On a busy machine the generator may have come late, which is worse.
+    assert!(matches!(ended.code, Some(98 | 99)), "{ended:?}");
+}
+
+#[test]
+fn a_sweep_climbs_until_more_users_are_not_allowed() {
+    let (ended, kept) = lab(&["sweep", "rooms", "-c", "1..2"]);
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+    let curve = &kept["sweep"]["curves"][0];
+    assert_eq!(curve["points"], serde_json::json!([0, 1]));
+    assert_eq!(curve["stopped"], "more users were not allowed");
+    assert_eq!(kept["points"][1]["load"]["users"], 2);
+}
+
+#[test]
+fn a_capacity_that_cannot_be_told_from_so_few_samples_says_so() {
+    let (ended, kept) = lab(&["capacity", "rooms", "--slo", "p99.999<1s", "-c", "2"]);
+    assert_eq!(ended.code, Some(96), "{ended:?}");
+    let stopped = kept["capacity"]["stopped"].as_str().unwrap();
+    assert!(stopped.contains("let points take longer"), "{stopped}");
+}
+
+#[test]
+fn two_programs_are_compared_in_pairs_and_kept_runs_too() {
+    let program = env!("CARGO_BIN_EXE_turnstile");
+    let pairs = [
+        "compare", program, program, "rooms", "-c", "2", "--pairs", "2",
+    ];
+    let (ended, kept) = lab(&pairs);
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+    assert_eq!(kept["comparison"]["interleaved"], true);
+    assert_eq!(kept["comparison"]["pairs"].as_array().unwrap().len(), 2);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.json");
+    fs::write(&path, kept.to_string()).unwrap();
+    let path = path.display().to_string();
+    let (ended, again) = lab(&["compare", &path, &path, "rooms"]);
+    assert!(ended.out.contains("NOT interleaved"), "{ended:?}");
+    assert_eq!(again["comparison"]["interleaved"], false);
+}
+
+#[test]
+fn any_server_can_be_driven_by_a_command_or_a_page() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::dev(directory.path());
+    let [resp, http] = ["resp", "http"].map(|name| server.door(name).unwrap().to_string());
+    let page = format!("{http}/metrics?n=__n__");
+    let rows = [
+        (
+            vec!["run".to_owned(), format!("resp://{resp}")],
+            Some("PING"),
+            "resp",
+        ),
+        (
+            vec!["run".to_owned(), format!("http://{page}")],
+            None,
+            "http",
+        ),
+    ];
+    for (words, command, workload) in rows {
+        let directory = tempfile::tempdir().unwrap();
+        let mut lab = turnstile();
+        lab.arg("lab")
+            .args(words)
+            .args(["-c", "4", "-d", "200ms", "--warm-up", "0s", "-o"]);
+        lab.arg(directory.path());
+        if let Some(command) = command {
+            lab.args(["--", command]);
+        }
+        let ended = run(&mut lab);
+        assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+        let kept = fs::read(directory.path().join("run.json")).unwrap();
+        let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+        assert_eq!(kept["asked"]["workload"], workload);
+        assert!(
+            kept["points"][0]["operations"][0]["done"].as_u64().unwrap() > 0,
+            "{kept}"
+        );
+    }
+    server.stop();
+}
+
+#[test]
+fn what_cannot_be_driven_or_compared_is_a_usage_error() {
+    let rows: [(&[&str], &str); 7] = [
+        (&["run", "chess"], "cannot be driven"),
+        (
+            &["run", "resp://127.0.0.1:1"],
+            "a command goes with resp://",
+        ),
+        (
+            &["run", "rooms", "-r", "5", "--think", "1s"],
+            "cannot be used with",
+        ),
+        (&["sweep", "rooms", "-c", "4..1"], "is no range"),
+        (
+            &["sweep", "http://127.0.0.1:1/", "--cores", "1"],
+            "a server that the lab starts",
+        ),
+        (&["capacity", "rooms", "--slo", "fast"], "is no objective"),
+        (&["compare", "nothing", "nowhere", "rooms"], "is no program"),
+    ];
+    for (arguments, sentence) in rows {
+        let ended = run(turnstile().arg("lab").args(arguments));
+        assert_eq!((ended.code, &*ended.out), (Some(2), ""), "{ended:?}");
+        assert!(ended.err.contains(sentence), "{sentence}: {ended:?}");
+    }
+}
+
 #[test]
 fn completions_are_written_for_each_shell() {
     for (shell, word) in [

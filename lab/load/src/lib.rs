@@ -7,7 +7,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod contrast;
+pub mod curve;
 pub mod exchange;
+pub mod foreign;
 pub mod games;
 pub mod pace;
 mod point;
@@ -29,3 +32,9 @@ mod verdict;
 pub use error::Error;
 pub use turnstile_result::Machine;
 pub use verdict::Verdict;
+
+/// Draws of a seed, for whatever the lab leaves to chance outside of a load.
+pub fn dice(seed: u64) -> impl FnMut() -> u64 {
+    let mut dice = seed::Dice::of_user(seed, 0);
+    move || dice.next()
+}

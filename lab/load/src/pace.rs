@@ -146,6 +146,9 @@ pub trait User: fmt::Debug + Send {
     /// The most bytes that one request takes; room for a whole pipeline is made before the start.
     const REQUEST_BYTES_MAX: usize;
 
+    /// The most bytes of an unfinished answer that are kept between two reads.
+    const ANSWER_BYTES_MAX: usize = 32 * 1024;
+
     /// Appends the next request; nothing when this user will never ask again. MUST NOT allocate.
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<Self::Ask>;
 

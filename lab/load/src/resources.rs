@@ -99,11 +99,11 @@ impl Sampler {
     /// 100 ms from the start on.
     #[must_use]
     pub fn between(&self, from: Duration, to: Duration, answers: u64, bins: usize) -> Resources {
-        let at = |instant: Duration| {
-            let later = self.samples.partition_point(|sample| sample.at < instant);
-            &self.samples[later.min(self.samples.len() - 1)]
-        };
-        let (first, last) = (at(from), at(to));
+        // The samples about the window: with those within it, a short one would have none.
+        let before = self.samples.partition_point(|sample| sample.at <= from);
+        let after = self.samples.partition_point(|sample| sample.at < to);
+        let first = &self.samples[before.saturating_sub(1)];
+        let last = &self.samples[after.min(self.samples.len() - 1)];
         let seconds = last.at.saturating_sub(first.at).as_secs_f64();
         if seconds <= 0.0 {
             return Resources::default();
@@ -222,7 +222,9 @@ mod tests {
         let mut sampler = Sampler::new(Vec::new());
         let start = std::time::Instant::now();
         let mut sum = 0_u64;
-        while proc::usage(std::process::id()).unwrap().user < 0.1 {
+        let used = || proc::usage(std::process::id()).unwrap().user;
+        let before = used();
+        while used() < before + 0.05 {
             sum = std::hint::black_box(sum.wrapping_add(1));
         }
         let end = start.elapsed() + Duration::from_millis(1);
@@ -248,8 +250,8 @@ mod tests {
         let resources = sampler.between(Duration::ZERO, Duration::from_secs(1), 1, 0);
         let roles: Vec<&str> = resources.processes.iter().map(|one| &*one.role).collect();
         assert_eq!(roles, ["generator"]);
-        let second = Duration::from_secs(1);
-        assert_eq!(sampler.between(second, second, 1, 0), Resources::default());
+        let later = Duration::from_secs(2);
+        assert_eq!(sampler.between(later, later, 1, 0), Resources::default());
     }
 
     #[test]

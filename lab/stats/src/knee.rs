@@ -27,6 +27,31 @@ pub fn knee(capacity: &Interval, lone: &Interval) -> Interval {
     }
 }
 
+/// Where points `(users, requests a second)` in increasing order of users lie farthest above the
+/// straight line between the first and the last. It moves with the range that was swept, so it is
+/// never the headline. V. Satopaa and others, "Finding a kneedle in a haystack", 2011.
+#[must_use]
+pub fn kneedle(points: &[(f64, f64)]) -> Option<f64> {
+    let (first, last) = (points.first()?, points.last()?);
+    let (wide, high) = (last.0 - first.0, last.1 - first.1);
+    if points.len() < 3 || wide <= 0.0 || high <= 0.0 {
+        return None;
+    }
+    let above = |point: &(f64, f64)| (point.1 - first.1) / high - (point.0 - first.0) / wide;
+    let best = points
+        .iter()
+        .max_by(|one, other| above(one).total_cmp(&above(other)))?;
+    (above(best) > 0.0).then_some(best.0)
+}
+
+/// The fewest users who reach this share of the highest throughput of all.
+#[must_use]
+pub fn share_of_most(points: &[(f64, f64)], share: f64) -> Option<f64> {
+    let most = points.iter().map(|(_, rate)| *rate).reduce(f64::max)?;
+    let reached = points.iter().filter(|(_, rate)| *rate >= share * most);
+    reached.map(|(users, _)| *users).reduce(f64::min)
+}
+
 #[cfg(test)]
 mod tests {
     use super::knee;
@@ -70,5 +95,27 @@ mod tests {
         };
         let found = knee(&percent(500.0, 3.0), &percent(0.01, 4.0));
         assert_eq!(format!("{found:.2}"), "5.00 (4.76 .. 5.25)");
+    }
+
+    #[test]
+    fn other_rules_name_other_knees() {
+        let curve = [
+            (1.0, 100.0),
+            (2.0, 190.0),
+            (4.0, 300.0),
+            (8.0, 330.0),
+            (16.0, 340.0),
+        ];
+        assert_eq!(super::kneedle(&curve), Some(4.0));
+        assert_eq!(super::share_of_most(&curve, 0.95), Some(8.0));
+        // Half the range, another knee.
+        assert_eq!(super::kneedle(&curve[..3]), Some(2.0));
+        for (points, knee) in [
+            (&curve[..2], None),
+            (&[(1.0, 2.0), (2.0, 1.0), (3.0, 0.5)], None),
+        ] {
+            assert_eq!(super::kneedle(points), knee);
+        }
+        assert_eq!(super::share_of_most(&[], 0.95), None);
     }
 }

@@ -95,8 +95,7 @@ DECLARE
     expired integer := 0;
 BEGIN
     FOR o IN
-        SELECT * FROM exchange.open_order
-        WHERE until <= at AND ended IS NULL AND symbol = ANY(symbols) ORDER BY until, id
+        SELECT * FROM exchange.due(at) WHERE symbol = ANY(symbols) ORDER BY until, id
     LOOP
         PERFORM exchange.take_off(o, o.until::bigint, 'expired');
         expired := expired + 1;

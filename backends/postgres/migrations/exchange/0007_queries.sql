@@ -15,8 +15,8 @@ LANGUAGE sql STABLE AS $$
         'limit_quantity', a.limit_quantity::text,
         'limit_notional', a.limit_notional)
     FROM (SELECT coalesce(sum(o.price::numeric * o.open * s.worth), 0) AS cash
-          FROM exchange.open_order o JOIN exchange.symbol s ON s.number = o.symbol
-          WHERE o.account = a.number AND o.side = 'buy' AND o.until <= at AND o.ended IS NULL
+          FROM exchange.due(at) o JOIN exchange.symbol s ON s.number = o.symbol
+          WHERE o.account = a.number AND o.side = 'buy'
     ) AS due
 $$;
 
@@ -24,9 +24,8 @@ CREATE FUNCTION exchange.position_view(at bigint, p exchange.position) RETURNS j
 LANGUAGE sql STABLE AS $$
     SELECT jsonb_build_array(s.name, p.free + due.shares, p.reserved - due.shares, s.quantity_scale)
     FROM exchange.symbol s, (
-        SELECT coalesce(sum(o.open), 0) AS shares FROM exchange.open_order o
+        SELECT coalesce(sum(o.open), 0) AS shares FROM exchange.due(at) o
         WHERE o.account = p.account AND o.symbol = p.symbol AND o.side = 'sell'
-            AND o.until <= at AND o.ended IS NULL
     ) AS due
     WHERE s.number = p.symbol
 $$;
@@ -56,8 +55,7 @@ $$;
 -- Open orders of a symbol that are due.
 CREATE FUNCTION exchange.due(at bigint, s exchange.symbol) RETURNS bigint
 LANGUAGE sql STABLE AS $$
-    SELECT count(*) FROM exchange.open_order o
-    WHERE o.symbol = s.number AND o.until <= at AND o.ended IS NULL
+    SELECT count(*) FROM exchange.due(at) o WHERE o.symbol = s.number
 $$;
 
 CREATE FUNCTION exchange.symbol_view(at bigint, s exchange.symbol) RETURNS jsonb
@@ -109,7 +107,7 @@ $$;
 
 CREATE FUNCTION exchange.ask_order(at bigint, name text, number bigint, client text)
 RETURNS jsonb LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     holder exchange.account;
     o exchange.open_order;
@@ -131,7 +129,7 @@ END $$;
 CREATE FUNCTION exchange.ask_orders(
     at bigint, name text, wanted text, first bigint, most integer
 ) RETURNS jsonb LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     holder exchange.account;
     listed exchange.symbol;
@@ -183,7 +181,7 @@ $$;
 
 CREATE FUNCTION exchange.ask_book(at bigint, wanted text, most integer, by_order boolean)
 RETURNS jsonb LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     s exchange.symbol;
     sides jsonb;
@@ -205,7 +203,7 @@ END $$;
 -- The latest thousand trades, the newest first, from one of them on.
 CREATE FUNCTION exchange.ask_trades(wanted text, first bigint, most integer) RETURNS jsonb
 LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     s exchange.symbol;
     e exchange.exec;
@@ -240,18 +238,17 @@ CREATE FUNCTION exchange.ask_totals(at bigint) RETURNS jsonb LANGUAGE sql STABLE
     FROM (SELECT count(*), coalesce(sum(orders), 0) AS orders, coalesce(sum(trades), 0) AS trades,
               coalesce(sum(open_orders), 0) AS open
           FROM exchange.symbol) AS all_symbols,
-        (SELECT count(*) FROM exchange.open_order WHERE until <= at AND ended IS NULL) AS due
+        (SELECT count(*) FROM exchange.due(at)) AS due
 $$;
 
 -- Expires what is due, forgets old keys, so many of each at the most, and adds up what was put in;
 -- says whether more is to do.
 CREATE FUNCTION exchange.sweep(at bigint, most integer) RETURNS boolean LANGUAGE plpgsql
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     symbols integer[] := ARRAY(
         SELECT DISTINCT symbol FROM (
-            SELECT symbol FROM exchange.open_order
-            WHERE until <= at AND ended IS NULL ORDER BY until LIMIT most
+            SELECT symbol FROM exchange.due(at) ORDER BY until LIMIT most
         ) AS due);
     expired integer;
     forgotten integer;

@@ -23,8 +23,9 @@ async fn furnished(url: &str) -> Postgres<Rooms> {
 }
 
 fn count(backend: &Postgres<Rooms>, name: &str) -> u64 {
-    let mut named = backend.tally().named();
+    let named = backend.tally().named();
     named
+        .into_iter()
         .find(|(other, _)| *other == name)
         .expect("it is counted")
         .1

@@ -15,10 +15,6 @@ use super::{
 };
 use crate::{crew::thread_time, seed::Dice};
 
-/// The most bytes of an unfinished answer that are kept between two reads; our answers have some
-/// hundred, pages of others some thousand.
-pub(super) const REST_BYTES_MAX: usize = 32 * 1024;
-
 /// One read takes at most so much: more than a deep pipeline is owed at once.
 pub(super) const READ_BYTES: usize = 64 * 1024;
 
@@ -47,7 +43,8 @@ pub(super) struct Desk {
     pub(super) stop: u64,
     pub(super) address: SocketAddr,
     pub(super) pipeline: usize,
-    /// Answers are read here, behind what was left of the session's last read.
+    /// Answers are read here, behind what was left of the session's last read; it has room for the
+    /// longest of them.
     pub(super) scratch: Box<[u8]>,
     start: Instant,
     think: Think,
@@ -94,7 +91,7 @@ impl Desk {
             stop: nanos(pace.length.most()),
             address: pace.address,
             pipeline: pace.pipeline,
-            scratch: vec![0; REST_BYTES_MAX + READ_BYTES].into_boxed_slice(),
+            scratch: Box::default(),
             start: Instant::now(),
             think,
             stages,
@@ -103,6 +100,11 @@ impl Desk {
             dice: Dice::of_user(pace.seed, u64::MAX - 1 - thread),
             cpu: Duration::ZERO,
         }
+    }
+
+    /// For a read behind so much of an unfinished answer.
+    pub(super) fn make_room(&mut self, answer: usize) {
+        self.scratch = vec![0; answer + READ_BYTES].into_boxed_slice();
     }
 
     /// The clock begins anew: everything is ready.

@@ -9,9 +9,12 @@ use mio::{Interest, Token, event::Event, net::TcpStream};
 
 use super::{
     Answer, Ended, Heard, User,
-    desk::{Desk, READ_BYTES, REST_BYTES_MAX},
+    desk::{Desk, READ_BYTES},
     tally::Instants,
 };
+
+/// Room that is made before the start for the rest of an answer.
+const REST_BYTES: usize = 32 * 1024;
 
 /// How long a user without a connection waits before it connects again.
 const RETRY_NANOS: u64 = 100_000_000;
@@ -99,7 +102,8 @@ impl<U: User> Session<U> {
             line,
             outbox: Vec::with_capacity(desk.pipeline * U::REQUEST_BYTES_MAX),
             written: 0,
-            rest: Vec::with_capacity(REST_BYTES_MAX),
+            // Most answers come whole; the longest are rare.
+            rest: Vec::with_capacity(U::ANSWER_BYTES_MAX.min(REST_BYTES)),
             rest_since: 0,
             flights: VecDeque::with_capacity(desk.pipeline),
             unsent: 0,
@@ -317,7 +321,7 @@ impl<U: User> Session<U> {
             first_byte = now;
         }
         let rest = &bytes[used..];
-        if rest.len() > REST_BYTES_MAX {
+        if rest.len() > U::ANSWER_BYTES_MAX {
             return Err(ErrorKind::InvalidData.into());
         }
         self.rest.clear();

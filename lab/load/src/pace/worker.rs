@@ -95,7 +95,8 @@ impl<'a, U: User> Worker<'a, U> {
             }
         };
         let registry = poll.registry().try_clone()?;
-        let desk = Desk::new(pace, thread, recorder, registry, alarms, agenda);
+        let mut desk = Desk::new(pace, thread, recorder, registry, alarms, agenda);
+        desk.make_room(U::ANSWER_BYTES_MAX);
         let mut sessions = Vec::with_capacity(share.len());
         let next = share
             .iter()

@@ -7,6 +7,7 @@ mod allocation;
 mod arena;
 mod exchange;
 mod floor;
+mod foreign;
 mod games;
 mod pacing;
 mod rhythms;

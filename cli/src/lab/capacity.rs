@@ -1,0 +1,125 @@
+//! `turnstile lab capacity`: the highest rate that meets the objectives.
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use turnstile_load::slo::Slo;
+use turnstile_result::{Capacity, Outcome, Point, Probe, Verdict};
+use turnstile_stats::search::{self, Search};
+
+use super::{
+    notebook::{Notebook, Objectives, Output},
+    pacing::{Extent, Pacing, Rule},
+    shown,
+    subject::Subject,
+};
+
+/// The search begins at this share of what a closed loop reaches.
+const FIRST: f64 = 0.5;
+
+/// Below this share of it, it does not look.
+const LEAST: f64 = 0.001;
+
+/// How near both ends of the result should be.
+const TOLERANCE: f64 = 0.03;
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    subject: Subject,
+    /// What the rate must meet, such as 'p99<20ms,errors<0.1%'
+    #[arg(long, value_parser = Slo::parse_all)]
+    slo: Objectives,
+    /// Connections
+    #[arg(short, long, default_value = "64")]
+    connections: NonZeroUsize,
+    /// The law of the instants: fixed, poisson, jitter:1% or burst:10
+    #[arg(long, default_value = "poisson")]
+    arrivals: Rule,
+    #[command(flatten)]
+    extent: Extent,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let subject = &arguments.subject;
+    let opened = subject.open(None, None)?;
+    let closed = Pacing::of_users(
+        arguments.connections,
+        None,
+        NonZeroUsize::MIN,
+        arguments.extent.clone(),
+    );
+    let asked = subject.asked("capacity", opened.target(), &closed);
+    let mut notebook = Notebook::new(&arguments.output, asked, opened.watched())?;
+    let place = opened.measure(&closed, &mut notebook)?;
+    let most = notebook.run().points[place].throughput;
+    notebook.note(&shown::one_line(&notebook.points()[place]));
+    let first = (most * FIRST).max(1.0);
+    let mut search = Search::new(first, (most * LEAST).min(first).max(0.1), TOLERANCE);
+    let (mut probes, mut short) = (Vec::new(), None);
+    while let search::Probe::Try(rate) = search.next() {
+        let pacing = closed.at_rate(rate, &arguments.arrivals);
+        let place = opened.measure(&pacing, &mut notebook)?;
+        let point = &notebook.points()[place];
+        if let Some(why) = untestable(&arguments.slo, point) {
+            short = Some(format!(
+                "at {rate:.0}/s: {why}; let points take longer (-d, --max-time)"
+            ));
+            break;
+        }
+        let met = meets(&arguments.slo, point);
+        let said = match met {
+            Some(true) => "met",
+            Some(false) => "missed",
+            None => "unsure",
+        };
+        notebook.note(&format!("{}  {said}", shown::one_line(point)));
+        probes.push(Probe {
+            rate,
+            point: u32::try_from(place).expect("probes are few"),
+            met,
+        });
+        search.note(rate, met);
+    }
+    opened.stop()?;
+    let (rate, stopped) = match search.next() {
+        search::Probe::Known(rate) => (Some(rate), "known within 3 % on either side"),
+        search::Probe::NoRate => (None, "even the lowest rate missed"),
+        search::Probe::GivenUp | search::Probe::Try(_) => {
+            (search.bounds(), "not found: this is what was known by then")
+        }
+    };
+    let stopped = short.as_deref().unwrap_or(stopped);
+    notebook.run().capacity = Some(Capacity {
+        objectives: arguments.slo.iter().map(ToString::to_string).collect(),
+        rate,
+        probes,
+        stopped: stopped.to_owned(),
+    });
+    let verdict = match search.next() {
+        search::Probe::Known(_) => Verdict::Fine,
+        search::Probe::NoRate => Verdict::Missed,
+        search::Probe::GivenUp | search::Probe::Try(_) => Verdict::Unsteady,
+    };
+    notebook.finish_as(verdict)
+}
+
+/// Why an objective cannot be held against a point; a server that has fallen behind has missed it.
+fn untestable(slo: &[Slo], point: &Point) -> Option<String> {
+    slo.iter().find_map(|slo| {
+        let judged = slo.judge(0, point);
+        let open = slo.surely(point).is_none() && judged.outcome == Outcome::NotTestable;
+        open.then_some(judged.found)
+    })
+}
+
+/// Whether all objectives are surely met, or one is surely missed.
+fn meets(slo: &[Slo], point: &Point) -> Option<bool> {
+    let each: Vec<Option<bool>> = slo.iter().map(|slo| slo.surely(point)).collect();
+    if each.contains(&Some(false)) {
+        return Some(false);
+    }
+    each.iter().all(|met| *met == Some(true)).then_some(true)
+}

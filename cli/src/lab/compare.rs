@@ -1,0 +1,226 @@
+//! `turnstile lab compare`: two servers by runs in pairs, or two runs that were kept.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use clap::Args;
+use turnstile_load::contrast;
+use turnstile_result::{Comparison, Point, Run, Target, Verdict};
+use turnstile_stats::pairs::{First, plan};
+
+use super::{
+    notebook::{self, Notebook, Output},
+    pacing::{Pacing, share},
+    shown,
+    subject::Subject,
+};
+use crate::exit::Coded;
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// A: the program of a server, the address of one that runs, or the run.json of a kept run
+    #[arg(value_name = "A")]
+    a: String,
+    /// B, likewise
+    #[arg(value_name = "B")]
+    b: String,
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    pacing: Pacing,
+    /// Pairs of runs
+    #[arg(long, default_value = "6")]
+    pairs: NonZeroUsize,
+    /// A difference smaller than this does not matter
+    #[arg(long, default_value = "2%", value_parser = share)]
+    margin: f64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// One of the two.
+#[derive(Debug)]
+enum Side {
+    Program(PathBuf),
+    Address(SocketAddr),
+    Kept(Box<Run>),
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let (a, b) = (Side::parse(&arguments.a)?, Side::parse(&arguments.b)?);
+    match (&a, &b) {
+        (Side::Kept(a), Side::Kept(b)) => kept(arguments, a, b),
+        (Side::Kept(_), _) | (_, Side::Kept(_)) => {
+            let wrong =
+                "a kept run is compared with a kept run: a new one would meet another machine";
+            Err(Coded::usage(wrong.to_owned()).into())
+        }
+        _ => interleaved(arguments, &a, &b),
+    }
+}
+
+/// Runs pairs in an order that chance decides, each on a server that was started for it where it is a
+/// program.
+fn interleaved(arguments: &Arguments, a: &Side, b: &Side) -> anyhow::Result<()> {
+    let subject = &arguments.subject;
+    let target = Target {
+        address: format!("{} and {}", arguments.a, arguments.b),
+        own: matches!((a, b), (Side::Program(_), Side::Program(_))),
+    };
+    let asked = subject.asked("compare", target, &arguments.pacing);
+    let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
+    let mut dice = turnstile_load::dice(arguments.pacing.seed());
+    let mut pairs = Vec::new();
+    for first in plan(&mut dice, arguments.pairs.get()) {
+        let mut measure = |side: &Side, name: &str| arguments.measure(side, name, &mut notebook);
+        let pair = match first {
+            First::Old => {
+                let old = measure(a, "a")?;
+                (old, measure(b, "b")?)
+            }
+            First::New => {
+                let new = measure(b, "b")?;
+                (measure(a, "a")?, new)
+            }
+        };
+        pairs.push(pair);
+        let points = notebook.points();
+        let ratio = points[pair.1].throughput / points[pair.0].throughput;
+        let (done, of) = (pairs.len(), arguments.pairs);
+        notebook.note(&format!("pair {done} of {of}: b does {ratio:.3} of a"));
+    }
+    arguments.conclude(notebook, &pairs, true)
+}
+
+/// Pairs the points of two runs in their order.
+fn kept(arguments: &Arguments, a: &Run, b: &Run) -> anyhow::Result<()> {
+    let target = Target {
+        address: format!("{} and {}", arguments.a, arguments.b),
+        own: false,
+    };
+    let asked = notebook::asked("compare", &a.asked.workload, target, None, 0);
+    let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
+    let mut pairs = Vec::new();
+    for (a, b) in a.points.iter().zip(&b.points) {
+        if a.load != b.load {
+            let (a, b) = (shown::load(a), shown::load(b));
+            return Err(Coded::usage(format!("{a} cannot be compared with {b}")).into());
+        }
+        let points = &mut notebook.run().points;
+        points.extend([(a, "a"), (b, "b")].map(|(point, name)| Point {
+            series: name.to_owned(),
+            ..point.clone()
+        }));
+        pairs.push((points.len() - 2, points.len() - 1));
+    }
+    arguments.conclude(notebook, &pairs, false)
+}
+
+impl Arguments {
+    fn measure(&self, side: &Side, name: &str, notebook: &mut Notebook) -> anyhow::Result<usize> {
+        let (subject, program) = match side {
+            Side::Program(path) => (self.subject.clone(), Some(path.as_path())),
+            Side::Address(address) => (self.subject.at(*address), None),
+            Side::Kept(_) => unreachable!("kept runs are not run again"),
+        };
+        let opened = subject.open(program, None)?;
+        let place = opened.measure(&self.pacing, notebook)?;
+        opened.stop()?;
+        name.clone_into(&mut notebook.run().points[place].series);
+        Ok(place)
+    }
+
+    fn conclude(
+        &self,
+        mut notebook: Notebook,
+        places: &[(usize, usize)],
+        interleaved: bool,
+    ) -> anyhow::Result<()> {
+        let points = notebook.points();
+        let pairs: Vec<(&Point, &Point)> = places
+            .iter()
+            .map(|&(a, b)| (&points[a], &points[b]))
+            .filter(|(a, b)| a.verdict.max(b.verdict) < Verdict::Invalid)
+            .collect();
+        let (metrics, shape) = (
+            contrast::metrics(&pairs, self.margin),
+            contrast::shape(&pairs, self.margin),
+        );
+        let enough = !metrics.is_empty();
+        let place = |place: usize| u32::try_from(place).expect("points are few");
+        notebook.run().comparison = Some(Comparison {
+            a: self.a.clone(),
+            b: self.b.clone(),
+            interleaved,
+            margin: self.margin,
+            pairs: places.iter().map(|&(a, b)| (place(a), place(b))).collect(),
+            metrics,
+            shape,
+        });
+        notebook.finish_as(if enough {
+            Verdict::Fine
+        } else {
+            Verdict::Invalid
+        })
+    }
+}
+
+impl Side {
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        if let Ok(address) = text.parse() {
+            return Ok(Self::Address(address));
+        }
+        let path = Path::new(text);
+        let file = if path.is_dir() {
+            path.join("run.json")
+        } else {
+            path.to_owned()
+        };
+        if file
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            let shown = || file.display().to_string();
+            let bytes = fs::read(&file).with_context(shown)?;
+            return Ok(Self::Kept(Box::new(Run::read(&bytes).with_context(shown)?)));
+        }
+        if !file.is_file() {
+            let wrong = format!("`{text}` is no program, no address, and no kept run");
+            return Err(Coded::usage(wrong).into());
+        }
+        Ok(Self::Program(
+            fs::canonicalize(&file).with_context(|| text.to_owned())?,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Side;
+
+    #[test]
+    fn a_side_is_an_address_a_kept_run_or_a_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        assert!(matches!(
+            Side::parse("127.0.0.1:1").unwrap(),
+            Side::Address(_)
+        ));
+        std::fs::write(path("program"), "").unwrap();
+        assert!(matches!(
+            Side::parse(&path("program")).unwrap(),
+            Side::Program(_)
+        ));
+        for text in ["nothing", &path(""), &path("none.json")] {
+            assert!(Side::parse(text).is_err(), "{text}");
+        }
+        std::fs::write(path("run.json"), "{\"schema\":7}").unwrap();
+        let told = format!("{:#}", Side::parse(&path("")).unwrap_err());
+        assert!(told.contains("schema 7"), "{told}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Two systems by the points of their runs, in pairs.
+
+use turnstile_result::{Better, Metric, PERCENTILES, Point, Shape};
+use turnstile_stats::{
+    pairs::{self, holm},
+    units::to_float,
+};
+
+/// A figure of a point, by name and unit; none where the point does not have it.
+type Figure = (
+    &'static str,
+    &'static str,
+    Better,
+    fn(&Point) -> Option<f64>,
+);
+
+const FIGURES: [Figure; 5] = [
+    ("throughput", "1/s", Better::Higher, |point| {
+        Some(point.throughput)
+    }),
+    ("response mean", "ns", Better::Lower, |point| {
+        Some(point.times.response.mean_ns)
+    }),
+    ("response p50", "ns", Better::Lower, |point| {
+        point.times.response.at(0.5).map(to_float)
+    }),
+    ("response p99", "ns", Better::Lower, |point| {
+        point.times.response.at(0.99).map(to_float)
+    }),
+    ("server cpu per answer", "ns", Better::Lower, |point| {
+        let mut processes = point.resources.processes.iter();
+        let server = processes.find(|one| one.role == "server")?;
+        Some(server.cpu_per_answer_ns)
+    }),
+];
+
+/// Each figure that all points have, B against A; nothing for fewer than two pairs.
+#[must_use]
+pub fn metrics(pairs: &[(&Point, &Point)], margin: f64) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = FIGURES
+        .into_iter()
+        .filter_map(|(name, unit, better, figure)| {
+            let values = values(pairs, figure)?;
+            let found = pairs::Comparison::of(&values, margin)?;
+            Some(Metric {
+                name: name.to_owned(),
+                unit: unit.to_owned(),
+                better,
+                values,
+                ratio: found.ratio,
+                chance: found.chance,
+                chance_by_signs: found.chance_by_signs,
+                chance_of_all: 0.0,
+                verdict: found.verdict,
+            })
+        })
+        .collect();
+    let chances: Vec<f64> = metrics.iter().map(|metric| metric.chance).collect();
+    for (metric, chance) in metrics.iter_mut().zip(holm(&chances)) {
+        metric.chance_of_all = chance;
+    }
+    metrics
+}
+
+/// The ratio of B to A at each percentile that all points have.
+#[must_use]
+pub fn shape(pairs: &[(&Point, &Point)], margin: f64) -> Vec<Shape> {
+    let at = |quantile: f64| {
+        let values = values(pairs, |point| {
+            point.times.response.at(quantile).map(to_float)
+        })?;
+        let ratio = pairs::Comparison::of(&values, margin)?.ratio;
+        Some(Shape { quantile, ratio })
+    };
+    PERCENTILES.into_iter().filter_map(at).collect()
+}
+
+fn values(
+    pairs: &[(&Point, &Point)],
+    figure: impl Fn(&Point) -> Option<f64>,
+) -> Option<Vec<(f64, f64)>> {
+    let above_zero = |point: &Point| figure(point).filter(|value| *value > 0.0);
+    pairs
+        .iter()
+        .map(|(a, b)| Some((above_zero(a)?, above_zero(b)?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_result::Distribution;
+    use turnstile_stats::{Histogram, pairs::Verdict};
+
+    use super::*;
+
+    fn point(throughput: f64, nanos: u64) -> Point {
+        let mut histogram = Histogram::new();
+        for step in 0..100 {
+            histogram.record(nanos + step * nanos / 100);
+        }
+        let mut point = Point::blank("rooms");
+        point.throughput = throughput;
+        point.times.response = Distribution::of(&histogram);
+        point
+    }
+
+    #[test]
+    fn a_faster_server_is_seen_in_every_figure_that_tells_it() {
+        let a: Vec<Point> = [100.0, 101.0, 99.0, 100.5]
+            .map(|rate| point(rate, 1_000_000))
+            .into();
+        let b: Vec<Point> = [110.0, 110.5, 109.5, 110.0]
+            .map(|rate| point(rate, 500_000))
+            .into();
+        let pairs: Vec<(&Point, &Point)> = a.iter().zip(&b).collect();
+        let found = metrics(&pairs, 0.02);
+        let told: Vec<(&str, Verdict)> = found
+            .iter()
+            .map(|metric| (&*metric.name, metric.verdict))
+            .collect();
+        // Of 100 samples one lies above p99, and of the server's processor nothing is known.
+        let expected = [
+            ("throughput", Verdict::Higher),
+            ("response mean", Verdict::Lower),
+            ("response p50", Verdict::Lower),
+        ];
+        assert_eq!(told, expected);
+        assert!(
+            found
+                .iter()
+                .all(|metric| metric.chance_of_all >= metric.chance)
+        );
+        let shape = shape(&pairs, 0.02);
+        assert_eq!(shape.len(), 6);
+        assert!(
+            shape
+                .iter()
+                .all(|one| (one.ratio.estimate - 0.5).abs() < 0.01),
+            "{shape:?}"
+        );
+    }
+
+    #[test]
+    fn one_pair_says_nothing() {
+        let (a, b) = (point(1.0, 10), point(2.0, 10));
+        assert_eq!(metrics(&[(&a, &b)], 0.02), []);
+        assert_eq!(metrics(&[], 0.02), []);
+    }
+}
