@@ -51,7 +51,7 @@ impl Server {
     }
 
     /// The same as [`Self::start`], with more to be told.
-    fn start_with(
+    pub(crate) fn start_with(
         data: Option<&Path>,
         doors: Doors,
         more: &[(String, String)],

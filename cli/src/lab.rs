@@ -10,6 +10,7 @@ mod notebook;
 mod pacing;
 mod pin;
 mod report;
+mod reproduce;
 mod shown;
 mod subject;
 mod sweep;
@@ -64,6 +65,11 @@ pub(crate) enum Command {
     /// Laws that hold for every system are put to each point, and those that break one are named
     /// with the reason; the exit code is then 98. docs/lab-audit.md says which laws.
     Audit(audit::Arguments),
+    /// Makes the ancestors' experiments again, and sets what they published beside it
+    ///
+    /// Says of each conclusion that they drew whether it is confirmed, refuted or not testable here,
+    /// and why. Quick by default: minutes. docs/lab-reproduce.md describes what is measured.
+    Reproduce(reproduce::Arguments),
     /// Shows a result that is there: as a page, a table or a text
     Report(report::Arguments),
     /// Lists the results that are there
@@ -153,6 +159,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Ls(arguments) => report::list(&arguments),
     }

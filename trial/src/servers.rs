@@ -2,9 +2,11 @@
 
 mod mariadb;
 mod postgres;
+mod redis;
 
 pub use mariadb::MariaServer;
 pub use postgres::PostgresServer;
+pub use redis::RedisServer;
 
 use std::{
     fs,

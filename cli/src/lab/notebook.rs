@@ -185,7 +185,8 @@ impl Notebook {
         }
     }
 
-    /// Writes `run.json`, and prints what is in it beside what a workload has printed itself.
+    /// Writes `run.json` and its page, and prints what is in it beside what a workload has printed
+    /// itself.
     pub(super) fn finish(mut self, aims: &Aims) -> anyhow::Result<()> {
         self.judge(aims);
         self.close()
@@ -204,10 +205,14 @@ impl Notebook {
         self.run.exit_code = self.run.verdict.exit_code();
         self.run.took_s = self.started.elapsed().as_secs_f64();
         self.line.clear();
-        let path = self.folder.join("run.json");
-        fs::write(&path, self.run.to_json()).with_context(|| path.display().to_string())?;
+        let [result, page] = ["run.json", "report.html"].map(|name| self.folder.join(name));
+        let page_text = turnstile_report::html(&self.run);
+        for (path, text) in [(&result, self.run.to_json()), (&page, page_text)] {
+            fs::write(path, text).with_context(|| path.display().to_string())?;
+        }
         terminal::line(Shown(&self.run))?;
-        terminal::line(format_args!("result: {}", path.display()))?;
+        terminal::line(format_args!("result: {}", result.display()))?;
+        terminal::line(format_args!("report: {}", page.display()))?;
         match Coded::of_verdict(self.run.verdict) {
             None => Ok(()),
             Some(coded) => Err(coded.because(&shown::reason(&self.run)).into()),

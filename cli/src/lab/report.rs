@@ -19,7 +19,7 @@ const RUNS: &str = "runs";
 const RESULT: &str = "run.json";
 
 /// How deep runs may lie below the folder that is listed.
-const DEPTH_MAX: u8 = 4;
+const DEPTH_MAX: u8 = 2;
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {

@@ -12,6 +12,7 @@ mod import;
 mod lab;
 mod process;
 mod report;
+mod reproduce;
 mod roles;
 mod routes;
 mod tx;

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod beside;
 mod chart;
 mod curves;
 mod page;
@@ -13,10 +14,17 @@ mod rows;
 mod summary;
 mod text;
 
+use turnstile_reproduce::Reproduction;
 use turnstile_result::Run;
 
 pub use rows::csv;
 pub use summary::{Headline, markdown};
+
+/// A page about experiments of the ancestors that were made again on this machine.
+#[must_use]
+pub fn reproductions(all: &[Reproduction], machine: &str) -> String {
+    beside::page(all, machine).into_string()
+}
 
 /// The page, `report.html`.
 #[must_use]

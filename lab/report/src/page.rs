@@ -5,10 +5,10 @@ use turnstile_result::Run;
 
 use crate::{part, summary::Headline, text};
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// Nothing may be loaded from anywhere, should a text ever contain what looks like it.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// How large a page may be with the figures in it: what a mail takes, and a phone on its way loads.
 const BYTES_MAX: usize = 290_000;

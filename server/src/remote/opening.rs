@@ -5,6 +5,7 @@ use std::{fmt::Display, sync::Arc};
 use turnstile_contract::Backend;
 use turnstile_mysql::{Address, Mysql};
 use turnstile_postgres::Postgres;
+use turnstile_redis::Redis;
 use turnstile_rooms::{IdKey, Rooms};
 
 use super::{DatabaseUrl, Opening, url::Kind};
@@ -24,7 +25,11 @@ pub(crate) fn rooms(url: DatabaseUrl) -> Opening<Rooms, IdKey> {
                 let key = opened.id_key().clone();
                 (Arc::new(opened), key)
             }
-            Kind::Redis => return Err("not yet".to_owned()),
+            Kind::Redis => {
+                let opened = Redis::open(url.text()).await.map_err(told)?;
+                let key = opened.id_key().clone();
+                (Arc::new(opened), key)
+            }
         };
         Ok((backend, key))
     })

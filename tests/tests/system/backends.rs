@@ -1,7 +1,7 @@
 //! Rooms in a database: the same doors, the same answers, and what is not offered there.
 
 use serde_json::{Value, json};
-use turnstile_trial::PostgresServer;
+use turnstile_trial::{MariaServer, PostgresServer, RedisServer};
 
 use crate::{
     door::{Door, door_with, redis_cli},
@@ -44,10 +44,25 @@ fn served_from(url: &str) -> Door {
 }
 
 #[test]
-fn rooms_in_a_database_are_booked_at_both_doors_and_outlive_the_server() {
-    let database = PostgresServer::start();
-    let url = database.database();
-    let door = served_from(&url);
+fn rooms_in_postgres_are_booked_at_all_doors_of_all_servers() {
+    let server = PostgresServer::start();
+    are_booked_at_all_doors(&server.database());
+}
+
+#[test]
+fn rooms_in_mariadb_are_booked_at_all_doors_of_all_servers() {
+    let server = MariaServer::start();
+    are_booked_at_all_doors(&server.database());
+}
+
+#[test]
+fn rooms_in_redis_are_booked_at_all_doors_of_all_servers() {
+    let server = RedisServer::start();
+    are_booked_at_all_doors(&server.url());
+}
+
+fn are_booked_at_all_doors(url: &str) {
+    let door = served_from(url);
     let booked = cli(
         &door,
         &format!("ROOMS.BOOK hotel type:double 2027-03-01 2027-03-03 ada {GUEST}"),
@@ -73,7 +88,7 @@ fn rooms_in_a_database_are_booked_at_both_doors_and_outlive_the_server() {
     let post = ["--json", body, "--header", "Idempotency-Key: one"];
     let (first, status) = curl(&door, keyed, &post);
     assert_eq!(status, "201", "{first}");
-    let other = served_from(&url);
+    let other = served_from(url);
     let (second, _) = curl(&other, keyed, &post);
     assert_eq!(second["reference"], first["reference"]);
     let (entry, _) = curl(&other, &format!("/v1/rooms/bookings/{reference}"), &[]);

@@ -25,7 +25,7 @@ CREATE FUNCTION exchange.execute(at bigint, batch jsonb)
 RETURNS TABLE (decided bigint, replayed boolean, outcome text) LANGUAGE plpgsql
 -- Plans are kept, and the first is made while the tables are still empty: indexes only.
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan
+SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     commands exchange.command[] :=

@@ -107,7 +107,7 @@ $$;
 
 CREATE FUNCTION exchange.ask_order(at bigint, name text, number bigint, client text)
 RETURNS jsonb LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     holder exchange.account;
     o exchange.open_order;
@@ -129,7 +129,7 @@ END $$;
 CREATE FUNCTION exchange.ask_orders(
     at bigint, name text, wanted text, first bigint, most integer
 ) RETURNS jsonb LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     holder exchange.account;
     listed exchange.symbol;
@@ -181,7 +181,7 @@ $$;
 
 CREATE FUNCTION exchange.ask_book(at bigint, wanted text, most integer, by_order boolean)
 RETURNS jsonb LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     s exchange.symbol;
     sides jsonb;
@@ -203,7 +203,7 @@ END $$;
 -- The latest thousand trades, the newest first, from one of them on.
 CREATE FUNCTION exchange.ask_trades(wanted text, first bigint, most integer) RETURNS jsonb
 LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     s exchange.symbol;
     e exchange.exec;
@@ -244,7 +244,7 @@ $$;
 -- Expires what is due, forgets old keys, so many of each at the most, and adds up what was put in;
 -- says whether more is to do.
 CREATE FUNCTION exchange.sweep(at bigint, most integer) RETURNS boolean LANGUAGE plpgsql
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     symbols integer[] := ARRAY(
         SELECT DISTINCT symbol FROM (

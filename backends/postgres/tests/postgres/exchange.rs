@@ -140,3 +140,28 @@ async fn an_order_is_forgotten_a_week_after_its_end() {
     let is_new = matches!(anew, Outcome::Done(Done::Accepted { again: false, .. }));
     assert!(is_new, "{anew:?}");
 }
+
+/// Once every order walked through the whole book of its symbol to see what was due: the planner
+/// took another index for that, since it cannot know that few orders are due.
+#[tokio::test]
+async fn what_is_due_is_found_by_its_date_and_not_in_the_book() {
+    let market = Market::open();
+    let _tables = market.fresh().await;
+    let database = market.last.borrow().rsplit('/').next().unwrap().to_owned();
+    let plan = market.server.borrow().sql(
+        &database,
+        "INSERT INTO exchange.account VALUES (1, 'a', 0);
+         INSERT INTO exchange.symbol VALUES (1, 'X', 4, 4, 1);
+         INSERT INTO exchange.open_order (id, account, symbol, side, price, quantity, open,
+             patience, self_trade, since, arrival, ended)
+         SELECT n, 1, 1, 'buy', n, 1, (n % 3 > 0)::integer, 'gtc', 'skip', 0, n,
+             CASE n % 3 WHEN 0 THEN 1 END
+         FROM generate_series(1, 30000) n;
+         ANALYZE exchange.open_order;
+         SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
+         SET plan_cache_mode = force_generic_plan;
+         PREPARE due (bigint) AS SELECT FROM exchange.due($1) WHERE symbol = 1;
+         EXPLAIN (COSTS OFF) EXECUTE due (5)",
+    );
+    assert!(plan.contains("Index Scan using due"), "{plan}");
+}

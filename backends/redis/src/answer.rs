@@ -1,0 +1,283 @@
+//! What the functions answer, as the machine says it.
+
+use std::collections::BTreeMap;
+
+use turnstile_contract::{Failure, Reply};
+use turnstile_rooms::{
+    Answer, Done, Entry, EntryState, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Totals,
+    TypeAvailability,
+};
+use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
+
+/// The fields of one answer, read from left to right.
+pub(crate) struct Fields(std::vec::IntoIter<Vec<u8>>);
+
+/// An answer of another form than the functions give.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strange(&'static str);
+
+impl From<Strange> for Failure {
+    fn from(Strange(field): Strange) -> Self {
+        Self::Broken {
+            reason: format!("the {field} makes no sense"),
+        }
+    }
+}
+
+type Read<T> = Result<T, Strange>;
+
+impl Fields {
+    pub(crate) fn of(fields: Vec<Vec<u8>>) -> Self {
+        Self(fields.into_iter())
+    }
+
+    fn bytes(&mut self, field: &'static str) -> Read<Vec<u8>> {
+        self.0.next().ok_or(Strange(field))
+    }
+
+    pub(crate) fn text(&mut self, field: &'static str) -> Read<String> {
+        String::from_utf8(self.bytes(field)?).map_err(|_bytes| Strange(field))
+    }
+
+    fn number<T: std::str::FromStr>(&mut self, field: &'static str) -> Read<T> {
+        self.text(field)?.parse().map_err(|_text| Strange(field))
+    }
+
+    fn name(&mut self, field: &'static str) -> Read<Name> {
+        Name::parse(&self.bytes(field)?).map_err(|_text| Strange(field))
+    }
+
+    fn instant(&mut self, field: &'static str) -> Read<Timestamp> {
+        self.number(field).map(Timestamp)
+    }
+
+    fn reference(&mut self) -> Read<Reference> {
+        let number: u64 = self.number("reference")?;
+        reference_of(number)
+    }
+
+    fn stay(&mut self) -> Read<Stay> {
+        let arrival = Night::from_days(self.number("arrival")?);
+        let departure = Night::from_days(self.number("departure")?);
+        Stay::new(arrival, departure).map_err(|_nights| Strange("stay"))
+    }
+}
+
+fn reference_of(number: u64) -> Read<Reference> {
+    let half = |number: u64| u32::try_from(number).map_err(|_large| Strange("reference"));
+    Ok(Reference {
+        slot: half(number & 0xffff_ffff)?,
+        generation: half(number >> 32)?,
+    })
+}
+
+/// What became of a command; `arrival` is the first night that it wished for.
+pub(crate) fn reply(fields: Vec<Vec<u8>>, arrival: Option<Night>) -> Result<Reply<Rooms>, Failure> {
+    let mut fields = Fields::of(fields);
+    let tag = fields.text("kind of an answer")?;
+    let position = Position(fields.number("position")?);
+    let replayed = match tag.as_str() {
+        "reused" => return Err(Failure::KeyReused { first: position }),
+        "again" => true,
+        "first" => false,
+        _ => return Err(Strange("kind of an answer").into()),
+    };
+    Ok(Reply::<Rooms> {
+        position,
+        replayed,
+        outcome: outcome(&mut fields, arrival)?,
+    })
+}
+
+fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outcome> {
+    let done = match fields.text("outcome")?.as_str() {
+        "refused" => return refusal(fields, arrival).map(Outcome::Refused),
+        "property_added" => Done::PropertyAdded,
+        "room_added" => Done::RoomAdded,
+        "booked" => Done::Booked {
+            reference: fields.reference()?,
+            room: fields.name("room")?,
+        },
+        "held" => Done::Held {
+            reference: fields.reference()?,
+            room: fields.name("room")?,
+            until: fields.instant("until")?,
+        },
+        "extended" => Done::Extended {
+            until: fields.instant("until")?,
+        },
+        "confirmed" => Done::Confirmed {
+            reference: fields.reference()?,
+            room: fields.name("room")?,
+            late: fields.text("late")? == "1",
+        },
+        "released" => Done::Released,
+        "cancelled" => Done::Cancelled {
+            room: fields.name("room")?,
+            stay: fields.stay()?,
+        },
+        _ => return Err(Strange("outcome")),
+    };
+    Ok(Outcome::Done(done))
+}
+
+fn refusal(fields: &mut Fields, arrival: Option<Night>) -> Read<Refusal> {
+    Ok(match fields.text("refusal")?.as_str() {
+        "unknown_property" => Refusal::UnknownProperty,
+        "unknown_room" => Refusal::UnknownRoom,
+        "unknown_type" => Refusal::UnknownType,
+        "property_exists" => Refusal::PropertyExists,
+        "room_exists" => Refusal::RoomExists,
+        "too_many_rooms" => Refusal::TooManyRooms {
+            limit: fields.number("limit")?,
+        },
+        "sold_out" => Refusal::SoldOut {
+            nights: Nights {
+                first: arrival.ok_or(Strange("refusal"))?,
+                bits: bits(&fields.bytes("nights")?),
+            },
+        },
+        "not_found" => Refusal::NotFound,
+        "wrong_guest" => Refusal::WrongGuest,
+        "ended" => Refusal::Ended,
+        "hold_expired" => Refusal::HoldExpired,
+        "already_confirmed" => Refusal::AlreadyConfirmed,
+        "not_confirmed" => Refusal::NotConfirmed,
+        "too_many_holds" => Refusal::TooManyHolds {
+            limit: fields.number("limit")?,
+        },
+        "hold_too_long" => Refusal::HoldTooLong {
+            ttl_ms_max: fields.number("limit")?,
+        },
+        "hold_ceiling" => Refusal::HoldCeiling {
+            until_max: fields.instant("until")?,
+        },
+        _ => return Err(Strange("refusal")),
+    })
+}
+
+/// One character for each night, 1 where it is taken.
+fn bits(nights: &[u8]) -> u128 {
+    let taken = nights.iter().rev();
+    taken.fold(0, |bits, &night| bits << 1 | u128::from(night == b'1'))
+}
+
+pub(crate) fn totals(fields: Vec<Vec<u8>>) -> Result<Answer, Failure> {
+    let mut fields = Fields::of(fields);
+    let mut next = || fields.number::<u64>("total");
+    let (booked_total, cancelled_total) = (next()?, next()?);
+    let (held_total, expired_total) = (next()?, next()?);
+    let (holds, rooms, properties) = (next()?, next()?, next()?);
+    Ok(Answer::Totals(Totals {
+        bookings: booked_total.saturating_sub(cancelled_total),
+        holds,
+        properties,
+        rooms,
+        booked_total,
+        cancelled_total,
+        held_total,
+        expired_total,
+    }))
+}
+
+/// What a look-up found.
+pub(crate) fn entry(reference: Reference, fields: Vec<Vec<u8>>) -> Result<Answer, Failure> {
+    let mut fields = Fields::of(fields);
+    if fields.text("kind of an answer")? == "refused" {
+        return Ok(Answer::Refused(refusal(&mut fields, None)?));
+    }
+    let mut known = BTreeMap::new();
+    while let Ok(name) = fields.text("field") {
+        known.insert(name, fields.bytes("field")?);
+    }
+    Ok(Answer::Entry(entry_of(reference, &known)?))
+}
+
+fn entry_of(reference: Reference, known: &BTreeMap<String, Vec<u8>>) -> Read<Entry> {
+    let one = |field: &'static str| {
+        let value = known.get(field).cloned();
+        value
+            .map(|value| Fields::of(vec![value]))
+            .ok_or(Strange(field))
+    };
+    let until = || one("until")?.instant("until");
+    let state = match one("state")?.text("state")?.as_str() {
+        "booked" => EntryState::Booked,
+        "held" => EntryState::Held { until: until()? },
+        "expired" => EntryState::Expired { at: until()? },
+        _ => return Err(Strange("state")),
+    };
+    let is_booked = state == EntryState::Booked;
+    let days = [known.get("arrival"), known.get("departure")];
+    let days = days.into_iter().flatten().cloned().collect();
+    Ok(Entry {
+        reference,
+        state,
+        property: one("property")?.name("property")?,
+        room: one("room_number")?.name("room_number")?,
+        stay: Fields::of(days).stay()?,
+        guest: is_booked
+            .then(|| one("name")?.text("name").map(Into::into))
+            .transpose()?,
+        id: is_booked.then(|| id_of(known)).transpose()?,
+        principal: Principal(one("principal")?.name("principal")?),
+        since: one("since")?.instant("since")?,
+        position: Position(one("position")?.number("position")?),
+    })
+}
+
+fn id_of(known: &BTreeMap<String, Vec<u8>>) -> Read<GuestId> {
+    let text = |field: &'static str| {
+        let value = known
+            .get(field)
+            .and_then(|value| str::from_utf8(value).ok());
+        value.ok_or(Strange(field))
+    };
+    let seal = u64::from_str_radix(text("seal")?, 16);
+    let last_four = text("id_number")?.trim_start_matches('*').parse();
+    Ok(GuestId {
+        seal: seal.map_err(|_text| Strange("seal"))?,
+        last_four: last_four.map_err(|_text| Strange("id_number"))?,
+    })
+}
+
+/// The free rooms of each type; `wanted` is there when one type was asked for, even if no room of it
+/// is known.
+pub(crate) fn availability(
+    fields: Vec<Vec<u8>>,
+    wanted: Option<Name>,
+    stay: Stay,
+) -> Result<Answer, Failure> {
+    let mut fields = Fields::of(fields);
+    if fields.text("kind of an answer")? == "refused" {
+        return Ok(Answer::Refused(refusal(&mut fields, None)?));
+    }
+    let mut types: BTreeMap<Vec<u8>, TypeAvailability> = BTreeMap::new();
+    if let Some(name) = wanted {
+        types.insert(Vec::new(), none_of(name, stay));
+    }
+    while let Ok(bytes) = fields.bytes("type") {
+        let name = Name::parse(&bytes).map_err(|_text| Strange("type"))?;
+        let taken = bits(&fields.bytes("nights")?);
+        let key = match wanted {
+            Some(_) => Vec::new(),
+            None => crate::order::natural_key(&bytes),
+        };
+        let counted = types.entry(key).or_insert_with(|| none_of(name, stay));
+        counted.rooms += 1;
+        counted.free_throughout += u32::from(taken == 0);
+        for (night, free) in counted.free.iter_mut().enumerate() {
+            *free += u32::from(taken >> night & 1 == 0);
+        }
+    }
+    Ok(Answer::Availability(types.into_values().collect()))
+}
+
+fn none_of(room_type: Name, stay: Stay) -> TypeAvailability {
+    TypeAvailability {
+        room_type,
+        rooms: 0,
+        free: vec![0; stay.nights().into()],
+        free_throughout: 0,
+    }
+}

@@ -1,0 +1,390 @@
+//! The back end itself.
+
+use std::{fmt, time::Duration};
+
+use redis::{Client, ConnectionAddr, cmd};
+use rustix::rand::{GetRandomFlags, getrandom};
+use tokio::time::{Instant, sleep};
+use turnstile_contract::{Answered, Backend, Facts, Failure, Future, Request, Tally};
+use turnstile_rooms::{Answer, Command, IdKey, Query, Rooms};
+use turnstile_types::{Night, Principal, Timestamp};
+
+use crate::{
+    answer, facts,
+    link::{Link, Trouble},
+    order::{self, BASE},
+};
+
+/// The functions, and with them the form of the keys.
+const FUNCTIONS: &str = include_str!("rooms.lua");
+
+/// The number of that form.
+const SCHEMA: u32 = 1;
+
+/// How long the fate of keyed commands is looked for after the connection was lost.
+const RESOLVING: Duration = Duration::from_secs(10);
+
+/// The pause between two looks.
+const LOOKING: Duration = Duration::from_millis(100);
+
+type Reply = turnstile_contract::Reply<Rooms>;
+
+/// Rooms in the memory of a Redis server.
+#[derive(Debug)]
+pub struct Redis {
+    link: Link,
+    tally: Tally,
+    id_key: IdKey,
+    /// The secret of `id_key`, which a Redis that has forgotten everything is told again.
+    secret: Secret,
+    place: String,
+}
+
+struct Secret(String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// Why a server cannot be a back end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenError {
+    /// Not `redis://[user:password@]host[:port][/number]`.
+    Address,
+    /// It cannot be reached, or refuses us.
+    Unavailable { place: String, reason: String },
+    /// Its keys are of a later version than this.
+    Newer { place: String, found: u32 },
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address => {
+                f.write_str("an address is redis://[user:password@]host[:port][/number]")
+            }
+            Self::Unavailable { place, reason } => {
+                write!(f, "{place} cannot be used: {reason} (it takes Redis 7)")
+            }
+            Self::Newer { place, found } => write!(
+                f,
+                "the keys in {place} are of version {found}, this server knows {SCHEMA}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl Redis {
+    /// Connects, and loads the functions. It takes a running tokio runtime.
+    ///
+    /// # Errors
+    /// The server cannot be reached, is older than Redis 7, or holds keys of a later version.
+    pub async fn open(url: &str) -> Result<Self, OpenError> {
+        let client = Client::open(url).map_err(|_form| OpenError::Address)?;
+        let info = client.get_connection_info();
+        let place = match info.addr() {
+            ConnectionAddr::Tcp(host, port) => {
+                format!("{host}:{port}/{}", info.redis_settings().db())
+            }
+            _ => return Err(OpenError::Address),
+        };
+        let mut drawn = [0; 16];
+        let unavailable = |reason: String| OpenError::Unavailable {
+            place: place.clone(),
+            reason,
+        };
+        getrandom(&mut drawn, GetRandomFlags::empty())
+            .map_err(|error| unavailable(error.to_string()))?;
+        let (link, tally) = (Link::new(client), Tally::default());
+        let ours = format!("{:032x}", u128::from_be_bytes(drawn));
+        let secret = prepare(&link, &tally, &ours).await;
+        let secret = match secret.map_err(|trouble| unavailable(sentence(trouble)))? {
+            Prepared::Secret(secret) => secret,
+            Prepared::Newer(found) => return Err(OpenError::Newer { place, found }),
+        };
+        let number = u128::from_str_radix(&secret, 16);
+        let number = number.map_err(|_text| unavailable("its secret is none".to_owned()))?;
+        Ok(Self {
+            link,
+            tally,
+            id_key: IdKey::new(number.to_be_bytes()),
+            secret: Secret(secret),
+            place,
+        })
+    }
+
+    /// The secret under which all servers on this Redis seal id numbers.
+    #[must_use]
+    pub const fn id_key(&self) -> &IdKey {
+        &self.id_key
+    }
+
+    async fn call(&self, call: &redis::Cmd) -> Result<Vec<Vec<u8>>, Failure> {
+        let answer = match self.link.ask(&self.tally, call).await {
+            Err(Trouble::NoFunctions) => {
+                self.prepare_again().await?;
+                self.link.ask(&self.tally, call).await
+            }
+            answer => answer,
+        };
+        answer.map_err(|trouble| match trouble {
+            Trouble::Broken(reason) => Failure::Broken { reason },
+            other => unavailable(sentence(other)),
+        })
+    }
+
+    /// Redis has started anew and kept nothing.
+    async fn prepare_again(&self) -> Result<(), Failure> {
+        let prepared = prepare(&self.link, &self.tally, &self.secret.0).await;
+        match prepared.map_err(|trouble| unavailable(sentence(trouble)))? {
+            Prepared::Secret(secret) if secret == self.secret.0 => Ok(()),
+            Prepared::Secret(_) => Err(Failure::Broken {
+                reason: "its secret has changed".to_owned(),
+            }),
+            Prepared::Newer(found) => Err(Failure::Broken {
+                reason: format!("its keys are of version {found} now"),
+            }),
+        }
+    }
+
+    /// Has commands decided in one call, those that are offered.
+    async fn decide(&self, now: Timestamp, requests: &[Request]) -> Vec<Result<Reply, Failure>> {
+        let mut call = order::call("turnstile_rooms_execute", now);
+        let mut offered = Vec::new();
+        let mut results: Vec<Option<Result<Reply, Failure>>> = Vec::new();
+        for request in requests {
+            match order::put(request, &mut call) {
+                Ok(()) => {
+                    offered.push(request);
+                    results.push(None);
+                }
+                Err(failure) => results.push(Some(Err(failure))),
+            }
+        }
+        let decided = if offered.is_empty() {
+            Vec::new()
+        } else {
+            self.send(now, &call, &offered).await
+        };
+        let mut decided = decided.into_iter();
+        results
+            .into_iter()
+            .map(|result| result.or_else(|| decided.next()))
+            .map(|result| result.unwrap_or_else(|| Err(too_few())))
+            .collect()
+    }
+
+    async fn send(
+        &self,
+        now: Timestamp,
+        call: &redis::Cmd,
+        requests: &[&Request],
+    ) -> Vec<Result<Reply, Failure>> {
+        let mut answer = self.link.ask(&self.tally, call).await;
+        if matches!(answer, Err(Trouble::NoFunctions)) {
+            if let Err(failure) = self.prepare_again().await {
+                return vec![Err(failure); requests.len()];
+            }
+            answer = self.link.ask(&self.tally, call).await;
+        }
+        let answers: Vec<Vec<Vec<u8>>> = match answer {
+            Ok(answers) => answers,
+            Err(Trouble::Lost(reason)) => return self.resolve(now, requests, &reason).await,
+            Err(Trouble::Broken(reason)) => {
+                return vec![Err(Failure::Broken { reason }); requests.len()];
+            }
+            Err(trouble) => return vec![Err(unavailable(sentence(trouble))); requests.len()],
+        };
+        if answers.len() != requests.len() {
+            return vec![Err(too_few()); requests.len()];
+        }
+        self.tally.batches.add(1);
+        self.tally
+            .commands
+            .add(u64::try_from(requests.len()).unwrap_or(0));
+        let read = |(answer, request): (_, &&Request)| answer::reply(answer, arrival_of(request));
+        answers.into_iter().zip(requests).map(read).collect()
+    }
+
+    /// The connection was lost on the way. What has an idempotency key is asked again: it was done,
+    /// and is answered as it was then, or it is done now.
+    async fn resolve(
+        &self,
+        now: Timestamp,
+        requests: &[&Request],
+        reason: &str,
+    ) -> Vec<Result<Reply, Failure>> {
+        let deadline = Instant::now() + RESOLVING;
+        let mut results = Vec::with_capacity(requests.len());
+        for request in requests {
+            results.push(match request.key() {
+                None => Err(unknown(reason)),
+                Some(_) => self.ask_again(now, request, deadline).await,
+            });
+        }
+        results
+    }
+
+    async fn ask_again(
+        &self,
+        now: Timestamp,
+        request: &Request,
+        deadline: Instant,
+    ) -> Result<Reply, Failure> {
+        let mut call = order::call("turnstile_rooms_execute", now);
+        order::put(request, &mut call)?;
+        loop {
+            let answer = self.link.ask(&self.tally, &call).await;
+            match answer {
+                Ok(answers) => {
+                    let answers: Vec<Vec<Vec<u8>>> = answers;
+                    let answer = answers.into_iter().next().ok_or_else(too_few)?;
+                    self.tally.resolved.add(1);
+                    return answer::reply(answer, arrival_of(request));
+                }
+                Err(Trouble::Broken(reason)) => return Err(Failure::Broken { reason }),
+                Err(Trouble::NoFunctions) => self.prepare_again().await?,
+                Err(trouble) if Instant::now() > deadline => {
+                    return Err(unknown(&sentence(trouble)));
+                }
+                Err(Trouble::Lost(_) | Trouble::Undone(_)) => sleep(LOOKING).await,
+            }
+        }
+    }
+}
+
+/// What was found when the functions were loaded.
+enum Prepared {
+    Secret(String),
+    Newer(u32),
+}
+
+/// Loads the functions, unless the keys are of a later version. The first secret that is proposed is
+/// kept.
+async fn prepare(link: &Link, tally: &Tally, proposed: &str) -> Result<Prepared, Trouble> {
+    let schema = format!("{BASE}schema");
+    link.ask::<()>(tally, cmd("SETNX").arg(&schema).arg(SCHEMA))
+        .await?;
+    let found: u32 = link.ask(tally, cmd("GET").arg(&schema)).await?;
+    if found > SCHEMA {
+        return Ok(Prepared::Newer(found));
+    }
+    let mut load = cmd("FUNCTION");
+    load.arg("LOAD").arg("REPLACE").arg(FUNCTIONS);
+    link.ask::<()>(tally, &load).await?;
+    let secret = format!("{BASE}id_key");
+    link.ask::<()>(tally, cmd("SETNX").arg(&secret).arg(proposed))
+        .await?;
+    let kept = link.ask(tally, cmd("GET").arg(&secret)).await?;
+    Ok(Prepared::Secret(kept))
+}
+
+fn sentence(trouble: Trouble) -> String {
+    match trouble {
+        Trouble::Undone(reason) | Trouble::Lost(reason) | Trouble::Broken(reason) => reason,
+        Trouble::NoFunctions => "it has lost our functions".to_owned(),
+    }
+}
+
+const fn unavailable(reason: String) -> Failure {
+    Failure::Unavailable { reason }
+}
+
+fn unknown(reason: &str) -> Failure {
+    Failure::Unknown {
+        reason: reason.to_owned(),
+    }
+}
+
+fn too_few() -> Failure {
+    Failure::Broken {
+        reason: "there are fewer answers than commands".to_owned(),
+    }
+}
+
+fn arrival_of(request: &Request) -> Option<Night> {
+    match request.command::<Rooms>() {
+        Ok(Command::Book { stay, .. } | Command::Hold { stay, .. }) => Some(stay.arrival()),
+        _ => None,
+    }
+}
+
+impl Backend<Rooms> for Redis {
+    fn execute<'a>(
+        &'a self,
+        now: Timestamp,
+        requests: &'a [Request],
+    ) -> Future<'a, Vec<Result<Reply, Failure>>> {
+        Box::pin(self.decide(now, requests))
+    }
+
+    fn query<'a>(
+        &'a self,
+        now: Timestamp,
+        _principal: &'a Principal,
+        query: &'a Query,
+    ) -> Future<'a, Answered<Rooms>> {
+        Box::pin(async move {
+            match query {
+                Query::LookUp { reference } => {
+                    let mut call = order::call("turnstile_rooms_look_up", now);
+                    call.arg(order::number_of(*reference));
+                    answer::entry(*reference, self.call(&call).await?)
+                }
+                Query::Availability {
+                    property,
+                    room_type,
+                    stay,
+                } => {
+                    let mut call = order::call("turnstile_rooms_availability", now);
+                    call.arg(property.as_bytes());
+                    call.arg(room_type.as_ref().map_or(&b""[..], |name| name.as_bytes()));
+                    call.arg(stay.arrival().days()).arg(stay.departure().days());
+                    answer::availability(self.call(&call).await?, *room_type, *stay)
+                }
+                Query::Totals => self.totals(now).await,
+                other => Err(Failure::Unsupported {
+                    operation: other.operation(),
+                }),
+            }
+        })
+    }
+
+    fn tick(&self, now: Timestamp) -> Future<'_, Result<(), Failure>> {
+        Box::pin(async move { self.totals(now).await.map(drop) })
+    }
+
+    fn facts(&self) -> Future<'_, Result<Facts, Failure>> {
+        Box::pin(async move {
+            let asked = facts::ask(&self.link, &self.tally, &self.place, SCHEMA).await;
+            asked.map_err(|trouble| unavailable(sentence(trouble)))
+        })
+    }
+
+    fn unsupported(&self) -> &'static [&'static str] {
+        &[
+            "withdraw_room",
+            "stop_sell",
+            "list",
+            "guest",
+            "holds",
+            "explain",
+            "properties",
+        ]
+    }
+
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+}
+
+impl Redis {
+    async fn totals(&self, now: Timestamp) -> Result<Answer, Failure> {
+        let call = order::call("turnstile_rooms_totals", now);
+        answer::totals(self.call(&call).await?)
+    }
+}

@@ -1,0 +1,11 @@
+//! Rooms on Redis: whole commands, decided by functions that Redis runs one at a time.
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod backend;
+mod facts;
+mod link;
+mod order;
+
+pub use backend::{OpenError, Redis};

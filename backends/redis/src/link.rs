@@ -1,0 +1,130 @@
+//! The connection to Redis: made when it is needed, and made anew when it was lost.
+
+use std::time::{Duration, Instant};
+
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, RedisError,
+    aio::MultiplexedConnection,
+};
+use tokio::sync::Mutex;
+use turnstile_contract::Tally;
+
+/// How long Redis may take for one call.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long it is not tried again after it was away: first so long, then twice, up to a second.
+const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Why a call had no answer.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// It was never sent, or refused as a whole.
+    Undone(String),
+    /// It was sent, and the connection was lost.
+    Lost(String),
+    /// The functions are not there.
+    NoFunctions,
+    /// The answer makes no sense.
+    Broken(String),
+}
+
+/// The way to one server.
+#[derive(Debug)]
+pub(crate) struct Link {
+    client: Client,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    connection: Option<MultiplexedConnection>,
+    had_one: bool,
+    pause: Duration,
+    not_before: Option<Instant>,
+}
+
+impl Link {
+    pub(crate) fn new(client: Client) -> Self {
+        Self {
+            client,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Has a command done.
+    pub(crate) async fn ask<T: FromRedisValue>(
+        &self,
+        tally: &Tally,
+        call: &Cmd,
+    ) -> Result<T, Trouble> {
+        let mut connection = self.connection(tally).await?;
+        tally.round_trips.add(1);
+        match call.query_async(&mut connection).await {
+            Ok(answer) => Ok(answer),
+            Err(error) => {
+                let trouble = trouble_of(&error);
+                if matches!(trouble, Trouble::Lost(_)) {
+                    self.state.lock().await.connection = None;
+                }
+                Err(trouble)
+            }
+        }
+    }
+
+    async fn connection(&self, tally: &Tally) -> Result<MultiplexedConnection, Trouble> {
+        let mut state = self.state.lock().await;
+        if let Some(connection) = &state.connection {
+            return Ok(connection.clone());
+        }
+        if state
+            .not_before
+            .is_some_and(|instant| Instant::now() < instant)
+        {
+            return Err(Trouble::Undone("the database is away".to_owned()));
+        }
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE));
+        let made = self
+            .client
+            .get_multiplexed_async_connection_with_config(&config);
+        match made.await {
+            Ok(connection) => {
+                if state.had_one {
+                    tally.reconnects.add(1);
+                }
+                *state = State {
+                    connection: Some(connection.clone()),
+                    had_one: true,
+                    ..State::default()
+                };
+                Ok(connection)
+            }
+            Err(error) => {
+                state.pause = (state.pause * 2).clamp(PAUSE, PAUSE_MAX);
+                state.not_before = Some(Instant::now() + state.pause);
+                Err(Trouble::Undone(error.to_string()))
+            }
+        }
+    }
+}
+
+/// What an error says of the call. What Redis answers itself it has not done: a function is refused
+/// before it begins.
+fn trouble_of(error: &RedisError) -> Trouble {
+    let sentence = error.to_string();
+    if error.is_io_error() || error.is_timeout() || error.is_connection_dropped() {
+        return Trouble::Lost(sentence);
+    }
+    if sentence.contains("Function not found") {
+        return Trouble::NoFunctions;
+    }
+    match error.kind() {
+        ErrorKind::UnexpectedReturnType | ErrorKind::Parse => Trouble::Broken(sentence),
+        _ if sentence.contains("rooms.lua") || sentence.contains("user_function") => {
+            Trouble::Broken(sentence)
+        }
+        _ => Trouble::Undone(sentence),
+    }
+}

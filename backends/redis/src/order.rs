@@ -1,0 +1,149 @@
+//! Commands as the functions take them.
+
+use redis::Cmd;
+use turnstile_contract::{Failure, Request};
+use turnstile_rooms::{Command, GuestId, Reference, Rooms, Wish, limits};
+use turnstile_sequencer::KEY_MS;
+use turnstile_types::{Stay, Timestamp};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// What all keys begin with; the braces keep them in one slot of a cluster.
+pub(crate) const BASE: &str = "{rooms}/";
+
+/// A call of a function, with the instant and the limits that all of them take.
+pub(crate) fn call(function: &str, now: Timestamp) -> Cmd {
+    let limits = format!(
+        "{} {} {} {} {} {} {KEY_MS}",
+        limits::HOLD_TTL_MS_MAX,
+        limits::HOLD_TOTAL_MS_MAX,
+        limits::LATE_CONFIRM_MS,
+        limits::HOLDS_PER_PRINCIPAL_MAX,
+        limits::ROOMS_PER_PROPERTY_MAX,
+        limits::ROOMS_PER_OPEN_PROPERTY_MAX,
+    );
+    let mut call = redis::cmd("FCALL");
+    call.arg(function).arg(1).arg(BASE).arg(now.0).arg(limits);
+    call
+}
+
+/// The number under which a reference is kept.
+pub(crate) fn number_of(reference: Reference) -> u64 {
+    u64::from(reference.generation) << 32 | u64::from(reference.slot)
+}
+
+/// Appends a command to a call; nothing, when this back end does not offer it.
+pub(crate) fn put(request: &Request, call: &mut Cmd) -> Result<(), Failure> {
+    let command = request.command::<Rooms>();
+    let command = command.map_err(|malformed| Failure::Broken {
+        reason: format!("a command of this server: {malformed}"),
+    })?;
+    let operation = command.operation();
+    let fields = fields(&command).ok_or(Failure::Unsupported { operation })?;
+    call.arg(request.principal.0.as_bytes())
+        .arg(request.key().unwrap_or_default())
+        .arg(format!("{:032x}", xxh3_128(request.bytes())))
+        .arg(command.operation())
+        .arg(fields.len());
+    for field in fields {
+        call.arg(field);
+    }
+    Ok(())
+}
+
+type Fields = Vec<Vec<u8>>;
+
+fn fields(command: &Command<'_>) -> Option<Fields> {
+    let number = |reference: &Reference| number_of(*reference).to_string().into_bytes();
+    Some(match command {
+        Command::AddProperty { property, open } => {
+            let kind = if *open { "open" } else { "closed" };
+            vec![property.as_bytes().to_vec(), kind.into()]
+        }
+        Command::AddRoom {
+            property,
+            room,
+            room_type,
+        } => vec![
+            property.as_bytes().to_vec(),
+            room.as_bytes().to_vec(),
+            room_type.as_bytes().to_vec(),
+            natural_key(room.as_bytes()),
+        ],
+        Command::Book {
+            property,
+            wish,
+            stay,
+            guest,
+            id,
+        } => {
+            let mut fields = wished(property.as_bytes(), wish, *stay);
+            fields.push(guest.as_str().into());
+            fields.extend(sealed(id));
+            fields
+        }
+        Command::Hold {
+            property,
+            wish,
+            stay,
+            ttl_ms,
+        } => {
+            let mut fields = wished(property.as_bytes(), wish, *stay);
+            fields.push(ttl_ms.to_string().into());
+            fields
+        }
+        Command::Extend { hold, ttl_ms } => vec![number(hold), ttl_ms.to_string().into()],
+        Command::Confirm { hold, guest, id } => {
+            let mut fields = vec![number(hold), guest.as_str().into()];
+            fields.extend(sealed(id));
+            fields
+        }
+        Command::Release { hold } => vec![number(hold)],
+        Command::Cancel { booking, id } => {
+            let mut fields = vec![number(booking)];
+            fields.extend(sealed(id));
+            fields
+        }
+        Command::WithdrawRoom { .. } | Command::StopSell { .. } => return None,
+    })
+}
+
+fn wished(property: &[u8], wish: &Wish, stay: Stay) -> Fields {
+    let (kind, name): (&str, &[u8]) = match wish {
+        Wish::Room(room) => ("room", room.as_bytes()),
+        Wish::Type(room_type) => ("type", room_type.as_bytes()),
+        Wish::Any => ("any", b""),
+    };
+    vec![
+        property.to_vec(),
+        kind.into(),
+        name.to_vec(),
+        stay.arrival().days().to_string().into(),
+        stay.departure().days().to_string().into(),
+        stay.arrival().to_string().into(),
+    ]
+}
+
+/// A guest's id number as listings show it, and its seal.
+fn sealed(id: &GuestId) -> [Vec<u8>; 2] {
+    [id.masked().into(), format!("{:016x}", id.seal).into()]
+}
+
+/// Bytes that sort as people count: a number is its length without leading zeros and its digits. What
+/// counts as equal sorts by the name itself, which ends the key behind a zero byte.
+pub(crate) fn natural_key(name: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(2 * name.len() + 4);
+    for run in name.chunk_by(|left, right| left.is_ascii_digit() && right.is_ascii_digit()) {
+        if !run.iter().all(u8::is_ascii_digit) {
+            key.extend_from_slice(run);
+            continue;
+        }
+        let zeros = run.iter().take_while(|&&digit| digit == b'0').count();
+        let digits = run.get(zeros..).unwrap_or_default();
+        key.push(b'0');
+        key.push(u8::try_from(digits.len()).expect("a name has at most 64 bytes"));
+        key.extend_from_slice(digits);
+    }
+    key.push(0);
+    key.extend_from_slice(name);
+    key
+}

@@ -1,0 +1,447 @@
+#!lua name=turnstile_rooms
+
+-- Rooms, decided whole: Redis runs one function at a time, and nothing else meanwhile.
+--
+-- All keys begin with the first key of the call, `{rooms}/`, so that they lie in one slot of a cluster:
+--   properties              hash: property -> open or closed
+--   rooms/PROPERTY          hash: room -> type
+--   types/PROPERTY          hash: type -> number of rooms
+--   order/PROPERTY          sorted set of added rooms: what sorts them, a zero byte, the room
+--   loose/PROPERTY          sorted set of rooms that were only named, by when
+--   number/PROPERTY         no room of the property has a lower number as its name
+--   nights/PROPERTY/ROOM    hash: night (days since 1970) -> number of the booking or hold
+--   booking/NUMBER          hash: a booking or hold that stands, or a hold that can be confirmed late
+--   deadlines               sorted set of holds: when they expire, or are forgotten
+--   holds/PRINCIPAL         sorted set of open holds by when they expire
+--   key/PRINCIPAL/KEY       hash: what was first answered under an idempotency key
+--   position, reference     how many were given
+--   totals                  hash: what was done, and what stands
+
+-- While the library is loaded there is no redis.call yet.
+local function call(...) return redis.call(...) end
+
+-- The limits of the machine, in its words; they come with each call.
+local limits = {}
+
+-- Whole numbers as text: Lua would write large ones with an exponent.
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function split_limits(packed)
+  local names = {'ttl_max', 'total_max', 'late', 'holds', 'rooms', 'open_rooms', 'key_ms'}
+  local at = 1
+  for number in string.gmatch(packed, '%d+') do
+    limits[names[at]] = tonumber(number)
+    at = at + 1
+  end
+end
+
+local function count(base, what, by)
+  call('HINCRBY', base .. 'totals', what, by)
+end
+
+local function nights_key(base, entry)
+  return base .. 'nights/' .. entry.property .. '/' .. entry.room_number
+end
+
+local function read(base, number)
+  local flat = call('HGETALL', base .. 'booking/' .. number)
+  if #flat == 0 then return nil end
+  local entry = {}
+  for at = 1, #flat, 2 do entry[flat[at]] = flat[at + 1] end
+  return entry
+end
+
+local function vacate(base, entry)
+  local nights = {}
+  for night = tonumber(entry.arrival), tonumber(entry.departure) - 1 do
+    nights[#nights + 1] = night
+  end
+  call('HDEL', nights_key(base, entry), unpack(nights))
+end
+
+local function occupy(base, entry, number)
+  local pairs_of = {}
+  for night = tonumber(entry.arrival), tonumber(entry.departure) - 1 do
+    pairs_of[#pairs_of + 1] = night
+    pairs_of[#pairs_of + 1] = number
+  end
+  call('HSET', nights_key(base, entry), unpack(pairs_of))
+end
+
+local function close_hold(base, entry, number)
+  call('ZREM', base .. 'holds/' .. entry.principal, number)
+  count(base, 'holds', -1)
+end
+
+-- Does what is due: holds end, and those that ended long ago are forgotten.
+local function sweep(base, now)
+  while true do
+    local due = call('ZRANGEBYSCORE', base .. 'deadlines', '-inf', now, 'LIMIT', 0, 100)
+    if #due == 0 then return end
+    for _, number in ipairs(due) do
+      local entry = read(base, number)
+      if entry.state == 'held' then
+        vacate(base, entry)
+        close_hold(base, entry, number)
+        call('HSET', base .. 'booking/' .. number, 'state', 'expired')
+        call('ZADD', base .. 'deadlines', text(tonumber(entry['until']) + limits.late), number)
+        count(base, 'expired_total', 1)
+      else
+        call('DEL', base .. 'booking/' .. number)
+        call('ZREM', base .. 'deadlines', number)
+      end
+    end
+  end
+end
+
+local function refused(...) return {'refused', ...} end
+
+-- The entry with this number, or why there is none.
+local function look_up(base, number)
+  local entry = read(base, number)
+  if entry then return entry end
+  local given = tonumber(call('GET', base .. 'reference') or '0')
+  if tonumber(number) < given then return nil, refused('ended') end
+  return nil, refused('not_found')
+end
+
+-- One character for each night of a stay: 1 where the room is taken.
+local function taken(base, property, room, stay)
+  local nights = {}
+  for night = stay.arrival, stay.departure - 1 do nights[#nights + 1] = night end
+  local found = call('HMGET', base .. 'nights/' .. property .. '/' .. room, unpack(nights))
+  local bits, free = {}, true
+  for at = 1, #nights do
+    bits[at] = found[at] and '1' or '0'
+    free = free and not found[at]
+  end
+  return bits, free
+end
+
+local function is_full(base, property, open)
+  local limit = open and limits.open_rooms or limits.rooms
+  if call('HLEN', base .. 'rooms/' .. property) >= limit then
+    return refused('too_many_rooms', text(limit))
+  end
+end
+
+local function add_room(base, property, room, room_type)
+  call('HSET', base .. 'rooms/' .. property, room, room_type)
+  call('HINCRBY', base .. 'types/' .. property, room_type, 1)
+  count(base, 'rooms', 1)
+end
+
+local function add_loose(base, property, room)
+  local named = call('ZCARD', base .. 'loose/' .. property)
+  add_room(base, property, room, 'open')
+  call('ZADD', base .. 'loose/' .. property, named, room)
+end
+
+local function lowest_number(base, property)
+  local number = tonumber(call('GET', base .. 'number/' .. property) or '1')
+  while call('HEXISTS', base .. 'rooms/' .. property, text(number)) == 1 do number = number + 1 end
+  call('SET', base .. 'number/' .. property, text(number))
+  return text(number)
+end
+
+-- The property's kind, or why a wish cannot be one.
+local function exists(base, property, wish)
+  local kind = call('HGET', base .. 'properties', property)
+  if not kind then return nil, refused('unknown_property') end
+  local open = kind == 'open'
+  if wish.kind == 'room' then
+    if not open and call('HEXISTS', base .. 'rooms/' .. property, wish.name) == 0 then
+      return nil, refused('unknown_room')
+    end
+  elseif wish.kind == 'type' then
+    local known = call('HEXISTS', base .. 'types/' .. property, wish.name) == 1
+    if not known and not (open and wish.name == 'open') then
+      return nil, refused('unknown_type')
+    end
+  end
+  return kind
+end
+
+-- The first added room that fits and is free; or the nights on which none is.
+local function search(base, property, wish, stay)
+  local blocked = {}
+  for at = 1, stay.departure - stay.arrival do blocked[at] = '1' end
+  local types = {}
+  if wish.kind == 'type' then
+    local flat = call('HGETALL', base .. 'rooms/' .. property)
+    for at = 1, #flat, 2 do types[flat[at]] = flat[at + 1] end
+  end
+  for _, member in ipairs(call('ZRANGE', base .. 'order/' .. property, 0, -1)) do
+    local room = string.match(member, '.*%z(.*)$')
+    if wish.kind == 'any' or types[room] == wish.name then
+      local bits, free = taken(base, property, room, stay)
+      if free then return room end
+      for at, bit in ipairs(bits) do
+        if bit == '0' then blocked[at] = '0' end
+      end
+    end
+  end
+  return nil, blocked
+end
+
+-- The room that a wish gets, or why it gets none.
+local function target(base, property, kind, wish, stay)
+  local room, blocked
+  if wish.kind == 'room' then
+    if call('HEXISTS', base .. 'rooms/' .. property, wish.name) == 1 then
+      local bits, free = taken(base, property, wish.name, stay)
+      if free then return wish.name end
+      return nil, refused('sold_out', table.concat(bits))
+    end
+  else
+    room, blocked = search(base, property, wish, stay)
+    if room then return room end
+  end
+  if kind == 'open' and not (wish.kind == 'type' and wish.name ~= 'open') then
+    local full = is_full(base, property, true)
+    if full then return nil, full end
+    local new = wish.kind == 'room' and wish.name or lowest_number(base, property)
+    add_loose(base, property, new)
+    return new
+  end
+  return nil, refused('sold_out', table.concat(blocked))
+end
+
+local function enter(base, context, fields)
+  local number = text(call('INCR', base .. 'reference') - 1)
+  fields.principal = context.principal
+  fields.since = text(context.now)
+  fields.position = context.position
+  local flat = {}
+  for name, value in pairs(fields) do
+    flat[#flat + 1] = name
+    flat[#flat + 1] = value
+  end
+  call('HSET', base .. 'booking/' .. number, unpack(flat))
+  occupy(base, fields, number)
+  return number
+end
+
+local function wish_of(kind, name) return {kind = kind, name = name} end
+
+local function stay_of(arrival, departure)
+  return {arrival = tonumber(arrival), departure = tonumber(departure)}
+end
+
+local decide = {}
+
+function decide.add_property(base, _, property, kind)
+  if call('HSETNX', base .. 'properties', property, kind) == 0 then
+    return refused('property_exists')
+  end
+  return {'property_added'}
+end
+
+function decide.add_room(base, _, property, room, room_type, sorts)
+  local kind = call('HGET', base .. 'properties', property)
+  if not kind then return refused('unknown_property') end
+  if call('HEXISTS', base .. 'rooms/' .. property, room) == 1 then return refused('room_exists') end
+  local full = is_full(base, property, kind == 'open')
+  if full then return full end
+  if kind == 'open' and room_type == 'open' then
+    add_loose(base, property, room)
+  else
+    add_room(base, property, room, room_type)
+    call('ZADD', base .. 'order/' .. property, 0, sorts)
+  end
+  return {'room_added'}
+end
+
+function decide.book(base, context, property, kind, name, arrival, departure, date, guest, id, seal)
+  local wish, stay = wish_of(kind, name), stay_of(arrival, departure)
+  local open, missing = exists(base, property, wish)
+  if not open then return missing end
+  local room, full = target(base, property, open, wish, stay)
+  if not room then return full end
+  local number = enter(base, context, {
+    state = 'booked', property = property, room_number = room, arrival = arrival,
+    departure = departure, date = date, name = guest, id_number = id, seal = seal,
+  })
+  count(base, 'booked_total', 1)
+  return {'booked', number, room}
+end
+
+local function bad_ttl(ttl)
+  if ttl < 1 or ttl > limits.ttl_max then return refused('hold_too_long', text(limits.ttl_max)) end
+end
+
+function decide.hold(base, context, property, kind, name, arrival, departure, date, ttl_ms)
+  local wish, stay, ttl = wish_of(kind, name), stay_of(arrival, departure), tonumber(ttl_ms)
+  local open, missing = exists(base, property, wish)
+  if not open then return missing end
+  local bad = bad_ttl(ttl)
+  if bad then return bad end
+  local holds = base .. 'holds/' .. context.principal
+  if call('ZCARD', holds) >= limits.holds then
+    return refused('too_many_holds', text(limits.holds))
+  end
+  local room, full = target(base, property, open, wish, stay)
+  if not room then return full end
+  local ends = text(context.now + ttl)
+  local number = enter(base, context, {
+    state = 'held', property = property, room_number = room, arrival = arrival,
+    departure = departure, date = date, ['until'] = ends,
+  })
+  call('ZADD', holds, ends, number)
+  call('ZADD', base .. 'deadlines', ends, number)
+  count(base, 'held_total', 1)
+  count(base, 'holds', 1)
+  return {'held', number, room, ends}
+end
+
+-- The open hold with this number, or why it is none.
+local function open_hold(base, number)
+  local entry, missing = look_up(base, number)
+  if not entry then return nil, missing end
+  if entry.state == 'expired' then return nil, refused('hold_expired') end
+  if entry.state == 'booked' then return nil, refused('already_confirmed') end
+  return entry
+end
+
+function decide.extend(base, context, number, ttl_ms)
+  local entry, missing = open_hold(base, number)
+  if not entry then return missing end
+  local ttl = tonumber(ttl_ms)
+  local bad = bad_ttl(ttl)
+  if bad then return bad end
+  local ends, ceiling = context.now + ttl, tonumber(entry.since) + limits.total_max
+  if ends > ceiling then return refused('hold_ceiling', text(ceiling)) end
+  ends = text(ends)
+  call('HSET', base .. 'booking/' .. number, 'until', ends, 'position', context.position)
+  call('ZADD', base .. 'holds/' .. entry.principal, ends, number)
+  call('ZADD', base .. 'deadlines', ends, number)
+  return {'extended', ends}
+end
+
+function decide.confirm(base, context, number, guest, id, seal)
+  local entry, missing = look_up(base, number)
+  if not entry then return missing end
+  if entry.state == 'booked' then return refused('already_confirmed') end
+  local late = entry.state == 'expired'
+  if late then
+    local stay = stay_of(entry.arrival, entry.departure)
+    local _, free = taken(base, entry.property, entry.room_number, stay)
+    if not free then return refused('hold_expired') end
+    occupy(base, entry, number)
+  else
+    close_hold(base, entry, number)
+  end
+  call('ZREM', base .. 'deadlines', number)
+  local key = base .. 'booking/' .. number
+  call('HSET', key, 'state', 'booked', 'name', guest, 'id_number', id, 'seal', seal,
+    'position', context.position)
+  call('HDEL', key, 'until')
+  count(base, 'booked_total', 1)
+  return {'confirmed', number, entry.room_number, late and '1' or '0'}
+end
+
+function decide.release(base, _, number)
+  local entry, missing = open_hold(base, number)
+  if not entry then return missing end
+  vacate(base, entry)
+  close_hold(base, entry, number)
+  call('ZREM', base .. 'deadlines', number)
+  call('DEL', base .. 'booking/' .. number)
+  return {'released'}
+end
+
+function decide.cancel(base, _, number, id, seal)
+  local entry, missing = look_up(base, number)
+  if not entry then return missing end
+  if entry.state ~= 'booked' then return refused('not_confirmed') end
+  if entry.id_number ~= id or entry.seal ~= seal then return refused('wrong_guest') end
+  vacate(base, entry)
+  call('DEL', base .. 'booking/' .. number)
+  count(base, 'cancelled_total', 1)
+  return {'cancelled', entry.room_number, entry.arrival, entry.departure}
+end
+
+-- One command; what was first answered under its key, if it has one that is known.
+local function one(base, now, principal, key, content, operation, fields)
+  sweep(base, now)
+  local kept = key ~= '' and base .. 'key/' .. principal .. '/' .. key
+  if kept then
+    local first = call('HMGET', kept, 'at', 'content', 'position', 'answer')
+    if first[1] and now - tonumber(first[1]) < limits.key_ms then
+      if first[2] ~= content then return {'reused', first[3]} end
+      return {'again', first[3], unpack(cmsgpack.unpack(first[4]))}
+    end
+  end
+  local position = text(call('INCR', base .. 'position'))
+  local context = {now = now, principal = principal, position = position}
+  local answer = decide[operation](base, context, unpack(fields))
+  if kept then
+    call('HSET', kept, 'at', text(now), 'content', content, 'position', position,
+      'answer', cmsgpack.pack(answer))
+    call('PEXPIRE', kept, limits.key_ms)
+  end
+  return {'first', position, unpack(answer)}
+end
+
+-- ARGV: now, the limits, then for each command: principal, key, content, operation, how many
+-- fields, and these.
+redis.register_function('turnstile_rooms_execute', function(keys, argv)
+  local base, now, answers, at = keys[1], tonumber(argv[1]), {}, 3
+  split_limits(argv[2])
+  while at <= #argv do
+    local fields = {}
+    for field = 1, tonumber(argv[at + 4]) do fields[field] = argv[at + 4 + field] end
+    answers[#answers + 1] =
+      one(base, now, argv[at], argv[at + 1], argv[at + 2], argv[at + 3], fields)
+    at = at + 5 + #fields
+  end
+  return answers
+end)
+
+-- ARGV: now, the limits. Does what is due, and answers the totals.
+redis.register_function('turnstile_rooms_totals', function(keys, argv)
+  local base = keys[1]
+  split_limits(argv[2])
+  sweep(base, tonumber(argv[1]))
+  local names = {'booked_total', 'cancelled_total', 'held_total', 'expired_total', 'holds', 'rooms'}
+  local found = call('HMGET', base .. 'totals', unpack(names))
+  for at = 1, #names do found[at] = found[at] or '0' end
+  found[#names + 1] = text(call('HLEN', base .. 'properties'))
+  return found
+end)
+
+-- ARGV: now, the limits, a number. Answers how a look-up ends, and the entry's fields.
+redis.register_function('turnstile_rooms_look_up', function(keys, argv)
+  split_limits(argv[2])
+  sweep(keys[1], tonumber(argv[1]))
+  local entry, missing = look_up(keys[1], argv[3])
+  if not entry then return missing end
+  local flat = {'entry'}
+  for name, value in pairs(entry) do
+    flat[#flat + 1] = name
+    flat[#flat + 1] = value
+  end
+  return flat
+end)
+
+-- ARGV: now, the limits, property, type or nothing, arrival, departure. Answers for each room its
+-- type and one character for each night: 1 where it is taken.
+redis.register_function('turnstile_rooms_availability', function(keys, argv)
+  local base, property = keys[1], argv[3]
+  split_limits(argv[2])
+  sweep(base, tonumber(argv[1]))
+  local wish = wish_of(argv[4] == '' and 'any' or 'type', argv[4])
+  local kind, missing = exists(base, property, wish)
+  if not kind then return missing end
+  local stay, answer = stay_of(argv[5], argv[6]), {'rooms'}
+  local flat = call('HGETALL', base .. 'rooms/' .. property)
+  for at = 1, #flat, 2 do
+    if wish.kind == 'any' or flat[at + 1] == wish.name then
+      answer[#answer + 1] = flat[at + 1]
+      answer[#answer + 1] = table.concat((taken(base, property, flat[at], stay)))
+    end
+  end
+  return answer
+end)

@@ -1,0 +1,150 @@
+//! Servers that die, lose everything, or take no writes.
+
+use turnstile_contract::{Backend, Failure, Request};
+use turnstile_redis::{OpenError, Redis};
+use turnstile_rooms::{
+    Answer, Command, Done, GuestName, IdNumber, Outcome, Query, Reference, Refusal, Rooms, Wish,
+};
+use turnstile_trial::RedisServer;
+use turnstile_types::{Key, Name, Night, Principal, Stay, Timestamp};
+
+use crate::stand::open;
+
+const NOW: Timestamp = Timestamp(1_798_761_600_000);
+
+fn name(text: &str) -> Name {
+    Name::parse(text.as_bytes()).expect("a step of the test")
+}
+
+fn stay() -> Stay {
+    Stay::new(Night::from_days(30), Night::from_days(33)).expect("a step of the test")
+}
+
+async fn ask(
+    backend: &Redis,
+    key: Option<&str>,
+    command: &Command<'_>,
+) -> Result<Outcome, Failure> {
+    let key = key.map(|key| Key::parse(key.as_bytes()).expect("a step of the test"));
+    let request = [Request::new::<Rooms>(Principal::local(), key, command)];
+    let mut results = backend.execute(NOW, &request).await;
+    results
+        .pop()
+        .expect("a step of the test")
+        .map(|reply| reply.outcome)
+}
+
+async fn open_house(backend: &Redis) {
+    let property = name("bench");
+    let open = Command::AddProperty {
+        property,
+        open: true,
+    };
+    let added = ask(backend, None, &open).await.expect("a step of the test");
+    assert_eq!(added, Outcome::Done(Done::PropertyAdded));
+}
+
+fn book<'a>(backend: &Redis, room: &str) -> Command<'a> {
+    let id = IdNumber::parse(b"234123412346", false).expect("a step of the test");
+    Command::Book {
+        property: name("bench"),
+        wish: Wish::Room(name(room)),
+        stay: stay(),
+        guest: GuestName::parse(b"Ada").expect("a step of the test"),
+        id: backend.id_key().seal(id),
+    }
+}
+
+fn reference(outcome: &Outcome) -> Reference {
+    match outcome {
+        Outcome::Done(Done::Booked { reference, .. }) => *reference,
+        other => panic!("not booked: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_survives_kill_9_and_is_not_sold_again() {
+    let mut server = RedisServer::start();
+    let backend = open(&server.url()).await;
+    open_house(&backend).await;
+    for number in 0..20 {
+        let room = format!("r{number}");
+        let booked = ask(&backend, None, &book(&backend, &room)).await.unwrap();
+        server.kill();
+        let away = ask(&backend, None, &book(&backend, "other"))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(away, Failure::Unavailable { .. } | Failure::Unknown { .. }),
+            "{away}"
+        );
+        server.restart();
+        let keyed = ask(&backend, Some(&room), &book(&backend, &room)).await;
+        let again = match keyed {
+            Err(Failure::Unavailable { .. }) => {
+                let backend = open(&server.url()).await;
+                ask(&backend, None, &book(&backend, &room)).await.unwrap()
+            }
+            decided => decided.unwrap(),
+        };
+        assert!(
+            matches!(again, Outcome::Refused(Refusal::SoldOut { .. })),
+            "{again:?}"
+        );
+        let backend = open(&server.url()).await;
+        let query = Query::LookUp {
+            reference: reference(&booked),
+        };
+        let answer = backend
+            .query(NOW, &Principal::local(), &query)
+            .await
+            .unwrap();
+        assert!(matches!(answer, Answer::Entry(_)), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_forgets_everything_is_served_again_under_the_same_secret() {
+    let server = RedisServer::start();
+    let backend = open(&server.url()).await;
+    open_house(&backend).await;
+    server.cli(&["FLUSHALL"]);
+    server.cli(&["FUNCTION", "FLUSH"]);
+    open_house(&backend).await;
+    ask(&backend, None, &book(&backend, "r1")).await.unwrap();
+    let other = open(&server.url()).await;
+    let refused = ask(&other, None, &book(&other, "r1")).await.unwrap();
+    assert!(
+        matches!(refused, Outcome::Refused(Refusal::SoldOut { .. })),
+        "{refused:?}"
+    );
+    let number = IdNumber::parse(b"234123412346", false).unwrap();
+    assert_eq!(backend.id_key().seal(number), other.id_key().seal(number));
+}
+
+#[tokio::test]
+async fn a_server_without_memory_takes_nothing_and_keeps_what_it_has() {
+    let server = RedisServer::start();
+    let backend = open(&server.url()).await;
+    open_house(&backend).await;
+    server.cli(&["CONFIG", "SET", "maxmemory", "1"]);
+    let refused = ask(&backend, None, &book(&backend, "r1"))
+        .await
+        .unwrap_err();
+    assert!(matches!(refused, Failure::Unavailable { .. }), "{refused}");
+    server.cli(&["CONFIG", "SET", "maxmemory", "0"]);
+    let booked = ask(&backend, None, &book(&backend, "r1")).await.unwrap();
+    assert_eq!(reference(&booked).slot, 0, "nothing of the first was done");
+}
+
+#[tokio::test]
+async fn keys_of_a_later_version_are_refused() {
+    let server = RedisServer::start();
+    drop(open(&server.url()).await);
+    server.cli(&["SET", "{rooms}/schema", "2"]);
+    let refused = Redis::open(&server.url()).await.unwrap_err();
+    assert!(
+        matches!(refused, OpenError::Newer { found: 2, .. }),
+        "{refused}"
+    );
+}

@@ -1,0 +1,5 @@
+//! The back end on a real server.
+
+mod conformance;
+mod faults;
+mod stand;

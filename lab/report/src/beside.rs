@@ -1,0 +1,187 @@
+//! A page about an ancestor's experiment that was made again.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use turnstile_reproduce::{Cell, Fate, Reproduction, Row, Table, Unit as Figure};
+
+use crate::{
+    chart::{Chart, Dot, Form, Scale, Series, Unit},
+    page::{POLICY, STYLE},
+    text,
+};
+
+/// Nanoseconds in a second: charts have times in those.
+const NANOS: f64 = 1e9;
+
+pub(crate) fn page(all: &[Reproduction], machine: &str) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "The ancestors' experiments again" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    p.kicker { "Turnstile lab" }
+                    h1 { "The ancestors' experiments again" }
+                    p.meta { (machine) }
+                }
+                nav aria-label="Experiments" { ol {
+                    @for one in all { li { a href={ "#" (one.experiment) } { (one.experiment) } } }
+                } }
+                main { @for one in all { (experiment(one)) } }
+            }
+        }
+    }
+}
+
+fn experiment(one: &Reproduction) -> Markup {
+    html! {
+        section id=(one.experiment) {
+            h2 { (one.experiment) }
+            p { (one.provenance) }
+            @if !one.notices.is_empty() { ul.said { @for notice in &one.notices { li { (notice) } } } }
+            h3 { "What becomes of their conclusions" }
+            div.wide { table {
+                thead { tr { th { "conclusion" } th { "here" } th { "why" } } }
+                tbody { @for conclusion in &one.conclusions { tr.(class(conclusion.fate)) {
+                    td { (conclusion.claim) } td { (conclusion.fate.name()) } td { (conclusion.why) }
+                } } }
+            } }
+            div.charts {
+                @for (number, table) in one.tables.iter().enumerate() {
+                    @for (place, series) in names(table).into_iter().enumerate() {
+                        (chart(one, table, series).markup(&format!("{}-{number}-{place}", one.experiment)))
+                    }
+                }
+            }
+            @for table in &one.tables { (figures(one, table)) }
+        }
+    }
+}
+
+const fn class(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Confirmed => "holds",
+        Fate::Refuted => "fails",
+        Fate::NotTestable => "untested",
+    }
+}
+
+/// The series of a table, in order.
+fn names(table: &Table) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for row in &table.rows {
+        if !names.contains(&row.series.as_str()) {
+            names.push(&row.series);
+        }
+    }
+    names
+}
+
+fn chart(one: &Reproduction, table: &Table, name: &str) -> Chart {
+    let scale = match table.unit {
+        Figure::PerSecond => 1.0,
+        Figure::Seconds => NANOS,
+    };
+    let rows: Vec<&Row> = table.rows.iter().filter(|row| row.series == name).collect();
+    let theirs = rows
+        .iter()
+        .filter_map(|row| Some(Dot::at(row.x, row.published? * scale)));
+    let theirs: Vec<Dot> = theirs.collect();
+    let mut series = Vec::new();
+    if !theirs.is_empty() {
+        series.push(Series::new("published", 1, Form::Marked, theirs));
+    }
+    for (number, column) in one.columns.iter().enumerate() {
+        let dots: Vec<Dot> = rows
+            .iter()
+            .filter_map(|row| Some(dot(row.x, &row.ours[number]?, scale)))
+            .collect();
+        if !dots.is_empty() {
+            // The second colour is theirs.
+            let colour = if number == 0 { 0 } else { number + 1 };
+            series.push(Series::new(column.clone(), colour, Form::Marked, dots));
+        }
+    }
+    let heights: Vec<f64> = series
+        .iter()
+        .flat_map(|series| &series.dots)
+        .map(|dot| dot.y)
+        .collect();
+    let unit = match table.unit {
+        Figure::PerSecond => Unit::Number,
+        Figure::Seconds => Unit::Time,
+    };
+    let up = match table.unit {
+        Figure::PerSecond => "a second",
+        Figure::Seconds => "time",
+    };
+    Chart {
+        title: format!("{}: {name}", table.title),
+        about: "What was published and what was measured here.".to_owned(),
+        x: across(table, &rows),
+        y: Scale::log(up, unit, heights.into_iter()),
+        series,
+        marks: Vec::new(),
+    }
+}
+
+fn dot(x: f64, cell: &Cell, scale: f64) -> Dot {
+    Dot {
+        x,
+        y: cell.value * scale,
+        range: cell.range.map(|(low, high)| (low * scale, high * scale)),
+        is_invalid: !cell.is_usable,
+    }
+}
+
+/// Places that are no numbers are told by their names.
+fn across(table: &Table, rows: &[&Row]) -> Scale {
+    let is_named = rows.iter().all(|row| row.name.parse::<f64>().is_err());
+    let places = rows.iter().map(|row| row.x);
+    if is_named || rows.len() < 4 {
+        let most = places.fold(1.0, f64::max) + 0.5;
+        let ticks = rows.iter().map(|row| (row.x, row.name.clone())).collect();
+        return Scale::with_ticks(&table.across, 0.0, most, ticks);
+    }
+    let least = places
+        .clone()
+        .filter(|place| *place > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    let most = places.clone().fold(0.0, f64::max);
+    if most / least > 20.0 {
+        return Scale::log(&table.across, Unit::Number, places);
+    }
+    Scale::from_zero(&table.across, Unit::Number, places)
+}
+
+fn figures(one: &Reproduction, table: &Table) -> Markup {
+    let cell = |cell: &Cell| {
+        let mut shown = table.unit.shown(cell.value);
+        if let Some((low, high)) = cell.range {
+            shown += &format!(" ({} to {})", table.unit.shown(low), table.unit.shown(high));
+        }
+        shown
+    };
+    html! {
+        details { summary { (table.title) ", point by point" } div.wide { table {
+            thead { tr {
+                th { "" } th { (table.across) } th { "published" }
+                @for column in &one.columns { th { (column) } th { "ours / theirs" } }
+            } }
+            tbody { @for row in &table.rows { tr {
+                td { (row.series) } td.n { (row.name) }
+                td.n { (row.published.map_or_else(|| "-".to_owned(), |figure| table.unit.shown(figure))) }
+                @for (number, ours) in row.ours.iter().enumerate() {
+                    td.n { @if let Some(ours) = ours { (cell(ours)) @if !ours.is_usable { " (invalid)" } } @else { "-" } }
+                    td.n { (row.ratio(number).map_or_else(|| "-".to_owned(), text::plain)) }
+                }
+            } } }
+        } } }
+    }
+}
