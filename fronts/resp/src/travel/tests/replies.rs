@@ -151,9 +151,9 @@ fn a_repeated_answer_says_so() {
 
 #[test]
 fn a_refusal_comes_with_what_there_is_to_know() {
-    let aborted = |reason| Refusal::Aborted(reason);
+    let aborted = Refusal::Aborted;
     let holder = Xid(3);
-    let rows = [
+    check_refusals([
         (
             Refusal::SoldOut(item("car-rome")),
             1,
@@ -214,7 +214,11 @@ fn a_refusal_comes_with_what_there_is_to_know() {
         (Refusal::UnknownTransaction, 0, "", ""),
         (Refusal::NotInDoubt, 0, "", ""),
         (Refusal::ItineraryOver, 0, "", ""),
-    ];
+    ]);
+}
+
+/// Each refusal with how many fields it has, their values for RESP2, and with their names for RESP3.
+fn check_refusals<const ROWS: usize>(rows: [(Refusal, usize, &str, &str); ROWS]) {
     for (refusal, fields, values, named) in rows {
         let code = refusal.code();
         let code = format!("${}|{code}|", code.len());
