@@ -122,15 +122,7 @@ where
                 command,
                 reply,
             } => {
-                let key = key
-                    .as_deref()
-                    .map(|key| Key::parse(key.as_bytes()))
-                    .transpose();
-                let decoded = M::decode_command(&command);
-                let (Ok(key), Ok(command)) = (key, decoded) else {
-                    engine.counters.error(ErrorCode::Invalid);
-                    return None;
-                };
+                let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
                 let executed = engine.execute::<M>(&principal, key, &command);
                 Some(Self::Command(reply, executed.map_err(Undecided::Journal)))
             }
@@ -144,6 +136,20 @@ where
             }
         }
     }
+}
+
+/// The key and the command of a request; nothing when its bytes are none.
+fn understood<'a, M: Machine>(
+    key: Option<&'a str>,
+    command: &'a [u8],
+    engine: &Engine,
+) -> Option<(Option<Key<'a>>, M::Command<'a>)> {
+    let key = key.map(|key| Key::parse(key.as_bytes())).transpose();
+    let (Ok(key), Ok(command)) = (key, M::decode_command(command)) else {
+        engine.counters.error(ErrorCode::Invalid);
+        return None;
+    };
+    Some((key, command))
 }
 
 /// Sends the request to the database of its service, or gives it back when there is none.
@@ -162,7 +168,8 @@ fn sent_away<M: Counted + Service>(
             command,
             reply,
         } => {
-            let request = contract::Request::of_bytes(principal, key, command.into());
+            let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
+            let request = contract::Request::new::<M>(principal, key, &command);
             remote.ask(Job::Commands(vec![request], Caller::Asked(reply)));
         }
         Request::Query {

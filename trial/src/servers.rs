@@ -127,6 +127,21 @@ impl Running {
     }
 }
 
+impl Running {
+    /// As [`Self::start`], up to so many times: a free port may be taken meanwhile, and what is left of
+    /// a killed server needs a moment to let go of what it had.
+    fn keep_starting(starts: u32, command: impl Fn() -> Command, ready: &'static str) -> Self {
+        let mut refused = String::new();
+        for _ in 0..starts {
+            match Self::start(command(), ready) {
+                Ok(running) => return running,
+                Err(written) => refused = written,
+            }
+        }
+        panic!("{:?} does not start: {refused}", command());
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         // It may have ended by itself.

@@ -7,11 +7,13 @@ mod backend;
 pub mod conformance;
 mod facts;
 mod failure;
+mod natural;
 mod request;
 mod tally;
 
 pub use backend::{Answered, Backend, Future, Reply, Service};
 pub use facts::Facts;
 pub use failure::Failure;
+pub use natural::natural_key;
 pub use request::Request;
 pub use tally::{Count, Tally};

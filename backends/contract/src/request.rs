@@ -27,16 +27,6 @@ impl Request {
         }
     }
 
-    /// A command that is stable bytes already, and its idempotency key.
-    #[must_use]
-    pub const fn of_bytes(principal: Principal, key: Option<Box<str>>, command: Box<[u8]>) -> Self {
-        Self {
-            principal,
-            key,
-            command,
-        }
-    }
-
     /// The idempotency key, if it has one.
     #[must_use]
     pub fn key(&self) -> Option<&str> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turnstile_contract::{Failure, Reply};
+use turnstile_contract::{Failure, Reply, natural_key};
 use turnstile_rooms::{
     Answer, Done, Entry, EntryState, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Totals,
     TypeAvailability,
@@ -261,7 +261,7 @@ pub(crate) fn availability(
         let taken = bits(&fields.bytes("nights")?);
         let key = match wanted {
             Some(_) => Vec::new(),
-            None => crate::order::natural_key(&bytes),
+            None => natural_key(&bytes),
         };
         let counted = types.entry(key).or_insert_with(|| none_of(name, stay));
         counted.rooms += 1;

@@ -1,7 +1,7 @@
 //! Commands as the functions take them.
 
 use redis::Cmd;
-use turnstile_contract::{Failure, Request};
+use turnstile_contract::{Failure, Request, natural_key};
 use turnstile_rooms::{Command, GuestId, Reference, Rooms, Wish, limits};
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Stay, Timestamp};
@@ -126,24 +126,4 @@ fn wished(property: &[u8], wish: &Wish, stay: Stay) -> Fields {
 /// A guest's id number as listings show it, and its seal.
 fn sealed(id: &GuestId) -> [Vec<u8>; 2] {
     [id.masked().into(), format!("{:016x}", id.seal).into()]
-}
-
-/// Bytes that sort as people count: a number is its length without leading zeros and its digits. What
-/// counts as equal sorts by the name itself, which ends the key behind a zero byte.
-pub(crate) fn natural_key(name: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(2 * name.len() + 4);
-    for run in name.chunk_by(|left, right| left.is_ascii_digit() && right.is_ascii_digit()) {
-        if !run.iter().all(u8::is_ascii_digit) {
-            key.extend_from_slice(run);
-            continue;
-        }
-        let zeros = run.iter().take_while(|&&digit| digit == b'0').count();
-        let digits = run.get(zeros..).unwrap_or_default();
-        key.push(b'0');
-        key.push(u8::try_from(digits.len()).expect("a name has at most 64 bytes"));
-        key.extend_from_slice(digits);
-    }
-    key.push(0);
-    key.extend_from_slice(name);
-    key
 }

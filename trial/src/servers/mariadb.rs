@@ -98,17 +98,9 @@ impl MariaServer {
     /// When it does not start.
     pub fn restart(&mut self) {
         self.kill();
-        let mut refused = String::new();
-        for _ in 0..STARTS_MAX {
-            match Running::start(self.command(), "ready for connections") {
-                Ok(running) => {
-                    self.running = Some(running);
-                    return;
-                }
-                Err(written) => refused = written,
-            }
-        }
-        panic!("MariaDB does not start: {refused}");
+        let running =
+            Running::keep_starting(STARTS_MAX, || self.command(), "ready for connections");
+        self.running = Some(running);
     }
 
     fn socket(&self) -> PathBuf {

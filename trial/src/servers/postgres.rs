@@ -102,17 +102,9 @@ impl PostgresServer {
     /// When it does not start.
     pub fn restart(&mut self) {
         self.kill();
-        let mut refused = String::new();
-        for _ in 0..STARTS_MAX {
-            match Running::start(self.command(), "ready to accept connections") {
-                Ok(running) => {
-                    self.running = Some(running);
-                    return;
-                }
-                Err(written) => refused = written,
-            }
-        }
-        panic!("PostgreSQL does not start: {refused}");
+        let running =
+            Running::keep_starting(STARTS_MAX, || self.command(), "ready to accept connections");
+        self.running = Some(running);
     }
 
     fn command(&self) -> Command {

@@ -69,17 +69,9 @@ impl RedisServer {
     /// When it does not start.
     pub fn restart(&mut self) {
         self.kill();
-        let mut refused = String::new();
-        for _ in 0..STARTS_MAX {
-            match Running::start(self.command(), "Ready to accept connections") {
-                Ok(running) => {
-                    self.running = Some(running);
-                    return;
-                }
-                Err(written) => refused = written,
-            }
-        }
-        panic!("Redis does not start: {refused}");
+        let running =
+            Running::keep_starting(STARTS_MAX, || self.command(), "Ready to accept connections");
+        self.running = Some(running);
     }
 
     fn command(&self) -> Command {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use turnstile_contract::natural_key;
 use turnstile_rooms::{Nights, Refusal, Wish, limits};
 use turnstile_types::{Name, Night, Stay};
 
@@ -9,7 +10,7 @@ use super::OPEN_TYPE;
 use crate::{
     known::{Found, Halt, Known},
     rows::Change,
-    tables::{Property, RoomKey, Taken, natural_key},
+    tables::{Property, RoomKey, Taken},
     wants::Search,
 };
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use turnstile_contract::natural_key;
 use turnstile_rooms::{Answer, TypeAvailability, Wish};
 use turnstile_types::{Name, Stay, Timestamp};
 
@@ -13,7 +14,6 @@ use crate::{
     known::bits,
     session::{Session, Turn},
     sql::put,
-    tables::natural_key,
     wants::{Search, Wants, put_bits, put_rooms_of},
 };
 
