@@ -1,6 +1,7 @@
 //! Generators: each runs on the client's core, and says how many requests were answered how fast.
 
 mod lab;
+pub(crate) mod pgbench;
 mod pipe;
 mod redis_benchmark;
 mod wrk;
@@ -22,7 +23,7 @@ pub(crate) use pipe::{
     Journey, LinesClient, Managers, Order, Places, REQUESTS, REQUESTS_OF_A_GAME, Speech, World,
     done, put_line, started, travel,
 };
-pub(crate) use redis_benchmark::{BOOK, FCALL, SET};
+pub(crate) use redis_benchmark::{BOOK, FCALL, SET, drive as redis_benchmark};
 
 /// How hard a server is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -173,7 +173,7 @@ fn main() -> Result<()> {
         }
         Command::Backends(Backends { run, only }) => {
             let sections = chosen(&backends::SECTIONS, &only);
-            measure("backends", run, &sections, &[])
+            measure("backends", run, &sections, &backends::PROGRAMS)
         }
         Command::Book(arguments) => {
             write!(io::stdout(), "{}", book::measure(&arguments)?)?;

@@ -18,6 +18,8 @@ use crate::{
     trouble::Trouble,
 };
 
+pub use self::commands::EXECUTE;
+
 use self::{
     commands::Columns,
     values::{column, time_of},

@@ -1,8 +1,8 @@
 //! A MariaDB server of a test's own.
 
 use std::{
-    fs,
-    path::PathBuf,
+    env, fs,
+    path::{Path, PathBuf},
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -33,8 +33,17 @@ impl MariaServer {
     /// When it cannot be started, or is not installed.
     #[must_use]
     pub fn start() -> Self {
+        Self::start_in(&env::temp_dir())
+    }
+
+    /// The same, with its files below this folder.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    #[must_use]
+    pub fn start_in(parent: &Path) -> Self {
         let account = Account::of("mysql");
-        let folder = account.folder();
+        let folder = account.folder(parent);
         let mut install = account.command(&program("mariadb-install-db", &[]));
         install.args(["--no-defaults", "--skip-test-db"]);
         install.arg("--auth-root-authentication-method=normal");
@@ -74,6 +83,15 @@ impl MariaServer {
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The number of its process.
+    ///
+    /// # Panics
+    /// While it is down.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.running.as_ref().expect("it runs").0.id()
     }
 
     /// Runs some SQL as root, and gives what comes out, one line for each row.
