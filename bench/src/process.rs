@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The CPU time (user and system) of all threads of a process, in the kernel's ticks.
@@ -13,19 +13,33 @@ pub(crate) fn cpu(pid: u32) -> Result<Duration> {
     Ok(read_stat(&pid.to_string())?.own)
 }
 
+/// How often a family is looked at before one of its members that has just ended counts as lost.
+const LOOKS_MAX: u32 = 100;
+
 /// The CPU time of a process and of all that it has started, whether these still run or have ended
 /// and were waited for.
 pub(crate) fn cpu_of_tree(root: u32) -> Result<Duration> {
-    let mut family = vec![(root, read_stat(&root.to_string())?)];
-    let everybody = everybody()?;
+    for _ in 0..LOOKS_MAX {
+        let before = read_stat(&root.to_string())?;
+        let everybody = everybody()?;
+        // A child that was waited for meanwhile would count twice, or not at all.
+        if read_stat(&root.to_string())?.children == before.children {
+            return Ok(cpu_of_family(root, &everybody));
+        }
+    }
+    bail!("the children of process {root} come and go too fast")
+}
+
+fn cpu_of_family(root: u32, everybody: &[(u32, Stat)]) -> Duration {
+    let mut pids = vec![root];
     let mut at = 0;
-    while let Some(&(parent, _)) = family.get(at) {
+    while let Some(&parent) = pids.get(at) {
         let children = everybody.iter().filter(|(_, stat)| stat.parent == parent);
-        family.extend(children);
+        pids.extend(children.map(|(pid, _)| *pid));
         at += 1;
     }
-    let each = family.iter().map(|(_, stat)| stat.own + stat.children);
-    Ok(each.sum())
+    let family = everybody.iter().filter(|(pid, _)| pids.contains(pid));
+    family.map(|(_, stat)| stat.own + stat.children).sum()
 }
 
 /// All processes of this machine. Those that end meanwhile are left out.
@@ -157,7 +171,9 @@ fn parse_resident(status: &str) -> Option<u64> {
 mod tests {
     use std::time::Duration;
 
-    use super::{Stat, cpu_of_tree, everybody, parse_machine, parse_resident, parse_stat};
+    use super::{
+        Stat, cpu_of_family, cpu_of_tree, everybody, parse_machine, parse_resident, parse_stat,
+    };
 
     const STAT: &str = "4711 (a (b) c) S 1 4711 4711 0 -1 4194560 1200 0 0 0 250 31 7 12 20 0 3 0";
 
@@ -172,19 +188,34 @@ mod tests {
     }
 
     #[test]
-    fn a_family_is_a_process_and_what_it_has_started() {
-        let this = std::process::id();
+    fn a_family_is_a_process_and_what_it_has_started_and_what_these_have() {
+        let one = |parent, own, children| Stat {
+            parent,
+            own: Duration::from_millis(own),
+            children: Duration::from_millis(children),
+        };
+        let everybody = [
+            (30, one(20, 1, 2)),
+            (10, one(1, 4, 8)),
+            (11, one(1, 1_000, 0)),
+            (20, one(10, 16, 32)),
+        ];
+        let expected = Duration::from_millis(63);
+        assert_eq!(cpu_of_family(10, &everybody), expected);
+    }
+
+    #[test]
+    fn a_child_is_seen_with_its_parent() {
         let mut child = std::process::Command::new("cat")
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();
         let found = everybody().unwrap();
         let of_child = found.iter().find(|(pid, _)| *pid == child.id());
-        assert_eq!(of_child.map(|(_, stat)| stat.parent), Some(this));
+        let parent = of_child.map(|(_, stat)| stat.parent);
+        assert_eq!(parent, Some(std::process::id()));
         drop(child.stdin.take());
         child.wait().unwrap();
-        let alone = super::cpu(this).unwrap();
-        assert!(cpu_of_tree(this).unwrap() >= alone);
         assert!(cpu_of_tree(u32::MAX).is_err());
     }
 

@@ -45,6 +45,10 @@ impl Kept for Rooms {
             number: 3,
             sql: include_str!("../migrations/rooms/0003_commands.sql"),
         },
+        Migration {
+            number: 4,
+            sql: include_str!("../migrations/rooms/0004_plans.sql"),
+        },
     ];
 
     fn decide<'a>(

@@ -180,7 +180,8 @@ fn replay(empty: &Empty<'_>, folder: &Path, scripts: &[Vec<&str>]) -> Result<Dur
         let said = String::from_utf8_lossy(&output.stdout);
         let complaint = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{TOOL}: {said}{complaint}");
-        longest = longest.max(seconds(&said).with_context(|| format!("{TOOL} said {said}"))?);
+        let took = seconds(&said).with_context(|| format!("{TOOL}: {said}{complaint}"))?;
+        longest = longest.max(took);
     }
     Ok(Duration::from_secs_f64(longest))
 }
