@@ -1,6 +1,7 @@
 //! Every claim about services in databases, each beside what its database does by itself.
 
 mod ceiling;
+mod exchange;
 mod home;
 mod rooms;
 mod visit;
@@ -8,8 +9,9 @@ mod visit;
 use crate::section::Part;
 
 /// The parts, by the names they are asked for by.
-pub(crate) const SECTIONS: [Part; 6] = [
+pub(crate) const SECTIONS: [Part; 7] = [
     ("rooms", rooms::measure),
+    ("exchange", exchange::measure),
     ("postgres-ceiling", ceiling::postgres::measure),
     ("innodb-ceiling", ceiling::mariadb::innodb),
     ("memory-ceiling", ceiling::mariadb::memory),

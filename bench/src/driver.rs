@@ -95,6 +95,17 @@ pub(crate) fn run(command: &mut Command) -> Result<(String, Duration)> {
     Ok((String::from_utf8(output.stdout)?, cpu))
 }
 
+/// The nearest count to what was computed, at least 1.
+pub(crate) fn nearest(value: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to what fits"
+    )]
+    let nearest = value.round().clamp(1.0, 1e9) as u32;
+    nearest
+}
+
 /// Microseconds a request.
 pub(crate) fn us_each(time: Duration, requests: u32) -> f64 {
     time.as_secs_f64() * 1e6 / f64::from(requests)

@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result};
 
 use super::home::{Databases, Empty, Home};
 use crate::{
-    driver::{self, BOOK, Load, Work, us_each},
+    driver::{self, BOOK, Load, Work, nearest, us_each},
     ground::{Ground, tell},
     pin,
     process::Neighbours,
@@ -250,17 +250,6 @@ fn reached(
         asking_us: us_each(tool, commands),
         batch: f64::from(asked.batch),
     }
-}
-
-/// The nearest count, at least 1.
-fn nearest(value: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to what fits"
-    )]
-    let nearest = value.round().clamp(1.0, 1e9) as u32;
-    nearest
 }
 
 fn figures(samples: &[Sample]) -> Vec<Figure> {

@@ -1,20 +1,25 @@
 //! Both of the ancestor's workloads on every back end, for one user and for many.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, fmt, thread, time::Duration};
 
-use anyhow::Result;
-use turnstile_load::rooms::Mix;
+use anyhow::{Context as _, Result, ensure};
+use turnstile_load::{
+    pace::{self, Pace, Totals},
+    rooms::{Config, Guest, Mix},
+};
 
 use super::{
     home::{Databases, Home},
-    visit::{self, RATE, Sample, Visit},
+    visit::{self, RATE, Sample, Seen, Visit},
 };
 use crate::{
     ground::{Ground, tell},
+    pin,
+    probe::joined,
     process::Neighbours,
     ratio::Bound,
     section::{Section, Subject},
-    server::Persistence,
+    server::{Persistence, Server},
 };
 
 const HOMES: [Home; 6] = [
@@ -40,6 +45,14 @@ struct Row {
     home: Home,
     mix: (&'static str, u16, u16),
     users: usize,
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { home, mix, users } = self;
+        let user = if *users == 1 { "user" } else { "users" };
+        write!(f, "{}, {users} {user}, {home}", mix.0)
+    }
 }
 
 fn rows() -> Vec<Row> {
@@ -70,23 +83,18 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     for round in 0..rounds {
         for turn in 0..rows.len() {
             let at = (turn + round) % rows.len();
-            let Row { home, mix, users } = rows[at];
-            let visit = Visit {
-                mix: Mix::new(mix.1, mix.2)?,
-                users,
-                warm_up,
-                window,
-            };
-            let (sample, durability) = visit::sample(ground, &databases, home, visit)?;
-            tell(&format!("{}, {users} users, {home}: {sample}", mix.0))?;
-            settings.insert(durability);
+            let row = rows[at];
+            let visit = Visit::begin(ground, &databases, row.home, "rooms")?;
+            let sample = sample(&visit, row, (warm_up, window))?;
+            tell(&format!("{row}: {sample}"))?;
+            settings.insert(visit.durability()?);
             samples[at].push(sample);
         }
     }
     drop(databases);
     let settings: Vec<String> = settings.into_iter().collect();
     let subjects = rows.iter().zip(&samples).map(|(row, samples)| Subject {
-        name: format!("{}, {} users, {}", row.mix.0, row.users, row.home),
+        name: row.to_string(),
         figures: visit::figures(samples),
     });
     let mut section = Section {
@@ -108,6 +116,53 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     };
     compare(&mut section, &rows);
     Ok(section)
+}
+
+fn sample(visit: &Visit<'_>, row: Row, (warm_up, window): (Duration, Duration)) -> Result<Sample> {
+    drive(&visit.server, row, warm_up, 0)?;
+    let before = visit.read()?;
+    let last_words = || visit.server.last_words().unwrap_or_default();
+    let totals = drive(&visit.server, row, window, 1);
+    let totals = totals.with_context(|| format!("{row}: {}", last_words()))?;
+    let seen = Seen {
+        requests: answered(&totals)?,
+        rate: totals.figures().throughput,
+        mean_ms: totals.times().summary().mean / 1e6,
+    };
+    visit.sample(before, seen)
+}
+
+/// Has users ask for so long. The number makes what they ask for another than that of other times.
+fn drive(server: &Server, row: Row, length: Duration, number: u64) -> Result<Totals<Guest>> {
+    let (_, book, cancel) = row.mix;
+    let config = Config {
+        pace: Pace::closed(server.resp(), Duration::ZERO, length),
+        users: row.users,
+        mix: Mix::new(book, cancel)?,
+        property: "bench".to_owned(),
+    };
+    joined(thread::spawn(move || {
+        pin::pin(pin::CLIENT_CORE)?;
+        let guests = (0..config.users).map(|user| Guest::new(&config, user, number));
+        Ok(pace::run(&config.pace, guests.collect(), &mut |_| {})?)
+    }))
+}
+
+/// How many requests were answered. Users ask for what nobody has: anything but `done` is wrong.
+fn answered(totals: &Totals<Guest>) -> Result<u32> {
+    let mut done = 0;
+    for operation in &totals.tally.operations {
+        let (refused, errors) = (operation.refused.by_word(), operation.errors.by_word());
+        let fine = refused.is_empty() && errors.is_empty() && operation.unknown == 0;
+        ensure!(
+            fine,
+            "{}: refused {refused:?}, errors {errors:?}",
+            operation.name
+        );
+        done += operation.done;
+    }
+    ensure!(done > 0, "nothing was done");
+    Ok(u32::try_from(done)?)
 }
 
 /// The journal beside each database, at the users with which the ancestor's MySQL was at its end.

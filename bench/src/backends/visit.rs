@@ -1,15 +1,11 @@
-//! One sample: a new server over an empty database, and users who book and cancel over RESP.
+//! One sample: a new server over an empty database, and what it and the database use for each request.
 
-use std::{fmt, thread, time::Duration};
+use std::{fmt, time::Duration};
 
-use anyhow::{Context as _, Result, ensure};
-use turnstile_load::{
-    pace::{self, Pace, Totals},
-    rooms::{Config, Guest, Mix},
-};
+use anyhow::Result;
 
-use super::home::{Databases, Home};
-use crate::{ground::Ground, pin, probe::joined, section::Figure, server::Server};
+use super::home::{Databases, Empty, Home};
+use crate::{driver::us_each, ground::Ground, section::Figure, server::Server};
 
 pub(super) const RATE: &str = "requests/s";
 pub(super) const MEAN: &str = "mean, ms";
@@ -17,16 +13,33 @@ pub(super) const TURNSTILE_CPU: &str = "Turnstile CPU, us/request";
 pub(super) const DATABASE_CPU: &str = "database CPU, us/request";
 pub(super) const BATCH: &str = "requests a batch";
 
-/// How users ask: each for itself, and again as soon as it is answered.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Visit {
-    pub(super) mix: Mix,
-    pub(super) users: usize,
-    pub(super) warm_up: Duration,
-    pub(super) window: Duration,
+/// A server of ours with one service somewhere, for one sample.
+#[derive(Debug)]
+pub(super) struct Visit<'a> {
+    pub(super) server: Server,
+    service: &'static str,
+    home: Home,
+    empty: Option<Empty<'a>>,
 }
 
-/// What was seen of a visit.
+/// What has been used and done until some instant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    turnstile: Duration,
+    database: Duration,
+    batches: u64,
+}
+
+/// What the users have seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) requests: u32,
+    /// Requests a second.
+    pub(super) rate: f64,
+    /// From a request to its answer.
+    pub(super) mean_ms: f64,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
     rate: f64,
@@ -38,98 +51,70 @@ pub(super) struct Sample {
     batch: f64,
 }
 
-/// What the server had done until some instant.
-struct Reading {
-    turnstile: Duration,
-    database: Duration,
-    batches: u64,
-}
-
-/// Takes a sample; also what the database said of its durability.
-pub(super) fn sample(
-    ground: &Ground,
-    databases: &Databases,
-    home: Home,
-    visit: Visit,
-) -> Result<(Sample, String)> {
-    let empty = databases.empty(home, ground)?;
-    let mut more = Vec::new();
-    if let Some(empty) = &empty {
-        more = vec!["--rooms-backend".to_owned(), empty.url().to_owned()];
+impl<'a> Visit<'a> {
+    /// Starts a server whose service, `rooms` or `exchange`, lies there.
+    pub(super) fn begin(
+        ground: &Ground,
+        databases: &'a Databases,
+        home: Home,
+        service: &'static str,
+    ) -> Result<Self> {
+        let empty = databases.empty(home, ground)?;
+        let there = |empty: &Empty<'_>| [format!("--{service}-backend"), empty.url().to_owned()];
+        let more = empty.as_ref().map(there).into_iter().flatten();
+        let server = ground.start_with(&more.collect::<Vec<_>>())?;
+        Ok(Self {
+            server,
+            service,
+            home,
+            empty,
+        })
     }
-    let server = ground.start_with(&more)?;
-    let read = || -> Result<Reading> {
-        let database = empty.as_ref().map(|empty| empty.cpu()).transpose()?;
+
+    pub(super) fn read(&self) -> Result<Reading> {
+        let database = self.empty.as_ref().map(Empty::cpu).transpose()?;
         Ok(Reading {
-            turnstile: server.cpu()?,
+            turnstile: self.server.cpu()?,
             database: database.unwrap_or_default(),
-            batches: match &empty {
-                None => server.groups()?,
-                Some(_) => server.fact("rooms_backend_batches")?.parse()?,
+            batches: match &self.empty {
+                None => self.server.groups()?,
+                Some(_) => self.fact("batches")?.parse()?,
             },
         })
-    };
-    drive(&server, visit, visit.warm_up, 0)?;
-    let before = read()?;
-    let totals = drive(&server, visit, visit.window, 1)
-        .with_context(|| format!("{home}: {}", server.last_words().unwrap_or_default()))?;
-    let after = read()?;
-    let answered = answered(&totals)?;
-    let us_each = |time: Duration| time.as_secs_f64() * 1e6 / answered;
-    let batches = u32::try_from(after.batches - before.batches)?;
-    let sample = Sample {
-        rate: totals.figures().throughput,
-        mean_ms: totals.times().summary().mean / 1e6,
-        turnstile_us: us_each(after.turnstile - before.turnstile),
-        database_us: us_each(after.database - before.database),
-        batch: answered / f64::from(batches.max(1)),
-    };
-    Ok((sample, durability(&server, home)?))
-}
-
-fn durability(server: &Server, home: Home) -> Result<String> {
-    if home == Home::Embedded {
-        return Ok(format!("{home}: durability={}", server.fact("durability")?));
     }
-    let version = server.fact("rooms_backend_version")?;
-    let settings = server.fact("rooms_backend_durability")?;
-    Ok(format!(
-        "{home} ({version}): {}",
-        settings.replace(',', ", ")
-    ))
-}
 
-/// Has users ask for so long. The number makes what they ask for another than that of other times.
-fn drive(server: &Server, visit: Visit, length: Duration, number: u64) -> Result<Totals<Guest>> {
-    let config = Config {
-        pace: Pace::closed(server.resp(), Duration::ZERO, length),
-        users: visit.users,
-        mix: visit.mix,
-        property: "bench".to_owned(),
-    };
-    joined(thread::spawn(move || {
-        pin::pin(pin::CLIENT_CORE)?;
-        let guests = (0..config.users).map(|user| Guest::new(&config, user, number));
-        Ok(pace::run(&config.pace, guests.collect(), &mut |_| {})?)
-    }))
-}
-
-/// How many requests were answered. Users ask for what nobody has: anything but `done` is wrong.
-fn answered(totals: &Totals<Guest>) -> Result<f64> {
-    let mut done = 0;
-    for operation in &totals.tally.operations {
-        let refused = operation.refused.by_word();
-        let errors = operation.errors.by_word();
-        let fine = refused.is_empty() && errors.is_empty() && operation.unknown == 0;
-        ensure!(
-            fine,
-            "{}: refused {refused:?}, errors {errors:?}",
-            operation.name
-        );
-        done += operation.done;
+    /// What was used since then for what was seen.
+    pub(super) fn sample(&self, before: Reading, seen: Seen) -> Result<Sample> {
+        let after = self.read()?;
+        let batches = u32::try_from(after.batches - before.batches)?;
+        Ok(Sample {
+            rate: seen.rate,
+            mean_ms: seen.mean_ms,
+            turnstile_us: us_each(after.turnstile - before.turnstile, seen.requests),
+            database_us: us_each(after.database - before.database, seen.requests),
+            batch: f64::from(seen.requests) / f64::from(batches.max(1)),
+        })
     }
-    ensure!(done > 0, "nothing was done");
-    Ok(f64::from(u32::try_from(done)?))
+
+    /// How safely the service is kept, as whoever keeps it says itself.
+    pub(super) fn durability(&self) -> Result<String> {
+        let home = self.home;
+        if self.empty.is_none() {
+            let durability = self.server.fact("durability")?;
+            return Ok(format!("{home}: durability={durability}"));
+        }
+        let (version, settings) = (self.fact("version")?, self.fact("durability")?);
+        Ok(format!(
+            "{home} ({version}): {}",
+            settings.replace(',', ", ")
+        ))
+    }
+
+    /// What `INFO` says of the back end.
+    fn fact(&self, name: &str) -> Result<String> {
+        self.server
+            .fact(&format!("{}_backend_{name}", self.service))
+    }
 }
 
 pub(super) fn figures(samples: &[Sample]) -> Vec<Figure> {

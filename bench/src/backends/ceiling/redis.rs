@@ -5,11 +5,11 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use turnstile_client::{Connection, resp::Value};
 
-use super::{Asked, Peer, Sample, WARM_UP, front, nearest, reached};
+use super::{Asked, Peer, Sample, WARM_UP, front, reached};
 use crate::{
     backends::home::{Databases, Empty, Home},
     booking::{is_done, request},
-    driver::{self, Load},
+    driver::{self, Load, nearest},
     ground::Ground,
     section::Section,
     server::Persistence,
