@@ -69,11 +69,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
     let (rounds, warm_up, window) = if ground.quick {
         (1, Duration::from_millis(100), Duration::from_millis(400))
     } else {
-        (
-            ROUNDS,
-            Duration::from_millis(300),
-            Duration::from_millis(1_200),
-        )
+        (ROUNDS, Duration::from_millis(200), Duration::from_secs(1))
     };
     let before = ground.probe()?;
     let neighbours = Neighbours::watch()?;
