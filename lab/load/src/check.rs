@@ -18,6 +18,7 @@ use std::{
 
 use serde::Serialize;
 use turnstile_check::{Charge, Checker, Findings, Model};
+use turnstile_client::{Connection, resp::Value};
 use turnstile_result::{Outcome, Point, Rule};
 use turnstile_stats::units::{Count, Nanos, to_float};
 
@@ -95,6 +96,22 @@ fn drive<U: User, M: Model<Operation: Send> + Send>(
             checking,
         })
     })
+}
+
+/// Refusals tell their position only in RESP3.
+fn speak_resp3(door: &mut Connection) -> Result<(), Error> {
+    match door.command(&[b"HELLO", b"3"])? {
+        Value::Map(_) => Ok(()),
+        other => Err(unfit("HELLO 3", &other)),
+    }
+}
+
+/// An answer with which a server cannot be checked.
+fn unfit(command: &'static str, answer: &Value) -> Error {
+    Error::Preparation {
+        command,
+        answer: answer.to_string(),
+    }
 }
 
 impl Proof {

@@ -12,7 +12,7 @@ use turnstile_client::{Connection, resp::Value};
 
 pub use dealer::{Ask, Dealer};
 
-use super::{Proof, Report, drive};
+use super::{Proof, Report, drive, speak_resp3, unfit};
 use crate::{
     Error,
     door::{self, field},
@@ -86,14 +86,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
 
 /// An order that cannot be covered is refused, and that refusal must tell its position.
 fn tells_positions(door: &mut Connection, market: &Market) -> Result<(), Error> {
-    let failed = |command: &'static str, answer: &Value| Error::Preparation {
-        command,
-        answer: answer.to_string(),
-    };
-    let greeted = door.command(&[b"HELLO", b"3"])?;
-    let Value::Map(_) = greeted else {
-        return Err(failed("HELLO 3", &greeted));
-    };
+    speak_resp3(door)?;
     let (account, symbol) = (market.accounts[0].as_bytes(), market.symbols[0].as_bytes());
     let refused = door.command(&[
         b"EXCHANGE.ORDER",
@@ -105,7 +98,7 @@ fn tells_positions(door: &mut Connection, market: &Market) -> Result<(), Error> 
     ])?;
     let said = field(&refused, "reason").and_then(Value::as_str);
     if said != Some("insufficient_shares") || field(&refused, "position").is_none() {
-        return Err(failed("EXCHANGE.ORDER", &refused));
+        return Err(unfit("EXCHANGE.ORDER", &refused));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use turnstile_client::{Connection, resp::Value};
 
 pub use visitor::{Ask, Visitor};
 
-use super::{Proof, Report, drive};
+use super::{Proof, Report, drive, speak_resp3, unfit};
 use crate::{
     Error,
     door::{self, Counters, field},
@@ -84,14 +84,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
 /// Books and cancels once, to see whether answers tell positions: without them there is no order to
 /// replay.
 fn tells_positions(door: &mut Connection, property: &str, names: &Names) -> Result<(), Error> {
-    let failed = |command: &'static str, answer: &Value| Error::Preparation {
-        command,
-        answer: answer.to_string(),
-    };
-    let greeted = door.command(&[b"HELLO", b"3"])?;
-    let Value::Map(_) = greeted else {
-        return Err(failed("HELLO 3", &greeted));
-    };
+    speak_resp3(door)?;
     let mut room = names.stem().to_vec();
     room.extend_from_slice(b"first");
     let nights = [names.night(0), names.night(1)];
@@ -108,13 +101,13 @@ fn tells_positions(door: &mut Connection, property: &str, names: &Names) -> Resu
     let reference = field(&booked, "reference").and_then(Value::as_bytes);
     let told = field(&booked, "position").is_some();
     let Some(reference) = reference.filter(|_reference| told) else {
-        return Err(failed("ROOMS.BOOK", &booked));
+        return Err(unfit("ROOMS.BOOK", &booked));
     };
     for outcome in ["done", "refused"] {
         let cancelled = door.command(&[b"ROOMS.CANCEL", reference, id])?;
         let said = field(&cancelled, "outcome").and_then(Value::as_str);
         if said != Some(outcome) || field(&cancelled, "position").is_none() {
-            return Err(failed("ROOMS.CANCEL", &cancelled));
+            return Err(unfit("ROOMS.CANCEL", &cancelled));
         }
     }
     Ok(())
@@ -136,10 +129,7 @@ fn standing(
         names.night(0),
         names.night(NIGHTS),
     ])?;
-    let strange = || Error::Preparation {
-        command: "ROOMS.EXPLAIN",
-        answer: answer.to_string(),
-    };
+    let strange = || unfit("ROOMS.EXPLAIN", &answer);
     let blocks = field(&answer, "blocks").and_then(Value::as_array);
     let booking = |block: &Value| -> Option<(Reference, Place)> {
         let bytes = |name| field(block, name).and_then(Value::as_bytes);
