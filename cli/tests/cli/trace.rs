@@ -37,12 +37,11 @@ fn a_run_is_recorded_and_sent_again_byte_for_byte() {
         (&report["sent_hash"], &report["recorded_hash"]),
         (&hash.into(), &hash.into())
     );
-    // A fresh server answers one guest as the other did, but for INFO and its clocks.
-    let (same, different) = (
-        report["same"].as_u64().unwrap(),
-        report["different"].as_u64().unwrap(),
-    );
-    assert!(same > 20 * different, "{report}");
+    // A fresh server answers one guest as the other did, but for clocks, and for what two connections
+    // say at nearly the same time.
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert!(count("same") > count("different"), "{report}");
+    assert_eq!(count("same") + count("different"), count("requests"));
     assert_eq!(report["sent"], report["requests"]);
     assert!(ended.out.contains("as it was recorded"), "{ended:?}");
     // What is there is not written over.

@@ -86,104 +86,130 @@ impl World {
                 return Seen::Reading;
             }
         }
-        self.position += 1 + u64::from(self.made % 3 == 0);
+        self.position += 1 + u64::from(self.made.is_multiple_of(3));
         Seen::At(self.position)
     }
 }
 
-/// Plays a history of so many operations at least. `lost`: how often an answer does not come.
+/// A history while it is made.
+struct Game<'a> {
+    random: &'a mut Random,
+    world: World,
+    lines: Vec<Witness<Operation>>,
+    waiting: Vec<Option<Waiting>>,
+    /// Given up by their users, and carried out later.
+    lingering: Vec<Operation>,
+    /// How many answers of a thousand do not come.
+    lost: u64,
+    /// Which answer is changed, if any.
+    tampered: Option<usize>,
+    told: Vec<Told>,
+}
+
+/// Plays a history of so many operations. `lost`: how many answers of a thousand do not come.
 /// `tampers`: whether one answer may be changed.
 pub(crate) fn play(
     random: &mut Random,
     users: usize,
     length: usize,
-    lost: f64,
+    lost: u64,
     tampers: bool,
 ) -> History {
-    let (mut lines, horizon, records) = witnesses(users, 1, BEGINNING);
+    let (lines, horizon, records) = witnesses(users, 1, BEGINNING);
     let mut checker = Checker::new(Table::new(1, NIGHTS), horizon, records);
-    let mut world = World {
-        bookings: Bookings::new(),
-        ended: Vec::new(),
-        position: BEGINNING,
-        made: 0,
+    let tampered = below(random, length);
+    let mut game = Game {
+        tampered: (tampers && random.one_in(2)).then_some(tampered),
+        random,
+        world: World {
+            bookings: Bookings::new(),
+            ended: Vec::new(),
+            position: BEGINNING,
+            made: 0,
+        },
+        lines,
+        waiting: vec![None; users],
+        lingering: Vec::new(),
+        lost,
+        told: Vec::new(),
     };
-    let mut waiting: Vec<Option<Waiting>> = vec![None; users];
-    let mut lingering: Vec<Operation> = Vec::new();
-    let mut operations: Vec<Told> = Vec::new();
-    let mut references: Vec<Reference> = Vec::new();
-    let tampered = random.below(u64::try_from(length).unwrap());
-    let tampers = tampers && random.one_in(2);
     for step in 0.. {
-        if random.one_in(4) {
+        if game.random.one_in(4) {
             checker.advance();
         }
-        let user = usize::try_from(random.below(u64::try_from(users).unwrap())).unwrap();
-        let Some(one) = &mut waiting[user] else {
-            if operations.len() >= length && waiting.iter().all(Option::is_none) {
-                break;
-            }
-            if operations.len() < length {
-                lines[user].asks();
-                waiting[user] = Some(Waiting {
-                    asked: step,
-                    operation: choose(random, &references),
-                    decided: None,
-                });
-            }
-            continue;
-        };
-        if !lingering.is_empty() && random.one_in(3) {
-            world.decide(&mut lingering.remove(0));
-            continue;
+        let user = below(game.random, users);
+        let enough = game.told.len() >= length;
+        if game.waiting[user].is_some() {
+            game.go_on(user, step);
+        } else if !enough {
+            game.ask(user, step);
+        } else if game.waiting.iter().all(Option::is_none) {
+            break;
         }
-        let gives_up = random.below(1_000) < to_thousandths(lost);
+    }
+    let (_, findings) = checker.finish();
+    History {
+        operations: game.told,
+        findings,
+    }
+}
+
+fn below(random: &mut Random, bound: usize) -> usize {
+    usize::try_from(random.below(u64::try_from(bound).unwrap())).unwrap()
+}
+
+impl Game<'_> {
+    fn ask(&mut self, user: usize, step: u64) {
+        let made = self.told.iter().filter_map(|told| match told.operation {
+            Operation::Book {
+                answer: Booked::Done(reference),
+                ..
+            } => Some(reference),
+            _ => None,
+        });
+        let references: Vec<Reference> = made.collect();
+        self.lines[user].asks();
+        self.waiting[user] = Some(Waiting {
+            asked: step,
+            operation: choose(self.random, &references),
+            decided: None,
+        });
+    }
+
+    /// What a user waits for is decided, answered, or given up; or something else is decided.
+    fn go_on(&mut self, user: usize, step: u64) {
+        if !self.lingering.is_empty() && self.random.one_in(3) {
+            self.world.decide(&mut self.lingering.remove(0));
+            return;
+        }
+        let gives_up = self.random.below(1_000) < self.lost;
+        let mut one = self.waiting[user].take().unwrap();
         if one.decided.is_none() && !gives_up {
-            one.decided = Some(world.decide(&mut one.operation));
-            continue;
+            one.decided = Some(self.world.decide(&mut one.operation));
+            self.waiting[user] = Some(one);
+            return;
         }
-        let mut one = waiting[user].take().unwrap();
         let mut seen = one.decided.unwrap_or(Seen::Unknown);
         if gives_up && !matches!(one.operation, Operation::Look { .. }) {
-            if one.decided.is_none() && random.one_in(2) {
-                lingering.push(one.operation);
+            if one.decided.is_none() && self.random.one_in(2) {
+                self.lingering.push(one.operation);
             }
             unanswer(&mut one.operation);
             seen = Seen::Unknown;
-        } else if gives_up && one.decided.is_none() {
-            seen = world.decide(&mut one.operation);
+        } else if one.decided.is_none() {
+            seen = self.world.decide(&mut one.operation);
         }
-        if tampers && u64::try_from(operations.len()).unwrap() == tampered {
-            tamper(random, &mut one.operation, &mut seen);
+        if self.tampered == Some(self.told.len()) {
+            tamper(self.random, &mut one.operation, &mut seen);
         }
-        if let Operation::Book {
-            answer: Booked::Done(reference),
-            ..
-        } = one.operation
-        {
-            references.push(reference);
-        }
-        tell(&mut lines[user], seen, one.operation);
-        operations.push(Told {
+        self.lines[user].hears(seen, one.operation);
+        self.told.push(Told {
             operation: one.operation,
             seen,
             asked: one.asked,
             done: step,
         });
     }
-    let (_, findings) = checker.finish();
-    History {
-        operations,
-        findings,
-    }
-}
-
-fn to_thousandths(share: f64) -> u64 {
-    format!("{:.0}", share * 1_000.0).parse().unwrap()
-}
-
-fn tell(line: &mut Witness<Operation>, seen: Seen, operation: Operation) {
-    line.hears(seen, operation);
 }
 
 fn choose(random: &mut Random, references: &[Reference]) -> Operation {

@@ -131,8 +131,13 @@ fn an_honest_exchange_is_proven_while_it_is_used_and_what_was_lost_is_asked_agai
         assert_eq!(unknown > 0, fault == Fault::Closes, "{report}");
         assert_eq!(report.proof.unknown, 0);
         let told = |one: &turnstile_result::Operation| one.done + one.refused.values().sum::<u64>();
-        assert_eq!(report.proof.replayed, told(order) + told(cancel));
-        assert_eq!(report.proof.readings, look.done);
+        // What was lost with the last connections was asked once more after the load.
+        let checked = report.proof.replayed + report.proof.readings;
+        let answered = told(order) + told(cancel) + look.done;
+        assert!(
+            (answered..=answered + unknown).contains(&checked),
+            "{report}"
+        );
     }
 }
 
