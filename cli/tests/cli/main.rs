@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod audit;
+mod check;
 mod config;
 mod demo;
 mod dev;
@@ -16,5 +17,6 @@ mod report;
 mod reproduce;
 mod roles;
 mod routes;
+mod trace;
 mod tx;
 mod verify;

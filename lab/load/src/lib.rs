@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bottleneck;
+pub mod check;
 pub mod contrast;
 pub mod curve;
 pub mod exchange;
@@ -16,6 +17,8 @@ pub mod games;
 pub mod pace;
 mod point;
 pub mod raw;
+pub mod record;
+pub mod replay;
 pub mod resources;
 pub mod rooms;
 pub mod rush;
@@ -23,7 +26,6 @@ pub mod slo;
 pub mod travel;
 pub mod validity;
 
-mod charge;
 mod crew;
 mod door;
 mod error;
