@@ -181,7 +181,7 @@ fn main() -> Result<()> {
         }
         Command::Backends(Backends { run, only }) => {
             let sections = chosen(&backends::SECTIONS, &only);
-            measure("backends", run, &sections, &[])
+            measure("backends", run, &sections, &backends::PROGRAMS)
         }
         Command::Book(arguments) => {
             write!(io::stdout(), "{}", book::measure(&arguments)?)?;
@@ -234,6 +234,7 @@ fn measure(subject: &'static str, run: Run, parts: &[Part], programs: &[&str]) -
     let machine = Machine::with(&taking_part);
     let (mut sections, mut not_measured) = (Vec::new(), Vec::new());
     for &(name, measure) in parts {
+        ground::tell(&format!("part {name}"))?;
         match measure(&ground) {
             Ok(section) => sections.push(section),
             Err(reason) => not_measured.push(NotMeasured {
