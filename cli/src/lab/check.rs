@@ -13,10 +13,11 @@ use turnstile_load::{Verdict, check, pace::Pace};
 use turnstile_result as result;
 
 use super::{
-    PROPERTY, default_threads, listening,
+    PROPERTY, default_threads,
     notebook::{self, Notebook, Output},
     pacing::Pacing,
-    server, tell, watched,
+    server, tell,
+    watching::Behind,
 };
 use crate::{child::Server, exit::Coded, terminal};
 use faults::{Fault, Storm};
@@ -111,10 +112,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let settings = &mut asked.settings;
         settings.insert("faults".to_owned(), faults.join(","));
     }
-    let processes = match &checked.own {
-        Some((server, _)) => vec![watched(server)],
-        None => listening(checked.address),
-    };
+    let own = checked.own.as_ref().map(|(server, _)| server);
+    let address = checked.address;
+    let processes = Behind::default().watched(own, address, Some(address));
     let mut notebook = Notebook::new(&arguments.output, asked, processes)?;
     let pace = pacing.pace(checked.address, threads)?;
     let began = notebook.begin(None);
