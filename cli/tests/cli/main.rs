@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod audit;
+mod check;
 mod config;
 mod demo;
 mod dev;
@@ -10,10 +11,12 @@ mod exchange;
 mod games;
 mod import;
 mod lab;
+mod limits;
 mod process;
 mod report;
 mod reproduce;
 mod roles;
 mod routes;
+mod trace;
 mod tx;
 mod verify;

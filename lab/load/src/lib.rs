@@ -7,6 +7,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bottleneck;
+pub mod check;
 pub mod contrast;
 pub mod curve;
 pub mod exchange;
@@ -15,6 +17,8 @@ pub mod games;
 pub mod pace;
 mod point;
 pub mod raw;
+pub mod record;
+pub mod replay;
 pub mod resources;
 pub mod rooms;
 pub mod rush;
@@ -22,7 +26,6 @@ pub mod slo;
 pub mod travel;
 pub mod validity;
 
-mod charge;
 mod crew;
 mod door;
 mod error;
