@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, str::FromStr};
 
 use clap::Args;
-use turnstile_load::curve;
+use turnstile_load::{curve, processors};
 use turnstile_result::{Curve, Sweep, Verdict};
 use turnstile_stats::{
     Interval,
@@ -13,7 +13,7 @@ use turnstile_stats::{
 use super::{
     notebook::{Notebook, Output},
     pacing::{Extent, Pacing, Thought},
-    pin, shown,
+    shown,
     subject::{Opened, Subject},
 };
 use crate::exit::Coded;
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         opened.stop()?;
         for &cores in &arguments.cores {
             let Some(of_server) = server_cores(cores.get()) else {
-                let all = pin::available().len();
+                let all = processors::available().len();
                 notebook.note(&format!(
                     "{cores} processors are skipped: this machine has {all}"
                 ));
@@ -147,7 +147,7 @@ impl Arguments {
 
 /// The first processors that we may use; nothing when there are not so many.
 fn server_cores(cores: usize) -> Option<Vec<usize>> {
-    let mut all = pin::available();
+    let mut all = processors::available();
     (cores <= all.len()).then(|| {
         all.truncate(cores);
         all

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alarm;
 pub mod contrast;
 pub mod curve;
 pub mod exchange;
@@ -14,6 +15,8 @@ pub mod foreign;
 pub mod games;
 pub mod pace;
 mod point;
+pub mod priority;
+pub mod processors;
 pub mod raw;
 pub mod resources;
 pub mod rooms;

@@ -44,6 +44,12 @@ pub fn listener(address: SocketAddr) -> Option<u32> {
     proc::listener(address.port())
 }
 
+/// Resident memory of this process in bytes; zero where the system does not tell.
+#[must_use]
+pub fn own_memory() -> u64 {
+    proc::usage(std::process::id()).map_or(0, |usage| usage.memory_bytes)
+}
+
 impl Sampler {
     /// Watches the processes that are told, and this one as `generator`.
     #[must_use]

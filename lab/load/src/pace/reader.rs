@@ -2,7 +2,7 @@
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use turnstile_stats::precision::Step;
@@ -55,6 +55,7 @@ impl Reader {
         slots: u64,
         ends: Vec<End<U>>,
     ) -> Totals<U> {
+        let started = ends.iter().map(|end| end.started).min();
         let (mut users, mut took) = (Vec::new(), Duration::ZERO);
         for end in ends {
             self.album.close(end.thread, &end.slice);
@@ -95,6 +96,7 @@ impl Reader {
             .iter()
             .map(|bin| bin.cpu);
         Totals {
+            started: started.unwrap_or_else(Instant::now),
             tally,
             users,
             slots,
