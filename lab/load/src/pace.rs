@@ -29,7 +29,7 @@ use std::{
 };
 
 use serde::Serialize;
-use turnstile_stats::{Histogram, Interval, Little, throughput};
+use turnstile_stats::{Histogram, Interval, Little, fit::Fit, throughput};
 
 pub use lateness::lateness;
 pub use length::{Known, Length};
@@ -265,6 +265,9 @@ pub struct Totals<U> {
     pub known: Known,
     /// Of p99 of the response, from one p99 of each of several pieces of the window.
     pub p99: Option<Interval>,
+    /// How well the gaps between arrivals that left follow their law, where chance decides them at one
+    /// rate.
+    pub arrivals: Option<Fit>,
     /// Operations that were due in the window of an open loop.
     pub planned: Option<u64>,
     /// User and system time of the generator's threads in the window.

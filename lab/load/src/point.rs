@@ -56,6 +56,7 @@ pub(crate) fn point<U>(workload: &str, pace: &Pace, totals: &Totals<U>, proof: V
         connections_lost: tally.connections_lost,
         connects_failed: tally.connects_failed,
         planned,
+        arrivals: totals.arrivals,
         censored: planned.map(|_planned| Distribution::of(&tally.censored)),
         laws: laws(pace, totals, response.mean()),
         proof,

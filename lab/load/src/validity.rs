@@ -30,6 +30,9 @@ const FAILED_MAX: f64 = 0.01;
 /// How far the answers of an open loop may fall behind what was due, as a share.
 const BEHIND_MAX: f64 = 0.02;
 
+/// Gaps between arrivals that chance makes more seldom than this were not those that were planned.
+const ARRIVALS_CHANCE_MIN: f64 = 0.001;
+
 /// Shorter windows do not tell what the machine did.
 const WINDOW_S_MIN: f64 = 1.0;
 
@@ -50,6 +53,7 @@ pub fn judge(point: &mut Point, resources: Resources, threads: usize, goal: Opti
         run_delay(point, threads),
         steal(point),
         delivered(point),
+        arrivals(point),
         failed(point),
         connections(point),
         delayed_ack(point),
@@ -197,6 +201,19 @@ fn delivered(point: &Point) -> Option<Validity> {
     let cure = "the server or its connections cannot keep up: lower the rate, or raise -c";
     let sound = planned - answered <= allowed;
     Some(check("delivered", Some(sound), found, cure))
+}
+
+fn arrivals(point: &Point) -> Option<Validity> {
+    let fit = point.arrivals?;
+    let found = format!(
+        "{} gaps between requests that left fit the law with a chance of {:.3}",
+        Count(fit.samples),
+        fit.chance
+    );
+    let cure = "requests left late or in bunches: give the generator a processor of its own (--pin), \
+        or real-time priority (--rt)";
+    let sound = Some(fit.chance >= ARRIVALS_CHANCE_MIN);
+    Some(check("arrivals", sound, found, cure))
 }
 
 fn failed(point: &Point) -> Option<Validity> {

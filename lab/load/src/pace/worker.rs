@@ -11,7 +11,7 @@ use mio::{Events, Poll, Token};
 
 use super::{
     Board, Pace, Rhythm, Schedule, User,
-    agenda::Agenda,
+    agenda::{Agenda, Sample},
     desk::Desk,
     session::Session,
     slices::{Recorder, Slice},
@@ -68,6 +68,8 @@ pub(super) struct End<U> {
     /// What it has not handed over.
     pub(super) slice: Box<Slice>,
     pub(super) users: Vec<U>,
+    /// When some of the arrivals of an open loop were taken.
+    pub(super) sample: Option<Sample>,
     /// From the start to the last answer.
     pub(super) took: Duration,
 }
@@ -248,17 +250,19 @@ impl<'a, U: User> Worker<'a, U> {
             session.abandon(&mut self.desk);
         }
         let stop = self.desk.stop;
-        if let Some(agenda) = self.desk.agenda.take() {
+        let sample = self.desk.agenda.take().map(|mut agenda| {
             for due in agenda.left_over(stop) {
                 self.desk.tally().censored.record(stop - due);
             }
-        }
+            agenda.into_sample()
+        });
         let took = Duration::from_nanos(self.desk.last_answer);
         let cpu = self.desk.cpu_left();
         End {
             thread: self.thread,
             started: self.desk.start,
             took,
+            sample,
             slice: self.desk.recorder.close(cpu),
             users: self.sessions.into_iter().map(Session::into_user).collect(),
         }
@@ -276,7 +280,7 @@ fn dispatch<U: User>(sessions: &mut [Session<U>], desk: &mut Desk) {
         if sessions[session].arrival(due, since, now, desk)
             && let Some(agenda) = &mut desk.agenda
         {
-            agenda.taken();
+            agenda.taken(due, since, now);
         }
     }
 }
