@@ -66,7 +66,8 @@ mod tests {
                     vigil.goes_on(now);
                     awake += 1_000;
                 } else {
-                    vigil.ends();
+                    // It sleeps until something is due.
+                    break;
                 }
             }
             vigil.ends();
