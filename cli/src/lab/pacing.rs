@@ -86,6 +86,18 @@ pub(super) enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Thought(Think);
 
+/// How long a point takes that is one of many.
+const BRIEF: Duration = Duration::from_secs(3);
+
+impl Extent {
+    /// The same, but 3 s each where nothing was asked.
+    pub(super) fn brief(self) -> Self {
+        let is_asked = self.duration.is_some() || self.precision.is_some();
+        let duration = if is_asked { self.duration } else { Some(BRIEF) };
+        Self { duration, ..self }
+    }
+}
+
 impl Pacing {
     /// Against this door, with so many threads.
     pub(super) fn pace(&self, address: SocketAddr, threads: usize) -> anyhow::Result<Pace> {
@@ -152,6 +164,13 @@ impl Pacing {
         }
     }
 
+    /// The same, for so long where nothing was said of that.
+    pub(super) fn lasting(&self, most: Duration) -> Self {
+        let mut pacing = self.clone();
+        pacing.extent.duration.get_or_insert(most);
+        pacing
+    }
+
     /// So many users in a closed loop.
     pub(super) const fn of_users(
         users: NonZeroUsize,
@@ -183,6 +202,11 @@ impl Pacing {
             stages: None,
             ..self.clone()
         }
+    }
+
+    /// How long was asked for, if anything was.
+    pub(super) const fn duration(&self) -> Option<Duration> {
+        self.extent.duration
     }
 
     pub(super) const fn seed(&self) -> u64 {

@@ -4,6 +4,7 @@
 
 mod audit;
 mod calibrate;
+mod check;
 mod config;
 mod demo;
 mod dev;
@@ -11,10 +12,12 @@ mod exchange;
 mod games;
 mod import;
 mod lab;
+mod limits;
 mod process;
 mod report;
 mod reproduce;
 mod roles;
 mod routes;
+mod trace;
 mod tx;
 mod verify;

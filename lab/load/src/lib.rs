@@ -8,6 +8,8 @@
 #![forbid(unsafe_code)]
 
 pub mod alarm;
+pub mod bottleneck;
+pub mod check;
 pub mod contrast;
 pub mod curve;
 pub mod exchange;
@@ -18,6 +20,8 @@ mod point;
 pub mod priority;
 pub mod processors;
 pub mod raw;
+pub mod record;
+pub mod replay;
 pub mod resources;
 pub mod rooms;
 pub mod rush;
@@ -25,7 +29,6 @@ pub mod slo;
 pub mod travel;
 pub mod validity;
 
-mod charge;
 mod crew;
 mod door;
 mod error;

@@ -165,6 +165,13 @@ pub trait User: fmt::Debug + Send {
         None
     }
 
+    /// Is told that it has a new connection, on which nothing was said yet.
+    fn connected(&mut self) {}
+
+    /// Is told that a request will never be answered: its connection is lost, or the run has waited
+    /// long enough. Requests are told of in the order in which they were asked. MUST NOT allocate.
+    fn lost(&mut self, _ask: &Self::Ask) {}
+
     /// Whether it is at something that it must finish, though the window is over.
     fn goes_on(&self) -> bool {
         false

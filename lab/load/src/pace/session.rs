@@ -121,6 +121,7 @@ impl<U: User> Session<U> {
     /// Begins the run: who thinks between requests does so before the first, too.
     pub(super) fn start(&mut self, desk: &mut Desk) {
         self.thinks_until = desk.thought();
+        self.user.connected();
         self.begin(desk);
     }
 
@@ -199,6 +200,7 @@ impl<U: User> Session<U> {
         for flight in self.flights.drain(..) {
             desk.tally().operations[U::operation(&flight.ask)].unknown += 1;
             desk.give_up(flight.due);
+            self.user.lost(&flight.ask);
         }
         self.unsent = 0;
         self.outbox.clear();
@@ -220,6 +222,7 @@ impl<U: User> Session<U> {
             Line::Connecting(stream) if !failed => {
                 self.line = Line::Up(stream);
                 desk.down -= 1;
+                self.user.connected();
                 self.begin(desk);
             }
             Line::Connecting(_) | Line::Up(_) | Line::Down { .. } | Line::Away => {

@@ -5,11 +5,14 @@
 mod agency;
 mod allocation;
 mod arena;
+mod checked;
 mod exchange;
 mod floor;
 mod foreign;
 mod games;
+mod inn;
 mod pacing;
+mod replay;
 mod rhythms;
 mod rooms;
 mod rush;
