@@ -1,11 +1,14 @@
 //! Rooms in tables: properties, rooms, bookings, and the nights that are taken.
 
 mod commands;
+mod copying;
 mod listings;
 mod order;
 mod outcomes;
 mod questions;
 mod values;
+
+pub use self::copying::RoomsCopy;
 
 use turnstile_contract::{Future, Request};
 use turnstile_rooms::{Answer, Query, Rooms};
@@ -42,6 +45,10 @@ impl Kept for Rooms {
         Migration {
             number: 3,
             sql: include_str!("../migrations/rooms/0003_commands.sql"),
+        },
+        Migration {
+            number: 4,
+            sql: include_str!("../migrations/rooms/0004_ended.sql"),
         },
     ];
 

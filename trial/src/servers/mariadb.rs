@@ -15,6 +15,9 @@ use super::{Account, Running, free_port, program, run};
 /// a killed server needs a moment to let go of its files.
 const STARTS_MAX: u32 = 20;
 
+/// Where it keeps temporary tables, beneath its folder.
+const TEMPORARIES: &str = "temporaries";
+
 /// A server on a free port of the loopback, with durable settings. It is killed and its folder
 /// removed when it is dropped.
 #[derive(Debug)]
@@ -35,10 +38,14 @@ impl MariaServer {
     pub fn start() -> Self {
         let account = Account::of("mysql");
         let folder = account.folder();
+        // A server that starts removes all temporary tables that it finds, those of others too.
+        account.make(&folder.path().join(TEMPORARIES));
         let mut install = account.command(&program("mariadb-install-db", &[]));
         install.args(["--no-defaults", "--skip-test-db"]);
         install.arg("--auth-root-authentication-method=normal");
-        install.arg(format!("--datadir={}/files", folder.path().display()));
+        let place = folder.path().display();
+        install.arg(format!("--datadir={place}/files"));
+        install.arg(format!("--tmpdir={place}/{TEMPORARIES}"));
         run(&mut install);
         let owner = "CREATE USER IF NOT EXISTS turnstile@'%' IDENTIFIED BY 'secret';\n\
                      GRANT ALL ON `test\\_%`.* TO turnstile@'%';\n";
@@ -115,6 +122,7 @@ impl MariaServer {
         command.args(["--skip-name-resolve", "--skip-log-bin"]);
         for setting in [
             format!("--datadir={folder}/files"),
+            format!("--tmpdir={folder}/{TEMPORARIES}"),
             format!("--init-file={folder}/owner.sql"),
             format!("--socket={}", self.socket().display()),
             format!("--pid-file={folder}/pid"),
@@ -125,5 +133,25 @@ impl MariaServer {
             command.arg(setting);
         }
         command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Servers that shared one folder for temporary tables removed each other's: one that started
+    /// while another was being installed made that fail, "Error on delete of
+    /// '/tmp/#sql-temptable-70c7-1-1c.MAI'".
+    #[test]
+    fn a_server_that_starts_leaves_the_temporary_tables_of_others_alone() {
+        let [first, second] = [MariaServer::start(), MariaServer::start()];
+        let temporaries = |server: &MariaServer| {
+            let place = server.sql("SELECT @@tmpdir");
+            PathBuf::from(place.trim_end())
+        };
+        for server in [&first, &second] {
+            assert_eq!(temporaries(server), server.folder.path().join(TEMPORARIES));
+        }
     }
 }
