@@ -21,6 +21,8 @@ use crate::{
     trouble::Trouble,
 };
 
+pub use self::commands::EXECUTE;
+
 use self::{
     commands::Columns,
     values::{column, time_of},
@@ -48,7 +50,11 @@ impl Kept for Rooms {
         },
         Migration {
             number: 4,
-            sql: include_str!("../migrations/rooms/0004_ended.sql"),
+            sql: include_str!("../migrations/rooms/0004_plans.sql"),
+        },
+        Migration {
+            number: 5,
+            sql: include_str!("../migrations/rooms/0005_ended.sql"),
         },
     ];
 

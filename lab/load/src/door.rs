@@ -11,6 +11,9 @@ use crate::Error;
 /// How long the server may take for any one answer outside the load.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a server may take that may be any.
+const BRIEF: Duration = Duration::from_secs(1);
+
 /// What the server says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Server {
@@ -94,6 +97,25 @@ pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
         standing: facts.count("rooms_bookings")?,
     };
     Ok((facts.server("rooms")?, counters))
+}
+
+/// Where the database is in which the server at this door keeps a service, in the words of `INFO`;
+/// nothing when there is none, or this is another kind of server.
+pub(crate) fn behind(resp: SocketAddr) -> Option<String> {
+    let facts = section(resp, b"backends")?;
+    let places = ["rooms_backend_place", "exchange_backend_place"];
+    let place = places.into_iter().find_map(|name| facts.field(name).ok())?;
+    Some(place.to_owned())
+}
+
+/// What the server at this door says of its journal, if it says anything.
+pub(crate) fn persistence(resp: SocketAddr) -> Option<Facts> {
+    section(resp, b"persistence")
+}
+
+fn section(resp: SocketAddr, name: &[u8]) -> Option<Facts> {
+    let mut door = Connection::connect(resp, BRIEF).ok()?;
+    Some(Facts(door.command(&[b"INFO", name]).ok()?))
 }
 
 /// The code of an error: its first word.

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bottleneck;
 pub mod check;
 pub mod contrast;
 pub mod curve;
