@@ -5,6 +5,7 @@
 mod audit;
 mod check;
 mod config;
+mod copy;
 mod demo;
 mod dev;
 mod exchange;
