@@ -330,7 +330,7 @@ fn server(said: &rooms::Server) -> result::Server {
     result::Server {
         version: said.version.clone(),
         durability: said.durability.clone(),
-        back_end: "embedded".to_owned(),
+        back_end: said.back_end.clone(),
     }
 }
 

@@ -15,6 +15,10 @@ const PERIOD_US: f64 = 20_000.0;
 /// The system refuses less time than this in a period.
 const QUOTA_US_MIN: f64 = 1_000.0;
 
+/// Threads with a real-time priority, such as that of a journal, may not enter a group of version one
+/// that leaves them no time of their own: microseconds of a second, beside the quota.
+const REAL_TIME_US: &str = "500000";
+
 /// Processes that may use a part of the processors, until this is dropped: then they are where they were.
 #[derive(Debug)]
 pub(super) struct Quota {
@@ -121,6 +125,8 @@ impl Tree {
         let quota = (processors * PERIOD_US).max(QUOTA_US_MIN);
         match self.version {
             Version::One => {
+                // Not every kernel keeps their time apart; on others there is no such file.
+                write(&folder.join("cpu.rt_runtime_us"), REAL_TIME_US).ok();
                 write(
                     &folder.join("cpu.cfs_period_us"),
                     &format!("{PERIOD_US:.0}"),

@@ -6,6 +6,7 @@ mod audit;
 mod calibrate;
 mod check;
 mod config;
+mod copy;
 mod demo;
 mod dev;
 mod exchange;
