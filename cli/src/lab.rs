@@ -1,15 +1,19 @@
 //! `turnstile lab`: load, and the proof that the server stayed correct under it.
 
 mod audit;
+mod bottleneck;
+mod calibrate;
 mod capacity;
 mod check;
 mod compare;
+mod doctor;
 mod exchange;
 mod foreign;
 mod games;
 mod notebook;
 mod pacing;
 mod pin;
+mod quota;
 mod record;
 mod report;
 mod reproduce;
@@ -17,6 +21,7 @@ mod shown;
 mod subject;
 mod sweep;
 mod travel;
+mod watching;
 
 use std::{
     fmt::Display,
@@ -39,6 +44,7 @@ use turnstile_stats::units::{Count, PerSecond};
 
 use notebook::{Aims, Notebook, Output};
 use pacing::Pacing;
+use watching::Behind;
 
 use crate::{
     child::{Doors, Server},
@@ -58,6 +64,12 @@ pub(crate) enum Command {
     Sweep(Box<sweep::Arguments>),
     /// The highest rate that meets objectives
     Capacity(Box<capacity::Arguments>),
+    /// What holds a server back: the resource that is full, and how sure that is
+    ///
+    /// Looks at what server, database and generator use while more and more users ask, and at what the
+    /// server's threads wait for. With --confirm one resource after the other is changed, and what that
+    /// brings is told. docs/lab-bottleneck.md says how.
+    Bottleneck(Box<bottleneck::Arguments>),
     /// Two servers by runs in pairs, in an order that chance decides; or two kept runs
     Compare(Box<compare::Arguments>),
     /// Load, and in the same run the proof: every answer replayed at its position
@@ -74,6 +86,20 @@ pub(crate) enum Command {
     Replay(Box<record::Replaying>),
     /// Many clients want few rooms at the same instant: each room must be sold once
     Rush(RushArguments),
+    /// What can be trusted on this machine: processors, limits, neighbours, clocks, disk
+    ///
+    /// Each is named with what it does to measurements, and its cure. One that is bad ends with exit
+    /// code 98. docs/lab-calibrate.md says what is looked at.
+    Doctor(doctor::Arguments),
+    /// How far the lab's own generator is from what is known before
+    ///
+    /// Against servers whose delays follow a formula: percentiles, lateness, ten thousand users,
+    /// memory; with --versus also its cost beside other generators. A claim that is not kept ends
+    /// with exit code 98. docs/lab-calibrate.md describes the servers and the verdicts.
+    Calibrate(calibrate::Arguments),
+    /// Answers numbers with themselves until its input ends: the server of a calibration's crowd
+    #[command(hide = true)]
+    Answer,
     /// Looks for figures in a table that cannot be: whoever measured them, with whatever tool
     ///
     /// Laws that hold for every system are put to each point, and those that break one are named
@@ -130,6 +156,8 @@ struct Target {
     /// Generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
+    #[command(flatten)]
+    behind: Behind,
 }
 
 #[derive(Args, Debug)]
@@ -170,11 +198,15 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         },
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Capacity(arguments) => capacity::run(&arguments),
+        Command::Bottleneck(arguments) => bottleneck::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Record(arguments) => record::record(&arguments),
         Command::Replay(arguments) => record::replay(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Answer => calibrate::answer(),
         Command::Audit(arguments) => audit::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
@@ -244,17 +276,23 @@ pub(crate) const fn rush_for(
 struct Driven {
     address: SocketAddr,
     own: Option<Server>,
+    behind: Behind,
 }
 
 impl Driven {
     fn of(target: &Target) -> anyhow::Result<Self> {
         if let Some(address) = target.resp {
-            return Ok(Self { address, own: None });
+            return Ok(Self {
+                address,
+                own: None,
+                behind: target.behind,
+            });
         }
         let own = own_server(Doors::Resp)?;
         Ok(Self {
             address: own.resp(),
             own: Some(own),
+            behind: target.behind,
         })
     }
 
@@ -266,12 +304,10 @@ impl Driven {
         }
     }
 
-    /// The server's process, where it can be found.
+    /// Server and database, where they can be found.
     fn watched(&self) -> Vec<Watched> {
-        match &self.own {
-            Some(own) => vec![watched(own)],
-            None => listening(self.address),
-        }
+        self.behind
+            .watched(self.own.as_ref(), self.address, Some(self.address))
     }
 
     fn stop(self) -> anyhow::Result<()> {
@@ -289,26 +325,12 @@ fn own_server(doors: Doors) -> anyhow::Result<Server> {
     Ok(server)
 }
 
-fn watched(server: &Server) -> Watched {
-    Watched {
-        role: "server".to_owned(),
-        pid: server.pid(),
-    }
-}
-
-/// The process that listens at an address of this machine, if it may be seen.
-fn listening(address: SocketAddr) -> Vec<Watched> {
-    let pid = turnstile_load::resources::listener(address);
-    let role = "server".to_owned();
-    pid.map(|pid| Watched { role, pid }).into_iter().collect()
-}
-
 /// What a server has said of itself, for `run.json`.
 fn server(said: &rooms::Server) -> result::Server {
     result::Server {
         version: said.version.clone(),
         durability: said.durability.clone(),
-        back_end: "embedded".to_owned(),
+        back_end: said.back_end.clone(),
     }
 }
 

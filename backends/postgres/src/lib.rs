@@ -19,4 +19,4 @@ pub use exchange::EXECUTE as EXECUTE_EXCHANGE;
 pub use open::OpenError;
 pub use place::InvalidPlace;
 pub use postgres::Postgres;
-pub use rooms::EXECUTE as EXECUTE_ROOMS;
+pub use rooms::{EXECUTE as EXECUTE_ROOMS, RoomsCopy};

@@ -15,7 +15,8 @@ use turnstile_stats::units::Count;
 use super::{
     default_threads,
     notebook::{self, Aims, Notebook, Output},
-    own_server, tell, watched,
+    own_server, tell,
+    watching::Behind,
 };
 use crate::child::Doors;
 
@@ -78,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut asked = notebook::asked("run", "games", target, None, config.threads);
     let setting = ("iterations".to_owned(), config.iterations.to_string());
     asked.settings.extend([setting]);
-    let processes = own.iter().map(watched).collect();
+    let processes = Behind::default().watched(own.as_ref(), address, None);
     let mut notebook = Notebook::new(&arguments.output, asked, processes)?;
     let report = games::run(&config, &mut |progress| notebook.say(told(progress)))?;
     let points: Vec<_> = report

@@ -4,7 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use anyhow::Context as _;
@@ -86,6 +86,7 @@ impl Notebook {
             sweep: None,
             capacity: None,
             comparison: None,
+            bottleneck: None,
             objectives: Vec::new(),
             verdict: Verdict::Fine,
             exit_code: 0,
@@ -137,6 +138,11 @@ impl Notebook {
         self.line.show(progress);
     }
 
+    /// Where the result goes.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Something else about the way, on the live line.
     pub(super) fn say(&self, text: String) {
         self.line.say(text);
@@ -145,11 +151,7 @@ impl Notebook {
     /// Judges a point and keeps it; its place in the run.
     pub(super) fn keep(&mut self, mut point: Point, pace: &Pace, began_s: f64) -> usize {
         point.began_s = began_s;
-        let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let (from, window) = (seconds(point.warm_up_s), seconds(point.window_s));
-        let (answers, bins) = (point.times.response.count, point.bins.answered.len());
-        let used = self.sampler.between(from, from + window, answers, bins);
-        validity::judge(&mut point, used, pace.threads, Pacing::goal(pace));
+        validity::judge_run(&mut point, &self.sampler, pace, Pacing::goal(pace));
         self.run.points.push(point);
         self.run.points.len() - 1
     }
@@ -201,7 +203,24 @@ impl Notebook {
         self.close()
     }
 
+    /// Writes them and prints where they are, for a command that prints itself what is in them and
+    /// ends with a code of its own.
+    pub(super) fn finish_told(mut self, verdict: Verdict) -> anyhow::Result<()> {
+        self.run.verdict = verdict;
+        self.write()
+    }
+
     fn close(mut self) -> anyhow::Result<()> {
+        self.line.clear();
+        terminal::line(Shown(&self.run))?;
+        self.write()?;
+        match Coded::of_verdict(self.run.verdict) {
+            None => Ok(()),
+            Some(coded) => Err(coded.because(&shown::reason(&self.run)).into()),
+        }
+    }
+
+    fn write(&mut self) -> anyhow::Result<()> {
         self.run.exit_code = self.run.verdict.exit_code();
         self.run.took_s = self.started.elapsed().as_secs_f64();
         self.line.clear();
@@ -210,13 +229,9 @@ impl Notebook {
         for (path, text) in [(&result, self.run.to_json()), (&page, page_text)] {
             fs::write(path, text).with_context(|| path.display().to_string())?;
         }
-        terminal::line(Shown(&self.run))?;
         terminal::line(format_args!("result: {}", result.display()))?;
         terminal::line(format_args!("report: {}", page.display()))?;
-        match Coded::of_verdict(self.run.verdict) {
-            None => Ok(()),
-            Some(coded) => Err(coded.because(&shown::reason(&self.run)).into()),
-        }
+        Ok(())
     }
 }
 

@@ -64,6 +64,9 @@ pub(crate) struct Extent {
     /// The same seed sends the same requests at the same instants
     #[arg(long, default_value = "1")]
     pub(super) seed: u64,
+    /// Run the generator's threads with real-time priority (FIFO): nobody else delays them
+    #[arg(long)]
+    rt: bool,
 }
 
 /// A level over time.
@@ -82,6 +85,18 @@ pub(super) enum Rule {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Thought(Think);
+
+/// How long a point takes that is one of many.
+const BRIEF: Duration = Duration::from_secs(3);
+
+impl Extent {
+    /// The same, but 3 s each where nothing was asked.
+    pub(super) fn brief(self) -> Self {
+        let is_asked = self.duration.is_some() || self.precision.is_some();
+        let duration = if is_asked { self.duration } else { Some(BRIEF) };
+        Self { duration, ..self }
+    }
+}
 
 impl Pacing {
     /// Against this door, with so many threads.
@@ -115,6 +130,7 @@ impl Pacing {
             rhythm,
             deadline: self.deadline,
             seed: self.extent.seed,
+            real_time: self.extent.rt,
         })
     }
 

@@ -3,14 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod audit;
+mod calibrate;
 mod check;
 mod config;
+mod copy;
 mod demo;
 mod dev;
 mod exchange;
 mod games;
 mod import;
 mod lab;
+mod limits;
 mod process;
 mod report;
 mod reproduce;

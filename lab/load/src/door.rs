@@ -11,12 +11,18 @@ use crate::Error;
 /// How long the server may take for any one answer outside the load.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a server may take that may be any.
+const BRIEF: Duration = Duration::from_secs(1);
+
 /// What the server says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Server {
     pub version: String,
-    /// `sync`, `os` or `memory`.
+    /// Of the service that is driven: `sync`, `os` or `memory`, or the settings of its database as
+    /// that says them.
     pub durability: String,
+    /// What keeps the service: `embedded`, or a database, its version and its place.
+    pub back_end: String,
 }
 
 /// The server's own counts at one instant.
@@ -43,11 +49,13 @@ pub(crate) fn facts(door: &mut Connection) -> Result<Facts, Error> {
 
 impl Facts {
     fn field(&self, name: &'static str) -> Result<&str, Error> {
-        let text = self.0.as_str().ok_or(Error::Field("INFO"))?;
-        text.lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
-            .map(str::trim)
-            .ok_or(Error::Field(name))
+        self.find(name).ok_or(Error::Field(name))
+    }
+
+    fn find(&self, name: &str) -> Option<&str> {
+        let mut lines = self.0.as_str()?.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        value.map(str::trim)
     }
 
     pub(crate) fn count(&self, name: &'static str) -> Result<u64, Error> {
@@ -55,10 +63,26 @@ impl Facts {
         text.parse().map_err(|_invalid| Error::Field(name))
     }
 
-    pub(crate) fn server(&self) -> Result<Server, Error> {
+    /// What the server says of itself and of where a service lies: `rooms`, `exchange` or `travel`.
+    pub(crate) fn server(&self, service: &str) -> Result<Server, Error> {
+        let version = self.field("turnstile_version")?.to_owned();
+        let of_service = |fact: &str| {
+            let found = self.find(&format!("{service}_backend{fact}"));
+            found.ok_or(Error::Field("backend of the service"))
+        };
+        let kept = of_service("")?;
+        if kept == "embedded" {
+            return Ok(Server {
+                version,
+                durability: self.field("durability")?.to_owned(),
+                back_end: kept.to_owned(),
+            });
+        }
+        let (release, place) = (of_service("_version")?, of_service("_place")?);
         Ok(Server {
-            version: self.field("turnstile_version")?.to_owned(),
-            durability: self.field("durability")?.to_owned(),
+            version,
+            durability: of_service("_durability")?.to_owned(),
+            back_end: format!("{kept} {release} at {place}"),
         })
     }
 }
@@ -72,7 +96,26 @@ pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
         cancelled: facts.count("rooms_cancelled_total")?,
         standing: facts.count("rooms_bookings")?,
     };
-    Ok((facts.server()?, counters))
+    Ok((facts.server("rooms")?, counters))
+}
+
+/// Where the database is in which the server at this door keeps a service, in the words of `INFO`;
+/// nothing when there is none, or this is another kind of server.
+pub(crate) fn behind(resp: SocketAddr) -> Option<String> {
+    let facts = section(resp, b"backends")?;
+    let places = ["rooms_backend_place", "exchange_backend_place"];
+    let place = places.into_iter().find_map(|name| facts.field(name).ok())?;
+    Some(place.to_owned())
+}
+
+/// What the server at this door says of its journal, if it says anything.
+pub(crate) fn persistence(resp: SocketAddr) -> Option<Facts> {
+    section(resp, b"persistence")
+}
+
+fn section(resp: SocketAddr, name: &[u8]) -> Option<Facts> {
+    let mut door = Connection::connect(resp, BRIEF).ok()?;
+    Some(Facts(door.command(&[b"INFO", name]).ok()?))
 }
 
 /// The code of an error: its first word.
@@ -104,7 +147,29 @@ pub(crate) fn field<'a>(answer: &'a Value, name: &str) -> Option<&'a Value> {
 mod tests {
     use turnstile_client::resp::Value;
 
-    use super::{code, field, refusal};
+    use super::{Facts, Server, code, field, refusal};
+
+    #[test]
+    fn a_server_says_where_a_service_lies_and_how_safely() {
+        let info = "# Server\r\nturnstile_version:0.1.0\r\ndurability:sync\r\n\r\n# Backends\r\n\
+                    rooms_backend:MariaDB\r\nrooms_backend_version:10.11.6\r\n\
+                    rooms_backend_place:127.0.0.1:3306/hotel\r\n\
+                    rooms_backend_durability:engine=innodb,sync_binlog=0\r\n\
+                    travel_backend:embedded\r\n";
+        let said = |durability: &str, back_end: &str| Server {
+            version: "0.1.0".to_owned(),
+            durability: durability.to_owned(),
+            back_end: back_end.to_owned(),
+        };
+        let facts = Facts(bulk(info));
+        let in_database = said(
+            "engine=innodb,sync_binlog=0",
+            "MariaDB 10.11.6 at 127.0.0.1:3306/hotel",
+        );
+        assert_eq!(facts.server("rooms").unwrap(), in_database);
+        assert_eq!(facts.server("travel").unwrap(), said("sync", "embedded"));
+        assert!(facts.server("exchange").is_err());
+    }
 
     fn bulk(text: &str) -> Value {
         Value::Bulk(text.as_bytes().to_vec())

@@ -7,6 +7,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alarm;
+pub mod bottleneck;
 pub mod check;
 pub mod contrast;
 pub mod curve;
@@ -15,6 +17,8 @@ pub mod foreign;
 pub mod games;
 pub mod pace;
 mod point;
+pub mod priority;
+pub mod processors;
 pub mod raw;
 pub mod record;
 pub mod replay;

@@ -10,26 +10,28 @@
 //! locks, unless a connection is lost.
 
 mod agenda;
-mod alarm;
 mod desk;
+mod lateness;
 mod length;
 mod reader;
 mod schedule;
 mod session;
 mod slices;
 mod tally;
+mod vigil;
 mod worker;
 
 use std::{
     fmt,
     net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde::Serialize;
-use turnstile_stats::{Histogram, Interval, Little, throughput};
+use turnstile_stats::{Histogram, Interval, Little, fit::Fit, throughput};
 
+pub use lateness::lateness;
 pub use length::{Known, Length};
 pub use schedule::{Law, Profile, Schedule};
 pub use slices::Bin;
@@ -38,6 +40,7 @@ pub use tally::{Operation, Split, Tally, Whole, Words};
 use crate::{
     Error,
     crew::{self, USERS_MAX, connect},
+    priority,
 };
 use reader::Reader;
 use slices::Album;
@@ -64,6 +67,9 @@ pub struct Pace {
     pub deadline: Option<Duration>,
     /// Decides instants and thoughts.
     pub seed: u64,
+    /// Whether the generator's threads ask for real-time priority, so that they run as soon as
+    /// something is due.
+    pub real_time: bool,
 }
 
 /// When users ask.
@@ -128,6 +134,7 @@ impl Pace {
             length: Length::Fixed { warm_up, duration },
             deadline: None,
             seed: 1,
+            real_time: false,
         }
     }
 }
@@ -247,6 +254,8 @@ pub struct Progress {
 /// What a run gave.
 #[derive(Debug)]
 pub struct Totals<U> {
+    /// When the first of the threads began: what instants of a schedule are counted from.
+    pub started: Instant,
     /// All threads' counts.
     pub tally: Tally,
     /// The users, as the run left them, in no order.
@@ -263,6 +272,9 @@ pub struct Totals<U> {
     pub known: Known,
     /// Of p99 of the response, from one p99 of each of several pieces of the window.
     pub p99: Option<Interval>,
+    /// How well the gaps between arrivals that left follow their law, where chance decides them at one
+    /// rate.
+    pub arrivals: Option<Fit>,
     /// Operations that were due in the window of an open loop.
     pub planned: Option<u64>,
     /// User and system time of the generator's threads in the window.
@@ -398,6 +410,9 @@ fn check(pace: &Pace, users: usize) -> Result<(), Error> {
     }
     if !precise {
         return Err(Error::Setting("a precision is a share above 0"));
+    }
+    if pace.real_time {
+        priority::try_out().map_err(Error::RealTime)?;
     }
     if window > DURATION_MAX {
         return Err(Error::Setting("a run takes a day at most"));

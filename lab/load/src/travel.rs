@@ -157,7 +157,7 @@ pub fn drive_on(
     config.check()?;
     let server = config
         .witness
-        .map(|address| door::facts(&mut door::connect(address)?)?.server())
+        .map(|address| door::facts(&mut door::connect(address)?)?.server("travel"))
         .transpose()?;
     let stock = Arc::new(stock);
     let mut driven = Driven {

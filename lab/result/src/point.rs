@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use turnstile_stats::{Interval, operational::Check};
+use turnstile_stats::{Interval, fit::Fit, operational::Check};
 
 use crate::{Distribution, Load, Resources, Rule, Validity, Verdict};
 
@@ -18,6 +18,9 @@ pub struct Point {
     /// Processors of the server, where that is an axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
+    /// Processors that a quota leaves to the server, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<f64>,
     /// From the run's first request to this point's.
     pub began_s: f64,
     /// Left out at the start.
@@ -52,6 +55,10 @@ pub struct Point {
     /// Requests that were due in the window; for an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<u64>,
+    /// How well the gaps between arrivals that left follow the law that was asked for; where chance
+    /// decides them at one rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Fit>,
     /// Of requests whose answer had not come at the end, how long they had waited at least.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub censored: Option<Distribution>,
@@ -65,6 +72,20 @@ pub struct Point {
 }
 
 impl Point {
+    /// What the server may use, where that is an axis: `2 cores`, `0.5 processors`.
+    #[must_use]
+    pub fn allowed(&self) -> Option<String> {
+        let cores = self.cores.map(|cores| match cores {
+            1 => "1 core".to_owned(),
+            _ => format!("{cores} cores"),
+        });
+        let quota = self.quota.map(|quota| format!("{quota} processors"));
+        match (cores, quota) {
+            (Some(cores), Some(quota)) => Some(format!("{cores}, {quota}")),
+            (cores, quota) => cores.or(quota),
+        }
+    }
+
     /// A point of which nothing is known yet.
     #[must_use]
     pub fn blank(series: &str) -> Self {
@@ -76,6 +97,7 @@ impl Point {
                 requests: 0,
             },
             cores: None,
+            quota: None,
             began_s: 0.0,
             warm_up_s: 0.0,
             window_s: 0.0,
@@ -92,6 +114,7 @@ impl Point {
             connections_lost: 0,
             connects_failed: 0,
             planned: None,
+            arrivals: None,
             censored: None,
             resources: Resources::default(),
             laws: Vec::new(),

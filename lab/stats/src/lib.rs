@@ -6,8 +6,11 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod bottleneck;
 pub mod capacity;
 pub mod chance;
+pub mod distance;
+pub mod fit;
 mod histogram;
 pub mod interval;
 mod knee;
@@ -17,6 +20,7 @@ pub mod operational;
 pub mod pairs;
 pub mod percentile;
 pub mod precision;
+pub mod regimes;
 pub mod sample;
 pub mod search;
 pub mod steady;

@@ -56,7 +56,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let mut door = door::connect(config.pace.address)?;
     tells_positions(&mut door, &market)?;
     let facts = door::facts(&mut door)?;
-    let (server, position) = (facts.server()?, facts.count("position")?);
+    let (server, position) = (facts.server("exchange")?, facts.count("position")?);
     let before = Counters::ask(config.pace.address)?;
     let (witnesses, horizon, records) = witnesses(config.users, config.pace.pipeline, position);
     let dealers = dealer::dealers(&workload, &market, position, witnesses);

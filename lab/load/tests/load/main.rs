@@ -12,6 +12,7 @@ mod foreign;
 mod games;
 mod inn;
 mod pacing;
+mod replay;
 mod rhythms;
 mod rooms;
 mod rush;
