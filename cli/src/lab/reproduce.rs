@@ -174,8 +174,7 @@ fn reproduce(
     for way in arguments.ways(experiment) {
         let mut figures = Vec::new();
         let mut servers = Servers::new(experiment, way.kind.clone());
-        let steps = plan.steps.iter().filter(|step| way.takes(step));
-        for (number, step) in (1..).zip(steps) {
+        for (number, step) in (1..).zip(&plan.steps) {
             let folder = folder
                 .join(way.name.replace(' ', "-"))
                 .join(format!("{number:02}"));
@@ -199,13 +198,6 @@ fn reproduce(
         .flat_map(|column| &column.figures)
         .all(|figure| figure.is_proven);
     Ok((Reproduction::of(experiment, plan.notices, &columns), kept))
-}
-
-impl Way {
-    /// Five processes are several managers.
-    fn takes(&self, step: &Step) -> bool {
-        self.kind != Kind::Separate || step.arguments.iter().any(|word| word == "several")
-    }
 }
 
 /// One step: a run of this same binary, and what its `run.json` says.
@@ -246,9 +238,10 @@ fn measure(
 fn figures(experiment: Experiment, step: &Step, point: &Point) -> Vec<Figure> {
     let series = step.series.as_str();
     match experiment {
-        Experiment::BookingMysql | Experiment::BookingRedis | Experiment::GamesUsers => {
+        Experiment::BookingMysql | Experiment::BookingRedis => {
             vec![Figure::of(point, series)]
         }
+        Experiment::GamesUsers => vec![Figure::of_games(point, series)],
         Experiment::ExchangeCores => vec![Figure {
             x: f64::from(step.cores.unwrap_or_default()),
             ..Figure::of(point, series)
@@ -259,7 +252,7 @@ fn figures(experiment: Experiment, step: &Step, point: &Point) -> Vec<Figure> {
                 parts.map(|(x, names)| Figure::of_requests(point, series, f64::from(x), names));
             let whole = Figure {
                 x: TRANSACTION,
-                ..Figure::of_wholes(point, series)
+                ..Figure::of(point, series)
             };
             parts.chain([whole]).collect()
         }
@@ -270,7 +263,7 @@ fn figures(experiment: Experiment, step: &Step, point: &Point) -> Vec<Figure> {
             };
             vec![Figure {
                 x,
-                ..Figure::of_wholes(point, series)
+                ..Figure::of(point, series)
             }]
         }
     }

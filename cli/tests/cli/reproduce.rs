@@ -21,10 +21,8 @@ fn an_experiment_is_made_again_beside_its_table_and_its_conclusions_are_judged()
     let rows = one["tables"][0]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 10);
     for row in rows {
-        let several = row["series"] == "several managers";
         let ours = |column: usize| row["ours"][column]["value"].as_f64();
-        assert!(ours(0) > Some(0.0), "{row}");
-        assert_eq!(ours(1).is_some(), several, "{row}");
+        assert!(ours(0) > Some(0.0) && ours(1) > Some(0.0), "{row}");
     }
     let published = rows[9]["published"].as_f64().unwrap();
     assert!((published - 0.009_425).abs() < 1e-12, "{published}");
@@ -35,7 +33,7 @@ fn an_experiment_is_made_again_beside_its_table_and_its_conclusions_are_judged()
     // Every run is there as anybody would have made it.
     let kept = directory
         .path()
-        .join("travel-ops/five-processes/01/run.json");
+        .join("travel-ops/five-processes/02/run.json");
     assert!(
         fs::read_to_string(kept)
             .unwrap()

@@ -2,9 +2,11 @@
 //!
 //! In a closed loop a user asks when it has been answered, and has thought. An operation is *due* when
 //! its user's slot becomes free, and *ready* at once. In an open loop operations are due at instants
-//! that were fixed before, whatever is answered: those of one schedule for all connections, or those
-//! that a user says itself. Somebody is *free* for it at that instant or later, and what comes late
-//! counts.
+//! that were fixed before, whatever is answered, those of one schedule for all connections. Somebody is
+//! *free* for it at that instant or later, and what comes late counts.
+//!
+//! What is paced is what users *begin*: a request or, where several make a whole, the first of them.
+//! The others follow as soon as the one before is answered, and the whole is what is measured.
 //!
 //! Invariant: between the end of the start and the end of the run, a worker neither allocates nor
 //! locks, unless a connection is lost.
@@ -62,6 +64,11 @@ pub struct Pace {
     pub length: Length,
     /// What an operation may take from its due instant on; later answers count as late, too.
     pub deadline: Option<Duration>,
+    /// How long nobody may be answered at all before those who wait are given up; none: to the end.
+    pub patience: Option<Duration>,
+    /// Whether what is written leaves at once (`TCP_NODELAY`). Without it a second small message
+    /// waits until the first is acknowledged.
+    pub no_delay: bool,
     /// Decides instants and thoughts.
     pub seed: u64,
 }
@@ -70,7 +77,7 @@ pub struct Pace {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rhythm {
-    /// When they have been answered, unless a user says when it is due.
+    /// When they have been answered, and have thought.
     Closed {
         think: Think,
         /// How many users there are over time; none: all, always.
@@ -127,6 +134,8 @@ impl Pace {
             },
             length: Length::Fixed { warm_up, duration },
             deadline: None,
+            patience: None,
+            no_delay: true,
             seed: 1,
         }
     }
@@ -140,8 +149,13 @@ pub trait User: fmt::Debug + Send {
     /// The names of the operations, by their number.
     const OPERATIONS: &'static [&'static str];
 
-    /// The names of what is made of several requests, by their number.
+    /// The names of what is made of several requests, by their number. Where there are any, they are
+    /// what is paced and measured, and a connection has one request under way.
     const WHOLES: &'static [&'static str] = &[];
+
+    /// So many neighbours make a whole together, each on a connection of its own. They are on one
+    /// thread, and there at the same time.
+    const TOGETHER: usize = 1;
 
     /// The most bytes that one request takes; room for a whole pipeline is made before the start.
     const REQUEST_BYTES_MAX: usize;
@@ -152,15 +166,32 @@ pub trait User: fmt::Debug + Send {
     /// Appends the next request; nothing when this user will never ask again. MUST NOT allocate.
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<Self::Ask>;
 
-    /// When the next request is due, in nanoseconds since the start; nothing: as soon as it can be
-    /// asked.
-    fn due(&self) -> Option<u64> {
-        None
-    }
-
-    /// Whether it is at something that it must finish, though the window is over.
+    /// Whether it is at something that it has begun: it asks whenever it can, at whatever rate others
+    /// begin, and though the window is over.
     fn goes_on(&self) -> bool {
         false
+    }
+
+    /// Whether somebody must answer this. Not when it only waits to be spoken to; then it may have
+    /// asked with no bytes at all, and nobody waits for the answer at the end.
+    fn is_owed(_ask: &Self::Ask) -> bool {
+        true
+    }
+
+    /// How many of these bytes go in one write, 1 at least; the others go in others.
+    fn write_length(bytes: &[u8]) -> usize {
+        bytes.len()
+    }
+
+    /// Whether more may lie in the socket though a read has left room: what the peer's urgent mark
+    /// holds back does not tell that it is there.
+    fn reads_on(&self) -> bool {
+        false
+    }
+
+    /// Is told that its connection is lost, and says whether to connect again.
+    fn lost(&mut self) -> bool {
+        true
     }
 
     /// Whether the times of a request belong to what is measured, where that is not only a matter
@@ -277,6 +308,15 @@ pub struct Figures {
     pub split: Split,
 }
 
+/// A user who comes to a thread, with its connection, if it has one.
+#[derive(Debug)]
+struct Guest<U> {
+    user: U,
+    /// The number of the first of its group; without groups, its own.
+    first: usize,
+    stream: Option<TcpStream>,
+}
+
 /// What a worker lets others see, a few times a second. A cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
@@ -303,11 +343,11 @@ pub fn run<U: User>(
     users: Vec<U>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {
-    check(pace, users.len())?;
+    check::<U>(pace, users.len())?;
     crew::allow(users.len())?;
     let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
-        let stream = connect(pace.address, true).map_err(|error| Error::Connect {
+        let stream = connect(pace.address, pace.no_delay).map_err(|error| Error::Connect {
             user: number,
             error,
         })?;
@@ -327,7 +367,7 @@ pub fn run_in_turn<U: User>(
     at_once: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {
-    check(pace, users.len())?;
+    check::<U>(pace, users.len())?;
     if at_once == 0 {
         return Err(Error::Setting("at least one user is there at a time"));
     }
@@ -343,11 +383,16 @@ fn drive<U: User>(
     at_once: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {
-    let slots = users.len() * pace.pipeline;
-    let threads = pace.threads.min(users.len()).min(at_once);
-    let mut shares: Vec<Vec<(U, Option<TcpStream>)>> = (0..threads).map(|_| Vec::new()).collect();
-    for (number, user) in users.into_iter().enumerate() {
-        shares[number % threads].push(user);
+    let slots = users.len() / U::TOGETHER * pace.pipeline;
+    let threads = pace.threads.min(users.len() / U::TOGETHER).min(at_once);
+    let mut shares: Vec<Vec<Guest<U>>> = (0..threads).map(|_| Vec::new()).collect();
+    for (number, (user, stream)) in users.into_iter().enumerate() {
+        let group = number / U::TOGETHER;
+        shares[group % threads].push(Guest {
+            user,
+            first: group * U::TOGETHER,
+            stream,
+        });
     }
     let boards: Vec<Board> = (0..threads).map(|_| Board::default()).collect();
     let until = AtomicU64::new(desk::nanos(pace.length.most()));
@@ -372,9 +417,17 @@ fn drive<U: User>(
     Ok(reader.totals(pace, slots, ends))
 }
 
-fn check(pace: &Pace, users: usize) -> Result<(), Error> {
+fn check<U: User>(pace: &Pace, users: usize) -> Result<(), Error> {
     if users == 0 || users > USERS_MAX {
         return Err(Error::Setting("there are 1 to 50,000 users"));
+    }
+    if !users.is_multiple_of(U::TOGETHER) {
+        return Err(Error::Setting("nobody is left alone: users come in groups"));
+    }
+    if !U::WHOLES.is_empty() && pace.pipeline > 1 {
+        return Err(Error::Setting(
+            "who makes a whole of requests has one under way: no pipeline",
+        ));
     }
     if pace.threads == 0 {
         return Err(Error::Setting("there is at least one thread"));
@@ -430,14 +483,10 @@ impl Watch {
 }
 
 impl<U> Totals<U> {
-    /// All operations' times in one.
+    /// From due to done, of all that users began: wholes, where there are any.
     #[must_use]
     pub fn times(&self) -> Histogram {
-        let mut times = Histogram::new();
-        for operation in &self.tally.operations {
-            times.merge(&operation.times);
-        }
-        times
+        self.tally.response()
     }
 
     #[must_use]

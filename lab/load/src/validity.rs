@@ -171,14 +171,31 @@ fn steal(point: &Point) -> Option<Validity> {
     Some(check("steal", sound, found, cure))
 }
 
+/// How many of those that were due came to an end in the window. Of wholes the throughput counts what
+/// was done alone; as large a share of the others ended as over the whole run.
+pub(crate) fn answered(point: &Point) -> f64 {
+    let (mut done, mut ended) = (0, 0);
+    for whole in &point.wholes {
+        let others = whole.refused.values().chain(whole.errors.values());
+        done += whole.done;
+        ended += whole.done + others.sum::<u64>();
+    }
+    let done_share = if done > 0 {
+        to_float(done) / to_float(ended)
+    } else {
+        1.0
+    };
+    point.throughput * point.window_s / done_share
+}
+
 fn delivered(point: &Point) -> Option<Validity> {
     let planned = to_float(point.planned?);
-    let answered = point.throughput * point.window_s;
+    let answered = answered(point);
     // As many more or fewer as chance brings to both ends of the window.
     let allowed = (BEHIND_MAX * planned).max(3.0 * planned.sqrt());
     let found = format!(
         "{} answers a second, {} were due",
-        PerSecond(point.throughput),
+        PerSecond(answered / point.window_s),
         PerSecond(planned / point.window_s)
     );
     let cure = "the server or its connections cannot keep up: lower the rate, or raise -c";

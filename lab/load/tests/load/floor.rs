@@ -2,20 +2,20 @@
 //! with one fault.
 
 use std::{
-    io::{Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::SocketAddr,
     sync::{Arc, Mutex},
-    thread,
 };
 
 use turnstile_exchange::{AccountId, Answer, Command, Decimal, Exchange, Outcome, Query};
 use turnstile_resp::{
-    Arguments, Decoded, Decoder, Encoder, Protocol,
+    Arguments, Encoder, Protocol,
     catalogue::{Action, Catalogue},
     exchange::{Request, parse, put_answer, put_outcome},
 };
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 use turnstile_xml::{Answers, Ask, Framed, Options, Requests, frame, put_error};
+
+use crate::loopback::{each_request, listen};
 
 /// What is wrong with a floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +54,6 @@ struct State {
     granted: Option<Command>,
 }
 
-/// Answers what waits; none: the connection is closed.
-type Serve = fn(&mut Vec<u8>, &mut Vec<u8>, &Mutex<State>) -> Option<()>;
-
 impl Floor {
     pub(crate) fn open(fault: Fault) -> Self {
         let state = Arc::new(Mutex::new(State {
@@ -74,47 +71,11 @@ impl Floor {
     }
 }
 
-fn listen(state: &Arc<Mutex<State>>, serve: Serve) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let state = Arc::clone(state);
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let state = Arc::clone(&state);
-            thread::spawn(move || attend(stream.unwrap(), &state, serve));
-        }
-    });
-    address
-}
-
-/// Until the peer closes, or the fault says so.
-fn attend(mut stream: TcpStream, state: &Mutex<State>, serve: Serve) -> Option<()> {
-    stream.set_nodelay(true).unwrap();
-    let (mut waiting, mut answers) = (Vec::new(), Vec::new());
-    let mut buffer = [0; 16 * 1024];
-    loop {
-        let read = stream.read(&mut buffer).ok().filter(|&read| read > 0)?;
-        waiting.extend_from_slice(&buffer[..read]);
-        serve(&mut waiting, &mut answers, state)?;
-        stream.write_all(&answers).ok()?;
-        answers.clear();
-    }
-}
-
 fn serve_resp(waiting: &mut Vec<u8>, out: &mut Vec<u8>, state: &Mutex<State>) -> Option<()> {
     let catalogue = Catalogue::new();
-    let mut used = 0;
-    loop {
-        let mut decoder = Decoder::new();
-        let decoded = decoder.decode(&waiting[used..]).unwrap();
-        let Decoded::Request { arguments, length } = decoded else {
-            break;
-        };
-        state.lock().unwrap().answer(&catalogue, arguments, out)?;
-        used += length;
-    }
-    waiting.drain(..used);
-    Some(())
+    each_request(waiting, |arguments| {
+        state.lock().unwrap().answer(&catalogue, arguments, out)
+    })
 }
 
 fn serve_xml(waiting: &mut Vec<u8>, out: &mut Vec<u8>, state: &Mutex<State>) -> Option<()> {
