@@ -74,6 +74,8 @@ pub(crate) struct Config {
     pub(crate) verhoeff: bool,
     /// Where rooms are kept; without it, in the journal.
     pub(crate) rooms_backend: Option<DatabaseUrl>,
+    /// The same of the exchange.
+    pub(crate) exchange_backend: Option<DatabaseUrl>,
     /// `log.level`: what is logged.
     pub(crate) log_level: EnvFilter,
     /// `log.format`: how log lines look.
@@ -182,6 +184,9 @@ pub(crate) struct Flags {
     /// Where rooms are kept: embedded, or a postgres://, mysql:// or redis:// URL
     #[arg(long, value_name = "URL|embedded")]
     pub(crate) rooms_backend: Option<String>,
+    /// Where the exchange is kept: embedded, or a postgres:// URL
+    #[arg(long, value_name = "URL|embedded")]
+    pub(crate) exchange_backend: Option<String>,
 }
 
 /// The flags about logging, which every command takes.
@@ -248,6 +253,7 @@ impl Config {
             players: layers.required(Field::Players, connections)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
             rooms_backend: layers.required(Field::RoomsBackend, backend)?,
+            exchange_backend: layers.required(Field::ExchangeBackend, exchange_backend)?,
             log_level: layers.required(Field::LogLevel, logging::filter)?,
             log_format: layers.required(Field::LogFormat, |text| {
                 <logging::Format as clap::ValueEnum>::from_str(text, false)
@@ -313,6 +319,16 @@ fn backend(text: &str) -> Result<Option<DatabaseUrl>, String> {
     }
     let url = text.parse().map(Some);
     url.map_err(|invalid: InvalidUrl| format!("{invalid}, or embedded"))
+}
+
+/// The same, of a database that can keep an exchange.
+fn exchange_backend(text: &str) -> Result<Option<DatabaseUrl>, String> {
+    match backend(text)? {
+        Some(url) if !url.keeps_exchange() => {
+            Err("an exchange is kept in postgres://user@host:port/database, or embedded".to_owned())
+        }
+        url => Ok(url),
+    }
 }
 
 /// The address of a door, or nothing when it is off.

@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     make_samples(&serving.gate()).context("the sample properties")?;
     // The loop takes no commands of the exchange but at its doors.
     if let Some(door) = serving.door("resp") {
-        market::open(door).context("the sample market")?;
+        market::open(door, config.exchange_backend.is_some()).context("the sample market")?;
     }
     // A middleware alone sells nothing before it has met the others.
     let journeys = serving

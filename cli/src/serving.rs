@@ -56,6 +56,7 @@ impl Serving {
             peers: config.travel_peers()?,
             databases: Databases {
                 rooms: config.rooms_backend.clone(),
+                exchange: config.exchange_backend.clone(),
             },
             limits: limits(config),
         })

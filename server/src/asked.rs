@@ -179,7 +179,7 @@ fn sent_away<M: Counted + Service>(
         } => {
             engine.counters.query::<M>(&query);
             let caller = Caller::Asked((reply, remote.seen));
-            remote.ask(Job::Query(principal, query, caller));
+            remote.ask(Job::Queries(principal, vec![query], caller));
         }
     }
     None
@@ -203,7 +203,10 @@ impl Waiting {
                 let request = sent_away(request, engine.remotes.rooms.as_ref(), engine)?;
                 Self::Rooms(Decided::of(request, engine)?)
             }
-            Ask::Exchange(request) => Self::Exchange(Decided::of(request, engine)?),
+            Ask::Exchange(request) => {
+                let request = sent_away(request, engine.remotes.exchange.as_ref(), engine)?;
+                Self::Exchange(Decided::of(request, engine)?)
+            }
             Ask::Travel(request) => Self::Travel(Decided::of(request, engine)?),
             Ask::Games(request) => Self::Games(Decided::of(request, engine)?),
             Ask::Late { ticket, reply } => match engine.late_answer(ticket) {

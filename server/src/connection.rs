@@ -18,7 +18,7 @@ use crate::{
         HELLO_SWEEPS, INPUT_SPARED_BYTES, Limits, OUTPUT_KEPT_SWEEPS, PARTING_SWEEPS,
         PIPELINE_DEPTH,
     },
-    remote::Landing,
+    remote::{Housed, Landing},
     session::{Prompt, Surroundings},
 };
 
@@ -438,7 +438,7 @@ impl Connection {
 
     /// Appends what a database has answered. What this process decided for the same client may be
     /// among it, so that it waits for the open group.
-    pub(crate) fn put_landed<M: Prompt>(&mut self, client: u64, landing: &Landing<M>) {
+    pub(crate) fn put_landed<M: Prompt + Housed>(&mut self, client: u64, landing: Landing<M>) {
         let out = self.output.tail();
         self.conversation.put_landed(client, landing, out);
     }

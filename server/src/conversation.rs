@@ -14,7 +14,7 @@ use crate::{
     lines::{LinesSession, end_of_input},
     player::PlayerSession,
     post::PeerSession,
-    remote::Landing,
+    remote::{Housed, Landing},
     scores::{ScoresSession, run_teller},
     session::{Prompt, Run, RunEnd, Session, Surroundings},
     xml::XmlSession,
@@ -93,7 +93,7 @@ impl Conversation {
                 session: Session::new(id, peer, since_ms),
                 decoder: Decoder::new(),
             },
-            FastDoor::Xml => Self::Xml(XmlSession::new(choices.xml)),
+            FastDoor::Xml => Self::Xml(XmlSession::new(id, choices.xml)),
             FastDoor::Lines => Self::Lines(LinesSession::new(choices.lines)),
             FastDoor::Desk => Self::Peer(PeerSession::answering()),
             FastDoor::Arena => Self::Player(PlayerSession::default()),
@@ -144,13 +144,12 @@ impl Conversation {
 
     /// Whether its client is owed late answers. It is not [run](Self::run) before it has them:
     /// answers keep the order of the requests.
-    pub(crate) const fn waits(&self) -> bool {
+    pub(crate) fn waits(&self) -> bool {
         match self {
             Self::Lines(session) => session.awaits().is_some(),
             Self::Resp { session, .. } => session.waits(),
-            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {
-                false
-            }
+            Self::Xml(session) => session.waits(),
+            Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => false,
         }
     }
 
@@ -183,14 +182,15 @@ impl Conversation {
     }
 
     /// Tells what a database has answered to this client, if it is still the one.
-    pub(crate) fn put_landed<M: Prompt>(
+    pub(crate) fn put_landed<M: Prompt + Housed>(
         &mut self,
         client: u64,
-        landing: &Landing<M>,
+        landing: Landing<M>,
         out: &mut Vec<u8>,
     ) {
         match self {
-            Self::Resp { session, .. } if session.is(client) => session.put_landed(landing, out),
+            Self::Resp { session, .. } if session.is(client) => session.put_landed(&landing, out),
+            Self::Xml(session) if session.is(client) => session.take_landed(M::landed(landing)),
             _ => {}
         }
     }
@@ -245,7 +245,7 @@ impl Conversation {
                     next,
                 }
             }
-            Self::Xml(session) => session.run(around.engine, bytes, budget, out),
+            Self::Xml(session) => session.run(around, bytes, budget, out),
             Self::Lines(session) => session.run(around, bytes, out),
             Self::Peer(session) => session.run(around, bytes, out),
             Self::Player(session) => session.run(around, bytes, !out.is_empty()),

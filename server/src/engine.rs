@@ -11,7 +11,7 @@ use std::{
 use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
 use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
-use turnstile_rooms::{Answer, IdKey, Query, Rooms, Totals};
+use turnstile_rooms::{Answer, IdKey, Rooms, Totals};
 use turnstile_travel::{LateAnswer, PerDesk, Travel};
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
@@ -23,7 +23,8 @@ use crate::{
     owed::{Followed, News},
     pace::Pace,
     post::Switchboard,
-    remote::{Remote, Remotes},
+    remote::{Housed, Remote, Remotes},
+    session::Prompt,
 };
 
 /// What to do with the open group at the end of a turn.
@@ -397,32 +398,33 @@ impl Engine {
         self.backend.firm_position()
     }
 
-    /// Those of rooms; where a database decides, as it last told them.
+    /// Those of rooms.
     pub(crate) fn totals(&self) -> Totals {
-        if let Some(remote) = &self.remotes.rooms {
-            return match remote.known().totals {
-                Some(Answer::Totals(totals)) => totals,
-                _ => Totals::default(),
-            };
-        }
-        match self
-            .backend
-            .query::<Rooms>(self.now, &self.principal, &Query::Totals)
-        {
-            Answer::Totals(totals) => totals,
+        match self.told_totals::<Rooms>() {
+            Some(Answer::Totals(totals)) => totals,
+            None => Totals::default(),
             other => unreachable!("totals were asked for, not {other:?}"),
         }
     }
 
     pub(crate) fn exchange_totals(&self) -> turnstile_exchange::Totals {
-        let query = turnstile_exchange::Query::Totals;
-        match self
-            .backend
-            .query::<Exchange>(self.now, &self.principal, &query)
-        {
-            turnstile_exchange::Answer::Totals(totals) => totals,
+        match self.told_totals::<Exchange>() {
+            Some(turnstile_exchange::Answer::Totals(totals)) => totals,
+            None => turnstile_exchange::Totals::default(),
             other => unreachable!("totals were asked for, not {other:?}"),
         }
+    }
+
+    /// The totals of a service; where a database decides, as it last told them, if it ever did.
+    fn told_totals<M: Prompt + Housed<Answer: Clone>>(&self) -> Option<M::Answer>
+    where
+        Services: Hosts<M>,
+    {
+        let Some(remote) = M::database(&self.remotes) else {
+            let (now, principal) = (self.now, &self.principal);
+            return Some(self.backend.query::<M>(now, principal, &M::TOTALS));
+        };
+        remote.known().totals.clone()
     }
 
     pub(crate) fn travel_totals(&self) -> turnstile_travel::Totals {
@@ -449,6 +451,7 @@ impl Engine {
             games: self.games_totals(),
             lines: PerDesk::each(|desk| self.line(desk)),
             rooms_backend: self.remotes.rooms.as_ref().map(Remote::status),
+            exchange_backend: self.remotes.exchange.as_ref().map(Remote::status),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.read_only,
         }

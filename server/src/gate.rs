@@ -51,6 +51,8 @@ pub struct ServerStatus {
     pub lines: PerDesk<Option<LineStatus>>,
     /// What the database of rooms has done, where there is one.
     pub rooms_backend: Option<BackendStatus>,
+    /// The same of the exchange.
+    pub exchange_backend: Option<BackendStatus>,
     /// Since the loop began, in whole seconds.
     pub uptime: Duration,
     pub read_only: bool,
@@ -69,6 +71,7 @@ pub struct BackendStatus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InDatabases {
     pub(crate) rooms: bool,
+    pub(crate) exchange: bool,
 }
 
 /// One line to another process of travel.

@@ -91,6 +91,8 @@ pub struct Settings {
 #[derive(Clone, Debug, Default)]
 pub struct Databases {
     pub rooms: Option<DatabaseUrl>,
+    /// In a database that [keeps exchanges](DatabaseUrl::keeps_exchange).
+    pub exchange: Option<DatabaseUrl>,
 }
 
 /// The doors of games on the ancestor's wire, which are open where they have an address.

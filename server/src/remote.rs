@@ -9,14 +9,18 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
 };
 
-use tokio::sync::{mpsc::Sender, oneshot};
+use tokio::sync::{
+    mpsc::{Sender, error::TrySendError},
+    oneshot,
+};
 use turnstile_contract::{Backend, Facts, Failure, Reply, Request, Service};
-use turnstile_rooms::{Query, Rooms};
+use turnstile_exchange::Exchange;
+use turnstile_rooms::Rooms;
 use turnstile_types::{Position, Principal};
 
 pub use self::url::{DatabaseUrl, InvalidUrl};
 
-pub(crate) use self::carrier::{Opened, Opening, open};
+pub(crate) use self::carrier::{BATCH_COMMANDS, Opened, Opening, open};
 
 use crate::{
     asked::{Answered, Executed},
@@ -27,6 +31,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Remotes {
     pub(crate) rooms: Option<Remote<Rooms>>,
+    pub(crate) exchange: Option<Remote<Exchange>>,
 }
 
 /// A machine whose state may lie in a database.
@@ -40,11 +45,26 @@ pub(crate) trait Housed: Service {
 
 impl Housed for Rooms {
     const NAME: &'static str = "rooms";
-    const TOTALS: Query = Query::Totals;
+    const TOTALS: Self::Query = turnstile_rooms::Query::Totals;
 
     fn landed(landing: Landing<Self>) -> Landed {
         Landed::Rooms(landing)
     }
+}
+
+impl Housed for Exchange {
+    const NAME: &'static str = "exchange";
+    const TOTALS: Self::Query = turnstile_exchange::Query::Totals;
+
+    fn landed(landing: Landing<Self>) -> Landed {
+        Landed::Exchange(landing)
+    }
+}
+
+/// Why nobody can follow what happens in a service that a database decides.
+pub(crate) fn silence_of<M: Housed>() -> String {
+    let service = M::NAME;
+    format!("a database decides {service}, and does not tell what happens there")
 }
 
 /// Who asked: a client of a fast door, or somebody at the gate, who is answered through a `T`.
@@ -68,14 +88,32 @@ pub(crate) type Questioner<M> = Caller<(oneshot::Sender<Answered<M>>, Position)>
 pub(crate) enum Job<M: Service> {
     /// Commands of one caller, decided in their order.
     Commands(Vec<Request>, Commander<M>),
-    Query(Principal, M::Query, Questioner<M>),
+    /// Queries of one caller, answered one after the other.
+    Queries(Principal, Vec<M::Query>, Questioner<M>),
 }
 
 impl<M: Service> Job<M> {
     const fn commands(&self) -> usize {
         match self {
             Self::Commands(commands, _) => commands.len(),
-            Self::Query(..) => 0,
+            Self::Queries(..) => 0,
+        }
+    }
+
+    /// What is answered when there is no place for it.
+    fn refused(self) -> Landing<M> {
+        let failure = || Failure::Unavailable {
+            reason: "too many requests wait for the database".to_owned(),
+        };
+        match self {
+            Self::Commands(commands, caller) => {
+                let decided = commands.into_iter().map(|one| (one, Err(failure())));
+                Landing::Commands(decided.collect(), caller)
+            }
+            Self::Queries(_, queries, caller) => {
+                let answers = queries.iter().map(|_| Err(failure()));
+                Landing::Queries(answers.collect(), caller)
+            }
         }
     }
 }
@@ -83,7 +121,7 @@ impl<M: Service> Job<M> {
 /// What a database has answered.
 pub(crate) enum Landing<M: Service> {
     Commands(Vec<Decided<M>>, Commander<M>),
-    Query(Result<M::Answer, Failure>, Questioner<M>),
+    Queries(Vec<Result<M::Answer, Failure>>, Questioner<M>),
 }
 
 /// A command, and what the database made of it.
@@ -92,6 +130,7 @@ pub(crate) type Decided<M> = (Request, Result<Reply<M>, Failure>);
 /// An answer of any service.
 pub(crate) enum Landed {
     Rooms(Landing<Rooms>),
+    Exchange(Landing<Exchange>),
 }
 
 /// What was last heard of a database.
@@ -107,6 +146,9 @@ pub(crate) struct Known<M: Service> {
 /// The loop's side of a database.
 pub(crate) struct Remote<M: Service> {
     jobs: Sender<Job<M>>,
+    /// Where an answer goes for which it is not asked, and what it is there.
+    way: Way,
+    landed: fn(Landing<M>) -> Landed,
     backend: Arc<dyn Backend<M>>,
     known: Arc<Mutex<Known<M>>>,
     /// The last position that it has told the loop.
@@ -120,11 +162,13 @@ impl<M: Service> fmt::Debug for Remote<M> {
 }
 
 impl<M: Service> Remote<M> {
-    /// Has work done. Each caller waits for its answer before it asks again, so that the queue has a
-    /// place for it.
+    /// Has work done. Each caller waits for its answer before it asks this database again, so that the
+    /// queue has a place for it, unless many have gone without waiting.
     pub(crate) fn ask(&self, job: Job<M>) {
-        if let Err(lost) = self.jobs.try_send(job) {
-            tracing::error!(%lost, "a back end was asked in vain");
+        if let Err(TrySendError::Full(job) | TrySendError::Closed(job)) = self.jobs.try_send(job) {
+            tracing::warn!(backend = ?self.backend, "too many requests wait for a database");
+            self.way.tell((self.landed)(job.refused()));
+            self.way.ring();
         }
     }
 
@@ -156,9 +200,10 @@ pub(crate) struct Landings {
 }
 
 impl Landings {
-    /// For so many callers; each has one answer on its way at most.
-    pub(crate) fn of(callers: usize) -> Self {
-        let (sender, receiver) = mpsc::sync_channel(callers);
+    /// For so many callers of each of so many databases; each has one answer of each on its way at
+    /// most.
+    pub(crate) fn of(callers: usize, databases: usize) -> Self {
+        let (sender, receiver) = mpsc::sync_channel(callers * databases);
         Self { sender, receiver }
     }
 
@@ -183,8 +228,8 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    fn tell<M: Housed>(&self, landing: Landing<M>) {
-        if self.landings.try_send(M::landed(landing)).is_err() {
+    fn tell(&self, landed: Landed) {
+        if self.landings.try_send(landed).is_err() {
             tracing::debug!("an answer came when the loop had ended");
         }
     }

@@ -9,10 +9,11 @@ use std::{
 
 use mio::{Poll, Waker};
 use turnstile_embedded::{CommitError, Embedded, Recovery};
+use turnstile_exchange::Exchange;
 use turnstile_rooms::{IdKey, Rooms};
 
 use crate::{
-    Settings, StartError,
+    DatabaseUrl, Settings, StartError,
     conversation::{Choices, FastDoor},
     counters::Counters,
     engine::Engine,
@@ -23,7 +24,7 @@ use crate::{
     http::{Feeds, HttpDoor},
     limits::{BACKLOG, GATE_QUEUE},
     listener::Listener,
-    remote::{self, Housed as _, Landings, Opened, opening},
+    remote::{self, Housed, Landings, Opened, Opening, opening},
     signals::Signals,
     turn::{Broken, FastLoop, GATE, LISTENERS},
 };
@@ -141,25 +142,44 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
 #[derive(Default)]
 struct Databases {
     rooms: Option<Opened<Rooms, IdKey>>,
+    exchange: Option<Opened<Exchange, ()>>,
 }
 
-/// How many may wait for a database at once.
-const fn callers(settings: &Settings) -> usize {
-    settings.limits.connections + settings.limits.http.connections + GATE_QUEUE
+impl Databases {
+    /// How many there are.
+    fn count(&self) -> usize {
+        usize::from(self.rooms.is_some()) + usize::from(self.exchange.is_some())
+    }
+}
+
+/// How many may wait for a database at once; none of them asks it for two things at a time.
+fn callers(settings: &Settings) -> usize {
+    settings.limits.connections + settings.limits.http.away() + GATE_QUEUE
 }
 
 /// Opens them.
 fn databases(settings: &Settings) -> Result<Databases, StartError> {
-    let mut databases = Databases::default();
-    if let Some(url) = &settings.databases.rooms {
-        let url = url.clone();
-        let opened = remote::open(move || opening::rooms(url), callers(settings));
-        let opened = opened.map_err(StartError::System)?;
-        let service = Rooms::NAME;
-        let opened = opened.map_err(|cause| StartError::Database { service, cause })?;
-        databases.rooms = Some(opened);
-    }
-    Ok(databases)
+    let (urls, callers) = (&settings.databases, callers(settings));
+    Ok(Databases {
+        rooms: database(urls.rooms.as_ref(), opening::rooms, callers)?,
+        exchange: database(urls.exchange.as_ref(), opening::exchange, callers)?,
+    })
+}
+
+/// Opens one of them, if it is wanted.
+fn database<M: Housed, K: Send + 'static>(
+    url: Option<&DatabaseUrl>,
+    opening: fn(DatabaseUrl) -> Opening<M, K>,
+    callers: usize,
+) -> Result<Option<Opened<M, K>>, StartError> {
+    let Some(url) = url.cloned() else {
+        return Ok(None);
+    };
+    let opened = remote::open(move || opening(url), callers);
+    let opened = opened.map_err(StartError::System)?;
+    let service = M::NAME;
+    let opened = opened.map_err(|cause| StartError::Database { service, cause });
+    opened.map(Some)
 }
 
 /// Recovers the journal.
@@ -208,16 +228,20 @@ fn begin(
     let id_key = known.unwrap_or_else(|| backend.id_key()).clone();
     let (mut gate, inbox) = Gate::new(waker, id_key.clone(), settings.verhoeff);
     gate.in_databases.rooms = databases.rooms.is_some();
+    gate.in_databases.exchange = databases.exchange.is_some();
     let mut listeners = Vec::new();
     for (door, socket) in fast {
         listeners.push(Listener::new(door, socket, poll.registry(), LISTENERS)?);
     }
     let mut engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
     engine.id_key = id_key;
-    let landings = Landings::of(callers(settings));
+    let landings = Landings::of(callers(settings), databases.count());
     let mut carriers = Vec::new();
     if let Some(opened) = databases.rooms {
         engine.remotes.rooms = Some(opened.begin(landings.way(gate.clone()), &mut carriers));
+    }
+    if let Some(opened) = databases.exchange {
+        engine.remotes.exchange = Some(opened.begin(landings.way(gate.clone()), &mut carriers));
     }
     let directory = settings.data.as_deref();
     engine.fault_points = FaultPoints::new(settings.peers.fault_points, directory);

@@ -151,7 +151,7 @@ impl FastLoop {
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
-            landings: Landings::of(0),
+            landings: Landings::of(0, 0),
             hall: Hall::default(),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),

@@ -1,25 +1,37 @@
 //! One client of the XML door: frames in, one `results` for each, item by item.
 
-use std::ops::Range;
+mod away;
 
+use std::{fmt, ops::Range};
+
+use turnstile_embedded::ExecuteError;
 use turnstile_exchange::{Answer, Command, Exchange, Outcome, Query};
 use turnstile_xml::{
-    Answers, Ask, Batch, Echo, Fault, Framed, Item, Options, Requests, frame, put_error,
+    Answers, Ask, Batch, Fault, Framed, Item, Options, Requests, frame, put_error,
 };
 
 use crate::{
     conversation::{Next, Progress},
-    counters::ErrorCode,
+    counters::{Counters, ErrorCode},
     engine::Engine,
+    remote::Landed,
+    session::Surroundings,
 };
+
+use self::away::Away;
+
+/// An order was cancelled, and then it could not be asked what was left of it.
+const CANCELLED: &str = "the order was cancelled, query it to learn what of it";
 
 /// The client's side of the conversation.
 ///
 /// A request may hold more items than one turn has time for. It is answered over several turns
 /// then, and its bytes stay where they are until its last item is; what is said so far waits here,
-/// because a line with the length of the whole may have to go before it.
+/// because a line with the length of the whole may have to go before it. So does every request that a
+/// database decides.
 #[derive(Debug)]
 pub(crate) struct XmlSession {
+    id: u64,
     options: Options,
     requests: Requests,
     /// The request of which some items are answered.
@@ -35,14 +47,36 @@ struct UnderWay {
     next: usize,
     answers: Answers,
     said: Vec<u8>,
+    /// Items from the next on that a database was asked for.
+    away: Option<Away>,
 }
 
 impl XmlSession {
-    pub(crate) const fn new(options: Options) -> Self {
+    pub(crate) const fn new(id: u64, options: Options) -> Self {
         Self {
+            id,
             options,
             requests: Requests::new(options),
             under_way: None,
+        }
+    }
+
+    /// Whether this is the client with this number.
+    pub(crate) const fn is(&self, client: u64) -> bool {
+        self.id == client
+    }
+
+    /// Whether a database has yet to answer.
+    pub(crate) fn waits(&self) -> bool {
+        let away = self.under_way.as_ref().and_then(|it| it.away.as_ref());
+        away.is_some_and(Away::waits)
+    }
+
+    /// Takes what a database has answered; it is told when the session runs again.
+    pub(crate) fn take_landed(&mut self, landed: Landed) {
+        let away = self.under_way.as_mut().and_then(|it| it.away.as_mut());
+        if let (Some(away), Landed::Exchange(landing)) = (away, landed) {
+            away.land(landing);
         }
     }
 
@@ -60,14 +94,15 @@ impl XmlSession {
     /// Answers up to `budget` items of the request at the start of `bytes`.
     pub(crate) fn run(
         &mut self,
-        engine: &mut Engine,
+        around: &mut Surroundings<'_>,
         bytes: &[u8],
         budget: usize,
         out: &mut Vec<u8>,
     ) -> Progress {
         if let Some(under_way) = self.under_way.take() {
-            return self.go_on(engine, under_way, bytes, budget, out);
+            return self.go_on(around, under_way, (bytes, budget), out);
         }
+        let engine = &mut *around.engine;
         let (xml, consumed) = match frame(bytes, self.options.frame_bytes_max) {
             Framed::Frame { xml, consumed } => (xml, consumed),
             Framed::Incomplete { skipped, .. } => {
@@ -89,7 +124,7 @@ impl XmlSession {
                 return whole(consumed, 1);
             }
         };
-        if batch.len() > budget {
+        if batch.len() > budget || engine.remotes.exchange.is_some() {
             let mut said = Vec::new();
             let under_way = UnderWay {
                 answers: Answers::begin(&mut said, &self.options),
@@ -97,8 +132,9 @@ impl XmlSession {
                 consumed,
                 next: 0,
                 said,
+                away: None,
             };
-            return self.go_on(engine, under_way, bytes, budget, out);
+            return self.go_on(around, under_way, (bytes, budget), out);
         }
         let answers = Answers::begin(out, &self.options);
         let items = batch.len();
@@ -110,20 +146,19 @@ impl XmlSession {
 
     fn go_on(
         &mut self,
-        engine: &mut Engine,
+        around: &mut Surroundings<'_>,
         mut under_way: UnderWay,
-        bytes: &[u8],
-        budget: usize,
+        (bytes, budget): (&[u8], usize),
         out: &mut Vec<u8>,
     ) -> Progress {
         let content = bytes.get(under_way.xml.clone()).unwrap_or_default();
         let batch = self.requests.batch(content);
-        let end = batch.len().min(under_way.next + budget);
-        let items = under_way.next..end;
-        let requests = items.len();
-        answer_items(engine, batch, items, under_way.answers, &mut under_way.said);
-        if end < batch.len() {
-            under_way.next = end;
+        let requests = if around.engine.remotes.exchange.is_some() {
+            under_way.go_on_away(self.id, around, batch, budget)
+        } else {
+            under_way.go_on_here(around.engine, batch, budget)
+        };
+        if under_way.next < batch.len() {
             self.under_way = Some(under_way);
             return Progress {
                 length: 0,
@@ -149,6 +184,17 @@ impl XmlSession {
     }
 }
 
+impl UnderWay {
+    /// Answers up to `budget` items; says how many.
+    fn go_on_here(&mut self, engine: &mut Engine, batch: Batch<'_>, budget: usize) -> usize {
+        let items = self.next..batch.len().min(self.next + budget);
+        self.next = items.end;
+        let requests = items.len();
+        answer_items(engine, batch, items, self.answers, &mut self.said);
+        requests
+    }
+}
+
 /// A request that is done.
 const fn whole(length: usize, requests: usize) -> Progress {
     Progress {
@@ -158,59 +204,73 @@ const fn whole(length: usize, requests: usize) -> Progress {
     }
 }
 
-fn answer_items(
-    engine: &mut Engine,
+/// Who answers items: the engine at once, or what has landed of a database's answers.
+trait Answering {
+    type Error: fmt::Display;
+
+    fn counters(&self) -> &Counters;
+
+    fn decide(&mut self, command: &Command) -> Result<Outcome, Self::Error>;
+
+    fn ask(&mut self, query: &Query) -> Result<Answer, Self::Error>;
+}
+
+impl Answering for Engine {
+    type Error = ExecuteError;
+
+    fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    #[inline]
+    fn decide(&mut self, command: &Command) -> Result<Outcome, ExecuteError> {
+        let principal = self.principal;
+        let reply = self.execute::<Exchange>(&principal, None, command)?;
+        Ok(reply.outcome)
+    }
+
+    fn ask(&mut self, query: &Query) -> Result<Answer, ExecuteError> {
+        Ok(self.query::<Exchange>(&self.principal, query))
+    }
+}
+
+fn answer_items<A: Answering>(
+    by: &mut A,
     batch: Batch<'_>,
     items: Range<usize>,
     answers: Answers,
     out: &mut Vec<u8>,
 ) {
     for item in items.filter_map(|place| batch.get(place)) {
-        answer(engine, &item, answers, out);
+        if let Err(error) = answer(by, &item, answers, out) {
+            answers.error(out, &item.echo, error);
+        }
     }
 }
 
+/// Answers one item, or says why it cannot be answered.
 #[inline]
-fn answer(engine: &mut Engine, item: &Item<'_>, answers: Answers, out: &mut Vec<u8>) {
+fn answer<A: Answering>(
+    by: &mut A,
+    item: &Item<'_>,
+    answers: Answers,
+    out: &mut Vec<u8>,
+) -> Result<(), A::Error> {
     let echo = &item.echo;
     match &item.ask {
-        Ask::Command(command) => {
-            if let Some(outcome) = decide(engine, command, echo, answers, out) {
-                answers.outcome(out, echo, &outcome);
-            }
-        }
-        Ask::Query(query) => answers.status(out, echo, &ask(engine, query)),
-        Ask::Cancel { command, then } => match decide(engine, command, echo, answers, out) {
-            Some(Outcome::Done(_)) => answers.cancelled(out, echo, &ask(engine, then)),
-            Some(Outcome::Refused(refusal)) => answers.refused(out, echo, &refusal),
-            None => {}
+        Ask::Command(command) => answers.outcome(out, echo, &by.decide(command)?),
+        Ask::Query(query) => answers.status(out, echo, &by.ask(query)?),
+        Ask::Cancel { command, then } => match by.decide(command)? {
+            Outcome::Done(_) => match by.ask(then) {
+                Ok(order) => answers.cancelled(out, echo, &order),
+                Err(error) => answers.error(out, echo, format_args!("{CANCELLED}: {error}")),
+            },
+            Outcome::Refused(refusal) => answers.refused(out, echo, &refusal),
         },
         Ask::Nothing(invalid) => {
-            engine.counters.error(ErrorCode::Invalid);
+            by.counters().error(ErrorCode::Invalid);
             answers.invalid(out, echo, invalid);
         }
     }
-}
-
-/// Has a command decided; one that was not taken is answered here.
-#[inline]
-fn decide(
-    engine: &mut Engine,
-    command: &Command,
-    echo: &Echo<'_>,
-    answers: Answers,
-    out: &mut Vec<u8>,
-) -> Option<Outcome> {
-    let principal = engine.principal;
-    match engine.execute::<Exchange>(&principal, None, command) {
-        Ok(reply) => Some(reply.outcome),
-        Err(error) => {
-            answers.error(out, echo, error);
-            None
-        }
-    }
-}
-
-fn ask(engine: &Engine, query: &Query) -> Answer {
-    engine.query::<Exchange>(&engine.principal, query)
+    Ok(())
 }

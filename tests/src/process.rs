@@ -62,7 +62,7 @@ impl Turnstile {
             "--resp",
             "127.0.0.1:0",
             "--xml",
-            "off",
+            "127.0.0.1:0",
             "--travel",
             "off",
             "--games-arena",
@@ -79,7 +79,7 @@ impl Turnstile {
             process,
             resp: address(&printed, "resp"),
             http: Some(address(&printed, "http")),
-            xml: None,
+            xml: Some(address(&printed, "xml")),
         }
     }
 

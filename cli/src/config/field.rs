@@ -18,6 +18,7 @@ pub(super) enum Field {
     Players,
     Verhoeff,
     RoomsBackend,
+    ExchangeBackend,
     ReplyLengthLine,
     LenientAccounts,
     SelfMatch,
@@ -49,7 +50,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 34] = [
+    pub(super) const ALL: [Self; 35] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -65,6 +66,7 @@ impl Field {
         Self::Players,
         Self::Verhoeff,
         Self::RoomsBackend,
+        Self::ExchangeBackend,
         Self::ReplyLengthLine,
         Self::LenientAccounts,
         Self::SelfMatch,
@@ -98,6 +100,7 @@ impl Field {
             | Self::GamesScores => "doors",
             Self::Connections | Self::Players => "limits",
             Self::Verhoeff | Self::RoomsBackend => "rooms",
+            Self::ExchangeBackend => "exchange",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
             Self::BillTotal | Self::Role | Self::LifetimeMs | Self::WaitMs | Self::FaultPoints => {
                 "travel"
@@ -126,7 +129,7 @@ impl Field {
             Self::Connections => "connections",
             Self::Players => "players",
             Self::Verhoeff => "verhoeff",
-            Self::RoomsBackend => "backend",
+            Self::RoomsBackend | Self::ExchangeBackend => "backend",
             Self::ReplyLengthLine => "reply_length_line",
             Self::LenientAccounts => "lenient_accounts",
             Self::SelfMatch => "self_match",
@@ -166,6 +169,7 @@ impl Field {
             Self::Players => "--limit-players",
             Self::Verhoeff => "--verhoeff",
             Self::RoomsBackend => "--rooms-backend",
+            Self::ExchangeBackend => "--exchange-backend",
             Self::ReplyLengthLine => "--xml-reply-length-line",
             Self::LenientAccounts => "--xml-lenient-accounts",
             Self::SelfMatch => "--xml-self-match",
@@ -199,7 +203,7 @@ impl Field {
             | Self::Rooms
             | Self::Customers
             | Self::Scores => None,
-            Self::RoomsBackend => Some("embedded"),
+            Self::RoomsBackend | Self::ExchangeBackend => Some("embedded"),
             Self::Role => Some("all"),
             Self::LifetimeMs => Some("15000"),
             Self::WaitMs => Some("10000"),
@@ -253,6 +257,7 @@ impl Field {
             | Self::GamesArena
             | Self::GamesScores
             | Self::RoomsBackend
+            | Self::ExchangeBackend
             | Self::Role
             | Self::Flights
             | Self::Cars

@@ -142,6 +142,7 @@ impl Layers {
             (Field::Travel, flags.travel),
             (Field::Verhoeff, flags.verhoeff),
             (Field::RoomsBackend, flags.rooms_backend),
+            (Field::ExchangeBackend, flags.exchange_backend),
             (Field::ReplyLengthLine, flags.xml_reply_length_line),
             (Field::LenientAccounts, flags.xml_lenient_accounts),
             (Field::SelfMatch, flags.xml_self_match),

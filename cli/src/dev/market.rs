@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context as _, bail, ensure};
-use turnstile_client::resp::Value;
+use turnstile_client::{Connection, resp::Value};
 
 use crate::resp;
 
@@ -17,16 +17,12 @@ const SYMBOL: &str = "ACME";
 const COMMANDS: [&str; 36] = [
     "ACCOUNT 1001 1000000",
     "ACCOUNT 1002 1000000",
-    "ACCOUNT 1003 100000",
     "SYMBOL ACME",
     "SYMBOL BOLT",
     "SYMBOL CORN",
     "GRANT 1002 ACME 1000",
     "GRANT 1002 BOLT 1000",
     "GRANT 1002 CORN 1000",
-    "GRANT 1003 ACME 100",
-    "GRANT 1003 BOLT 100",
-    "GRANT 1003 CORN 100",
     "ORDER 1001 ACME BUY 100 99.5",
     "ORDER 1001 ACME BUY 50 99.75",
     "ORDER 1001 ACME BUY 20 99.9",
@@ -52,20 +48,39 @@ const COMMANDS: [&str; 36] = [
     "ORDER 1002 BOLT SELL 5 24.95",
     "ORDER 1001 CORN BUY 5 4.16",
     "ORDER 1002 CORN SELL 5 4.14",
+    // This account comes last: where it is, the market is made.
+    "ACCOUNT 1003 100000",
+    "GRANT 1003 ACME 100",
+    "GRANT 1003 BOLT 100",
+    "GRANT 1003 CORN 100",
 ];
 
-/// Makes the market, whole or not at all, unless an earlier start has made it.
-pub(super) fn open(door: SocketAddr) -> anyhow::Result<()> {
+/// Makes the market unless an earlier start has made it: whole or not at all; where a database decides
+/// the exchange, a start that comes after a crash makes what is missing.
+pub(super) fn open(door: SocketAddr, in_database: bool) -> anyhow::Result<()> {
     let mut door = resp::connect(door)?;
     let known = door.command(&[b"EXCHANGE.BALANCE", YOURS.as_bytes()])?;
     if resp::field(&known, "account").is_some() {
         return Ok(());
     }
+    let answers = if in_database {
+        one_by_one(&mut door)?
+    } else {
+        as_one(&mut door)?
+    };
+    for (line, answer) in COMMANDS.iter().zip(&answers) {
+        if let resp::Outcome::Refused(code) = resp::answer(answer)?.outcome {
+            bail!("{line} is refused: {code}");
+        }
+    }
+    Ok(())
+}
+
+/// Sends one batch.
+fn as_one(door: &mut Connection) -> anyhow::Result<Vec<Value>> {
     door.send(&[b"MULTI"]);
     for line in COMMANDS {
-        let line = format!("EXCHANGE.{line}");
-        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
-        door.send(&words);
+        send(door, &format!("EXCHANGE.{line}"));
     }
     door.send(&[b"EXEC"]);
     for _queued in 0..=COMMANDS.len() {
@@ -74,12 +89,21 @@ pub(super) fn open(door: SocketAddr) -> anyhow::Result<()> {
     }
     let answers = door.receive()?;
     let answers = answers.as_array().with_context(|| format!("{answers}"))?;
-    for (line, answer) in COMMANDS.iter().zip(answers) {
-        if let resp::Outcome::Refused(code) = resp::answer(answer)?.outcome {
-            bail!("{line} is refused: {code}");
-        }
+    Ok(answers.to_vec())
+}
+
+/// Sends each command under a key, by which one that was done before a crash is not done again.
+fn one_by_one(door: &mut Connection) -> anyhow::Result<Vec<Value>> {
+    for (number, line) in COMMANDS.iter().enumerate() {
+        send(door, &format!("EXCHANGE.{line} KEY sample-market-{number}"));
     }
-    Ok(())
+    let answers = COMMANDS.iter().map(|_| Ok(door.receive()?));
+    answers.collect()
+}
+
+fn send(door: &mut Connection, line: &str) {
+    let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+    door.send(&words);
 }
 
 /// Lines that a newcomer can paste, as far as their doors are open.

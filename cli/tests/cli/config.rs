@@ -35,7 +35,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 33] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 35] = [
     (
         "limits",
         "connections",
@@ -81,6 +81,28 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 33] = [
         "verhoeff",
         "--verhoeff",
         ["false", "true", "false", "true"],
+    ),
+    (
+        "rooms",
+        "backend",
+        "--rooms-backend",
+        [
+            "\"embedded\"",
+            "\"redis://a/1\"",
+            "\"mysql://b/hotel\"",
+            "\"postgres://c/hotel\"",
+        ],
+    ),
+    (
+        "exchange",
+        "backend",
+        "--exchange-backend",
+        [
+            "\"embedded\"",
+            "\"postgres://a/market\"",
+            "\"postgresql://b/market\"",
+            "\"embedded\"",
+        ],
     ),
     (
         "storage",
@@ -421,6 +443,16 @@ fn a_value_that_is_no_good_names_its_origin_and_the_reason() {
             "--peer-cars=10.1.1.1:1",
             "only loopback addresses are served",
         ),
+        ("--rooms-backend=hotel", "a back end is postgres://"),
+        (
+            "--exchange-backend=mysql://root@127.0.0.1/market",
+            "an exchange is kept in postgres://user@host:port/database, or embedded",
+        ),
+        (
+            "--exchange-backend=redis://127.0.0.1/0",
+            "an exchange is kept in postgres://user@host:port/database, or embedded",
+        ),
+        ("--exchange-backend=market", "a back end is postgres://"),
         ("--data=", "a directory is needed"),
         ("--log=loud=very", "error parsing level filter"),
         ("--log-format=xml", "a log format is text or json"),

@@ -74,6 +74,13 @@ impl HttpLimits {
         session_orders: SESSION_ORDERS,
         farewell: FAREWELL,
     };
+
+    /// How many requests may wait for one database at a time: one of each connection, and the last ones
+    /// of sockets.
+    pub(crate) fn away(&self) -> usize {
+        let sockets = usize::try_from(self.streams).expect("sockets are few");
+        self.connections + sockets * CANCELS_AT_ONCE_AWAY
+    }
 }
 
 /// After an answer that ends a connection, what the peer still sends is read for so long, so that
@@ -103,6 +110,9 @@ const SESSION_ORDERS: usize = 10_000;
 
 /// Cancellations that are sent to the loop at once, so that its queue has room for others.
 pub(super) const CANCELS_AT_ONCE: usize = 256;
+
+/// The same where a database decides: enough for a batch to be cheap, as its queue has a place for each.
+pub(super) const CANCELS_AT_ONCE_AWAY: usize = 32;
 
 /// How long it takes until those that were not taken are sent again.
 pub(super) const CANCEL_AGAIN: Duration = Duration::from_millis(100);

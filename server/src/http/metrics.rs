@@ -6,11 +6,14 @@ use std::{
 };
 
 use axum::extract::State;
+use turnstile_exchange::Exchange;
+use turnstile_rooms::Rooms;
 
 use super::{Door, documents::content, operations::Answered};
 use crate::{
     counters::{COMMIT_BOUNDS_NS, Counters, DoorCounters, LineCounters, Tally},
     gate::{LineStatus, ServerStatus},
+    remote::Housed as _,
 };
 
 /// A metric: its name, its kind, its help, and where its value is read.
@@ -378,23 +381,36 @@ fn put_lines(text: &mut String, counters: &Counters, status: &ServerStatus) {
 
 /// The databases that decide services, where there are any.
 fn put_backends(text: &mut String, status: &ServerStatus) {
-    let Some(rooms) = status.rooms_backend else {
+    let services = [
+        (Rooms::NAME, status.rooms_backend),
+        (Exchange::NAME, status.exchange_backend),
+    ];
+    let known = services
+        .into_iter()
+        .filter_map(|(service, known)| Some((service, known?)));
+    let backends: Vec<_> = known.collect();
+    let Some((_, first)) = backends.first() else {
         return;
     };
     let help = "1 while the database answers.";
     head(text, "backend_answers", "gauge", help);
-    let answers = u8::from(rooms.answers);
-    put(
-        text,
-        format_args!("turnstile_backend_answers{{service=\"rooms\"}} {answers}\n"),
-    );
-    for (name, count) in rooms.counts {
-        let help = "What the server has done at the database; see docs/backends.md.";
-        head(text, &format!("backend_{name}_total"), "counter", help);
+    for (service, backend) in &backends {
+        let answers = u8::from(backend.answers);
         put(
             text,
-            format_args!("turnstile_backend_{name}_total{{service=\"rooms\"}} {count}\n"),
+            format_args!("turnstile_backend_answers{{service=\"{service}\"}} {answers}\n"),
         );
+    }
+    for (place, (name, _)) in first.counts.iter().enumerate() {
+        let help = "What the server has done at the database; see docs/backends.md.";
+        head(text, &format!("backend_{name}_total"), "counter", help);
+        for (service, backend) in &backends {
+            let count = backend.counts.get(place).map_or(0, |(_, count)| *count);
+            put(
+                text,
+                format_args!("turnstile_backend_{name}_total{{service=\"{service}\"}} {count}\n"),
+            );
+        }
     }
 }
 

@@ -143,7 +143,7 @@ pub(super) async fn serve_line(door: Arc<Door>, router: Router, line: Arc<Line>)
     door.lines().remove(number);
     door.speaking.fetch_sub(1, Ordering::Relaxed);
     if let (None, Some(invitation)) = (&closing, line.take_invitation()) {
-        socket::serve(&door, line, invitation).await;
+        Box::pin(socket::serve(&door, line, invitation)).await;
         door.counters.http.open.take(1);
         return;
     }

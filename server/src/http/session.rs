@@ -28,6 +28,7 @@ use super::{
     Door,
     limits::{IN_FLIGHT, SUBSCRIPTIONS},
     socket::Wire,
+    stream::untold,
     talk::{Ending, Going, Heard, Talk},
 };
 
@@ -94,7 +95,7 @@ impl Session {
             Some(answer) = self.in_flight.next(), if !self.in_flight.is_empty() => {
                 self.answer(&answer).await
             }
-            message = self.talk.next(), if self.in_flight.len() < IN_FLIGHT => {
+            message = self.talk.next(), if self.in_flight.len() < self.in_flight_most() => {
                 let heard = self.talk.hear(message)?;
                 self.take(heard).await
             }
@@ -107,6 +108,16 @@ impl Session {
 
     fn listen(&self) -> OwnedNotified {
         Arc::clone(&self.door.exchange.news).notified_owned()
+    }
+
+    /// How many commands may wait for their answers. A database decides several at a time in any order,
+    /// so that there each waits for the one before.
+    fn in_flight_most(&self) -> usize {
+        if self.door.gate.in_databases.exchange {
+            1
+        } else {
+            IN_FLIGHT
+        }
     }
 
     async fn take(&mut self, heard: Heard) -> Going {
@@ -126,6 +137,10 @@ impl Session {
         match wish {
             Err(problem) => self.talk.say(message::problem(tag, &problem)).await,
             Ok(Wish::Ping) => self.talk.say(message::pong(tag)).await,
+            Ok(Wish::Subscribe(_)) if self.door.gate.in_databases.exchange => {
+                let problem = untold::<Exchange>();
+                self.talk.say(message::problem(tag, &problem)).await
+            }
             Ok(Wish::Subscribe(topic)) => {
                 if self.followed.len() >= SUBSCRIPTIONS && !self.followed.has(topic) {
                     let most = format!("a connection has at most {SUBSCRIPTIONS} subscriptions");

@@ -163,8 +163,9 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
     let parts = upgraded
         .downcast::<LineIo>()
         .expect("every connection of this door reads its line");
-    let early = parts.read_buf;
-    drop(parts.io);
+    // Copied, since what HTTP has read keeps the whole of its buffer.
+    let early = parts.read_buf.to_vec();
+    drop((parts.io, parts.read_buf));
     let Some(line) = Arc::into_inner(line) else {
         return;
     };
@@ -181,11 +182,10 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
         .write_buffer_size(buffered)
         .max_message_size(Some(MESSAGE_BYTES))
         .max_frame_size(Some(MESSAGE_BYTES));
-    let socket =
-        WebSocketStream::from_partially_read(wire, early.to_vec(), Role::Server, Some(config));
+    let socket = WebSocketStream::from_partially_read(wire, early, Role::Server, Some(config));
     let (door, socket) = (Arc::clone(door), socket.await);
     match party {
-        Party::Trader => Session::new(door, socket).run().await,
+        Party::Trader => Box::pin(Session::new(door, socket).run()).await,
         Party::Player(player, since) => Play::new(door, socket, player).run(since).await,
     }
     drop(seat);

@@ -35,7 +35,10 @@ use turnstile_travel::Travel;
 use turnstile_types::Machine;
 
 use super::{Door, call::Call, documents::content, operations::Answered, reply::Trouble};
-use crate::feed::{Feed, Place, Reading, Start};
+use crate::{
+    feed::{Feed, Place, Reading, Start},
+    remote::{Housed, silence_of},
+};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -223,8 +226,7 @@ struct Stream<M: Streamed> {
 
 pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered {
     if door.gate.in_databases.rooms {
-        let detail = "a database decides rooms, and does not tell what happens there";
-        return Err(Trouble::from(Problem::with(Code::Unsupported, detail)));
+        return Err(Trouble::from(untold::<Rooms>()));
     }
     whole::<Rooms>(door, &call)
 }
@@ -246,6 +248,9 @@ where
 }
 
 pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    if door.gate.in_databases.exchange {
+        return Err(Trouble::from(untold::<Exchange>()));
+    }
     let (last, filter, seat, follower) = {
         let known = call.parameters(&["since", "symbol", "account"]);
         let (since, filter) = exchange::interest(known)?;
@@ -267,6 +272,11 @@ pub(super) async fn games(State(door): State<Arc<Door>>, call: Call) -> Answered
     // Once the loop has answered anything, it knows that the feed is to be kept.
     door.courier.status().await?;
     Ok(Stream::<Games>::open(door, last, (), both))
+}
+
+/// What is answered to whoever wants to follow a service that a database decides.
+pub(super) fn untold<M: Housed>() -> Problem {
+    Problem::with(Code::Unsupported, silence_of::<M>())
 }
 
 /// The event that the client saw last: a browser that comes back says it in a header.

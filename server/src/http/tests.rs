@@ -1,5 +1,6 @@
 //! The door over real sockets, with a real loop behind it, or with a test in the loop's place.
 
+mod databases;
 mod disconnect;
 mod errors;
 mod events;

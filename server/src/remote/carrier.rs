@@ -12,7 +12,7 @@ use tokio::{
     runtime::Runtime,
     sync::{
         Semaphore,
-        mpsc::{Receiver, channel},
+        mpsc::{Receiver, Sender, channel},
         oneshot,
     },
     time::{self, MissedTickBehavior},
@@ -25,7 +25,7 @@ use crate::engine::wall_clock;
 
 /// Commands that go to the database as one batch, beside those of the last caller: enough to make
 /// the round trip cheap, few enough to be decided within milliseconds.
-const BATCH_COMMANDS: usize = 256;
+pub(crate) const BATCH_COMMANDS: usize = 256;
 
 /// How often it does what is due, and asks for totals.
 const TICK: Duration = Duration::from_secs(1);
@@ -35,7 +35,9 @@ pub(crate) type Opening<M, K> = Future<'static, Result<(Arc<dyn Backend<M>>, K),
 
 /// A back end that was opened. Its thread waits to be told where its answers go.
 pub(crate) struct Opened<M: Housed, K> {
-    remote: Remote<M>,
+    jobs: Sender<Job<M>>,
+    backend: Arc<dyn Backend<M>>,
+    known: Arc<Mutex<Known<M>>>,
     pub(crate) found: K,
     way: oneshot::Sender<Way>,
     thread: JoinHandle<()>,
@@ -44,14 +46,21 @@ pub(crate) struct Opened<M: Housed, K> {
 impl<M: Housed, K> Opened<M, K> {
     /// Has its answers go this way from now on.
     pub(crate) fn begin(self, way: Way, threads: &mut Vec<JoinHandle<()>>) -> Remote<M> {
-        if self.way.send(way).is_err() {
+        if self.way.send(way.clone()).is_err() {
             tracing::error!(
                 service = M::NAME,
                 "the thread of a back end has ended too early"
             );
         }
         threads.push(self.thread);
-        self.remote
+        Remote {
+            jobs: self.jobs,
+            way,
+            landed: M::landed,
+            backend: self.backend,
+            known: self.known,
+            seen: Position(0),
+        }
     }
 }
 
@@ -81,12 +90,9 @@ pub(crate) fn open<M: Housed, K: Send + 'static>(
              found,
              known,
          }| Opened {
-            remote: Remote {
-                jobs,
-                backend,
-                known,
-                seen: Position(0),
-            },
+            jobs,
+            backend,
+            known,
             found,
             way,
             thread,
@@ -187,7 +193,7 @@ async fn work<M: Housed>(backend: &dyn Backend<M>, jobs: Vec<Job<M>>, way: &Way)
                 callers.push((caller, commands.len()));
                 requests.extend(commands);
             }
-            Job::Query(principal, query, caller) => queries.push((caller, principal, query)),
+            Job::Queries(principal, asked, caller) => queries.push((caller, principal, asked)),
         }
     }
     let executing = async {
@@ -198,7 +204,7 @@ async fn work<M: Housed>(backend: &dyn Backend<M>, jobs: Vec<Job<M>>, way: &Way)
     let asking = join_all(
         queries
             .into_iter()
-            .map(|(caller, principal, query)| ask(backend, principal, query, caller, way)),
+            .map(|(caller, principal, asked)| ask(backend, principal, asked, caller, way)),
     );
     futures_util::future::join(executing, asking).await;
 }
@@ -214,7 +220,7 @@ async fn execute<M: Housed>(
     let mut decided = requests.into_iter().zip(results);
     for (caller, count) in callers {
         let decided = decided.by_ref().take(count).collect();
-        way.tell::<M>(Landing::Commands(decided, caller));
+        way.tell(M::landed(Landing::Commands(decided, caller)));
     }
     way.ring();
 }
@@ -222,12 +228,15 @@ async fn execute<M: Housed>(
 async fn ask<M: Housed>(
     backend: &dyn Backend<M>,
     principal: Principal,
-    query: M::Query,
+    queries: Vec<M::Query>,
     caller: Questioner<M>,
     way: &Way,
 ) {
-    let answer = backend.query(wall_clock(), &principal, &query).await;
-    way.tell::<M>(Landing::Query(answer, caller));
+    let mut answers = Vec::with_capacity(queries.len());
+    for query in &queries {
+        answers.push(backend.query(wall_clock(), &principal, query).await);
+    }
+    way.tell(M::landed(Landing::Queries(answers, caller)));
     way.ring();
 }
 

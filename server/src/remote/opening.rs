@@ -3,6 +3,7 @@
 use std::{fmt::Display, sync::Arc};
 
 use turnstile_contract::Backend;
+use turnstile_exchange::Exchange;
 use turnstile_mysql::{Address, Mysql};
 use turnstile_postgres::Postgres;
 use turnstile_redis::Redis;
@@ -32,6 +33,18 @@ pub(crate) fn rooms(url: DatabaseUrl) -> Opening<Rooms, IdKey> {
             }
         };
         Ok((backend, key))
+    })
+}
+
+/// Opens the database of the exchange.
+pub(crate) fn exchange(url: DatabaseUrl) -> Opening<Exchange, ()> {
+    Box::pin(async move {
+        if !url.keeps_exchange() {
+            return Err(format!("{url} keeps no exchange, only PostgreSQL does"));
+        }
+        let opened = Postgres::<Exchange>::open(url.text()).await;
+        let backend: Arc<dyn Backend<Exchange>> = Arc::new(opened.map_err(told)?);
+        Ok((backend, ()))
     })
 }
 

@@ -57,6 +57,12 @@ impl DatabaseUrl {
         self.kind
     }
 
+    /// Whether databases of this kind can keep an exchange.
+    #[must_use]
+    pub const fn keeps_exchange(&self) -> bool {
+        matches!(self.kind, Kind::Postgres)
+    }
+
     /// The whole text, secrets included.
     #[must_use]
     pub const fn text(&self) -> &str {

@@ -3,6 +3,7 @@
 use std::mem;
 
 use turnstile_contract::{self as contract, Failure};
+use turnstile_exchange::Exchange;
 use turnstile_resp::{Encoder, Request};
 use turnstile_rooms::Rooms;
 
@@ -35,7 +36,7 @@ impl Session {
             Request::Query(query) => {
                 around.engine.counters.query::<M>(query);
                 let caller = self.as_caller(around);
-                let job = Job::Query(principal, query.clone(), caller);
+                let job = Job::Queries(principal, vec![query.clone()], caller);
                 database::<M>(around).ask(job);
             }
         }
@@ -46,6 +47,7 @@ impl Session {
         let departing = mem::take(&mut self.departing);
         if !departing.is_empty() {
             self.depart_to::<Rooms>(around, &departing);
+            self.depart_to::<Exchange>(around, &departing);
         }
     }
 
@@ -89,10 +91,15 @@ impl Session {
                     })
                 })
                 .collect(),
-            Landing::Query(answer, _) => vec![written(&|reply| match answer {
-                Ok(answer) => M::put_answer(reply, answer),
-                Err(failure) => put_failure(reply, failure),
-            })],
+            Landing::Queries(answers, _) => answers
+                .iter()
+                .map(|answer| {
+                    written(&|reply| match answer {
+                        Ok(answer) => M::put_answer(reply, answer),
+                        Err(failure) => put_failure(reply, failure),
+                    })
+                })
+                .collect(),
         };
         self.late.fill_from_database(M::SERVICE, answers, out);
     }

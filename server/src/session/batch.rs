@@ -1,11 +1,11 @@
 //! `MULTI`: requests that are kept and executed as one.
 
+use turnstile_exchange::Exchange;
 use turnstile_resp::{
     Arguments, Decoded, Decoder, Encoder, Protocol,
     catalogue::{Action, Verb},
     exchange, games, rooms, travel,
 };
-
 use turnstile_rooms::Rooms;
 
 use super::{Next, Prompt as _, Session, Surroundings, put_execute_error};
@@ -81,6 +81,9 @@ impl Session {
     ) -> Next {
         let mistake = match action {
             Action::Rooms(_) if Rooms::database(&engine.remotes).is_some() => {
+                Some(NO_BATCH.to_owned())
+            }
+            Action::Exchange(_) if Exchange::database(&engine.remotes).is_some() => {
                 Some(NO_BATCH.to_owned())
             }
             Action::Rooms(verb) => rooms::parse(verb, arguments, engine.door())

@@ -1,15 +1,18 @@
 //! `SUBSCRIBE`: connections that are told what happens.
 
+use turnstile_exchange::Exchange;
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
     catalogue::{Action, Verb},
-    rooms,
+    exchange, rooms,
 };
+use turnstile_rooms::Rooms;
 
 use super::{Next, Session};
 use crate::{
     engine::Engine,
     limits::{LABEL_BYTES, SUBSCRIPTIONS},
+    remote::{Remotes, silence_of},
 };
 
 /// The channels and patterns that a connection follows, in the order in which it asked.
@@ -130,12 +133,9 @@ impl Session {
         };
         let by_pattern = matches!(verb, Verb::PatternSubscribe | Verb::PatternUnsubscribe);
         let named: Vec<Box<[u8]>> = arguments.iter().skip(1).map(Box::from).collect();
-        let mut names = named.iter();
-        let is_elsewhere = names.any(|name| **name == *rooms::CHANNEL.as_bytes());
-        if begins && engine.remotes.rooms.is_some() && is_elsewhere {
-            let sentence =
-                "UNSUPPORTED a database decides rooms, and does not tell what happens there";
-            return self.invalid(engine, format_args!("{sentence}"), out);
+        let silence = silence_on(&named, &engine.remotes);
+        if let Some(silence) = silence.filter(|_| begins) {
+            return self.invalid(engine, format_args!("UNSUPPORTED {silence}"), out);
         }
         let too_many = begins && self.following.count() + named.len() > SUBSCRIPTIONS;
         if too_many || named.iter().any(|name| name.len() > LABEL_BYTES) {
@@ -178,6 +178,26 @@ impl Session {
             );
         }
         Next::Go
+    }
+}
+
+/// Why nothing will be told on one of these channels, if a database decides its service.
+fn silence_on(channels: &[Box<[u8]>], remotes: &Remotes) -> Option<String> {
+    let of_exchange = exchange::CHANNELS.trim_end_matches('*').as_bytes();
+    let asks_rooms = || {
+        let mut channels = channels.iter();
+        channels.any(|channel| **channel == *rooms::CHANNEL.as_bytes())
+    };
+    let asks_exchange = || {
+        let mut channels = channels.iter();
+        channels.any(|channel| channel.starts_with(of_exchange))
+    };
+    if remotes.rooms.is_some() && asks_rooms() {
+        Some(silence_of::<Rooms>())
+    } else if remotes.exchange.is_some() && asks_exchange() {
+        Some(silence_of::<Exchange>())
+    } else {
+        None
     }
 }
 

@@ -38,8 +38,8 @@ impl Prompt for Rooms {
 }
 
 impl Prompt for Exchange {
-    fn database(_remotes: &Remotes) -> Option<&Remote<Self>> {
-        None
+    fn database(remotes: &Remotes) -> Option<&Remote<Self>> {
+        remotes.exchange.as_ref()
     }
 
     fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>) {

@@ -2,12 +2,14 @@
 
 use std::fmt::{Display, Write};
 
-use turnstile_contract::Service;
 use turnstile_embedded::Durability;
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
 use super::{hello::COMPATIBLE_VERSION, put_catalogue, put_time};
-use crate::{engine::Engine, remote::Remote};
+use crate::{
+    engine::Engine,
+    remote::{Housed, Remote},
+};
 
 pub(super) fn put(
     engine: &Engine,
@@ -170,16 +172,18 @@ fn rooms(engine: &Engine, facts: &mut Facts) {
 
 /// Which service lies where, and how that is kept and how it does.
 fn backends(engine: &Engine, facts: &mut Facts) {
-    match &engine.remotes.rooms {
-        Some(remote) => database("rooms", remote, facts),
-        None => facts.put("rooms_backend", "embedded"),
-    }
-    for service in ["exchange", "travel", "games"] {
+    database(engine.remotes.rooms.as_ref(), facts);
+    database(engine.remotes.exchange.as_ref(), facts);
+    for service in ["travel", "games"] {
         facts.put(&format!("{service}_backend"), "embedded");
     }
 }
 
-fn database<M: Service>(service: &str, remote: &Remote<M>, facts: &mut Facts) {
+fn database<M: Housed>(remote: Option<&Remote<M>>, facts: &mut Facts) {
+    let service = M::NAME;
+    let Some(remote) = remote else {
+        return facts.put(&format!("{service}_backend"), "embedded");
+    };
     let known = remote.known();
     let mut put = |name: &str, value: &dyn Display| facts.put(&format!("{service}_{name}"), value);
     put("backend", &known.facts.product);

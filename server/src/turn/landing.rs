@@ -7,7 +7,7 @@ use super::FastLoop;
 use crate::{
     asked::Undecided,
     counters::ErrorCode,
-    remote::{Caller, Decided, Landed, Landing},
+    remote::{Caller, Decided, Housed, Landed, Landing, Remote},
     session::Prompt,
 };
 
@@ -20,9 +20,11 @@ impl FastLoop {
             match landed {
                 Landed::Rooms(landing) => {
                     let seen = self.land(landing);
-                    if let Some(remote) = &mut self.engine.remotes.rooms {
-                        remote.seen = remote.seen.max(seen);
-                    }
+                    note_seen(self.engine.remotes.rooms.as_mut(), seen);
+                }
+                Landed::Exchange(landing) => {
+                    let seen = self.land(landing);
+                    note_seen(self.engine.remotes.exchange.as_mut(), seen);
                 }
             }
         }
@@ -33,7 +35,7 @@ impl FastLoop {
 
     /// Counts answers and passes them on; answers the highest of their positions. Whoever asked and
     /// has gone meanwhile is not waited for.
-    fn land<M: Prompt>(&mut self, landing: Landing<M>) -> Position {
+    fn land<M: Prompt + Housed>(&mut self, landing: Landing<M>) -> Position {
         let mut seen = Position(0);
         if let Landing::Commands(decided, _) = &landing {
             seen = decided
@@ -44,9 +46,9 @@ impl FastLoop {
         }
         match landing {
             Landing::Commands(_, Caller::Connection { place, client })
-            | Landing::Query(_, Caller::Connection { place, client }) => {
+            | Landing::Queries(_, Caller::Connection { place, client }) => {
                 if let Some(connection) = self.connections.get_mut(place) {
-                    connection.put_landed(client, &landing);
+                    connection.put_landed(client, landing);
                     self.open.places.push(place);
                 }
             }
@@ -55,7 +57,9 @@ impl FastLoop {
                 let result = result.expect("who asks at the gate asks for one command");
                 drop(reply.send(result.map_err(Undecided::Backend)));
             }
-            Landing::Query(answer, Caller::Asked((reply, position))) => {
+            Landing::Queries(answers, Caller::Asked((reply, position))) => {
+                let answer = answers.into_iter().next();
+                let answer = answer.expect("who asks at the gate asks one query");
                 drop(reply.send(answer.map(|answer| (position, answer))));
             }
         }
@@ -81,5 +85,12 @@ impl FastLoop {
                 Position(0)
             }
         }
+    }
+}
+
+/// Notes the last position that a database has told.
+fn note_seen<M: Housed>(remote: Option<&mut Remote<M>>, seen: Position) {
+    if let Some(remote) = remote {
+        remote.seen = remote.seen.max(seen);
     }
 }

@@ -1,4 +1,7 @@
-//! Rooms in a database: the same doors, the same answers, and what is not offered there.
+//! Services in a database: the same doors, the same answers, and what is not offered there.
+
+mod documents;
+mod exchange;
 
 use serde_json::{Value, json};
 use turnstile_trial::{MariaServer, PostgresServer, RedisServer};

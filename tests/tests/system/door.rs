@@ -1,5 +1,7 @@
 //! A server for one test, and redis-cli at its door.
 
+use std::net::SocketAddr;
+
 use turnstile_tests::Turnstile;
 
 use crate::program::output;
@@ -10,6 +12,8 @@ pub(crate) struct Door {
     pub(crate) port: String,
     /// Where the HTTP door's paths begin.
     pub(crate) url: String,
+    /// The XML door.
+    pub(crate) xml: SocketAddr,
     _server: Turnstile,
     _data: tempfile::TempDir,
 }
@@ -25,6 +29,7 @@ pub(crate) fn door_with(arguments: &[&str]) -> Door {
     Door {
         url: format!("http://{}", server.http()),
         port: server.resp().port().to_string(),
+        xml: server.xml(),
         _server: server,
         _data: data,
     }

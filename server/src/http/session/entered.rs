@@ -12,7 +12,7 @@ use turnstile_types::Machine;
 use super::Answer;
 use crate::http::{
     Door,
-    limits::{CANCEL_AGAIN, CANCELS_AT_ONCE},
+    limits::{CANCEL_AGAIN, CANCELS_AT_ONCE, CANCELS_AT_ONCE_AWAY},
 };
 
 /// The orders of a session that wants them cancelled when it ends, each with its account.
@@ -83,9 +83,14 @@ impl Entered {
     /// now is tried again, until the server ends.
     pub(super) async fn cancel(self, door: &Door) {
         let mut left: Vec<(OrderId, AccountId)> = self.orders.into_iter().collect();
+        let at_once = if door.gate.in_databases.exchange {
+            CANCELS_AT_ONCE_AWAY
+        } else {
+            CANCELS_AT_ONCE
+        };
         while !left.is_empty() {
             let mut again = Vec::new();
-            for some in left.chunks(CANCELS_AT_ONCE) {
+            for some in left.chunks(at_once) {
                 let sent: Vec<_> = some.iter().map(|order| send(door, *order)).collect();
                 for (order, answer) in some.iter().zip(sent) {
                     match answer.await {

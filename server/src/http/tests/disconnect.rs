@@ -48,7 +48,11 @@ fn await_open(market: &Market, expected: &[u64]) {
 
 /// Two sessions and a HTTP client send orders; one session ends in some way.
 fn only_its_own_orders_go(limits: HttpLimits, end: impl FnOnce(Socket)) {
-    let market = Market::open(limits);
+    only_its_own_orders_go_on(Market::open(limits), end);
+}
+
+/// The same on a market of one's own.
+pub(super) fn only_its_own_orders_go_on(market: Market, end: impl FnOnce(Socket)) {
     let mut leaving = Socket::open(market.address);
     let mut staying = Socket::open(market.address);
     let before = place(&mut leaving, "ada", "8");
@@ -167,13 +171,19 @@ fn orders_stay_unless_it_was_asked_for() {
 #[test]
 fn orders_that_are_on_their_way_when_the_connection_ends_are_cancelled_too() {
     let market = Market::open(HttpLimits::STANDARD);
+    are_cancelled_on_their_way(&market, (20, 30));
+    market.close();
+}
+
+/// So many sessions end before any of so many orders is answered.
+pub(super) fn are_cancelled_on_their_way(market: &Market, (sessions, orders): (u32, u32)) {
     let kept = market.place("bob", "sell", "1", "20")["order"]
         .as_u64()
         .unwrap();
-    for _ in 0..20 {
+    for _ in 0..sessions {
         let mut socket = Socket::open(market.address);
         choose(&mut socket, "cancel");
-        for number in 0..30 {
+        for number in 0..orders {
             let mut message = order("ada", "buy", "1", "9");
             message["op"] = "order".into();
             message["id"] = number.into();
@@ -181,8 +191,7 @@ fn orders_that_are_on_their_way_when_the_connection_ends_are_cancelled_too() {
         }
         drop(socket);
     }
-    await_open(&market, &[kept]);
-    market.close();
+    await_open(market, &[kept]);
 }
 
 #[test]
