@@ -253,7 +253,7 @@ impl Driven {
     fn watched(&self) -> Vec<Watched> {
         match &self.own {
             Some(own) => vec![watched(own)],
-            None => listening(self.address),
+            None => [listening(self.address), database(self.address, "rooms")].concat(),
         }
     }
 
@@ -286,12 +286,20 @@ fn listening(address: SocketAddr) -> Vec<Watched> {
     pid.map(|pid| Watched { role, pid }).into_iter().collect()
 }
 
+/// The database on this machine that keeps a service of a server, if it may be seen and is one process.
+fn database(resp: SocketAddr, service: &'static str) -> Vec<Watched> {
+    let address = turnstile_load::database(resp, service).filter(|place| place.ip().is_loopback());
+    let pid = address.and_then(turnstile_load::resources::listener);
+    let role = "database".to_owned();
+    pid.map(|pid| Watched { role, pid }).into_iter().collect()
+}
+
 /// What a server has said of itself, for `run.json`.
 fn server(said: &rooms::Server) -> result::Server {
     result::Server {
         version: said.version.clone(),
         durability: said.durability.clone(),
-        back_end: "embedded".to_owned(),
+        back_end: said.back_end.clone(),
     }
 }
 

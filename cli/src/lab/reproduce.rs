@@ -19,7 +19,7 @@ use turnstile_reproduce::{
 };
 use turnstile_result::{Load, Machine, Point, Run};
 
-use super::write_json;
+use super::{pin, write_json};
 use crate::{exit::Coded, terminal};
 use servers::Servers;
 
@@ -52,6 +52,10 @@ pub(crate) struct Arguments {
     /// `turnstile dev` has it; several times for several
     #[arg(long, value_name = "URL")]
     rooms_backend: Vec<Database>,
+    /// Of the exchange, also measure a server of the lab's own that keeps it in this Postgres;
+    /// several times for several
+    #[arg(long, value_name = "URL")]
+    exchange_backend: Vec<Database>,
     /// Directory for results; by default a dated one in runs/
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -84,8 +88,8 @@ enum Kind {
     Embedded,
     /// Travel in five processes.
     Separate,
-    /// A server of the lab's own that keeps rooms in the database of this URL.
-    Kept(String),
+    /// A server of the lab's own that is told by this flag to keep its service in a database.
+    Kept { flag: &'static str, url: String },
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -145,20 +149,53 @@ impl Arguments {
         }];
         match experiment {
             Experiment::BookingMysql | Experiment::BookingRedis => {
-                ways.extend(self.rooms_backend.iter().map(|database| Way {
-                    name: database.storage.name().to_owned(),
-                    storage: database.storage,
-                    kind: Kind::Kept(database.url.clone()),
-                }));
+                let kept = |database| Way::kept(database, "--rooms-backend");
+                ways.extend(self.rooms_backend.iter().map(kept));
+            }
+            Experiment::ExchangeCores => {
+                let kept = |database| Way::kept(database, "--exchange-backend");
+                ways.extend(self.exchange_backend.iter().map(kept));
             }
             Experiment::TravelOps => ways.push(Way {
                 name: "five processes".to_owned(),
                 storage: Storage::Embedded,
                 kind: Kind::Separate,
             }),
-            _ => {}
+            Experiment::GamesUsers | Experiment::TravelRate => {}
+        }
+        // Each has a folder of its own.
+        for number in 1..ways.len() {
+            let (before, way) = ways.split_at_mut(number);
+            if before.iter().any(|other| other.name == way[0].name) {
+                way[0].name = format!("{} {}", way[0].name, number + 1);
+            }
         }
         ways
+    }
+}
+
+impl Way {
+    fn kept(database: &Database, flag: &'static str) -> Self {
+        Self {
+            name: database.name(),
+            storage: database.storage,
+            kind: Kind::Kept {
+                flag,
+                url: database.url.clone(),
+            },
+        }
+    }
+}
+
+impl Database {
+    /// As it heads a column: of MySQL and MariaDB with the engine of the tables.
+    fn name(&self) -> String {
+        let name = self.storage.name();
+        if self.storage != Storage::Mysql {
+            return name.to_owned();
+        }
+        let is_memory = self.url.to_lowercase().contains("engine=memory");
+        format!("{name} {}", if is_memory { "MEMORY" } else { "InnoDB" })
     }
 }
 
@@ -169,7 +206,12 @@ fn reproduce(
     folder: &Path,
 ) -> anyhow::Result<(Reproduction, bool)> {
     let cores = u32::try_from(Machine::this().cores).unwrap_or(u32::MAX);
-    let plan = experiment.plan(arguments.effort(), cores);
+    let mut plan = experiment.plan(arguments.effort(), cores);
+    if cores > 1 && experiment != Experiment::ExchangeCores {
+        let apart = "the generator has a processor for itself, the server the others, and a \
+            database what its owner gave it";
+        plan.notices.push(apart.to_owned());
+    }
     let mut columns = Vec::new();
     for way in arguments.ways(experiment) {
         let mut figures = Vec::new();
@@ -184,7 +226,10 @@ fn reproduce(
                 step.arguments.join(" ")
             ));
             let doors = servers.doors(step.cores)?;
-            figures.extend(measure(experiment, step, &doors, &folder)?);
+            let measured = pin::on(servers.generator(), || {
+                measure(experiment, step, &doors, &folder)
+            });
+            figures.extend(measured?);
         }
         servers.stop()?;
         columns.push(Column {

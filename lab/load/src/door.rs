@@ -17,11 +17,19 @@ pub struct Server {
     pub version: String,
     /// `sync`, `os` or `memory`.
     pub durability: String,
+    /// What keeps the service under load: `embedded`, or the product of a database.
+    pub back_end: String,
+    /// Where that database is, if it is one.
+    pub place: Option<String>,
 }
+
+/// The back end that is no database.
+const EMBEDDED: &str = "embedded";
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counters {
+    /// A number that no other run has found: every booking raises it.
     pub(crate) position: u64,
     pub(crate) booked: u64,
     pub(crate) cancelled: u64,
@@ -33,42 +41,91 @@ pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
     Ok(Connection::connect(address, TIMEOUT)?)
 }
 
-/// What `INFO` says.
-pub(crate) struct Facts(Value);
+/// What `INFO` says, and of a service that a database keeps what that has just counted: what `INFO`
+/// says of it is a second old.
+pub(crate) struct Facts {
+    service: &'static str,
+    info: Value,
+    totals: Option<Value>,
+}
 
-/// Asks for `INFO`.
-pub(crate) fn facts(door: &mut Connection) -> Result<Facts, Error> {
-    Ok(Facts(door.command(&[b"INFO"])?))
+/// Asks for `INFO`, to learn about this service.
+pub(crate) fn facts(door: &mut Connection, service: &'static str) -> Result<Facts, Error> {
+    let mut facts = Facts {
+        service,
+        info: door.command(&[b"INFO"])?,
+        totals: None,
+    };
+    if facts.back_end() != EMBEDDED {
+        let command = format!("{}.TOTALS", service.to_uppercase());
+        facts.totals = Some(door.command(&[command.as_bytes()])?);
+    }
+    Ok(facts)
+}
+
+/// Where the database is that keeps a service of the server with this RESP door, if it is one and
+/// names an address.
+#[must_use]
+pub fn database(resp: SocketAddr, service: &'static str) -> Option<SocketAddr> {
+    let server = facts(&mut connect(resp).ok()?, service)
+        .ok()?
+        .server()
+        .ok()?;
+    server.place?.split('/').next()?.parse().ok()
 }
 
 impl Facts {
-    fn field(&self, name: &'static str) -> Result<&str, Error> {
-        let text = self.0.as_str().ok_or(Error::Field("INFO"))?;
-        text.lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
-            .map(str::trim)
-            .ok_or(Error::Field(name))
+    fn find(&self, name: &str) -> Option<&str> {
+        let mut lines = self.info.as_str()?.lines();
+        let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        found.map(str::trim)
     }
 
+    fn field(&self, name: &'static str) -> Result<&str, Error> {
+        self.find(name).ok_or(Error::Field(name))
+    }
+
+    fn back_end(&self) -> &str {
+        let name = format!("{}_backend", self.service);
+        self.find(&name).unwrap_or(EMBEDDED)
+    }
+
+    /// A count that `INFO` names so; those of the service begin with its name.
     pub(crate) fn count(&self, name: &'static str) -> Result<u64, Error> {
+        let own = || name.strip_prefix(self.service)?.strip_prefix('_');
+        if let Some((totals, own)) = self.totals.as_ref().zip(own()) {
+            return match field(totals, own) {
+                Some(Value::Integer(count)) => u64::try_from(*count).ok(),
+                _ => None,
+            }
+            .ok_or(Error::Field(name));
+        }
         let text = self.field(name)?;
         text.parse().map_err(|_invalid| Error::Field(name))
     }
 
     pub(crate) fn server(&self) -> Result<Server, Error> {
+        let place = format!("{}_backend_place", self.service);
         Ok(Server {
             version: self.field("turnstile_version")?.to_owned(),
             durability: self.field("durability")?.to_owned(),
+            back_end: self.back_end().to_owned(),
+            place: self.find(&place).map(str::to_owned),
         })
     }
 }
 
 /// Asks for `INFO` and reads what the rooms workloads need of it.
 pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
-    let facts = facts(door)?;
+    let facts = facts(door, "rooms")?;
+    let booked = facts.count("rooms_booked_total")?;
     let counters = Counters {
-        position: facts.count("position")?,
-        booked: facts.count("rooms_booked_total")?,
+        // What a database keeps moves no position of the server's own journal.
+        position: match facts.totals {
+            None => facts.count("position")?,
+            Some(_) => booked,
+        },
+        booked,
         cancelled: facts.count("rooms_cancelled_total")?,
         standing: facts.count("rooms_bookings")?,
     };

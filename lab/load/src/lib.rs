@@ -28,6 +28,7 @@ mod error;
 mod seed;
 mod verdict;
 
+pub use door::database;
 pub use error::Error;
 pub use turnstile_result::Machine;
 pub use verdict::Verdict;

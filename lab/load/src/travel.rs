@@ -198,7 +198,7 @@ impl Driven {
     fn open(config: &Config, stock: Stock) -> Result<Self, Error> {
         let server = config
             .witness
-            .map(|address| door::facts(&mut door::connect(address)?)?.server())
+            .map(|address| door::facts(&mut door::connect(address)?, "travel")?.server())
             .transpose()?;
         let stock = Arc::new(stock);
         Ok(Self {

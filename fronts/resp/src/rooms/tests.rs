@@ -241,6 +241,7 @@ fn a_line_becomes_its_query() {
                 limit: 100,
             },
         ),
+        ("ROOMS.TOTALS", Query::Totals),
     ];
     for (line, expected) in rows {
         asked(line, |found| {

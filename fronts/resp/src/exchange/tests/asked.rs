@@ -365,6 +365,7 @@ fn a_line_about_a_market_becomes_its_query() {
             "EXCHANGE.TRADES ACME CURSOR 9 LIMIT 2",
             trades(Some(Cursor(9)), 2),
         ),
+        ("EXCHANGE.TOTALS", Query::Totals),
     ]);
 }
 
