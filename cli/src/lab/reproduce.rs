@@ -59,6 +59,9 @@ pub(crate) struct Arguments {
     /// Directory for results; by default a dated one in runs/
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Go on in that directory: what was asked in the same words and is kept there is not measured again
+    #[arg(long, requires = "output")]
+    resume: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,16 +223,18 @@ fn reproduce(
             let folder = folder
                 .join(way.name.replace(' ', "-"))
                 .join(format!("{number:02}"));
+            if let Some(run) = kept(step, &folder).filter(|_run| arguments.resume) {
+                figures.extend(figures_of(experiment, step, &run));
+                continue;
+            }
             terminal::note(format_args!(
                 "{experiment}, {}: {}",
                 way.name,
                 step.arguments.join(" ")
             ));
             let doors = servers.doors(step.cores)?;
-            let measured = pin::on(servers.generator(), || {
-                measure(experiment, step, &doors, &folder)
-            });
-            figures.extend(measured?);
+            let measured = pin::on(servers.generator(), || measure(step, &doors, &folder));
+            figures.extend(figures_of(experiment, step, &measured?));
         }
         servers.stop()?;
         columns.push(Column {
@@ -245,13 +250,16 @@ fn reproduce(
     Ok((Reproduction::of(experiment, plan.notices, &columns), kept))
 }
 
-/// One step: a run of this same binary, and what its `run.json` says.
-fn measure(
-    experiment: Experiment,
-    step: &Step,
-    doors: &[String],
-    folder: &Path,
-) -> anyhow::Result<Vec<Figure>> {
+/// What a run before this one has left there, if it was asked for in the words of this step.
+fn kept(step: &Step, folder: &Path) -> Option<Run> {
+    let run = Run::read(&fs::read(folder.join("run.json")).ok()?).ok()?;
+    // Behind the program, `lab run`, and before the doors.
+    let asked = run.asked.line.get(3..)?;
+    asked.starts_with(&step.arguments).then_some(run)
+}
+
+/// One step: a run of this same binary, as its `run.json` has it.
+fn measure(step: &Step, doors: &[String], folder: &Path) -> anyhow::Result<Run> {
     let binary = std::env::current_exe().context("the path of this binary")?;
     let mut command = Command::new(binary);
     command
@@ -272,11 +280,14 @@ fn measure(
         told.trim()
     );
     let bytes = fs::read(&file).with_context(|| file.display().to_string())?;
-    let run = Run::read(&bytes).with_context(|| file.display().to_string())?;
+    Run::read(&bytes).with_context(|| file.display().to_string())
+}
+
+fn figures_of(experiment: Experiment, step: &Step, run: &Run) -> Vec<Figure> {
     let points = run.points.iter();
-    Ok(points
+    points
         .flat_map(|point| figures(experiment, step, point))
-        .collect())
+        .collect()
 }
 
 /// What a point is in the tables of an experiment.

@@ -141,6 +141,8 @@ impl Arguments {
             Stop::Most => "more users were not allowed",
         };
         let points = &notebook.run().points;
+        // What a server uses allows as much as its processors can do, not those of the machine.
+        let cores = cores.or_else(|| self.subject.pinned());
         Ok(curve::of(points, &places, cores, why, self.extent.seed))
     }
 }

@@ -30,6 +30,20 @@ fn an_experiment_is_made_again_beside_its_table_and_its_conclusions_are_judged()
     assert_eq!((claims.len(), &claims[0]["fate"]), (3, &"confirmed".into()));
     assert!(read("reproduce.md").contains("| **confirmed** | start + 4 queries"));
     assert!(read("report.html").contains("<section id=\"travel-ops\">"));
+    // What is kept there is not measured again.
+    let mut again = turnstile();
+    again.args([
+        "lab",
+        "reproduce",
+        "travel-ops",
+        "--as-published",
+        "--resume",
+        "-o",
+    ]);
+    let resumed = run(again.arg(directory.path()));
+    assert_eq!((resumed.code, resumed.err.as_str()), (Some(0), ""));
+    let after: serde_json::Value = serde_json::from_str(&read("reproduce.json")).unwrap();
+    assert_eq!(after, all);
     // Every run is there as anybody would have made it.
     let kept = directory
         .path()

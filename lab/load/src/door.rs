@@ -23,6 +23,9 @@ pub struct Server {
     pub place: Option<String>,
 }
 
+/// How many rooms were ever booked, as `INFO` names it.
+const BOOKED: &str = "rooms_booked_total";
+
 /// The back end that is no database.
 const EMBEDDED: &str = "embedded";
 
@@ -118,14 +121,11 @@ impl Facts {
 /// Asks for `INFO` and reads what the rooms workloads need of it.
 pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
     let facts = facts(door, "rooms")?;
-    let booked = facts.count("rooms_booked_total")?;
+    // What a database keeps moves no position of the server's own journal.
+    let rising = facts.totals.as_ref().map_or("position", |_| BOOKED);
     let counters = Counters {
-        // What a database keeps moves no position of the server's own journal.
-        position: match facts.totals {
-            None => facts.count("position")?,
-            Some(_) => booked,
-        },
-        booked,
+        position: facts.count(rising)?,
+        booked: facts.count(BOOKED)?,
         cancelled: facts.count("rooms_cancelled_total")?,
         standing: facts.count("rooms_bookings")?,
     };

@@ -116,7 +116,7 @@ impl Experiment {
 
     fn booking_steps(self, effort: Effort) -> Vec<Step> {
         let quick: &[usize] = match self {
-            Self::BookingMysql => &[1, 10, 50, 100, 200, 300, 400, 600],
+            Self::BookingMysql => &[1, 10, 50, 100, 200, 300, 600],
             _ => &[1, 3, 5, 8, 10, 15, 25, 40, 80],
         };
         let points = bookings(self.source()).into_iter();

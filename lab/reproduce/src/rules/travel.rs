@@ -13,6 +13,9 @@ use crate::{
 const COMMIT: f64 = 4.0;
 const TRANSACTION: f64 = 5.0;
 
+/// What takes less than so many times as long has not grown.
+const GROWS: f64 = 1.25;
+
 /// The rate below which nobody waits, as they say.
 const LOW: f64 = 100.0;
 
@@ -93,7 +96,8 @@ fn commit(columns: &[Column]) -> Conclusion {
         "in {name}: start {:.2}, query {:.2}, reserve {:.2}, commit {:.2} times as long",
         ratios[0], ratios[1], ratios[2], ratios[3]
     );
-    Conclusion::new(claim, Fate::if_so(ratios[3] > others), why)
+    let grows = ratios[3] > others && ratios[3] >= GROWS;
+    Conclusion::new(claim, Fate::if_so(grows), why)
 }
 
 /// The names of the series, in order.
@@ -136,12 +140,14 @@ fn saturated(column: &Column) -> Conclusion {
     let above = column
         .figures
         .iter()
-        .filter(|figure| figure.is_usable && figure.x > SATURATION);
+        .filter(|figure| figure.is_proven && figure.x > SATURATION);
+    // What was carried was carried, also when the generator came too late to say how soon. But what was
+    // not may be its fault.
     let kept = above
         .clone()
         .filter(|figure| figure.throughput >= 0.95 * figure.x);
     let Some(most) = kept.max_by(|a, b| a.x.total_cmp(&b.x)) else {
-        if above.count() == 0 {
+        if !above.clone().any(|figure| figure.is_usable) {
             return Conclusion::untested(claim, NO_FIGURES.to_owned());
         }
         return Conclusion::new(
@@ -267,6 +273,14 @@ mod tests {
                 ),
             ],
         );
+        for figure in &mut found.figures {
+            figure.is_usable = figure.x < 1_000.0;
+        }
+        let late = &rate(&[found.clone()])[1];
+        assert_eq!(late.fate, Fate::Refuted, "{late:?}");
+        for figure in &mut found.figures {
+            figure.is_usable = true;
+        }
         found.figures.retain(|figure| figure.series == "8 clients");
         let fates: Vec<Fate> = rate(&[found]).iter().map(|one| one.fate).collect();
         assert_eq!(

@@ -556,6 +556,7 @@ fn arity_counts_the_words_that_must_stand() {
         ("top", 2),
         ("queue", -2),
         ("trades", -2),
+        ("totals", 1),
     ];
     let catalogue = Catalogue::new();
     for (word, arity) in rows {
