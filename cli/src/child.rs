@@ -47,7 +47,19 @@ impl Server {
 
     /// The RESP door of another program than this one that knows `dev`.
     pub(crate) fn start_program(program: &Path) -> anyhow::Result<Self> {
-        Self::start_as(program, None, Doors::Resp, &[])
+        Self::start_as(program, None, Doors::Resp, FREE_PORT, &[])
+    }
+
+    /// This program or another, with its data here and its RESP door at this address: so clients find
+    /// it again after a crash.
+    pub(crate) fn start_at(
+        program: Option<&Path>,
+        data: &Path,
+        resp: SocketAddr,
+    ) -> anyhow::Result<Self> {
+        let own = std::env::current_exe().context("the path of this binary")?;
+        let program = program.unwrap_or(&own);
+        Self::start_as(program, Some(data), Doors::Resp, &resp.to_string(), &[])
     }
 
     /// The same as [`Self::start`], with more to be told.
@@ -57,19 +69,20 @@ impl Server {
         more: &[(String, String)],
     ) -> anyhow::Result<Self> {
         let binary = std::env::current_exe().context("the path of this binary")?;
-        Self::start_as(&binary, data, doors, more)
+        Self::start_as(&binary, data, doors, FREE_PORT, more)
     }
 
     fn start_as(
         binary: &Path,
         data: Option<&Path>,
         doors: Doors,
+        resp: &str,
         more: &[(String, String)],
     ) -> anyhow::Result<Self> {
         let mut command = Command::new(binary);
         command.args(["dev", "--attached", "--log", "warn", "--durability", "sync"]);
         let when = |open| if open { FREE_PORT } else { "off" };
-        command.args(["--resp", FREE_PORT]);
+        command.args(["--resp", resp]);
         let opens = |door| doors == door || doors == Doors::Every;
         command.args(["--xml", when(opens(Doors::RespAndXml))]);
         command.args(["--http", when(doors == Doors::Every)]);
@@ -139,11 +152,16 @@ impl Server {
         Ok(())
     }
 
-    /// Asks it to stop, as an operator does, and waits until it has.
-    pub(crate) fn stop(mut self) -> anyhow::Result<()> {
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or_else(|| anyhow!("process id {}", self.child.id()))?;
-        kill_process(pid, Signal::TERM).context("SIGTERM")?;
+        Ok(kill_process(pid, signal)?)
+    }
+
+    /// Asks it to stop, as an operator does, and waits until it has.
+    pub(crate) fn stop(mut self) -> anyhow::Result<()> {
+        self.signal(Signal::TERM).context("SIGTERM")?;
         let status = self.child.wait()?;
         ensure!(status.success(), "the server stopped with {status}");
         Ok(())

@@ -2,6 +2,7 @@
 
 mod audit;
 mod capacity;
+mod check;
 mod compare;
 mod exchange;
 mod foreign;
@@ -9,6 +10,7 @@ mod games;
 mod notebook;
 mod pacing;
 mod pin;
+mod record;
 mod report;
 mod reproduce;
 mod shown;
@@ -58,6 +60,18 @@ pub(crate) enum Command {
     Capacity(Box<capacity::Arguments>),
     /// Two servers by runs in pairs, in an order that chance decides; or two kept runs
     Compare(Box<compare::Arguments>),
+    /// Load, and in the same run the proof: every answer replayed at its position
+    ///
+    /// Users want the same few things. What each asks and hears is replayed meanwhile in a naive model
+    /// of the service, in the order of the positions that the answers tell; readers look while others
+    /// change. A broken promise ends with exit code 97. docs/lab-check.md says what is checked.
+    Check(Box<check::Arguments>),
+    /// Keeps what a run or a live server is asked and answers, with its instants
+    ///
+    /// docs/lab-trace.md says what a trace is good for, docs/formats/trace.md what is in it.
+    Record(Box<record::Recording>),
+    /// Sends a recorded stream again, byte for byte, and compares the answers
+    Replay(Box<record::Replaying>),
     /// Many clients want few rooms at the same instant: each room must be sold once
     Rush(RushArguments),
     /// Looks for figures in a table that cannot be: whoever measured them, with whatever tool
@@ -157,6 +171,9 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Capacity(arguments) => capacity::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Record(arguments) => record::record(&arguments),
+        Command::Replay(arguments) => record::replay(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

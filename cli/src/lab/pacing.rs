@@ -149,6 +149,13 @@ impl Pacing {
         }
     }
 
+    /// The same, for so long where nothing was said of that.
+    pub(super) fn lasting(&self, most: Duration) -> Self {
+        let mut pacing = self.clone();
+        pacing.extent.duration.get_or_insert(most);
+        pacing
+    }
+
     /// So many users in a closed loop.
     pub(super) fn of_users(
         users: NonZeroUsize,
@@ -199,6 +206,11 @@ impl Pacing {
             },
             ..self.clone()
         }
+    }
+
+    /// How long was asked for, if anything was.
+    pub(super) const fn duration(&self) -> Option<Duration> {
+        self.extent.duration
     }
 
     pub(super) const fn seed(&self) -> u64 {

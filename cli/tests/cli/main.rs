@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod audit;
+mod check;
 mod config;
 mod demo;
 mod dev;
@@ -15,5 +16,6 @@ mod report;
 mod reproduce;
 mod roles;
 mod routes;
+mod trace;
 mod tx;
 mod verify;

@@ -20,6 +20,10 @@ pub use proof::Proof;
 pub use report::Report;
 pub use trader::{Ask, Trader};
 
+pub(crate) use books::{Books, CENTS, Held as Balance, WHOLE};
+pub(crate) use flow::{Flow, New, Path, Wish};
+pub(crate) use wire::put_number;
+
 use crate::{
     Error, Machine,
     door::{self, Server},
@@ -82,9 +86,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
 /// # Errors
 /// As of [`run`].
 pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Driven, Error> {
-    if config.symbols == 0 || config.symbols > SYMBOLS_MAX {
-        return Err(Error::Setting("there are 1 to 1,000 symbols"));
-    }
+    config.check()?;
     let machine = Machine::this();
     let witness = config.witness();
     let before = witness.map(proof::Counters::ask).transpose()?;
@@ -129,6 +131,19 @@ impl Driven {
 }
 
 impl Config {
+    fn check(&self) -> Result<(), Error> {
+        if self.symbols == 0 || self.symbols > SYMBOLS_MAX {
+            return Err(Error::Setting("there are 1 to 1,000 symbols"));
+        }
+        Ok(())
+    }
+
+    /// Makes the accounts and symbols of a run.
+    pub(crate) fn open_market(&self) -> Result<Market, Error> {
+        self.check()?;
+        Market::open(self)
+    }
+
     /// Where the books can be looked into.
     fn witness(&self) -> Option<SocketAddr> {
         match self.door {

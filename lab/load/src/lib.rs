@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod contrast;
 pub mod curve;
 pub mod exchange;
@@ -14,6 +15,8 @@ pub mod games;
 pub mod pace;
 mod point;
 pub mod raw;
+pub mod record;
+pub mod replay;
 pub mod resources;
 pub mod rooms;
 pub mod rush;
@@ -21,7 +24,6 @@ pub mod slo;
 pub mod travel;
 pub mod validity;
 
-mod charge;
 mod crew;
 mod door;
 mod error;

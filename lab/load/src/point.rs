@@ -203,6 +203,10 @@ fn laws<U>(pace: &Pace, totals: &Totals<U>, response: f64) -> Vec<Check> {
         return Vec::new();
     };
     let thought = mean_thought(*think).unwrap_or_default().as_secs_f64();
+    if thought == 0.0 && totals.tally.lag.count() > 0 {
+        // Its users have schedules of their own.
+        return Vec::new();
+    }
     let ended = |whole: &pace::Whole| whole.refused.total() + whole.errors.total() > 0;
     if totals.tally.wholes.iter().any(ended) {
         // What came to nothing took time, too, which is not in the mean.

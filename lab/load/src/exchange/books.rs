@@ -2,36 +2,40 @@
 
 use std::{collections::BTreeMap, net::SocketAddr};
 
+use turnstile_check::Charge;
 use turnstile_client::{Connection, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Decimal};
 
 use super::{Market, proof::text};
 use crate::{
     Error,
-    charge::Charge,
     door::{self, field, refusal},
 };
 
 /// Entries of a page: the most that a server gives.
 const PAGE: &[u8] = b"1000";
 
+/// A cent of cash and a whole share, in units of 10^-8.
+pub(crate) const CENTS: u128 = 1_000_000;
+pub(crate) const WHOLE: u128 = 100_000_000;
+
 /// Free and reserved, in units of 10^-8: shares have at most so many digits, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Held {
-    pub(super) free: u128,
-    pub(super) reserved: u128,
+pub(crate) struct Held {
+    pub(crate) free: u128,
+    pub(crate) reserved: u128,
 }
 
 /// What the accounts and symbols of a market hold, in the market's order.
 #[derive(Debug, Default)]
-pub(super) struct Books {
-    pub(super) cash: Vec<Held>,
+pub(crate) struct Books {
+    pub(crate) cash: Vec<Held>,
     /// By account, and within it by symbol.
-    pub(super) shares: Vec<Vec<Held>>,
+    pub(crate) shares: Vec<Vec<Held>>,
     /// By symbol.
-    pub(super) issued: Vec<u128>,
+    pub(crate) issued: Vec<u128>,
     /// Accounts and symbols that are not there, or are listed as something else.
-    pub(super) charge: Charge,
+    pub(crate) charge: Charge,
 }
 
 impl Books {
@@ -39,7 +43,7 @@ impl Books {
     ///
     /// # Errors
     /// The connection failed, or the server answered something else.
-    pub(super) fn read(address: SocketAddr, market: &Market) -> Result<Self, Error> {
+    pub(crate) fn read(address: SocketAddr, market: &Market) -> Result<Self, Error> {
         // A new connection: the server may have been killed and started again meanwhile.
         let mut door = door::connect(address)?;
         let listed = listed_cash(&mut door)?;
@@ -109,7 +113,7 @@ impl Books {
 }
 
 impl Held {
-    pub(super) const fn all(&self) -> u128 {
+    pub(crate) const fn all(&self) -> u128 {
         self.free + self.reserved
     }
 }

@@ -31,40 +31,40 @@ const IMMEDIATE_PERCENT: u64 = 5;
 
 /// Prices around which all traders of a run trade, in cents.
 #[derive(Debug)]
-pub(super) struct Path(Vec<u64>);
+pub(crate) struct Path(Vec<u64>);
 
 /// What a trader wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(crate) enum Wish {
     New(New),
     Cancel(Held),
 }
 
 /// A new order. Accounts and symbols are numbers within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct New {
-    pub(super) account: usize,
-    pub(super) symbol: usize,
-    pub(super) side: Side,
-    pub(super) quantity: u64,
+pub(crate) struct New {
+    pub(crate) account: usize,
+    pub(crate) symbol: usize,
+    pub(crate) side: Side,
+    pub(crate) quantity: u64,
     /// In cents.
-    pub(super) price: u64,
+    pub(crate) price: u64,
     /// It does not wait.
-    pub(super) immediate: bool,
+    pub(crate) immediate: bool,
 }
 
 /// An order that may be open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    pub(super) order: u64,
-    pub(super) account: usize,
+    pub(crate) order: u64,
+    pub(crate) account: usize,
     /// Where its trader remembers it for the proof.
-    pub(super) place: usize,
+    pub(crate) place: usize,
 }
 
 /// One trader's wishes. The same seed and the same answers give the same wishes.
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     dice: Dice,
     path: Arc<Path>,
     accounts: Vec<usize>,
@@ -76,7 +76,7 @@ pub(super) struct Flow {
 }
 
 impl Path {
-    pub(super) fn of_seed(seed: u64) -> Self {
+    pub(crate) fn of_seed(seed: u64) -> Self {
         let mut dice = Dice::of_user(seed, u64::MAX);
         let mut price = BEGIN;
         let step = |_| {
@@ -96,7 +96,7 @@ impl Path {
 }
 
 impl Flow {
-    pub(super) fn new(
+    pub(crate) fn new(
         dice: Dice,
         path: Arc<Path>,
         accounts: Vec<usize>,
@@ -115,7 +115,7 @@ impl Flow {
         }
     }
 
-    pub(super) fn next(&mut self) -> Wish {
+    pub(crate) fn next(&mut self) -> Wish {
         self.wishes += 1;
         let cancels = self.dice.below(NEW + CANCELS) >= NEW;
         if cancels
@@ -129,7 +129,7 @@ impl Flow {
 
     /// Remembers an order that rests, to cancel it one day; the oldest is forgotten when there are
     /// too many.
-    pub(super) fn rests(&mut self, held: Held) {
+    pub(crate) fn rests(&mut self, held: Held) {
         if self.held.len() == self.held.capacity() {
             self.held.pop_front();
         }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Accounts of each trader; so a single trader, too, has somebody to trade with.
-pub(super) const ACCOUNTS_EACH: usize = 4;
+pub(crate) const ACCOUNTS_EACH: usize = 4;
 
 /// The most accounts of a run: more traders share them.
 const ACCOUNTS_MAX: usize = 1_000;
@@ -30,15 +30,15 @@ const STEMS_MAX: u64 = 100_000;
 const BATCH: usize = 64;
 
 /// How long the server may take for any one answer outside the load.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a run trades in: names that no run before it has used on this server.
 #[derive(Debug)]
 pub struct Market {
-    pub(super) accounts: Vec<AccountId>,
-    pub(super) symbols: Vec<Symbol>,
-    pub(super) cash_each: Decimal,
-    pub(super) shares_each: Decimal,
+    pub(crate) accounts: Vec<AccountId>,
+    pub(crate) symbols: Vec<Symbol>,
+    pub(crate) cash_each: Decimal,
+    pub(crate) shares_each: Decimal,
 }
 
 impl Market {
@@ -46,15 +46,33 @@ impl Market {
     ///
     /// # Errors
     /// The connection failed, or the server refused.
-    pub(super) fn open(config: &Config) -> Result<Self, Error> {
+    pub(crate) fn open(config: &Config) -> Result<Self, Error> {
         match config.door {
             Door::Resp => Self::open_resp(config),
             Door::Xml => Self::open_xml(config),
         }
     }
 
+    /// The accounts of a trader, by their number: other traders may share them where there are many.
+    pub(crate) fn accounts_of(&self, trader: usize) -> Vec<usize> {
+        let first = trader * ACCOUNTS_EACH;
+        (first..first + ACCOUNTS_EACH)
+            .map(|account| account % self.accounts.len())
+            .collect()
+    }
+
+    /// The cents that each account begins with.
+    pub(crate) const fn cents_each() -> u64 {
+        CASH * 100
+    }
+
+    /// The shares of each symbol that each account begins with.
+    pub(crate) const fn shares_each() -> u64 {
+        SHARES
+    }
+
     /// The market with this number.
-    pub(super) fn named(config: &Config, stem: u64) -> Self {
+    pub(crate) fn named(config: &Config, stem: u64) -> Self {
         let accounts = (config.users * ACCOUNTS_EACH).clamp(ACCOUNTS_EACH, ACCOUNTS_MAX);
         let account = |number| {
             let id = format!("{}", 10_000 * stem + number);
@@ -157,7 +175,7 @@ impl Market {
     }
 }
 
-pub(super) fn connect_xml(address: SocketAddr) -> Result<xml::Connection, Error> {
+pub(crate) fn connect_xml(address: SocketAddr) -> Result<xml::Connection, Error> {
     Ok(xml::Connection::connect(address, TIMEOUT)?)
 }
 

@@ -4,6 +4,7 @@
 use std::{fmt, net::SocketAddr};
 
 use serde::Serialize;
+use turnstile_check::Charge;
 use turnstile_client::resp::Value;
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal};
 use turnstile_result::Rule;
@@ -15,9 +16,7 @@ use super::{
     statuses::{self, Statuses},
 };
 use crate::{
-    Error,
-    charge::Charge,
-    door,
+    Error, door,
     pace::{Tally, Totals},
     point,
 };

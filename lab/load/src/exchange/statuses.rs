@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 
+use turnstile_check::Charge;
 use turnstile_client::{Connection, resp::Value};
 use turnstile_exchange::{CASH_SCALE, Cash, Decimal, OrderId, Side};
 use turnstile_xml::client::{Outgoing, Part, Replies, Reply, ReplyKind};
@@ -10,7 +11,6 @@ use turnstile_xml::client::{Outgoing, Part, Replies, Reply, ReplyKind};
 use super::{Config, Door, Market, Trader, market::connect_xml, proof::text, trader::Sent};
 use crate::{
     Error,
-    charge::Charge,
     door::{self, field},
 };
 

@@ -7,7 +7,6 @@ use turnstile_exchange::Side;
 use super::{
     Config, Door, Market,
     flow::{Flow, Held, New, Path, Wish},
-    market::ACCOUNTS_EACH,
     wire::{Opened, Told},
 };
 use crate::{
@@ -70,10 +69,6 @@ pub(super) fn traders(config: &Config, market: &Arc<Market>) -> Vec<Trader> {
 impl Trader {
     fn new(config: &Config, number: usize, market: &Arc<Market>, path: &Arc<Path>) -> Self {
         let user = u64::try_from(number).expect("users are bounded");
-        let first = number * ACCOUNTS_EACH;
-        let accounts = (first..first + ACCOUNTS_EACH)
-            .map(|account| account % market.accounts.len())
-            .collect();
         let remembered = (SENT_MAX / config.users.max(1)).max(64);
         Self {
             door: config.door,
@@ -81,7 +76,7 @@ impl Trader {
             flow: Flow::new(
                 Dice::of_user(config.pace.seed, user),
                 Arc::clone(path),
-                accounts,
+                market.accounts_of(number),
                 market.symbols.len(),
                 config.door == Door::Resp,
                 config.users,

@@ -103,7 +103,7 @@ impl Door {
 }
 
 /// Appends a number as a bulk string.
-fn put_number(out: &mut Vec<u8>, mut units: u64, scale: u8) {
+pub(crate) fn put_number(out: &mut Vec<u8>, mut units: u64, scale: u8) {
     // Twenty digits and the point.
     let mut text = [b'0'; 21];
     let mut at = text.len();

@@ -256,7 +256,7 @@ impl User for Player {
         self.next == Says::Nothing
     }
 
-    fn lost(&mut self) -> bool {
+    fn disconnected(&mut self) -> bool {
         if !self.is_through() {
             self.fault.get_or_insert(Fault::Lost);
         }

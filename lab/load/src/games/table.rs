@@ -171,7 +171,7 @@ impl User for Table {
         self.playing.is_some()
     }
 
-    fn lost(&mut self) -> bool {
+    fn disconnected(&mut self) -> bool {
         if self.left > 0 {
             self.doubt = matches!(self.playing, Some((_, made)) if made + 1 == MOVES);
             self.stop(Fault::Lost);
@@ -359,7 +359,7 @@ mod tests {
                 exchange(&mut table, &moved(17, ply, OPEN));
             }
             table.ask(&mut Vec::new()).unwrap();
-            assert!(!table.lost() && table.is_left());
+            assert!(!table.disconnected() && table.is_left());
             assert_eq!(table.doubt, doubt, "{moves}");
         }
     }

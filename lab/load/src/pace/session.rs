@@ -116,6 +116,7 @@ impl<U: User> Session<U> {
     /// Begins the run: who thinks between requests does so before the first, too.
     pub(super) fn start(&mut self, desk: &mut Desk) {
         self.thinks_until = desk.thought();
+        self.user.connected();
         self.begin(desk);
     }
 
@@ -196,6 +197,7 @@ impl<U: User> Session<U> {
                 desk.tally().operations[U::operation(&flight.ask)].unknown += 1;
                 desk.give_up(flight.due);
             }
+            self.user.lost(&flight.ask);
         }
         self.unsent = 0;
         self.outbox.clear();
@@ -217,6 +219,7 @@ impl<U: User> Session<U> {
             Line::Connecting(stream) if !failed => {
                 self.line = Line::Up(stream);
                 desk.down -= 1;
+                self.user.connected();
                 self.begin(desk);
             }
             Line::Connecting(_) | Line::Up(_) | Line::Down { .. } | Line::Away => {
@@ -235,7 +238,7 @@ impl<U: User> Session<U> {
     fn lose(&mut self, desk: &mut Desk) {
         desk.tally().connections_lost += 1;
         self.abandon(desk);
-        if !self.user.lost() {
+        if !self.user.disconnected() {
             self.line = Line::Away;
             return self.finish(desk);
         }
@@ -371,11 +374,12 @@ impl<U: User> Session<U> {
     /// schedule it stands by for the next arrival.
     fn ask(&mut self, desk: &mut Desk, now: u64) {
         while self.flights.len() < desk.pipeline && !self.finished {
-            if self.user.goes_on() {
+            let (own, goes_on) = (self.user.due(), self.user.goes_on());
+            if goes_on && own.is_none() {
                 self.take(now, now, now, false, desk);
                 continue;
             }
-            if now >= desk.stop {
+            if now >= desk.stop && !goes_on {
                 return;
             }
             if desk.agenda.is_some() {
@@ -384,7 +388,7 @@ impl<U: User> Session<U> {
             let Some(active) = desk.active(self.first, now) else {
                 return self.finish(desk);
             };
-            let own = desk.thinks().then_some(self.thinks_until);
+            let own = own.or_else(|| desk.thinks().then_some(self.thinks_until));
             let scheduled = own.is_some() || active > now;
             let due = own.unwrap_or(active).max(active);
             if due > now {

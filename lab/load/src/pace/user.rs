@@ -27,6 +27,12 @@ pub trait User: fmt::Debug + Send {
     /// Appends the next request; nothing when this user will never ask again. MUST NOT allocate.
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<Self::Ask>;
 
+    /// When the next request is due, in nanoseconds since the start, where that was fixed for this user
+    /// alone; nothing: when the rhythm has it.
+    fn due(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether it is at something that it has begun: it asks whenever it can, at whatever rate others
     /// begin, and though the window is over.
     fn goes_on(&self) -> bool {
@@ -50,8 +56,15 @@ pub trait User: fmt::Debug + Send {
         false
     }
 
+    /// Is told that it has a new connection, on which nothing was said yet.
+    fn connected(&mut self) {}
+
+    /// Is told that a request will never be answered: its connection is lost, or the run has waited
+    /// long enough. Requests are told of in the order in which they were asked. MUST NOT allocate.
+    fn lost(&mut self, _ask: &Self::Ask) {}
+
     /// Is told that its connection is lost, and says whether to connect again.
-    fn lost(&mut self) -> bool {
+    fn disconnected(&mut self) -> bool {
         true
     }
 

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, net::SocketAddr};
 
 use serde::Serialize;
+use turnstile_check::Charge;
 use turnstile_result::Rule;
 use turnstile_stats::units::Count;
 use turnstile_travel::Desk;
@@ -13,7 +14,7 @@ use super::{
     stock::Stock,
     traveller::{Doubt, Lost},
 };
-use crate::{Error, charge::Charge, point};
+use crate::{Error, point};
 
 /// The reconciliation of a run with its server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -2,20 +2,23 @@
 //! with one fault.
 
 use std::{
-    net::SocketAddr,
+    collections::BTreeMap,
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex},
+    thread,
 };
 
-use turnstile_exchange::{AccountId, Answer, Command, Decimal, Exchange, Outcome, Query};
+use turnstile_exchange::{
+    AccountId, Answer, Command, Decimal, Done, Exchange, OrderRef, Outcome, Query, Symbol, Ticket,
+};
 use turnstile_resp::{
-    Arguments, Encoder, Protocol,
+    Arguments, Decoded, Decoder, Encoder, Protocol,
     catalogue::{Action, Catalogue},
     exchange::{Request, parse, put_answer, put_outcome},
 };
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 use turnstile_xml::{Answers, Ask, Framed, Options, Requests, frame, put_error};
-
-use crate::loopback::{each_request, listen};
 
 /// What is wrong with a floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,14 @@ pub(crate) enum Fault {
     SaysOpen,
     /// Every thousandth command is done, but the connection is closed instead of an answer.
     Closes,
+    /// Every hundredth order that waits is taken off the book, and nobody is told.
+    LosesOrder,
+    /// Every hundredth ticket says a cent more than was paid.
+    CentInTicket,
+    /// Every hundredth command has a position before those of the last twenty.
+    Reorders,
+    /// The best prices are those of some looks ago.
+    ReadsStale,
 }
 
 /// An exchange that listens until the process ends.
@@ -52,7 +63,16 @@ struct State {
     first: Option<AccountId>,
     last: Option<AccountId>,
     granted: Option<Command>,
+    /// What was first answered under each key.
+    keys: BTreeMap<String, (Outcome, Position)>,
+    /// The answer that was kept from the client.
+    unsaid: Option<Outcome>,
+    looks: u64,
+    shown: BTreeMap<Symbol, Answer>,
 }
+
+/// Answers what waits; none: the connection is closed.
+type Serve = fn(&mut Vec<u8>, &mut Vec<u8>, &mut Protocol, &Mutex<State>) -> Option<()>;
 
 impl Floor {
     pub(crate) fn open(fault: Fault) -> Self {
@@ -63,6 +83,10 @@ impl Floor {
             first: None,
             last: None,
             granted: None,
+            keys: BTreeMap::new(),
+            unsaid: None,
+            looks: 0,
+            shown: BTreeMap::new(),
         }));
         Self {
             resp: listen(&state, serve_resp),
@@ -71,14 +95,71 @@ impl Floor {
     }
 }
 
-fn serve_resp(waiting: &mut Vec<u8>, out: &mut Vec<u8>, state: &Mutex<State>) -> Option<()> {
-    let catalogue = Catalogue::new();
-    each_request(waiting, |arguments| {
-        state.lock().unwrap().answer(&catalogue, arguments, out)
-    })
+fn listen(state: &Arc<Mutex<State>>, serve: Serve) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let state = Arc::clone(state);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let state = Arc::clone(&state);
+            thread::spawn(move || attend(stream.unwrap(), &state, serve));
+        }
+    });
+    address
 }
 
-fn serve_xml(waiting: &mut Vec<u8>, out: &mut Vec<u8>, state: &Mutex<State>) -> Option<()> {
+/// Until the peer closes, or the fault says so.
+fn attend(mut stream: TcpStream, state: &Mutex<State>, serve: Serve) -> Option<()> {
+    stream.set_nodelay(true).unwrap();
+    let (mut waiting, mut answers) = (Vec::new(), Vec::new());
+    let mut buffer = [0; 16 * 1024];
+    let mut protocol = Protocol::Resp2;
+    loop {
+        let read = stream.read(&mut buffer).ok().filter(|&read| read > 0)?;
+        waiting.extend_from_slice(&buffer[..read]);
+        serve(&mut waiting, &mut answers, &mut protocol, state)?;
+        stream.write_all(&answers).ok()?;
+        answers.clear();
+    }
+}
+
+fn serve_resp(
+    waiting: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+    protocol: &mut Protocol,
+    state: &Mutex<State>,
+) -> Option<()> {
+    let catalogue = Catalogue::new();
+    let mut used = 0;
+    loop {
+        let mut decoder = Decoder::new();
+        let decoded = decoder.decode(&waiting[used..]).unwrap();
+        let Decoded::Request { arguments, length } = decoded else {
+            break;
+        };
+        if arguments.get(0) == Some(b"HELLO") {
+            *protocol = Protocol::Resp3;
+            let mut reply = Encoder::new(out, *protocol);
+            reply.map(1);
+            reply.text("proto");
+            reply.integer(3);
+        } else {
+            let mut state = state.lock().unwrap();
+            let reply = &mut Encoder::new(out, *protocol);
+            state.answer(&catalogue, arguments, reply)?;
+        }
+        used += length;
+    }
+    waiting.drain(..used);
+    Some(())
+}
+
+fn serve_xml(
+    waiting: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+    _resp: &mut Protocol,
+    state: &Mutex<State>,
+) -> Option<()> {
     let options = Options::default();
     let mut requests = Requests::new(options);
     let mut used = 0;
@@ -121,24 +202,59 @@ impl State {
         &mut self,
         catalogue: &Catalogue,
         arguments: Arguments<'_, '_>,
-        out: &mut Vec<u8>,
+        reply: &mut Encoder<'_>,
     ) -> Option<()> {
         if arguments.get(0) == Some(b"INFO") {
-            turnstile_client::resp::put_bulk(out, self.info().as_bytes());
+            reply.bulk(self.info().as_bytes());
             return Some(());
         }
         let Ok(Action::Exchange(verb)) = catalogue.resolve(&arguments) else {
             panic!("only words of the exchange are said here");
         };
-        let reply = &mut Encoder::new(out, Protocol::Resp2);
         match parse(verb, arguments).unwrap() {
-            Request::Command { command, .. } => {
-                let outcome = self.apply(&command)?;
-                put_outcome(reply, &outcome, Position(self.commands), false);
+            Request::Command { command, key } => {
+                let key = key.map(|key| format!("{key:?}"));
+                let first = key.as_ref().and_then(|key| self.keys.get(key)).copied();
+                if let Some((outcome, position)) = first {
+                    put_outcome(reply, &outcome, position, true);
+                    return Some(());
+                }
+                let outcome = self.apply(&command);
+                let position = self.position();
+                if let (Some(key), Some(outcome)) = (key, outcome.or_else(|| self.unsaid.take())) {
+                    self.keys.insert(key, (outcome, position));
+                }
+                put_outcome(reply, &outcome?, position, false);
             }
-            Request::Query(query) => put_answer(reply, &self.query(&query)),
+            Request::Query(query) => {
+                let answer = self.stale(&query).unwrap_or_else(|| self.query(&query));
+                put_answer(reply, &answer);
+            }
         }
         Some(())
+    }
+
+    /// Those of commands are ten apart.
+    const fn position(&self) -> Position {
+        let often = self.commands.is_multiple_of(100);
+        if often && matches!(self.fault, Fault::Reorders) {
+            return Position((self.commands - 20) * 10 + 5);
+        }
+        Position(self.commands * 10)
+    }
+
+    /// What was shown of a book before.
+    fn stale(&mut self, query: &Query) -> Option<Answer> {
+        let Query::Depth { symbol, .. } = *query else {
+            return None;
+        };
+        self.looks += 1;
+        if self.looks.is_multiple_of(40) {
+            let now = self.query(query);
+            self.shown.insert(symbol, now);
+        }
+        let shown = self.shown.get(&symbol).cloned();
+        shown.filter(|_shown| self.fault == Fault::ReadsStale)
     }
 
     /// None: the connection is closed instead.
@@ -152,7 +268,12 @@ impl State {
             Command::Grant { .. } => self.granted = Some(*command),
             _ => {}
         }
-        let outcome = self.decide(command);
+        let mut outcome = self.decide(command);
+        if let (true, Outcome::Done(Done::Accepted { ticket, .. }), Command::Order(order)) =
+            (self.commands.is_multiple_of(100), &mut outcome, command)
+        {
+            self.spoil(ticket, order.account);
+        }
         match (self.fault, self.commands) {
             (Fault::Cent, 500) => {
                 let account = self.last.unwrap();
@@ -185,10 +306,25 @@ impl State {
                     quantity,
                 });
             }
-            (Fault::Closes, commands) if commands.is_multiple_of(1_000) => return None,
+            (Fault::Closes, commands) if commands.is_multiple_of(1_000) => {
+                self.unsaid = Some(outcome);
+                return None;
+            }
             _ => {}
         }
         Some(outcome)
+    }
+
+    /// Does what the fault says to an order that was accepted.
+    fn spoil(&mut self, ticket: &mut Ticket, account: AccountId) {
+        match self.fault {
+            Fault::LosesOrder => {
+                let order = OrderRef::Id(ticket.order);
+                self.decide(&Command::Cancel { account, order });
+            }
+            Fault::CentInTicket => ticket.value.0 += 1_000_000,
+            _ => {}
+        }
     }
 
     fn decide(&mut self, command: &Command) -> Outcome {
@@ -224,9 +360,12 @@ impl State {
         let ahead = u64::from(self.fault == Fault::CountsOneMore && totals.orders > 0);
         format!(
             "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\n\
-             exchange_orders_total:{}\r\nexchange_trades_total:{}\r\n",
+             exchange_orders_total:{}\r\nexchange_trades_total:{}\r\n\
+             exchange_open_orders:{}\r\nposition:{}\r\n",
             totals.orders + ahead,
-            totals.trades
+            totals.trades,
+            totals.open_orders,
+            self.commands * 10
         )
     }
 }

@@ -5,10 +5,12 @@
 mod agency;
 mod allocation;
 mod arena;
+mod checked;
 mod exchange;
 mod floor;
 mod foreign;
 mod games;
+mod inn;
 mod loopback;
 mod pacing;
 mod parlour;

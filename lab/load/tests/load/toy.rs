@@ -86,9 +86,22 @@ impl Toy {
 }
 
 /// Until the peer closes, or the fault says so.
-fn serve(mut stream: TcpStream, state: &Mutex<State>) -> Option<()> {
+fn serve(stream: TcpStream, state: &Mutex<State>) -> Option<()> {
+    let dribbles = state.lock().unwrap().fault == Fault::Dribbles;
+    let piece = if dribbles { 7 } else { usize::MAX };
+    converse(stream, piece, |words, answers| {
+        state.lock().unwrap().answer(words, answers)
+    })
+}
+
+/// Hands each command to `answer`, until that says that the connection is to be closed, or the peer
+/// closes it. Answers leave in pieces of so many bytes.
+pub(crate) fn converse(
+    mut stream: TcpStream,
+    piece: usize,
+    mut answer: impl FnMut(&[&str], &mut Vec<u8>) -> bool,
+) -> Option<()> {
     stream.set_nodelay(true).unwrap();
-    let fault = state.lock().unwrap().fault;
     let mut waiting = Vec::new();
     let mut buffer = [0; 16 * 1024];
     loop {
@@ -104,16 +117,10 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) -> Option<()> {
                 .map(|word| word.as_str().unwrap().to_owned())
                 .collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let closes = state.lock().unwrap().answer(&words, &mut answers);
-            if closes {
+            if answer(&words, &mut answers) {
                 return None;
             }
         }
-        let piece = if fault == Fault::Dribbles {
-            7
-        } else {
-            usize::MAX
-        };
         for piece in answers.chunks(piece) {
             stream.write_all(piece).ok()?;
         }

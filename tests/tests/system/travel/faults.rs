@@ -79,22 +79,36 @@ fn arm(company: &Company, command: &str) -> Clerk {
 
 #[test]
 fn at_every_fault_point_of_a_commit_the_process_ends_and_when_it_is_back_all_agree() {
+    end_everywhere(Trip::sell, |company, row| {
+        company.until(row.command, |company| {
+            in_doubt(company, row.role) == row.in_doubt
+        });
+    });
+}
+
+#[test]
+fn at_every_fault_point_of_a_booking_in_one_command_it_is_the_same() {
+    // Desks vote as soon as they have done their part, so that how many wait meanwhile varies.
+    end_everywhere(Trip::book, |_company, _row| {});
+}
+
+/// Sells a trip for each fault point, looks who waits while the process is away, and what is there when it
+/// is back.
+fn end_everywhere(sell: fn(Trip, &mut Clerk, i32) -> Told, meanwhile: fn(&Company, &Row)) {
     let mut company = Company::separate();
     let mut ledger = Ledger::open(&company);
     let mut sold = 0;
     for (customer, row) in (1..).zip(ROWS) {
         let command = row.command;
         let trip = Trip::of(0);
-        let told = trip.sell(&mut arm(&company, command), customer);
+        let told = sell(trip, &mut arm(&company, command), customer);
         assert!(row.told.contains(&told), "{command}: {told:?}");
         assert_eq!(
             company.ended(row.role).code(),
             Some(FAULT_EXIT),
             "{command}"
         );
-        company.until(command, |company| {
-            in_doubt(company, row.role) == row.in_doubt
-        });
+        meanwhile(&company, &row);
         company.start(row.role);
         company.until(command, |company| in_doubt(company, MIDDLEWARE) == 0);
         sold += usize::from(row.stands);

@@ -1,0 +1,197 @@
+//! `turnstile lab check`: load, and in the same run the proof that every answer was right.
+
+mod faults;
+
+use std::{
+    net::SocketAddr, num::NonZeroUsize, path::PathBuf, sync::mpsc::sync_channel, thread,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use turnstile_load::{Verdict, check, pace::Pace};
+use turnstile_result as result;
+
+use super::{
+    PROPERTY, default_threads, listening,
+    notebook::{self, Notebook, Output},
+    pacing::Pacing,
+    server, tell, watched,
+};
+use crate::{child::Server, exit::Coded, terminal};
+use faults::{Fault, Storm};
+
+/// How long a check takes when nothing was said of that.
+const DURATION: Duration = Duration::from_secs(60);
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// What is checked
+    service: Service,
+    /// RESP door of the server, of which nobody else uses this service; without it, the lab starts
+    /// one of its own
+    #[arg(long, value_name = "ADDR", conflicts_with_all = ["turnstile", "faults"])]
+    resp: Option<SocketAddr>,
+    /// Program of the server that the lab starts: this one, unless another is named
+    #[arg(long, value_name = "BIN")]
+    turnstile: Option<PathBuf>,
+    /// What is done to the server that the lab starts, at instants that the seed decides: kill (and
+    /// start it again), pause
+    #[arg(long, value_delimiter = ',')]
+    faults: Vec<Fault>,
+    /// exchange: symbols, each with a book of its own
+    #[arg(long, default_value = "4", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    symbols: u16,
+    /// Also write what was checked as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Generator threads
+    #[arg(short = 't', long, default_value_t = default_threads())]
+    threads: NonZeroUsize,
+    #[command(flatten)]
+    pacing: Pacing,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Service {
+    /// Visitors who book, cancel and look at the same few rooms
+    Rooms,
+    /// Dealers who send and cancel orders in the same few books
+    Exchange,
+}
+
+impl Service {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Rooms => "rooms",
+            Self::Exchange => "exchange",
+        }
+    }
+}
+
+/// The server that is checked.
+struct Checked {
+    address: SocketAddr,
+    /// One of the lab's own, its program, and where its data lies.
+    own: Option<(Server, Storm)>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let pacing = arguments.pacing.lasting(DURATION);
+    let threads = arguments.threads.get();
+    // What makes no sense is told before a server is started.
+    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    let data = tempfile::tempdir().context("a directory for the server's data")?;
+    let checked = Checked::of(arguments, data.path().join("data"))?;
+    let target = result::Target {
+        address: checked.address.to_string(),
+        own: checked.own.is_some(),
+    };
+    let name = arguments.service.name();
+    let mut asked = notebook::asked("check", name, target, Some(&pacing), threads);
+    if !arguments.faults.is_empty() {
+        let faults: Vec<&str> = arguments.faults.iter().map(|fault| fault.name()).collect();
+        let settings = &mut asked.settings;
+        settings.insert("faults".to_owned(), faults.join(","));
+    }
+    let processes = match &checked.own {
+        Some((server, _)) => vec![watched(server)],
+        None => listening(checked.address),
+    };
+    let mut notebook = Notebook::new(&arguments.output, asked, processes)?;
+    let pace = pacing.pace(checked.address, threads)?;
+    let began = notebook.begin(None);
+    let report = checked.check(arguments, &pace, &pacing, &mut notebook)?;
+    notebook.keep(report.point.clone(), &pace, began);
+    notebook.server(Some(server(&report.server)));
+    tell(&report, arguments.json.as_deref())?;
+    notebook.finish_as(match report.verdict() {
+        Verdict::Fine => result::Verdict::Fine,
+        Verdict::Invalid => result::Verdict::Invalid,
+        Verdict::Violated => result::Verdict::Violated,
+    })
+}
+
+impl Checked {
+    fn of(arguments: &Arguments, data: PathBuf) -> anyhow::Result<Self> {
+        if let Some(address) = arguments.resp {
+            return Ok(Self { address, own: None });
+        }
+        let storm = Storm {
+            faults: arguments.faults.clone(),
+            seed: arguments.pacing.seed(),
+            program: arguments.turnstile.clone(),
+            data,
+        };
+        let server = storm.start(faults::free_port()?)?;
+        let address = server.resp();
+        terminal::note(format_args!(
+            "checking a server of our own at {address}, embedded journal in a temporary \
+             directory, durability sync"
+        ));
+        Ok(Self {
+            address,
+            own: Some((server, storm)),
+        })
+    }
+
+    /// Runs the load with its faults, and stops a server of the lab's own.
+    fn check(
+        self,
+        arguments: &Arguments,
+        pace: &Pace,
+        pacing: &Pacing,
+        notebook: &mut Notebook,
+    ) -> anyhow::Result<check::Report> {
+        let mut drive = || -> anyhow::Result<check::Report> {
+            let users = pacing.connections.get();
+            let progress = &mut |progress: &_| notebook.watch(progress);
+            Ok(match arguments.service {
+                Service::Rooms => {
+                    let config = check::rooms::Config {
+                        pace: pace.clone(),
+                        users,
+                        property: PROPERTY.to_owned(),
+                    };
+                    check::rooms::run(&config, progress)?
+                }
+                Service::Exchange => {
+                    let config = check::exchange::Config {
+                        pace: pace.clone(),
+                        users,
+                        symbols: usize::from(arguments.symbols),
+                    };
+                    check::exchange::run(&config, progress)?
+                }
+            })
+        };
+        let Some((server, storm)) = self.own else {
+            return drive();
+        };
+        let (load, load_ends) = sync_channel::<()>(0);
+        let end = Duration::from_secs_f64(pacing.point_s_max());
+        let (report, survived) = thread::scope(|scope| {
+            let storm = &storm;
+            let raging = scope.spawn(move || storm.rage(server, end, &load_ends));
+            let report = drive();
+            drop(load);
+            let survived = raging
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (report, survived)
+        });
+        let survived = survived?;
+        if !arguments.faults.is_empty() {
+            notebook.note(&survived.summary());
+        }
+        let report = report?;
+        if survived.kills + survived.pauses == 0 && !arguments.faults.is_empty() {
+            let short = "the run was too short for a fault: name a longer --duration";
+            return Err(Coded::invalid(short.to_owned()).into());
+        }
+        survived.server.stop()?;
+        Ok(report)
+    }
+}

@@ -1,0 +1,244 @@
+//! `turnstile lab record` and `turnstile lab replay`: a stream of requests, kept and sent again.
+
+use std::{
+    net::SocketAddr,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use turnstile_load::{
+    exchange,
+    pace::Pace,
+    record::{Proxy, Recorded},
+    replay, rooms,
+};
+use turnstile_stats::units::Count;
+use turnstile_trace::Trace;
+
+use super::{
+    Driven, PROPERTY, ProgressLine, Target, default_threads,
+    notebook::{self, Notebook, Output},
+    pacing::Pacing,
+    tell,
+};
+use crate::{exit::Coded, terminal};
+
+#[derive(Args, Debug)]
+pub(crate) struct Recording {
+    /// The trace, a file that is not there yet
+    file: PathBuf,
+    /// Record a run of this workload: what its seed makes it send, and what it is answered
+    #[arg(required_unless_present = "to", conflicts_with = "to")]
+    workload: Option<Workload>,
+    /// Instead: record what clients say to this RESP server, by a proxy
+    #[arg(long, value_name = "ADDR", conflicts_with = "resp")]
+    to: Option<SocketAddr>,
+    /// Where the proxy listens
+    #[arg(
+        long,
+        value_name = "ADDR",
+        requires = "to",
+        default_value = "127.0.0.1:0"
+    )]
+    listen: SocketAddr,
+    /// RESP door of the server for a run; without it, the lab starts one of its own
+    #[arg(long, value_name = "ADDR")]
+    resp: Option<SocketAddr>,
+    /// Generator threads
+    #[arg(short = 't', long, default_value_t = default_threads())]
+    threads: NonZeroUsize,
+    #[command(flatten)]
+    pacing: Pacing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Workload {
+    Rooms,
+    Exchange,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Replaying {
+    /// The trace
+    file: PathBuf,
+    /// RESP door of the server; without it, the lab starts one of its own
+    #[arg(long, value_name = "ADDR")]
+    resp: Option<SocketAddr>,
+    /// How much faster than it was recorded: 2x, 0.5x
+    #[arg(long, default_value = "1x", value_parser = speed)]
+    speed: f64,
+    /// Generator threads
+    #[arg(short = 't', long, default_value_t = default_threads())]
+    threads: NonZeroUsize,
+    /// Also write the result as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Reads `2x`.
+fn speed(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('x').unwrap_or(text).parse::<f64>();
+    number
+        .ok()
+        .filter(|speed| (0.001..=1_000.0).contains(speed))
+        .ok_or_else(|| format!("`{text}` is no speed: write 2x or 0.5x, from 0.001x to 1000x"))
+}
+
+pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
+    let recorded = match (arguments.to, arguments.workload) {
+        (Some(server), _) => listen(arguments, server)?,
+        (None, Some(workload)) => run(arguments, workload)?,
+        (None, None) => unreachable!("one of the two is required"),
+    };
+    if recorded.turned_away > 0 {
+        let many = Count(recorded.turned_away);
+        terminal::note(format_args!("{many} connections were too many, and closed"));
+    }
+    terminal::line(format_args!(
+        "{}: {} requests on {} connections, stream {}",
+        arguments.file.display(),
+        Count(recorded.requests),
+        recorded.connections,
+        recorded.hash
+    ))?;
+    Ok(())
+}
+
+/// The server that is named, or one of our own.
+fn driven(resp: Option<SocketAddr>, threads: NonZeroUsize) -> anyhow::Result<Driven> {
+    Driven::of(&Target {
+        resp,
+        json: None,
+        threads,
+    })
+}
+
+fn proxy(listen: SocketAddr, server: SocketAddr, file: &Path) -> anyhow::Result<Proxy> {
+    Proxy::start(listen, server, file).with_context(|| file.display().to_string())
+}
+
+/// Records what clients say, for the time that was asked for or until the process is ended.
+fn listen(arguments: &Recording, server: SocketAddr) -> anyhow::Result<Recorded> {
+    let proxy = proxy(arguments.listen, server, &arguments.file)?;
+    terminal::line(format_args!("recording {} for {server}", proxy.address()))?;
+    // Nobody sends: this only waits. A process that is killed leaves a trace that can be read.
+    let (_kept, nothing) = mpsc::channel::<()>();
+    match arguments.pacing.duration() {
+        Some(time) => nothing.recv_timeout(time).unwrap_or_default(),
+        None => nothing.recv().unwrap_or_default(),
+    }
+    Ok(proxy.stop()?)
+}
+
+/// Records a run by a proxy of our own.
+fn run(arguments: &Recording, workload: Workload) -> anyhow::Result<Recorded> {
+    let threads = arguments.threads.get();
+    let pacing = arguments.pacing.lasting(Duration::from_secs(10));
+    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    let driven = driven(arguments.resp, arguments.threads)?;
+    let here = SocketAddr::from(([127, 0, 0, 1], 0));
+    let proxy = proxy(here, driven.address, &arguments.file)?;
+    let pace = pacing.pace(proxy.address(), threads)?;
+    let line = ProgressLine::new(false);
+    let users = pacing.connections.get();
+    let progress = &mut |progress: &_| line.show(progress);
+    let ran = drive(workload, pace, users, progress);
+    line.clear();
+    let recorded = proxy.stop()?;
+    ran?;
+    driven.stop()?;
+    Ok(recorded)
+}
+
+fn drive(
+    workload: Workload,
+    pace: Pace,
+    users: usize,
+    progress: &mut dyn FnMut(&turnstile_load::pace::Progress),
+) -> anyhow::Result<()> {
+    match workload {
+        Workload::Rooms => {
+            let config = rooms::Config {
+                pace,
+                users,
+                mix: rooms::Mix::new(70, 30)?,
+                property: PROPERTY.to_owned(),
+            };
+            rooms::run(&config, progress)?;
+        }
+        Workload::Exchange => {
+            let config = exchange::Config {
+                door: exchange::Door::Resp,
+                proof: Some(pace.address),
+                pace,
+                users,
+                symbols: 8,
+                one_shot: None,
+            };
+            exchange::run(&config, progress)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn replay(arguments: &Replaying) -> anyhow::Result<()> {
+    let shown = || arguments.file.display().to_string();
+    let trace = Trace::read(&arguments.file).with_context(shown)?;
+    if trace.torn() > 0 {
+        let torn = Count(u64::try_from(trace.torn())?);
+        terminal::note(format_args!(
+            "{}: {torn} bytes at its end are no whole entry, and left out",
+            shown()
+        ));
+    }
+    let threads = arguments.threads.get();
+    let driven = driven(arguments.resp, arguments.threads)?;
+    let mut asked = notebook::asked("replay", "trace", driven.target(), None, threads);
+    let settings = [
+        ("file", shown()),
+        ("speed", format!("{}x", arguments.speed)),
+    ];
+    for (name, value) in settings {
+        asked.settings.insert(name.to_owned(), value);
+    }
+    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
+    let pace = Pace {
+        threads,
+        ..Pace::closed(driven.address, Duration::ZERO, Duration::from_secs(1))
+    };
+    let config = replay::Config {
+        pace: &pace,
+        trace: &trace,
+        speed: arguments.speed,
+    };
+    let began = notebook.begin(None);
+    let report = replay::run(&config, &mut |progress| notebook.watch(progress))?;
+    notebook.keep(report.point.clone(), &pace, began);
+    driven.stop()?;
+    tell(&report, arguments.json.as_deref())?;
+    notebook.finish_as(turnstile_result::Verdict::Fine)?;
+    if report.is_whole() {
+        return Ok(());
+    }
+    let short = "not all of the recorded stream was sent".to_owned();
+    Err(Coded::invalid(short).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::speed;
+
+    #[test]
+    fn a_speed_is_a_number_with_or_without_its_x() {
+        assert_eq!((speed("2x"), speed("0.5")), (Ok(2.0), Ok(0.5)));
+        for text in ["", "x", "0x", "-1x", "NaN", "1e9x", "2y"] {
+            assert!(speed(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! `turnstile lab check`: servers of its own that are killed and paused, and one that lies.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    path::Path,
+    thread,
+};
+
+use serde_json::Value;
+
+use crate::process::{Ended, Server, run, turnstile};
+
+/// Checks so, and reads what was found.
+fn check(folder: &Path, arguments: &[&str]) -> (Ended, Value) {
+    let mut command = turnstile();
+    command.args(["lab", "check"]).args(arguments);
+    let ended = run(command.arg("-o").arg(folder));
+    let result = fs::read(folder.join("run.json"));
+    let result = result.unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    (ended, serde_json::from_slice(&result).unwrap())
+}
+
+/// The outcome of each rule.
+fn outcomes(run: &Value) -> Vec<&str> {
+    let rules = run["points"][0]["proof"].as_array().unwrap();
+    rules
+        .iter()
+        .map(|rule| rule["outcome"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn an_exchange_that_is_killed_answers_what_it_is_asked_again_as_the_first_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = [
+        "exchange", "-c", "8", "-P", "2", "-d", "5s", "--faults", "kill",
+    ];
+    let (ended, run) = check(folder.path(), &faults);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.err.contains("started again 0 times"), "{ended:?}");
+    assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+    // What was lost with a connection was asked again, until the answer was known.
+    assert!(ended.out.contains(" readings, 0 unknown"), "{ended:?}");
+    let order = &run["points"][0]["operations"][0];
+    assert!(order["unknown"].as_u64().unwrap() > 0, "{order}");
+}
+
+#[test]
+fn a_server_that_is_killed_and_paused_keeps_every_promise() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = [
+        "rooms",
+        "-c",
+        "8",
+        "-P",
+        "2",
+        "-d",
+        "6s",
+        "--faults",
+        "kill,pause",
+    ];
+    let (ended, run) = check(folder.path(), &faults);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.err.contains("a server of our own at 127.0.0.1:"));
+    assert!(!ended.err.contains("started again 0 times"), "{ended:?}");
+    assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+    assert_eq!(run["asked"]["command"], "check");
+    assert_eq!(run["asked"]["settings"]["faults"], "kill,pause");
+    let lost = run["points"][0]["connections_lost"].as_u64().unwrap();
+    assert!(lost >= 8, "{lost}");
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("no operation stands before one"));
+}
+
+/// Passes everything on, but says that whoever asks for what has ended is a wrong guest.
+fn liar(server: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let client = client.unwrap();
+            let server = TcpStream::connect(server).unwrap();
+            let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            thread::spawn(move || pass(client, server, |bytes| bytes.to_vec()));
+            thread::spawn(move || pass(back.0, back.1, lie));
+        }
+    });
+    address
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, change: fn(&[u8]) -> Vec<u8>) {
+    let mut buffer = [0; 64 * 1024];
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
+        if to.write_all(&change(&buffer[..read])).is_err() {
+            return;
+        }
+    }
+}
+
+fn lie(bytes: &[u8]) -> Vec<u8> {
+    let (truth, lie) = (b"$5\r\nended\r\n", b"$11\r\nwrong_guest\r\n");
+    let mut told = Vec::new();
+    let mut rest = bytes;
+    while let Some(at) = rest.windows(truth.len()).position(|text| text == truth) {
+        told.extend_from_slice(&rest[..at]);
+        told.extend_from_slice(lie);
+        rest = &rest[at + truth.len()..];
+    }
+    told.extend_from_slice(rest);
+    told
+}
+
+#[test]
+fn a_server_that_lies_ends_the_check_with_97_and_the_lie_stands_in_the_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::dev(&directory.path().join("data"));
+    let address = liar(server.door("resp").unwrap()).to_string();
+    let folder = directory.path().join("run");
+    // The first cancellation that must be refused is before the load, and is of the right person.
+    let few = ["rooms", "-c", "4", "-d", "500ms", "--resp", &address];
+    let (ended, run) = check(&folder, &few);
+    assert_eq!(ended.code, Some(97), "{ended:?}");
+    assert_eq!(outcomes(&run), ["fails", "holds", "holds", "holds"]);
+    assert!(
+        ended.out.contains("VIOLATED: replayed in the order"),
+        "{ended:?}"
+    );
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    for text in [&ended.out, &page] {
+        assert!(
+            text.contains("was refused to a wrong guest, but nobody has that"),
+            "{text}"
+        );
+    }
+    server.stop();
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_before_anything_is_started() {
+    let rows = [
+        (
+            &["rooms", "--faults", "fsync"][..],
+            "simulated disks do that",
+        ),
+        (&["rooms", "--faults", "flood"], "a fault is kill or pause"),
+        (
+            &["rooms", "--faults", "kill", "--resp", "127.0.0.1:1"],
+            "cannot be used with",
+        ),
+        (&["hotels"], "possible values"),
+        (
+            &["rooms", "-c", "2", "--think", "1s", "--rate", "5"],
+            "cannot be used with",
+        ),
+    ];
+    for (arguments, sentence) in rows {
+        let mut command = turnstile();
+        let ended = run(command.args(["lab", "check"]).args(arguments));
+        assert_eq!(ended.code, Some(2), "{arguments:?} {ended:?}");
+        assert!(ended.err.contains(sentence), "{arguments:?} {ended:?}");
+    }
+}

@@ -1,0 +1,126 @@
+//! `turnstile lab record` and `turnstile lab replay`.
+
+use std::{fs, path::Path, process::Stdio};
+
+use serde_json::Value;
+
+use crate::process::{Ended, Server, ask, run, turnstile, words};
+
+/// Records a short run of one guest against a fresh server.
+fn record(file: &Path, seed: &str) -> Ended {
+    let mut command = turnstile();
+    command.args(["lab", "record"]).arg(file);
+    command.args(["rooms", "-c", "1", "-d", "300ms", "--seed", seed]);
+    run(&mut command)
+}
+
+fn replay(file: &Path, folder: &Path, arguments: &[&str]) -> (Ended, Value) {
+    let json = folder.join("replay.json");
+    let mut command = turnstile();
+    command.args(["lab", "replay"]).arg(file).args(arguments);
+    command.arg("--json").arg(&json).arg("-o").arg(folder);
+    let ended = run(&mut command);
+    let report = fs::read(&json).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    (ended, serde_json::from_slice(&report).unwrap())
+}
+
+#[test]
+fn a_run_is_recorded_and_sent_again_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.lab");
+    let ended = record(&file, "7");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let (_, hash) = ended.out.trim().rsplit_once("stream ").unwrap();
+    let (ended, report) = replay(&file, folder.path(), &["--speed", "2x"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(
+        (&report["sent_hash"], &report["recorded_hash"]),
+        (&hash.into(), &hash.into())
+    );
+    // A fresh server answers one guest as the other did, but for clocks, and for what two connections
+    // say at nearly the same time.
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert!(count("same") > count("different"), "{report}");
+    assert_eq!(count("same") + count("different"), count("requests"));
+    assert_eq!(report["sent"], report["requests"]);
+    assert!(ended.out.contains("as it was recorded"), "{ended:?}");
+    // What is there is not written over.
+    assert_eq!(record(&file, "7").code, Some(1));
+}
+
+#[test]
+fn the_same_seed_asks_the_same_and_another_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let requests = |name: &str, seed: &str| -> Vec<Vec<u8>> {
+        let file = folder.path().join(name);
+        assert_eq!(record(&file, seed).code, Some(0));
+        let trace = turnstile_trace::Trace::read(&file).unwrap();
+        let entries = trace.entries();
+        let sent = entries.filter(|entry| entry.kind == turnstile_trace::Kind::Request);
+        // The first connection asks for facts; the guest has its own.
+        sent.filter(|entry| entry.connection == 1)
+            .map(|entry| entry.payload.to_vec())
+            .collect()
+    };
+    let (one, two, other) = (requests("1", "7"), requests("2", "7"), requests("3", "8"));
+    let shorter = one.len().min(two.len());
+    assert!(shorter > 10);
+    assert_eq!(one[..shorter], two[..shorter]);
+    assert_ne!(one[..5], other[..5]);
+}
+
+#[test]
+fn a_conversation_is_recorded_while_it_happens_and_differences_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::dev(&folder.path().join("data"));
+    let resp = server.door("resp").unwrap().to_string();
+    let file = folder.path().join("live.lab");
+    let mut command = turnstile();
+    command.args(["lab", "record"]).arg(&file);
+    command
+        .args(["--to", &resp, "-d", "2s"])
+        .stdout(Stdio::piped());
+    let mut recorder = command.spawn().unwrap();
+    let mut lines = std::io::BufReader::new(recorder.stdout.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut lines, &mut line).unwrap();
+    let address = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let mut door =
+        turnstile_client::Connection::connect(address, std::time::Duration::from_secs(10)).unwrap();
+    assert_eq!(words(&ask(&mut door, "PING")), "PONG");
+    let book = "ROOMS.BOOK hotel 101 2027-12-26 2027-12-28 bob 234123412346";
+    let booked = words(&ask(&mut door, book));
+    assert!(recorder.wait().unwrap().success());
+    // The room is sold now.
+    let (ended, report) = replay(&file, folder.path(), &["--resp", &resp]);
+    assert_eq!(ended.code, Some(0), "{ended:?} {booked}");
+    assert_eq!(
+        (&report["same"], &report["different"]),
+        (&1.into(), &1.into()),
+        "{ended:?}"
+    );
+    assert!(ended.out.contains("sold_out"), "{ended:?}");
+    server.stop();
+}
+
+#[test]
+fn what_is_no_trace_is_refused_and_a_torn_end_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.lab");
+    let refused = |bytes: &[u8], sentence: &str| {
+        fs::write(&file, bytes).unwrap();
+        let ended = run(turnstile().args(["lab", "replay"]).arg(&file));
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.err.contains(sentence), "{ended:?}");
+    };
+    refused(b"nonsense", "it is no trace of the lab");
+    refused(b"TSTTRACE\x02\0\0\0\0\0\0\0", "version 2");
+    refused(b"TSTTRACE\x01\0\0\0\0\0\0\0", "there is no request");
+    let torn = folder.path().join("torn.lab");
+    assert_eq!(record(&torn, "1").code, Some(0));
+    let bytes = fs::read(&torn).unwrap();
+    fs::write(&torn, &bytes[..bytes.len() - 3]).unwrap();
+    let (ended, _) = replay(&torn, folder.path(), &["--speed", "10x"]);
+    assert!(ended.err.contains("are no whole entry"), "{ended:?}");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}

@@ -1,0 +1,448 @@
+//! The exchange in its plainest form: accounts, and a list of orders for each price.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use crate::Model;
+
+/// Whole shares.
+pub type Shares = u64;
+
+/// Cents.
+pub type Cents = u64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Buy,
+    Sell,
+}
+
+/// An order with a limit. Accounts and symbols are numbers within the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    pub account: u16,
+    pub symbol: u16,
+    pub side: Side,
+    pub quantity: Shares,
+    pub limit: Cents,
+    /// It does not wait.
+    pub immediate: bool,
+}
+
+/// What was asked, and what was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Order {
+        order: Order,
+        answer: Ordered,
+    },
+    Cancel {
+        account: u16,
+        order: u64,
+        answer: Cancelled,
+    },
+    /// Somebody looks at the best price on each side of a book, and how many shares wait there.
+    Look {
+        symbol: u16,
+        bid: Option<(Cents, Shares)>,
+        ask: Option<(Cents, Shares)>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordered {
+    Accepted {
+        order: u64,
+        ticket: Ticket,
+    },
+    /// There is not enough cash, or there are not enough shares.
+    NotCovered,
+    Unknown,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+/// What became of an order at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    pub state: State,
+    /// What was executed.
+    pub filled: Shares,
+    /// What that cost or brought: the sum of price x quantity, in cents.
+    pub value: Cents,
+    /// What still waits.
+    pub open: Shares,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Open,
+    Filled,
+    /// What was left of it was not to wait.
+    Immediate,
+    /// It met an order of its own account, and what was left of it was cancelled.
+    SelfTrade,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// So many shares of it were open.
+    Done(Shares),
+    /// Nothing of it is open, or it is forgotten.
+    Gone,
+    Unknown,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+/// Cash and shares that can be used, and those that open orders have reserved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    pub free: u64,
+    pub reserved: u64,
+}
+
+/// Accounts, books and open orders, replayed.
+///
+/// Bounded: by accounts x symbols, and the orders that are open. An operation of unknown outcome
+/// *clouds* it: orders that may be there change what all later ones get, so from then on nothing is
+/// compared any more. Users ask under keys for that reason, and ask again what was not answered.
+#[derive(Debug)]
+pub struct Market {
+    cash: Vec<Held>,
+    /// By account, then symbol.
+    shares: Vec<Vec<Held>>,
+    books: Vec<Book>,
+    open: HashMap<u64, Open>,
+    accepted: u64,
+    clouded: bool,
+}
+
+/// The orders that wait, by price, each list in the order in which they came.
+#[derive(Debug, Default)]
+struct Book {
+    bids: BTreeMap<Cents, VecDeque<u64>>,
+    asks: BTreeMap<Cents, VecDeque<u64>>,
+}
+
+/// An order that waits.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    order: Order,
+    rest: Shares,
+    position: u64,
+}
+
+impl Market {
+    /// Accounts that hold so many cents, and so many shares of each symbol.
+    #[must_use]
+    pub fn new(accounts: usize, symbols: usize, cash: Cents, shares: Shares) -> Self {
+        let held = |free| Held { free, reserved: 0 };
+        Self {
+            cash: vec![held(cash); accounts],
+            shares: vec![vec![held(shares); symbols]; accounts],
+            books: (0..symbols).map(|_| Book::default()).collect(),
+            open: HashMap::new(),
+            accepted: 0,
+            clouded: false,
+        }
+    }
+
+    /// Whether there was an operation of unknown outcome.
+    #[must_use]
+    pub const fn is_clouded(&self) -> bool {
+        self.clouded
+    }
+
+    /// Cents, by account.
+    #[must_use]
+    pub fn cash(&self) -> &[Held] {
+        &self.cash
+    }
+
+    /// By account, then symbol.
+    #[must_use]
+    pub fn shares(&self) -> &[Vec<Held>] {
+        &self.shares
+    }
+
+    /// How many orders are open.
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// How many orders were accepted.
+    #[must_use]
+    pub const fn accepted(&self) -> u64 {
+        self.accepted
+    }
+
+    /// What an order would have to be covered by.
+    fn purse(&mut self, order: &Order) -> &mut Held {
+        let account = usize::from(order.account);
+        match order.side {
+            Side::Buy => &mut self.cash[account],
+            Side::Sell => &mut self.shares[account][usize::from(order.symbol)],
+        }
+    }
+
+    /// What an order of so many shares reserves.
+    const fn cover(order: &Order, quantity: Shares) -> u64 {
+        match order.side {
+            Side::Buy => order.limit * quantity,
+            Side::Sell => quantity,
+        }
+    }
+
+    /// Matches an order, and says what becomes of it. It rests under its number, if it does.
+    fn arrive(&mut self, order: &Order, number: u64, position: u64) -> Ticket {
+        let needed = Self::cover(order, order.quantity);
+        let purse = self.purse(order);
+        purse.free -= needed;
+        purse.reserved += needed;
+        let mut ticket = Ticket {
+            state: State::Filled,
+            filled: 0,
+            value: 0,
+            open: order.quantity,
+        };
+        let mut met_itself = false;
+        while ticket.open > 0
+            && let Some((price, maker)) = self.best_against(order)
+        {
+            let resting = self.open[&maker];
+            if resting.order.account == order.account {
+                met_itself = true;
+                break;
+            }
+            let quantity = ticket.open.min(resting.rest);
+            self.trade(order, &resting.order, price, quantity);
+            self.reduce(maker, quantity);
+            ticket.open -= quantity;
+            ticket.filled += quantity;
+            ticket.value += price * quantity;
+        }
+        if ticket.open == 0 {
+            return ticket;
+        }
+        if met_itself || order.immediate {
+            ticket.state = if met_itself {
+                State::SelfTrade
+            } else {
+                State::Immediate
+            };
+            self.give_back(order, ticket.open);
+            ticket.open = 0;
+            return ticket;
+        }
+        ticket.state = State::Open;
+        let open = Open {
+            order: *order,
+            rest: ticket.open,
+            position,
+        };
+        self.open.insert(number, open);
+        let level = self.own_side(order).entry(order.limit).or_default();
+        level.push_back(number);
+        ticket
+    }
+
+    /// The first order that this one can trade with, and its price.
+    fn best_against(&self, order: &Order) -> Option<(Cents, u64)> {
+        let book = &self.books[usize::from(order.symbol)];
+        let (price, level) = match order.side {
+            Side::Buy => book.asks.first_key_value()?,
+            Side::Sell => book.bids.last_key_value()?,
+        };
+        let meets = match order.side {
+            Side::Buy => *price <= order.limit,
+            Side::Sell => *price >= order.limit,
+        };
+        meets.then_some((*price, *level.front()?))
+    }
+
+    fn own_side(&mut self, order: &Order) -> &mut BTreeMap<Cents, VecDeque<u64>> {
+        let book = &mut self.books[usize::from(order.symbol)];
+        match order.side {
+            Side::Buy => &mut book.bids,
+            Side::Sell => &mut book.asks,
+        }
+    }
+
+    /// Moves shares one way and cash the other, at the price of the order that waited.
+    fn trade(&mut self, taker: &Order, maker: &Order, price: Cents, quantity: Shares) {
+        let (buyer, seller) = match taker.side {
+            Side::Buy => (taker, maker),
+            Side::Sell => (maker, taker),
+        };
+        let symbol = usize::from(taker.symbol);
+        let cash = &mut self.cash[usize::from(buyer.account)];
+        cash.reserved -= buyer.limit * quantity;
+        cash.free += (buyer.limit - price) * quantity;
+        self.cash[usize::from(seller.account)].free += price * quantity;
+        self.shares[usize::from(buyer.account)][symbol].free += quantity;
+        self.shares[usize::from(seller.account)][symbol].reserved -= quantity;
+    }
+
+    /// What was reserved for so many shares can be used again.
+    fn give_back(&mut self, order: &Order, quantity: Shares) {
+        let cover = Self::cover(order, quantity);
+        let purse = self.purse(order);
+        purse.reserved -= cover;
+        purse.free += cover;
+    }
+
+    /// Takes so many shares from an order that waits; when none are left, it is gone.
+    fn reduce(&mut self, number: u64, quantity: Shares) {
+        let Some(open) = self.open.get_mut(&number) else {
+            return;
+        };
+        open.rest -= quantity;
+        let (order, rest) = (open.order, open.rest);
+        if rest > 0 {
+            return;
+        }
+        self.open.remove(&number);
+        let side = self.own_side(&order);
+        if let Some(level) = side.get_mut(&order.limit) {
+            level.retain(|one| *one != number);
+            if level.is_empty() {
+                side.remove(&order.limit);
+            }
+        }
+    }
+
+    fn order(&mut self, position: u64, order: &Order, answer: Ordered) -> Result<(), String> {
+        let needed = Self::cover(order, order.quantity);
+        let free = self.purse(order).free;
+        let (number, told) = match answer {
+            Ordered::NotCovered if needed > free => return Ok(()),
+            Ordered::NotCovered => {
+                return Err(format!(
+                    "{order:?} was refused as not covered, but needs {needed} of {free}"
+                ));
+            }
+            Ordered::Accepted { order, ticket } => (order, ticket),
+            Ordered::Unknown => return Err(format!("{order:?} has no answer, but a position")),
+            Ordered::Strange => return Err(format!("{order:?} was refused for no reason")),
+        };
+        if needed > free {
+            return Err(format!(
+                "{order:?} was accepted, but needs {needed} of {free}"
+            ));
+        }
+        if let Some(other) = self.open.get(&number) {
+            return Err(format!(
+                "{order:?} got number {number}, which the order of position {} has",
+                other.position
+            ));
+        }
+        self.accepted += 1;
+        let best = self.best_against(order);
+        let ticket = self.arrive(order, number, position);
+        if ticket == told {
+            return Ok(());
+        }
+        let met = best.map_or_else(
+            || "nobody was there to trade with".to_owned(),
+            |(price, maker)| format!("order {maker} at {price} was first in line"),
+        );
+        Err(format!(
+            "order {number}, {order:?}, became {told:?}, not {ticket:?}: {met}"
+        ))
+    }
+
+    fn cancel(&mut self, account: u16, number: u64, answer: Cancelled) -> Result<(), String> {
+        let wrong =
+            |sentence: String| Err(format!("the cancellation of order {number} {sentence}"));
+        let known = self.open.get(&number).copied();
+        let open = match (answer, known) {
+            (Cancelled::Gone, None) => return Ok(()),
+            (Cancelled::Done(_) | Cancelled::Gone, Some(open)) => open,
+            (Cancelled::Done(_), None) => {
+                return wrong("was done, but nothing of it was open".to_owned());
+            }
+            (Cancelled::Unknown, _) => return wrong("has no answer, but a position".to_owned()),
+            (Cancelled::Strange, _) => return wrong("was refused for no reason".to_owned()),
+        };
+        self.give_back(&open.order, open.rest);
+        self.reduce(number, open.rest);
+        match answer {
+            Cancelled::Done(quantity) if quantity == open.rest => {}
+            Cancelled::Done(quantity) => {
+                return wrong(format!(
+                    "took {quantity} shares, but {} were open",
+                    open.rest
+                ));
+            }
+            _ => {
+                return wrong(format!(
+                    "was refused, for nothing of it is open, but {} shares of it wait since \
+                     position {}: it is lost",
+                    open.rest, open.position
+                ));
+            }
+        }
+        if open.order.account == account {
+            return Ok(());
+        }
+        wrong("was done for another account".to_owned())
+    }
+
+    /// The best price of a side, and how many shares wait there.
+    fn top(&self, symbol: u16, side: Side) -> Option<(Cents, Shares)> {
+        let book = &self.books[usize::from(symbol)];
+        let (price, level) = match side {
+            Side::Buy => book.bids.last_key_value()?,
+            Side::Sell => book.asks.first_key_value()?,
+        };
+        let rest = |number: &u64| self.open.get(number).map_or(0, |open| open.rest);
+        Some((*price, level.iter().map(rest).sum()))
+    }
+}
+
+impl Model for Market {
+    type Operation = Operation;
+
+    fn apply(&mut self, position: u64, operation: &Operation) -> Result<(), String> {
+        if self.clouded {
+            return Ok(());
+        }
+        match operation {
+            Operation::Order { order, answer } => self.order(position, order, *answer),
+            Operation::Cancel {
+                account,
+                order,
+                answer,
+            } => self.cancel(*account, *order, *answer),
+            Operation::Look { symbol, .. } => {
+                Err(format!("a look at symbol {symbol} has a position"))
+            }
+        }
+    }
+
+    fn agrees(&self, reading: &Operation) -> bool {
+        match *reading {
+            Operation::Look { symbol, bid, ask } => {
+                let tops = [Side::Buy, Side::Sell].map(|side| self.top(symbol, side));
+                self.clouded || tops == [bid, ask]
+            }
+            _ => false,
+        }
+    }
+
+    fn shown(&self, reading: &Operation) -> String {
+        let Operation::Look { symbol, .. } = *reading else {
+            return "it is no reading".to_owned();
+        };
+        let [bid, ask] = [Side::Buy, Side::Sell].map(|side| self.top(symbol, side));
+        format!("the best are {bid:?} and {ask:?}")
+    }
+
+    fn suspect(&mut self, _operation: &Operation) {
+        self.clouded = true;
+    }
+}

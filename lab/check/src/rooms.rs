@@ -1,0 +1,480 @@
+//! Rooms in their plainest form: a table of rooms and nights, and who has each.
+
+mod last;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use crate::Model;
+
+pub use last::{Account, Final};
+
+/// How many references that ended are remembered, to notice one that is given again.
+const ENDED_MAX: usize = 1 << 20;
+
+/// A reference in place: up to 16 bytes, zeros behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reference(u128);
+
+/// Some text that is no reference: empty, longer than 16 bytes, or with a zero byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoReference;
+
+/// A room of the table and its nights, all by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub room: u16,
+    /// The first night.
+    pub night: u16,
+    /// How many, 1 to 64.
+    pub nights: u16,
+}
+
+/// What was asked, and what was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Book {
+        place: Place,
+        /// The id number that books.
+        id: u64,
+        answer: Booked,
+    },
+    Cancel {
+        reference: Reference,
+        id: u64,
+        answer: Cancelled,
+    },
+    /// Somebody looks who has a night; `place` has one.
+    Look {
+        place: Place,
+        found: Option<(Reference, Place)>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Booked {
+    Done(Reference),
+    /// Bit k: the k-th night of the stay is not free.
+    SoldOut(u64),
+    Unknown,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It was a booking for this.
+    Done(Place),
+    /// There is no such booking any more.
+    Gone,
+    WrongGuest,
+    Unknown,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+/// The table, replayed.
+///
+/// Bounded: by the cells of the table, the operations of unknown outcome, and 1,048,576 references
+/// that have ended. What is unknown widens what may be answered: a booking that may have been made
+/// *shades* its cells, one that may have been cancelled is *fading*. Whatever proves that it was
+/// carried out settles it. Where several could explain an answer, none is settled: a violation may
+/// go unnoticed then, but none is invented.
+#[derive(Debug)]
+pub struct Table {
+    nights: u16,
+    cells: Vec<Option<Holder>>,
+    bookings: HashMap<Reference, Booking>,
+    /// When each reference ended, by its position.
+    ended: HashMap<Reference, u64>,
+    /// Bookings that may have been made.
+    shades: Vec<Shade>,
+    booked: u64,
+    cancelled: u64,
+}
+
+/// Who has a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    Booking(Reference),
+    /// A booking that was made without an answer: by its number among the shades.
+    Shade(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Booking {
+    place: Place,
+    id: u64,
+    position: u64,
+    fading: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Shade {
+    place: Place,
+    /// It was made: something proved it.
+    settled: bool,
+}
+
+impl Reference {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(text: &[u8]) -> Result<Self, NoReference> {
+        let mut bytes = [0; 16];
+        let place = bytes.get_mut(..text.len()).ok_or(NoReference)?;
+        place.copy_from_slice(text);
+        if text.is_empty() || text.contains(&0) {
+            return Err(NoReference);
+        }
+        Ok(Self(u128::from_be_bytes(bytes)))
+    }
+
+    /// Its text, with zeros behind it.
+    #[must_use]
+    pub const fn bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    /// Appends its text.
+    pub fn put(self, text: &mut Vec<u8>) {
+        let bytes = self.bytes();
+        let end = bytes.iter().position(|&byte| byte == 0);
+        text.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+    }
+}
+
+impl std::fmt::Display for Reference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text = Vec::new();
+        self.put(&mut text);
+        f.write_str(&String::from_utf8_lossy(&text))
+    }
+}
+
+impl Place {
+    /// The nights, by number.
+    pub fn each(self) -> impl Iterator<Item = u16> {
+        self.night..self.night + self.nights
+    }
+
+    fn covers(self, room: u16, night: u16) -> bool {
+        self.room == room && self.each().any(|one| one == night)
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "room {}, night {}", self.room, self.night)?;
+        if self.nights > 1 {
+            write!(f, " to {}", self.night + self.nights - 1)?;
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    /// An empty table.
+    #[must_use]
+    pub fn new(rooms: u16, nights: u16) -> Self {
+        Self {
+            nights,
+            cells: vec![None; usize::from(rooms) * usize::from(nights)],
+            bookings: HashMap::new(),
+            ended: HashMap::new(),
+            shades: Vec::new(),
+            booked: 0,
+            cancelled: 0,
+        }
+    }
+
+    /// Whether it lies in the table.
+    #[must_use]
+    pub fn has(&self, place: Place) -> bool {
+        let rooms = self.cells.len() / usize::from(self.nights.max(1));
+        let end = place.night.checked_add(place.nights);
+        usize::from(place.room) < rooms
+            && place.nights > 0
+            && end.is_some_and(|end| end <= self.nights)
+    }
+
+    fn index(&self, room: u16, night: u16) -> usize {
+        usize::from(room) * usize::from(self.nights) + usize::from(night)
+    }
+
+    fn holder(&self, room: u16, night: u16) -> Option<Holder> {
+        self.cells[self.index(room, night)]
+    }
+
+    fn fill(&mut self, place: Place, holder: Option<Holder>) {
+        for night in place.each() {
+            let cell = self.index(place.room, night);
+            self.cells[cell] = holder;
+        }
+    }
+
+    /// Whether somebody has the cell for certain.
+    fn is_taken(&self, room: u16, night: u16) -> bool {
+        match self.holder(room, night) {
+            None => false,
+            Some(Holder::Shade(_)) => true,
+            Some(Holder::Booking(reference)) => !self.is_fading(reference),
+        }
+    }
+
+    fn is_fading(&self, reference: Reference) -> bool {
+        self.bookings
+            .get(&reference)
+            .is_some_and(|booking| booking.fading)
+    }
+
+    /// The shades that may have been made and cover this cell: nobody else has any of theirs.
+    fn shades_over(&self, room: u16, night: u16) -> impl Iterator<Item = usize> {
+        let possible = move |shade: &Shade| {
+            let place = shade.place;
+            !shade.settled
+                && place.covers(room, night)
+                && !place.each().any(|one| self.is_taken(place.room, one))
+        };
+        (0..self.shades.len()).filter(move |&number| possible(&self.shades[number]))
+    }
+
+    /// Who has a cell, in words.
+    fn told(&self, room: u16, night: u16) -> String {
+        match self.holder(room, night) {
+            None => "is free".to_owned(),
+            Some(Holder::Shade(_)) => "was booked by a request without an answer".to_owned(),
+            Some(Holder::Booking(reference)) => {
+                let since = self.bookings.get(&reference);
+                let since = since.map_or(0, |booking| booking.position);
+                format!("was booked as {reference} at position {since}")
+            }
+        }
+    }
+
+    /// A booking ends, by a cancellation with or without an answer.
+    fn end(&mut self, reference: Reference, position: u64) {
+        let Some(booking) = self.bookings.remove(&reference) else {
+            return;
+        };
+        for night in booking.place.each() {
+            let cell = self.index(booking.place.room, night);
+            if self.cells[cell] == Some(Holder::Booking(reference)) {
+                self.cells[cell] = None;
+            }
+        }
+        self.cancelled += 1;
+        if self.ended.len() >= ENDED_MAX {
+            // The older half is forgotten.
+            let mut ends: Vec<u64> = self.ended.values().copied().collect();
+            let (_, middle, _) = ends.select_nth_unstable(ENDED_MAX / 2);
+            let middle = *middle;
+            self.ended.retain(|_reference, end| *end > middle);
+        }
+        self.ended.insert(reference, position);
+    }
+
+    /// Makes room in a cell that is known to be free, where a fading booking was.
+    fn clear_fading(&mut self, room: u16, night: u16, position: u64) {
+        if let Some(Holder::Booking(reference)) = self.holder(room, night)
+            && self.is_fading(reference)
+        {
+            self.end(reference, position);
+        }
+    }
+
+    fn book(
+        &mut self,
+        position: u64,
+        place: Place,
+        id: u64,
+        reference: Reference,
+    ) -> Result<(), String> {
+        for night in place.each() {
+            self.clear_fading(place.room, night, position);
+        }
+        let again = self.bookings.contains_key(&reference) || self.ended.contains_key(&reference);
+        let taken = place.each().find(|&night| self.is_taken(place.room, night));
+        let taken = taken.map(|night| (night, self.told(place.room, night)));
+        self.booked += 1;
+        self.fill(place, Some(Holder::Booking(reference)));
+        self.bookings.insert(
+            reference,
+            Booking {
+                place,
+                id,
+                position,
+                fading: false,
+            },
+        );
+        if let Some((night, told)) = taken {
+            return Err(format!(
+                "{place} was booked as {reference}, but night {night} {told}: it is sold twice"
+            ));
+        }
+        if again {
+            return Err(format!("{reference} for {place} was given before"));
+        }
+        Ok(())
+    }
+
+    fn sold_out(&mut self, position: u64, place: Place, nights: u64) -> Result<(), String> {
+        if nights == 0 || nights >> place.nights != 0 {
+            return Err(format!("{place} was refused as sold out for other nights"));
+        }
+        for (bit, night) in place.each().enumerate() {
+            let said = nights >> bit & 1 == 1;
+            let (room, taken) = (place.room, self.is_taken(place.room, night));
+            if !said && taken {
+                let told = self.told(room, night);
+                return Err(format!(
+                    "{place} was refused, but night {night} is not among the nights that are sold, \
+                     and {told}"
+                ));
+            }
+            if !said {
+                self.clear_fading(room, night, position);
+            } else if self.holder(room, night).is_none() {
+                let mut shades = self.shades_over(room, night);
+                match (shades.next(), shades.next()) {
+                    (None, _) => {
+                        drop(shades);
+                        return Err(format!(
+                            "{place} was refused as sold out for night {night}, which is free"
+                        ));
+                    }
+                    (Some(_), Some(_)) => {}
+                    (Some(only), None) => {
+                        drop(shades);
+                        self.settle(only, position);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A booking without an answer was made.
+    fn settle(&mut self, shade: usize, position: u64) {
+        let place = self.shades[shade].place;
+        for night in place.each() {
+            self.clear_fading(place.room, night, position);
+        }
+        self.shades[shade].settled = true;
+        self.fill(place, Some(Holder::Shade(shade)));
+        self.booked += 1;
+    }
+
+    fn cancel(
+        &mut self,
+        position: u64,
+        reference: Reference,
+        id: u64,
+        answer: Cancelled,
+    ) -> Result<(), String> {
+        let known = self.bookings.get(&reference).copied();
+        let wrong = |sentence: String| Err(format!("the cancellation of {reference} {sentence}"));
+        match (answer, known) {
+            (Cancelled::Done(place), Some(booking)) => {
+                self.end(reference, position);
+                if booking.place != place {
+                    return wrong(format!("was for {place}, but {} was booked", booking.place));
+                }
+                if booking.id != id {
+                    return wrong(format!("was done with a wrong id number, {id}"));
+                }
+                Ok(())
+            }
+            (Cancelled::Done(_), None) => wrong(match self.ended.get(&reference) {
+                Some(end) => format!("was done, but that ended at position {end}"),
+                None => "was done, but that was never booked".to_owned(),
+            }),
+            (Cancelled::Gone, Some(booking)) if booking.fading => {
+                self.end(reference, position);
+                Ok(())
+            }
+            (Cancelled::Gone, Some(booking)) => {
+                self.end(reference, position);
+                wrong(format!(
+                    "was refused, for there is no such booking, but {} was booked at position {}: \
+                     it is lost",
+                    booking.place, booking.position
+                ))
+            }
+            (Cancelled::WrongGuest, Some(booking)) if booking.id != id => Ok(()),
+            (Cancelled::WrongGuest, Some(_)) => wrong("was refused to who booked it".to_owned()),
+            (Cancelled::WrongGuest, None) => {
+                wrong("was refused to a wrong guest, but nobody has that".to_owned())
+            }
+            (Cancelled::Gone, None) => Ok(()),
+            (Cancelled::Unknown, _) => wrong("has no answer, but a position".to_owned()),
+            (Cancelled::Strange, _) => wrong("was refused for no reason".to_owned()),
+        }
+    }
+}
+
+impl Model for Table {
+    type Operation = Operation;
+
+    fn apply(&mut self, position: u64, operation: &Operation) -> Result<(), String> {
+        match *operation {
+            Operation::Book { place, id, answer } => match answer {
+                Booked::Done(reference) => self.book(position, place, id, reference),
+                Booked::SoldOut(nights) => self.sold_out(position, place, nights),
+                Booked::Unknown => Err(format!("{place} has no answer, but a position")),
+                Booked::Strange => Err(format!("{place} was refused for no reason")),
+            },
+            Operation::Cancel {
+                reference,
+                id,
+                answer,
+            } => self.cancel(position, reference, id, answer),
+            Operation::Look { place, .. } => Err(format!("a look at {place} has a position")),
+        }
+    }
+
+    fn agrees(&self, reading: &Operation) -> bool {
+        let Operation::Look { place, found } = *reading else {
+            return false;
+        };
+        let (room, night) = (place.room, place.night);
+        match (found, self.holder(room, night)) {
+            (None, _) => !self.is_taken(room, night),
+            (Some((_, found)), Some(Holder::Shade(shade))) => self.shades[shade].place == found,
+            (Some((reference, found)), Some(Holder::Booking(holder))) if reference == holder => {
+                let booking = self.bookings.get(&reference);
+                booking.is_some_and(|booking| booking.place == found)
+            }
+            (Some((reference, found)), _) => {
+                let unknown =
+                    !self.bookings.contains_key(&reference) && !self.ended.contains_key(&reference);
+                let mut shades = self.shades_over(room, night);
+                unknown && shades.any(|shade| self.shades[shade].place == found)
+            }
+        }
+    }
+
+    fn shown(&self, reading: &Operation) -> String {
+        let Operation::Look { place, .. } = *reading else {
+            return "it is no reading".to_owned();
+        };
+        format!("{place} {}", self.told(place.room, place.night))
+    }
+
+    fn suspect(&mut self, operation: &Operation) {
+        match *operation {
+            Operation::Book { place, .. } => self.shades.push(Shade {
+                place,
+                settled: false,
+            }),
+            Operation::Cancel { reference, .. } => {
+                if let Some(booking) = self.bookings.get_mut(&reference) {
+                    booking.fading = true;
+                }
+            }
+            Operation::Look { .. } => {}
+        }
+    }
+}

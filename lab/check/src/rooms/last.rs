@@ -1,0 +1,142 @@
+//! What the table is in the end, by the server and by the replay.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Holder, Place, Reference, Table};
+use crate::Charge;
+
+/// Compares a table that nobody changes any more with what the server says of each room.
+#[derive(Debug)]
+pub struct Final {
+    table: Table,
+    /// What the server says stands, by reference.
+    standing: HashMap<Reference, Place>,
+    /// Shades that were found standing.
+    found: BTreeSet<usize>,
+    charge: Charge,
+}
+
+/// How often the server must have booked and cancelled, and what does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    pub booked: u64,
+    pub cancelled: u64,
+    /// Bookings that stand.
+    pub standing: u64,
+    pub charge: Charge,
+}
+
+impl Final {
+    #[must_use]
+    pub fn of(table: Table) -> Self {
+        Self {
+            table,
+            standing: HashMap::new(),
+            found: BTreeSet::new(),
+            charge: Charge::default(),
+        }
+    }
+
+    /// The server says that these bookings stand for a room, and no others.
+    pub fn room(&mut self, room: u16, bookings: &[(Reference, Place)]) {
+        let mut nights = BTreeSet::new();
+        for &(reference, place) in bookings {
+            if place.room != room || !self.table.has(place) {
+                self.charge
+                    .add(|| format!("{reference} stands for {place}, which nobody asked for"));
+                continue;
+            }
+            if let Some(night) = place.each().find(|&night| !nights.insert(night)) {
+                self.charge.add(|| {
+                    format!("{reference} and another booking stand for room {room}, night {night}")
+                });
+            }
+            self.standing.insert(reference, place);
+        }
+    }
+
+    /// The comparison, after all rooms.
+    #[must_use]
+    pub fn account(mut self) -> Account {
+        self.compare_known();
+        self.compare_unknown();
+        let standing = u64::try_from(self.standing.len()).expect("a table is small");
+        Account {
+            booked: self.table.booked,
+            cancelled: self.table.cancelled,
+            standing,
+            charge: self.charge,
+        }
+    }
+
+    /// Every booking of the replay stands, but those that may have been cancelled.
+    fn compare_known(&mut self) {
+        let bookings = self.table.bookings.iter();
+        let mut known: Vec<_> = bookings.map(|(key, one)| (*key, *one)).collect();
+        known.sort_unstable_by_key(|(_, booking)| booking.position);
+        for (reference, booking) in known {
+            let place = booking.place;
+            match self.standing.get(&reference) {
+                Some(stands) if *stands == place => {}
+                Some(stands) => self
+                    .charge
+                    .add(|| format!("{reference} was for {place}, and stands for {stands}")),
+                None if booking.fading => self.table.end(reference, u64::MAX),
+                None => self.charge.add(|| {
+                    let position = booking.position;
+                    format!("{reference} for {place} was booked at position {position}: it is lost")
+                }),
+            }
+        }
+    }
+
+    /// Every other booking that stands was asked for by a request without an answer.
+    fn compare_unknown(&mut self) {
+        let others = self.standing.iter();
+        let mut others: Vec<_> = others
+            .filter(|(reference, _)| !self.table.bookings.contains_key(*reference))
+            .map(|(reference, place)| (*reference, *place))
+            .collect();
+        others.sort_unstable_by_key(|(reference, _)| *reference);
+        for (reference, place) in others {
+            match self.shade_for(place) {
+                Some(shade) => {
+                    if !self.table.shades[shade].settled {
+                        self.table.settle(shade, u64::MAX);
+                    }
+                    self.found.insert(shade);
+                }
+                None => self.charge.add(|| {
+                    let why = match self.table.ended.get(&reference) {
+                        Some(end) => format!("was cancelled at position {end}"),
+                        None => "was never booked".to_owned(),
+                    };
+                    format!("{reference} stands for {place}, but {why}")
+                }),
+            }
+        }
+        for (number, shade) in self.table.shades.iter().enumerate() {
+            if shade.settled && !self.found.contains(&number) {
+                let place = shade.place;
+                self.charge.add(|| {
+                    format!("{place} was booked by a request without an answer: it is lost")
+                });
+            }
+        }
+    }
+
+    /// The request without an answer that explains such a booking.
+    fn shade_for(&self, place: Place) -> Option<usize> {
+        let table = &self.table;
+        match table.holder(place.room, place.night) {
+            Some(Holder::Shade(shade)) => {
+                let free = !self.found.contains(&shade);
+                (free && table.shades[shade].place == place).then_some(shade)
+            }
+            Some(Holder::Booking(_)) | None => {
+                let mut shades = table.shades_over(place.room, place.night);
+                shades.find(|&shade| table.shades[shade].place == place)
+            }
+        }
+    }
+}

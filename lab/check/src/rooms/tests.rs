@@ -1,0 +1,259 @@
+//! What the table takes for true.
+
+use super::{Booked, Cancelled, Final, Operation, Place, Reference, Table};
+use crate::Model as _;
+
+const ADA: u64 = 200_000_000_002;
+
+fn reference(text: &str) -> Reference {
+    Reference::parse(text.as_bytes()).unwrap()
+}
+
+fn place(room: u16, night: u16, nights: u16) -> Place {
+    Place {
+        room,
+        night,
+        nights,
+    }
+}
+
+fn book(place: Place, answer: Booked) -> Operation {
+    Operation::Book {
+        place,
+        id: ADA,
+        answer,
+    }
+}
+
+fn booked(place: Place, name: &str) -> Operation {
+    book(place, Booked::Done(reference(name)))
+}
+
+fn cancel(name: &str, id: u64, answer: Cancelled) -> Operation {
+    Operation::Cancel {
+        reference: reference(name),
+        id,
+        answer,
+    }
+}
+
+fn look(room: u16, night: u16, found: Option<(&str, Place)>) -> Operation {
+    Operation::Look {
+        place: place(room, night, 1),
+        found: found.map(|(name, place)| (reference(name), place)),
+    }
+}
+
+/// Replays operations at the positions 1, 2, ...; the sentences about them.
+fn replay(suspects: &[Operation], operations: &[Operation]) -> (Table, Vec<String>) {
+    let mut table = Table::new(3, 10);
+    for suspect in suspects {
+        table.suspect(suspect);
+    }
+    let found = (1..)
+        .zip(operations)
+        .filter_map(|(position, operation)| table.apply(position, operation).err())
+        .collect();
+    (table, found)
+}
+
+#[test]
+fn each_broken_promise_has_a_sentence() {
+    let stay = place(1, 2, 3);
+    let first = booked(stay, "R1");
+    let rows: [(&[Operation], &str); 12] = [
+        (
+            &[first, booked(place(1, 4, 1), "R2")],
+            "booked as R1 at position 1: it is sold twice",
+        ),
+        (
+            &[first, booked(place(2, 4, 1), "R1")],
+            "R1 for room 2, night 4 was given before",
+        ),
+        (
+            &[book(stay, Booked::SoldOut(0b001))],
+            "sold out for night 2, which is free",
+        ),
+        (
+            &[first, book(stay, Booked::SoldOut(0b011))],
+            "night 4 is not among the nights",
+        ),
+        (&[first, book(stay, Booked::SoldOut(0))], "for other nights"),
+        (
+            &[first, book(stay, Booked::SoldOut(0b1111))],
+            "for other nights",
+        ),
+        (&[book(stay, Booked::Strange)], "for no reason"),
+        (&[first, cancel("R1", ADA, Cancelled::Gone)], "it is lost"),
+        (
+            &[first, cancel("R1", ADA + 1, Cancelled::Done(stay))],
+            "wrong id number",
+        ),
+        (
+            &[first, cancel("R1", ADA, Cancelled::WrongGuest)],
+            "refused to who booked it",
+        ),
+        (
+            &[first, cancel("R1", ADA, Cancelled::Done(place(1, 2, 1)))],
+            "but room 1, night 2 to 4 was booked",
+        ),
+        (
+            &[cancel("R9", ADA, Cancelled::Done(stay))],
+            "that was never booked",
+        ),
+    ];
+    for (operations, sentence) in rows {
+        let (_, found) = replay(&[], operations);
+        assert!(
+            found.len() == 1 && found[0].contains(sentence),
+            "{found:?} {sentence}"
+        );
+    }
+    let done = cancel("R1", ADA, Cancelled::Done(stay));
+    let (_, found) = replay(&[], &[first, done, done, booked(stay, "R1")]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("that ended at position 2"), "{found:?}");
+}
+
+#[test]
+fn an_honest_history_has_no_sentence() {
+    let stay = place(1, 2, 3);
+    let operations = [
+        booked(stay, "R1"),
+        book(place(1, 0, 3), Booked::SoldOut(0b100)),
+        cancel("R1", ADA + 2, Cancelled::WrongGuest),
+        cancel("R1", ADA, Cancelled::Done(stay)),
+        cancel("R1", ADA, Cancelled::Gone),
+        booked(place(1, 4, 2), "R2"),
+        booked(place(1, 3, 1), "R3"),
+    ];
+    let (table, found) = replay(&[], &operations);
+    assert_eq!(found, Vec::<String>::new());
+    assert!(table.agrees(&look(1, 2, None)));
+    assert!(table.agrees(&look(1, 4, Some(("R2", place(1, 4, 2))))));
+    for stale in [
+        look(1, 4, None),
+        look(1, 2, Some(("R1", stay))),
+        look(1, 4, Some(("R3", place(1, 4, 2)))),
+        look(1, 4, Some(("R2", place(1, 4, 1)))),
+    ] {
+        assert!(!table.agrees(&stale), "{stale:?}");
+    }
+    assert_eq!(
+        table.shown(&look(1, 4, None)),
+        "room 1, night 4 was booked as R2 at position 6"
+    );
+}
+
+#[test]
+fn a_booking_without_an_answer_explains_a_refusal_and_then_stands() {
+    let shade = book(place(1, 2, 2), Booked::Unknown);
+    let refused = book(place(1, 3, 1), Booked::SoldOut(1));
+    let (table, found) = replay(&[shade], &[refused]);
+    assert_eq!(found, Vec::<String>::new());
+    assert!(!table.agrees(&look(1, 2, None)), "it was made, whole");
+    assert!(table.agrees(&look(1, 2, Some(("R7", place(1, 2, 2))))));
+    // From then on its nights are sold.
+    let (_, found) = replay(&[shade], &[refused, booked(place(1, 2, 1), "R8")]);
+    assert!(
+        found[0].contains("a request without an answer: it is sold twice"),
+        "{found:?}"
+    );
+    // It cannot have been made while one of its nights was somebody else's.
+    let (_, found) = replay(&[shade], &[booked(place(1, 2, 1), "R8"), refused]);
+    assert!(found[0].contains("night 3, which is free"), "{found:?}");
+    // Of two that could have been made, neither is taken for certain.
+    let (table, found) = replay(&[shade, book(place(1, 3, 3), Booked::Unknown)], &[refused]);
+    assert_eq!(found, Vec::<String>::new());
+    assert!(table.agrees(&look(1, 2, None)));
+}
+
+#[test]
+fn a_cancellation_without_an_answer_may_have_been_carried_out() {
+    let stay = place(1, 2, 2);
+    let lost = cancel("R1", ADA, Cancelled::Unknown);
+    let mut table = Table::new(3, 10);
+    table.apply(1, &booked(stay, "R1")).unwrap();
+    table.suspect(&lost);
+    assert!(table.agrees(&look(1, 2, None)));
+    assert!(table.agrees(&look(1, 2, Some(("R1", stay)))));
+    table.apply(2, &book(stay, Booked::SoldOut(0b11))).unwrap();
+    table.apply(3, &booked(place(1, 3, 1), "R2")).unwrap();
+    assert!(!table.agrees(&look(1, 2, Some(("R1", stay)))), "it ended");
+    let again = table.apply(4, &cancel("R1", ADA, Cancelled::Done(stay)));
+    assert!(again.unwrap_err().contains("that ended at position 3"));
+}
+
+/// What the server says stands: a reference and its place.
+type Stands<'a> = (&'a str, Place);
+
+/// What the end says of a table with R1 in room 1, R2 that may have been cancelled, and a shade in
+/// room 2, when the server says that these bookings stand.
+fn end(rooms: [&[Stands<'_>]; 3]) -> super::Account {
+    let (mut table, found) = replay(
+        &[book(place(2, 0, 2), Booked::Unknown)],
+        &[booked(place(1, 2, 2), "R1"), booked(place(0, 5, 1), "R2")],
+    );
+    assert_eq!(found, Vec::<String>::new());
+    table.suspect(&cancel("R2", ADA, Cancelled::Unknown));
+    let mut last = Final::of(table);
+    for (room, bookings) in (0..).zip(rooms) {
+        let bookings: Vec<_> = bookings
+            .iter()
+            .map(|(name, place)| (reference(name), *place))
+            .collect();
+        last.room(room, &bookings);
+    }
+    last.account()
+}
+
+#[test]
+fn in_the_end_everything_that_stands_has_a_reason() {
+    let (r1, r2, shade) = (
+        ("R1", place(1, 2, 2)),
+        ("R2", place(0, 5, 1)),
+        ("R3", place(2, 0, 2)),
+    );
+    for (rooms, booked, cancelled) in [
+        ([&[r2][..], &[r1], &[shade]], 3, 0),
+        ([&[], &[r1], &[]], 2, 1),
+    ] {
+        let account = end(rooms);
+        assert!(account.charge.is_empty(), "{account:?}");
+        assert_eq!((account.booked, account.cancelled), (booked, cancelled));
+        assert_eq!(account.standing, booked - cancelled);
+    }
+    let rows: [([&[Stands<'_>]; 3], &str); 6] = [
+        (
+            [&[r2], &[], &[]],
+            "R1 for room 1, night 2 to 3 was booked at position 1: it is lost",
+        ),
+        (
+            [&[r2], &[("R1", place(1, 2, 1))], &[]],
+            "stands for room 1, night 2",
+        ),
+        (
+            [&[r2], &[r1, ("R9", place(1, 3, 1))], &[]],
+            "another booking stand for room 1, night 3",
+        ),
+        (
+            [&[r2], &[r1], &[("R9", place(2, 0, 1))]],
+            "R9 stands for room 2, night 0, but was never",
+        ),
+        (
+            [&[r2], &[r1], &[("R9", place(2, 9, 2))]],
+            "which nobody asked for",
+        ),
+        (
+            [&[r2], &[r1], &[shade, ("R4", place(2, 0, 2))]],
+            "another booking stand for room 2",
+        ),
+    ];
+    for (rooms, sentence) in rows {
+        let sentences = end(rooms).charge.sentences();
+        assert!(
+            sentences.iter().any(|one| one.contains(sentence)),
+            "{sentences:?}: {sentence}"
+        );
+    }
+}

@@ -1,0 +1,190 @@
+//! Dealers who trade in the same few books, under keys, so that every answer is known in the end; all
+//! checked.
+
+mod answer;
+mod dealer;
+
+use std::{net::SocketAddr, sync::Arc};
+
+use serde::Serialize;
+use turnstile_check::{Charge, Checker, exchange as model, witnesses};
+use turnstile_client::{Connection, resp::Value};
+
+pub use dealer::{Ask, Dealer};
+
+use super::{Proof, Report, drive, speak_resp3, unfit};
+use crate::{
+    Error,
+    door::{self, field},
+    exchange::{self as workload, Books, CENTS, Door, Market, WHOLE},
+    pace::{Pace, Progress},
+};
+
+/// What to drive, and how hard.
+#[derive(Clone, Debug, Serialize)]
+pub struct Config {
+    /// The RESP door of a server at whose exchange nobody else trades.
+    #[serde(flatten)]
+    pub pace: Pace,
+    /// Dealers; each has a connection of its own.
+    pub users: usize,
+    pub symbols: usize,
+}
+
+/// The server's own counts at one instant.
+#[derive(Clone, Copy, Debug)]
+struct Counters {
+    orders: u64,
+    open: u64,
+}
+
+/// Makes accounts and symbols, runs dealers against the server, and checks all that they are told.
+///
+/// # Errors
+/// The run could not be made: settings, connections, or a server that does not tell positions. What
+/// the server did wrong is in the report's proof.
+pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+    let workload = workload::Config {
+        door: Door::Resp,
+        pace: config.pace.clone(),
+        proof: Some(config.pace.address),
+        users: config.users,
+        symbols: config.symbols,
+        one_shot: None,
+    };
+    let market = Arc::new(workload.open_market()?);
+    let mut door = door::connect(config.pace.address)?;
+    tells_positions(&mut door, &market)?;
+    let facts = door::facts(&mut door)?;
+    let (server, position) = (facts.server()?, facts.count("position")?);
+    let before = Counters::ask(config.pace.address)?;
+    let (witnesses, horizon, records) = witnesses(config.users, config.pace.pipeline, position);
+    let dealers = dealer::dealers(&workload, &market, position, witnesses);
+    let model = model::Market::new(
+        market.accounts.len(),
+        market.symbols.len(),
+        Market::cents_each(),
+        Market::shares_each(),
+    );
+    let checker = Checker::new(model, horizon, records);
+    let settle = |dealer: &mut Dealer| dealer.settle(config.pace.address);
+    let driven = drive(&config.pace, dealers, checker, progress, settle)?;
+    let mut charge = Charge::default();
+    let replayed = &driven.model;
+    if !replayed.is_clouded() {
+        compare_books(&mut charge, config.pace.address, &market, replayed)?;
+        let after = Counters::ask(config.pace.address)?;
+        compare_counters(&mut charge, before, after, replayed);
+    }
+    let rule = "in the end every account holds, free and reserved, the cash and the shares that the \
+                replay leaves, which are those that were put in, and the server's counters say so";
+    let end = (rule, charge);
+    let proof = Proof::new(driven.findings, driven.checking, end, replayed.is_clouded());
+    let totals = &driven.totals;
+    Ok(Report::new("exchange", server, &config.pace, totals, proof))
+}
+
+/// An order that cannot be covered is refused, and that refusal must tell its position.
+fn tells_positions(door: &mut Connection, market: &Market) -> Result<(), Error> {
+    speak_resp3(door)?;
+    let (account, symbol) = (market.accounts[0].as_bytes(), market.symbols[0].as_bytes());
+    let refused = door.command(&[
+        b"EXCHANGE.ORDER",
+        account,
+        symbol,
+        b"SELL",
+        b"1000000000",
+        b"1",
+    ])?;
+    let said = field(&refused, "reason").and_then(Value::as_str);
+    if said != Some("insufficient_shares") || field(&refused, "position").is_none() {
+        return Err(unfit("EXCHANGE.ORDER", &refused));
+    }
+    Ok(())
+}
+
+/// Every account, as the server and as the replay has it.
+fn compare_books(
+    charge: &mut Charge,
+    address: SocketAddr,
+    market: &Market,
+    replayed: &model::Market,
+) -> Result<(), Error> {
+    let books = Books::read(address, market)?;
+    for sentence in books.charge.sentences() {
+        charge.add(|| sentence);
+    }
+    let is = |found: &workload::Balance, known: &model::Held, unit: u128| {
+        (found.free, found.reserved)
+            == (
+                unit * u128::from(known.free),
+                unit * u128::from(known.reserved),
+            )
+    };
+    for (number, account) in market.accounts.iter().enumerate() {
+        let (found, known) = (&books.cash[number], &replayed.cash()[number]);
+        if !is(found, known, CENTS) {
+            charge.add(|| format!("account {account} holds {found:?} of cash (in 10^-8), by the replay {known:?} (in cents)"));
+        }
+        for (place, symbol) in market.symbols.iter().enumerate() {
+            let (found, known) = (
+                &books.shares[number][place],
+                &replayed.shares()[number][place],
+            );
+            if !is(found, known, WHOLE) {
+                charge.add(|| format!("account {account} holds {found:?} of {symbol} (in 10^-8), by the replay {known:?} (whole)"));
+            }
+        }
+    }
+    let put_in = u128::from(Market::shares_each()) * WHOLE;
+    for (symbol, issued) in market.symbols.iter().zip(&books.issued) {
+        let accounts = u128::try_from(market.accounts.len()).expect("accounts are bounded");
+        if *issued != put_in * accounts {
+            charge.add(|| {
+                format!(
+                    "{issued} (10^-8) of {symbol} were issued, not {}",
+                    put_in * accounts
+                )
+            });
+        }
+    }
+    Ok(())
+}
+
+impl Counters {
+    fn ask(address: SocketAddr) -> Result<Self, Error> {
+        let facts = door::facts(&mut door::connect(address)?)?;
+        Ok(Self {
+            orders: facts.count("exchange_orders_total")?,
+            open: facts.count("exchange_open_orders")?,
+        })
+    }
+}
+
+fn compare_counters(
+    charge: &mut Charge,
+    before: Counters,
+    after: Counters,
+    replayed: &model::Market,
+) {
+    let open = u64::try_from(replayed.open()).expect("a count fits 64 bits");
+    let rows = [
+        (
+            "orders",
+            after.orders.wrapping_sub(before.orders),
+            replayed.accepted(),
+        ),
+        ("open orders", after.open.wrapping_sub(before.open), open),
+    ];
+    for (word, counted, replayed) in rows {
+        if counted != replayed {
+            let counted = counted.cast_signed();
+            charge.add(|| {
+                format!(
+                    "the server counts {counted} {word} more than before the run, by the replay it \
+                     is {replayed} (unless somebody else used it)"
+                )
+            });
+        }
+    }
+}

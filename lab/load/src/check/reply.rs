@@ -1,0 +1,64 @@
+//! Replies in RESP3, read token by token without allocating.
+
+use turnstile_client::resp::{self, Limits, Token};
+
+use crate::{door, pace::Garbled};
+
+/// The tokens of one whole reply.
+pub(super) struct Tokens<'a>(pub(super) &'a [u8]);
+
+impl<'a> Tokens<'a> {
+    pub(super) fn next(&mut self) -> Result<Token<'a>, Garbled> {
+        let read = resp::token(self.0, &Limits::REPLY).map_err(|_malformed| Garbled)?;
+        let (token, used) = read.ok_or(Garbled)?;
+        self.0 = &self.0[used..];
+        Ok(token)
+    }
+
+    pub(super) fn text(&mut self) -> Result<&'a [u8], Garbled> {
+        match self.next()? {
+            Token::Bulk(text) | Token::Simple(text) => Ok(text),
+            _ => Err(Garbled),
+        }
+    }
+
+    /// The pairs of a map.
+    pub(super) fn pairs(&mut self) -> Result<usize, Garbled> {
+        match self.next()? {
+            Token::Map(pairs) => Ok(pairs),
+            _ => Err(Garbled),
+        }
+    }
+}
+
+/// How many bytes the first whole reply takes, when all of it is there.
+fn length(bytes: &[u8]) -> Result<Option<usize>, Garbled> {
+    resp::reply_length(bytes, &Limits::REPLY).map_err(|_malformed| Garbled)
+}
+
+/// The code of a whole reply that is an error.
+pub(super) fn error(reply: &[u8]) -> Result<Option<&[u8]>, Garbled> {
+    Ok(match Tokens(reply).next()? {
+        Token::Error(text) => Some(door::code(text)),
+        _ => None,
+    })
+}
+
+/// Where a reply begins and ends of which all is there: the first, or behind a greeting the second.
+pub(super) fn whole(bytes: &[u8], greets: bool) -> Result<Option<std::ops::Range<usize>>, Garbled> {
+    let mut from = 0;
+    if greets {
+        let Some(length) = length(bytes)? else {
+            return Ok(None);
+        };
+        from = length;
+    }
+    let rest = bytes.get(from..).unwrap_or_default();
+    Ok(length(rest)?.map(|length| from..from + length))
+}
+
+/// Whether nobody knows what became of a request that was answered by an error with this code. Any
+/// other says that nothing was done.
+pub(super) fn is_unknown(code: &[u8]) -> bool {
+    matches!(code, b"UNKNOWN" | b"BROKEN")
+}

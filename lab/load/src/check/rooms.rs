@@ -1,0 +1,176 @@
+//! Visitors who want the same few rooms: bookings, refusals, cancellations and looks, all checked.
+
+mod answer;
+mod visitor;
+
+use serde::Serialize;
+use turnstile_check::{
+    Checker,
+    rooms::{Account, Final, Place, Reference, Table},
+    witnesses,
+};
+use turnstile_client::{Connection, resp::Value};
+
+pub use visitor::{Ask, Visitor};
+
+use super::{Proof, Report, drive, speak_resp3, unfit};
+use crate::{
+    Error,
+    door::{self, Counters, field},
+    pace::{Pace, Progress},
+};
+use answer::Names;
+
+/// Nights that are sold.
+const NIGHTS: u16 = 30;
+
+/// Rooms that are sold: as many as there are visitors, within these bounds. So each night of each
+/// room is wanted again and again.
+const ROOMS_MIN: usize = 4;
+const ROOMS_MAX: usize = 1_000;
+
+/// What to drive, and how hard.
+#[derive(Clone, Debug, Serialize)]
+pub struct Config {
+    /// The RESP door of a server whose rooms nobody else books: everything is counted.
+    #[serde(flatten)]
+    pub pace: Pace,
+    /// Visitors; each has a connection of its own.
+    pub users: usize,
+    /// An open property, in which every room name exists; `dev` has `bench`.
+    pub property: String,
+}
+
+/// Runs visitors against the server, and checks all that they are told.
+///
+/// # Errors
+/// The run could not be made: settings, connections, or a server that does not tell counters or
+/// positions. What the server did wrong is in the report's proof.
+pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+    let mut door = door::connect(config.pace.address)?;
+    let (_, unproven) = door::info(&mut door)?;
+    let names = Names::of_run(unproven.position);
+    tells_positions(&mut door, &config.property, &names)?;
+    let (server, before) = door::info(&mut door)?;
+    let rooms = config.users.clamp(ROOMS_MIN, ROOMS_MAX);
+    let rooms = u16::try_from(rooms).expect("rooms are at most 1,000");
+    let (witnesses, horizon, records) =
+        witnesses(config.users, config.pace.pipeline, before.position);
+    let visitor = |witness| Visitor::new(config, names.clone(), rooms, witness);
+    let visitors = witnesses.into_iter().map(visitor).collect();
+    let checker = Checker::new(Table::new(rooms, NIGHTS), horizon, records);
+    let driven = drive(&config.pace, visitors, checker, progress, |_visitor| {})?;
+    // A new connection: the server may have been killed and started again meanwhile.
+    let mut door = door::connect(config.pace.address)?;
+    let mut last = Final::of(driven.model);
+    for room in 0..rooms {
+        last.room(room, &standing(&mut door, &config.property, &names, room)?);
+    }
+    let (_, after) = door::info(&mut door)?;
+    let mut account = last.account();
+    compare_counters(&mut account, before, after);
+    let rule = "in the end exactly those bookings stand that the replay leaves, no night is sold \
+                twice, and the server's counters say so";
+    let proof = Proof::new(
+        driven.findings,
+        driven.checking,
+        (rule, account.charge),
+        false,
+    );
+    let totals = &driven.totals;
+    Ok(Report::new("rooms", server, &config.pace, totals, proof))
+}
+
+/// Books and cancels once, to see whether answers tell positions: without them there is no order to
+/// replay.
+fn tells_positions(door: &mut Connection, property: &str, names: &Names) -> Result<(), Error> {
+    speak_resp3(door)?;
+    let mut room = names.stem().to_vec();
+    room.extend_from_slice(b"first");
+    let nights = [names.night(0), names.night(1)];
+    let (guest, id) = (b"ada", b"200000000000");
+    let booked = door.command(&[
+        b"ROOMS.BOOK",
+        property.as_bytes(),
+        &room,
+        nights[0],
+        nights[1],
+        guest,
+        id,
+    ])?;
+    let reference = field(&booked, "reference").and_then(Value::as_bytes);
+    let told = field(&booked, "position").is_some();
+    let Some(reference) = reference.filter(|_reference| told) else {
+        return Err(unfit("ROOMS.BOOK", &booked));
+    };
+    for outcome in ["done", "refused"] {
+        let cancelled = door.command(&[b"ROOMS.CANCEL", reference, id])?;
+        let said = field(&cancelled, "outcome").and_then(Value::as_str);
+        if said != Some(outcome) || field(&cancelled, "position").is_none() {
+            return Err(unfit("ROOMS.CANCEL", &cancelled));
+        }
+    }
+    Ok(())
+}
+
+/// What stands for a room, by the server.
+fn standing(
+    door: &mut Connection,
+    property: &str,
+    names: &Names,
+    room: u16,
+) -> Result<Vec<(Reference, Place)>, Error> {
+    let mut name = Vec::new();
+    names.put_room(&mut name, room);
+    let answer = door.command(&[
+        b"ROOMS.EXPLAIN",
+        property.as_bytes(),
+        &name,
+        names.night(0),
+        names.night(NIGHTS),
+    ])?;
+    let strange = || unfit("ROOMS.EXPLAIN", &answer);
+    let blocks = field(&answer, "blocks").and_then(Value::as_array);
+    let booking = |block: &Value| -> Option<(Reference, Place)> {
+        let bytes = |name| field(block, name).and_then(Value::as_bytes);
+        let reference = Reference::parse(bytes("reference")?).ok()?;
+        let place = names.place(bytes("room")?, bytes("arrival")?, bytes("departure")?)?;
+        Some((reference, place))
+    };
+    let blocks = blocks.ok_or_else(strange)?.iter();
+    blocks
+        .map(|block| booking(block).ok_or_else(strange))
+        .collect()
+}
+
+fn compare_counters(account: &mut Account, before: Counters, after: Counters) {
+    let rows = [
+        (
+            "bookings",
+            after.booked.wrapping_sub(before.booked),
+            account.booked,
+        ),
+        (
+            "cancellations",
+            after.cancelled.wrapping_sub(before.cancelled),
+            account.cancelled,
+        ),
+        (
+            "bookings that stand",
+            after.standing.wrapping_sub(before.standing),
+            account.standing,
+        ),
+    ];
+    for (word, counted, replayed) in rows {
+        if counted != replayed {
+            account.charge.add(|| {
+                format!(
+                    "the server counts {} {word} more than before the run, by the replay it is {} \
+                     (unless somebody else used it)",
+                    counted.cast_signed(),
+                    replayed
+                )
+            });
+        }
+    }
+}

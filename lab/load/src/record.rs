@@ -1,0 +1,264 @@
+//! A proxy before a RESP server that writes down what is said through it, and when.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
+    path::Path,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use turnstile_client::resp::{self, Limits};
+use turnstile_trace::{ENTRY_BYTES_MAX, Kind, Writer};
+
+/// The most connections of a recording: each takes two threads.
+const CONNECTIONS_MAX: usize = 1_000;
+
+/// One read takes at most so much.
+const READ_BYTES: usize = 64 * 1024;
+
+/// How long the server may take to accept a connection.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A recording that goes on.
+#[derive(Debug)]
+pub struct Proxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    listener: JoinHandle<()>,
+}
+
+/// What was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    pub connections: u32,
+    pub requests: u64,
+    /// Of the stream of requests, in hexadecimal digits.
+    pub hash: String,
+    /// Connections that were not accepted, for there were too many.
+    pub turned_away: u64,
+}
+
+#[derive(Debug)]
+struct Shared {
+    server: SocketAddr,
+    began: Instant,
+    over: AtomicBool,
+    book: Mutex<Book>,
+}
+
+#[derive(Debug)]
+struct Book {
+    writer: Writer,
+    /// Why nothing is written any more.
+    failed: Option<io::Error>,
+    /// Both ends of every connection, to end them.
+    lines: Vec<(u32, TcpStream, TcpStream)>,
+    threads: Vec<JoinHandle<()>>,
+    turned_away: u64,
+}
+
+/// Which way bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    ToServer,
+    ToClient,
+}
+
+impl Proxy {
+    /// Begins to listen, and to write to a file that is not there yet.
+    ///
+    /// # Errors
+    /// The file or the address cannot be had.
+    pub fn start(listen: SocketAddr, server: SocketAddr, file: &Path) -> io::Result<Self> {
+        let listener = TcpListener::bind(listen)?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            server,
+            began: Instant::now(),
+            over: AtomicBool::new(false),
+            book: Mutex::new(Book {
+                writer: Writer::create(file)?,
+                failed: None,
+                lines: Vec::new(),
+                threads: Vec::new(),
+                turned_away: 0,
+            }),
+        });
+        let accepting = Arc::clone(&shared);
+        let listener = thread::spawn(move || {
+            for client in listener.incoming() {
+                if accepting.over.load(Ordering::SeqCst) {
+                    return;
+                }
+                // Who could not be connected finds the connection closed.
+                client.and_then(|client| connect(&accepting, client)).ok();
+            }
+        });
+        Ok(Self {
+            address,
+            shared,
+            listener,
+        })
+    }
+
+    /// Where clients connect.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends all connections; what was recorded.
+    ///
+    /// # Errors
+    /// Something could not be written: the file ends there.
+    pub fn stop(self) -> io::Result<Recorded> {
+        self.shared.over.store(true, Ordering::SeqCst);
+        // It waits for somebody to come.
+        TcpStream::connect_timeout(&self.address, PATIENCE).ok();
+        self.listener.join().ok();
+        let threads = {
+            let mut book = self.shared.book();
+            for (_, client, server) in &book.lines {
+                client.shutdown(Shutdown::Both).ok();
+                server.shutdown(Shutdown::Both).ok();
+            }
+            std::mem::take(&mut book.threads)
+        };
+        for thread in threads {
+            thread.join().ok();
+        }
+        let mut book = self.shared.book();
+        if let Some(failed) = book.failed.take() {
+            return Err(failed);
+        }
+        let (connections, requests, hash) = book.writer.summary();
+        Ok(Recorded {
+            connections,
+            requests,
+            hash: format!("{hash:016x}"),
+            turned_away: book.turned_away,
+        })
+    }
+}
+
+impl Shared {
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // Each entry is written whole or not at all, whoever panicked.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes an entry at this instant. The instant is taken with the lock held: entries are in order.
+    fn note(&self, kind: Kind, connection: u32, payload: &[u8]) -> io::Result<()> {
+        let mut book = self.book();
+        let at = self.now();
+        book.note(|writer| writer.put(kind, connection, at, payload))
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).expect("a recording ends within 584 years")
+    }
+}
+
+impl Book {
+    /// A failed write is final.
+    fn note<T>(&mut self, write: impl FnOnce(&mut Writer) -> io::Result<T>) -> io::Result<T> {
+        if self.failed.is_some() {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        write(&mut self.writer).map_err(|error| {
+            let kind = error.kind();
+            self.failed = Some(error);
+            kind.into()
+        })
+    }
+}
+
+fn connect(shared: &Arc<Shared>, client: TcpStream) -> io::Result<()> {
+    {
+        let mut book = shared.book();
+        if book.lines.len() >= CONNECTIONS_MAX {
+            book.turned_away += 1;
+            return Ok(());
+        }
+    }
+    let server = TcpStream::connect_timeout(&shared.server, PATIENCE)?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let (client_too, server_too) = (client.try_clone()?, server.try_clone()?);
+    let mut book = shared.book();
+    let at = shared.now();
+    let connection = book.note(|writer| writer.open(at))?;
+    book.lines
+        .push((connection, client.try_clone()?, server.try_clone()?));
+    let (one, other) = (Arc::clone(shared), Arc::clone(shared));
+    let there = thread::spawn(move || pass(&one, connection, client, server, Way::ToServer));
+    let back =
+        thread::spawn(move || pass(&other, connection, server_too, client_too, Way::ToClient));
+    // Threads that have ended are only forgotten.
+    book.threads.retain(|thread| !thread.is_finished());
+    book.threads.extend([there, back]);
+    Ok(())
+}
+
+/// Carries bytes one way until somebody closes, or they cannot be read or recorded.
+fn pass(shared: &Shared, connection: u32, mut from: TcpStream, mut to: TcpStream, way: Way) {
+    let mut waiting = Vec::new();
+    let mut buffer = vec![0; READ_BYTES];
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
+        waiting.extend_from_slice(&buffer[..read]);
+        // What is passed on is written down first: no answer can come before its request.
+        let noted = note_whole(shared, connection, way, &mut waiting);
+        if noted.is_err() || to.write_all(&buffer[..read]).is_err() {
+            break;
+        }
+    }
+    // The other way ends, too.
+    from.shutdown(Shutdown::Both).ok();
+    to.shutdown(Shutdown::Both).ok();
+    if way == Way::ToServer {
+        // A failure is kept in the book, and told when the recording stops.
+        shared.note(Kind::Closed, connection, &[]).ok();
+        shared
+            .book()
+            .lines
+            .retain(|(number, ..)| *number != connection);
+    }
+}
+
+/// Writes down every whole message at the front of `waiting`, and leaves the rest.
+fn note_whole(shared: &Shared, connection: u32, way: Way, waiting: &mut Vec<u8>) -> io::Result<()> {
+    let garbled = || io::Error::from(io::ErrorKind::InvalidData);
+    let kind = match way {
+        Way::ToServer => Kind::Request,
+        Way::ToClient => Kind::Answer,
+    };
+    let mut used = 0;
+    while used < waiting.len() {
+        let rest = &waiting[used..];
+        let Some(length) = length(rest, way).map_err(|_malformed| garbled())? else {
+            break;
+        };
+        shared.note(kind, connection, &rest[..length])?;
+        used += length;
+    }
+    waiting.drain(..used);
+    if waiting.len() > ENTRY_BYTES_MAX {
+        return Err(garbled());
+    }
+    Ok(())
+}
+
+/// How many bytes the first whole message takes. A request that is no array is a line, as people type
+/// them.
+fn length(bytes: &[u8], way: Way) -> Result<Option<usize>, resp::Malformed> {
+    if way == Way::ToServer && bytes.first() != Some(&b'*') {
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        return Ok(end.map(|end| end + 1));
+    }
+    resp::reply_length(bytes, &Limits::REPLY)
+}

@@ -1,0 +1,171 @@
+//! Load and proof in one: an honest server passes, and each mutant is caught.
+
+use std::{net::SocketAddr, time::Duration};
+
+use turnstile_load::{
+    Error, Verdict,
+    check::{
+        Report, exchange,
+        rooms::{self, Config},
+    },
+    pace::Pace,
+};
+use turnstile_result::Outcome;
+
+use crate::{
+    floor::{Fault, Floor},
+    inn::{self, Wrong},
+};
+
+fn pace(address: SocketAddr) -> Pace {
+    Pace {
+        threads: 2,
+        pipeline: 3,
+        ..Pace::closed(
+            address,
+            Duration::from_millis(30),
+            Duration::from_millis(300),
+        )
+    }
+}
+
+fn run(wrong: Wrong) -> Result<Report, Error> {
+    let config = Config {
+        pace: pace(inn::start(wrong)),
+        users: 5,
+        property: "bench".to_owned(),
+    };
+    rooms::run(&config, &mut |_progress| {})
+}
+
+fn trade(fault: Fault) -> Report {
+    let config = exchange::Config {
+        pace: pace(Floor::open(fault).resp),
+        users: 5,
+        symbols: 2,
+    };
+    exchange::run(&config, &mut |_progress| {}).unwrap()
+}
+
+/// Everything that was found, where it must not be fine.
+fn caught(report: &Report, sentence: &str) {
+    let violations = violations(report);
+    assert_eq!(report.verdict(), Verdict::Violated, "{sentence}: {report}");
+    let found = violations.iter().any(|one| one.contains(sentence));
+    assert!(found, "{sentence}: {violations:#?}");
+    let failed = |rule: &turnstile_result::Rule| rule.outcome == Outcome::Fails;
+    assert!(report.point.proof.iter().any(failed));
+    assert!(report.to_string().contains("VIOLATED: "), "{report}");
+}
+
+fn violations(report: &Report) -> Vec<String> {
+    let rules = report.proof.rules.iter();
+    rules.flat_map(|rule| rule.violations.clone()).collect()
+}
+
+#[test]
+fn an_honest_server_is_proven_while_it_is_used() {
+    for wrong in [Wrong::Nothing, Wrong::Dribbles] {
+        let report = run(wrong).unwrap();
+        assert_eq!(violations(&report), Vec::<String>::new());
+        assert_eq!(report.verdict(), Verdict::Fine, "{report}");
+        let [book, cancel, look] = &report.point.operations[..] else {
+            panic!("three operations");
+        };
+        // They get in each other's way, and ask what must be refused.
+        assert!(book.done > 0 && book.refused["sold_out"] > 0, "{report}");
+        assert!(cancel.refused["wrong_guest"] > 0 && cancel.refused["ended"] > 0);
+        let told = |one: &turnstile_result::Operation| one.done + one.refused.values().sum::<u64>();
+        assert_eq!(report.proof.replayed, told(book) + told(cancel));
+        assert_eq!(report.proof.readings, look.done);
+        assert_eq!(report.proof.unknown, 0);
+    }
+}
+
+#[test]
+fn what_was_never_answered_may_have_been_carried_out_or_not() {
+    for wrong in [Wrong::Closes, Wrong::Forgets] {
+        let report = run(wrong).unwrap();
+        assert_eq!(violations(&report), Vec::<String>::new(), "{wrong:?}");
+        assert!(report.proof.unknown > 0, "{wrong:?} {report}");
+        assert_eq!(report.verdict(), Verdict::Fine);
+    }
+}
+
+#[test]
+fn every_mutant_is_caught_and_the_operations_are_named() {
+    let rows = [
+        (Wrong::LosesUpdate, "it is lost"),
+        (Wrong::SellsTwice, "it is sold twice"),
+        (
+            Wrong::ReadsStale,
+            "which was not true at any instant of that",
+        ),
+        (Wrong::Reorders, "had been answered"),
+        (Wrong::PositionTwice, "have the same position"),
+        (Wrong::CancelIgnored, "was cancelled at position"),
+        (Wrong::CancelsForAll, "was done with a wrong id number"),
+        (Wrong::NamesAllNights, "which is free"),
+        (Wrong::ReferenceTwice, "was given before"),
+        (Wrong::CountsOneMore, "the server counts"),
+    ];
+    for (wrong, sentence) in rows {
+        caught(&run(wrong).unwrap(), sentence);
+    }
+}
+
+#[test]
+fn an_honest_exchange_is_proven_while_it_is_used_and_what_was_lost_is_asked_again() {
+    for fault in [Fault::None, Fault::Closes] {
+        let report = trade(fault);
+        assert_eq!(violations(&report), Vec::<String>::new(), "{fault:?}");
+        assert_eq!(report.verdict(), Verdict::Fine, "{report}");
+        let [order, cancel, look] = &report.point.operations[..] else {
+            panic!("three operations");
+        };
+        assert!(
+            order.done > 0 && cancel.done > 0 && look.done > 0,
+            "{report}"
+        );
+        let unknown = order.unknown + cancel.unknown + look.unknown;
+        assert_eq!(unknown > 0, fault == Fault::Closes, "{report}");
+        assert_eq!(report.proof.unknown, 0);
+        let told = |one: &turnstile_result::Operation| one.done + one.refused.values().sum::<u64>();
+        // What was lost with the last connections was asked once more after the load.
+        let checked = report.proof.replayed + report.proof.readings;
+        let answered = told(order) + told(cancel) + look.done;
+        assert!(
+            (answered..=answered + unknown).contains(&checked),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn every_mutant_of_the_exchange_is_caught() {
+    let rows = [
+        (Fault::LosesOrder, "it is lost"),
+        (Fault::CentInTicket, "became"),
+        (Fault::Reorders, "had been answered"),
+        (
+            Fault::ReadsStale,
+            "which was not true at any instant of that",
+        ),
+        (Fault::Cent, "of cash (in 10^-8), by the replay"),
+        (Fault::Carries, "of cash (in 10^-8), by the replay"),
+        (Fault::Share, "(in 10^-8), by the replay"),
+        (Fault::CountsOneMore, "the server counts"),
+    ];
+    for (fault, sentence) in rows {
+        caught(&trade(fault), sentence);
+    }
+}
+
+#[test]
+fn a_server_whose_refusals_tell_no_position_is_not_checked() {
+    let Err(Error::Preparation { command, answer }) = run(Wrong::NoPosition) else {
+        panic!("there is no order to replay");
+    };
+    assert_eq!(command, "ROOMS.CANCEL");
+    assert!(answer.contains("ended"), "{answer}");
+}

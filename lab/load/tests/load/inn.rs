@@ -1,0 +1,289 @@
+//! A toy server of rooms that tells positions, in RESP3: honest, or with one fault.
+
+use std::{
+    collections::BTreeMap,
+    net::{SocketAddr, TcpListener},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use turnstile_client::resp::{put_bulk, put_count};
+
+use crate::toy::converse;
+
+/// What is wrong with an inn. Every so often means every thirtieth command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    Nothing,
+    /// Every so often a command is carried out, and the connection is closed instead of an answer.
+    Closes,
+    /// Every so often a connection is closed, and the command is not carried out.
+    Forgets,
+    /// Answers come in pieces of seven bytes.
+    Dribbles,
+    /// Refusals tell no position.
+    NoPosition,
+    /// Every so often a booking is acknowledged and not written down.
+    LosesUpdate,
+    /// Every so often nobody looks whether a room is taken.
+    SellsTwice,
+    /// Looks are answered from what was there up to thirty commands ago.
+    ReadsStale,
+    /// Every so often a command is put before those of the last ten that were answered.
+    Reorders,
+    /// Every so often two commands have the same position.
+    PositionTwice,
+    /// Every so often a cancellation is acknowledged and not done.
+    CancelIgnored,
+    /// Anybody may cancel.
+    CancelsForAll,
+    /// A refusal names all nights of the stay.
+    NamesAllNights,
+    /// Every so often a booking has the reference of the one before.
+    ReferenceTwice,
+    /// The counter of bookings is one ahead once there are any.
+    CountsOneMore,
+}
+
+#[derive(Clone, Debug)]
+struct Booking {
+    room: String,
+    arrival: u32,
+    departure: u32,
+    id: String,
+}
+
+type Bookings = BTreeMap<String, Booking>;
+
+#[derive(Debug)]
+struct State {
+    wrong: Wrong,
+    /// Commands that were decided.
+    position: u64,
+    /// A position that nobody has got yet.
+    kept: u64,
+    last: String,
+    booked: u64,
+    cancelled: u64,
+    bookings: Bookings,
+    /// What looks are answered from.
+    shown: Bookings,
+}
+
+/// Starts an inn that listens until the process ends.
+pub(crate) fn start(wrong: Wrong) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let state = Arc::new(Mutex::new(State {
+        wrong,
+        position: 100,
+        kept: 0,
+        last: "R1".to_owned(),
+        booked: 0,
+        cancelled: 0,
+        bookings: Bookings::new(),
+        shown: Bookings::new(),
+    }));
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let state = Arc::clone(&state);
+            let piece = if wrong == Wrong::Dribbles {
+                7
+            } else {
+                usize::MAX
+            };
+            thread::spawn(move || {
+                converse(stream.unwrap(), piece, |words, out| {
+                    state.lock().unwrap().answer(words, out)
+                })
+            });
+        }
+    });
+    address
+}
+
+/// Nights by number: the second half of a date of January.
+fn night(date: &str) -> u32 {
+    let day = date.strip_prefix("2027-01-").unwrap();
+    day.parse().unwrap()
+}
+
+fn date(night: u32) -> String {
+    format!("2027-01-{night:02}")
+}
+
+impl State {
+    /// Carries out a command and appends its answer; whether to close instead.
+    fn answer(&mut self, words: &[&str], out: &mut Vec<u8>) -> bool {
+        let now = self.position;
+        let often = now.is_multiple_of(30) && self.booked > 20;
+        match *words {
+            ["HELLO", "3"] => put_map(out, &[("proto", "3")], None, None),
+            ["INFO"] => put_bulk(out, self.info().as_bytes()),
+            ["ROOMS.EXPLAIN", _, room, arrival, departure] => {
+                let shown =
+                    if self.wrong == Wrong::ReadsStale && departure == date(night(arrival) + 1) {
+                        &self.shown
+                    } else {
+                        &self.bookings
+                    };
+                explain(shown, room, (night(arrival), night(departure)), out);
+            }
+            _ if often && self.wrong == Wrong::Forgets => {
+                self.position += 1;
+                return true;
+            }
+            ["ROOMS.BOOK", _, room, arrival, departure, _, id] => {
+                let position = self.take_position(often);
+                self.book(often, [room, arrival, departure, id], position, out);
+            }
+            ["ROOMS.CANCEL", reference, id] => {
+                let position = self.take_position(often);
+                self.cancel(often, reference, id, position, out);
+            }
+            _ => out.extend_from_slice(b"-ERR unknown command\r\n"),
+        }
+        if self.position.is_multiple_of(30) {
+            self.shown = self.bookings.clone();
+        }
+        often && self.position > now && self.wrong == Wrong::Closes
+    }
+
+    fn take_position(&mut self, often: bool) -> u64 {
+        self.position += 1;
+        match self.wrong {
+            Wrong::Reorders if often => {
+                self.kept = self.position;
+                self.position += 1;
+            }
+            Wrong::Reorders if self.position == self.kept + 10 => return self.kept,
+            Wrong::PositionTwice if often => return self.position - 1,
+            _ => {}
+        }
+        self.position
+    }
+
+    fn book(&mut self, often: bool, words: [&str; 4], position: u64, out: &mut Vec<u8>) {
+        let [room, arrival, departure, id] = words;
+        let nights = night(arrival)..night(departure);
+        let taken = |night: u32| {
+            let mut bookings = self.bookings.values();
+            bookings.any(|one| one.room == room && (one.arrival..one.departure).contains(&night))
+        };
+        let mut taken: Vec<u32> = nights.clone().filter(|night| taken(*night)).collect();
+        let looks = !(often && self.wrong == Wrong::SellsTwice);
+        if looks && !taken.is_empty() {
+            if self.wrong == Wrong::NamesAllNights {
+                taken = nights.collect();
+            }
+            let taken: Vec<String> = taken.into_iter().map(date).collect();
+            let position = (self.wrong != Wrong::NoPosition).then_some(position);
+            let reason = [("outcome", "refused"), ("reason", "sold_out")];
+            return put_map(out, &reason, Some(&taken), position);
+        }
+        let again = often && self.wrong == Wrong::ReferenceTwice;
+        let reference = if again {
+            self.last.clone()
+        } else {
+            format!("R{position}")
+        };
+        let words = [
+            ("outcome", "done"),
+            ("reference", &reference),
+            ("room", room),
+        ];
+        put_map(out, &words, None, Some(position));
+        if often && self.wrong == Wrong::LosesUpdate {
+            return;
+        }
+        self.booked += 1;
+        self.last.clone_from(&reference);
+        let booking = Booking {
+            room: room.to_owned(),
+            arrival: nights.start,
+            departure: nights.end,
+            id: id.to_owned(),
+        };
+        self.bookings.insert(reference, booking);
+    }
+
+    fn cancel(&mut self, often: bool, reference: &str, id: &str, position: u64, out: &mut Vec<u8>) {
+        let told = (self.wrong != Wrong::NoPosition).then_some(position);
+        let refused = |reason| [("outcome", "refused"), ("reason", reason)];
+        let Some(booking) = self.bookings.get(reference).cloned() else {
+            return put_map(out, &refused("ended"), None, told);
+        };
+        if booking.id != id && self.wrong != Wrong::CancelsForAll {
+            return put_map(out, &refused("wrong_guest"), None, told);
+        }
+        let words = [
+            ("outcome", "done"),
+            ("room", &booking.room),
+            ("arrival", &date(booking.arrival)),
+            ("departure", &date(booking.departure)),
+        ];
+        put_map(out, &words, None, Some(position));
+        if !(often && self.wrong == Wrong::CancelIgnored) {
+            self.bookings.remove(reference);
+            self.cancelled += 1;
+        }
+    }
+
+    fn info(&self) -> String {
+        let ahead = u64::from(self.wrong == Wrong::CountsOneMore && self.booked > 5);
+        format!(
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nposition:{}\r\n\
+             rooms_booked_total:{}\r\nrooms_cancelled_total:{}\r\nrooms_bookings:{}\r\n",
+            self.position,
+            self.booked + ahead,
+            self.cancelled,
+            self.bookings.len()
+        )
+    }
+}
+
+fn explain(bookings: &Bookings, room: &str, (from, to): (u32, u32), out: &mut Vec<u8>) {
+    let of_room = |booking: &Booking| {
+        booking.room == room && booking.arrival < to && from < booking.departure
+    };
+    let blocks: Vec<_> = bookings.iter().filter(|(_, one)| of_room(one)).collect();
+    put_count(out, b'%', 1);
+    put_bulk(out, b"blocks");
+    put_count(out, b'*', blocks.len());
+    for (reference, booking) in blocks {
+        let words = [
+            ("block", "booking"),
+            ("room", room),
+            ("reference", reference),
+            ("arrival", &date(booking.arrival)),
+            ("departure", &date(booking.departure)),
+        ];
+        put_map(out, &words, None, None);
+    }
+}
+
+/// A map of words, perhaps nights, and perhaps the position.
+fn put_map(
+    out: &mut Vec<u8>,
+    words: &[(&str, &str)],
+    nights: Option<&[String]>,
+    position: Option<u64>,
+) {
+    let more = usize::from(nights.is_some()) + usize::from(position.is_some());
+    put_count(out, b'%', words.len() + more);
+    for (name, word) in words {
+        put_bulk(out, name.as_bytes());
+        put_bulk(out, word.as_bytes());
+    }
+    if let Some(nights) = nights {
+        put_bulk(out, b"nights");
+        put_count(out, b'*', nights.len());
+        for night in nights {
+            put_bulk(out, night.as_bytes());
+        }
+    }
+    if let Some(position) = position {
+        put_bulk(out, b"position");
+        out.extend_from_slice(format!(":{position}\r\n").as_bytes());
+    }
+}
