@@ -456,7 +456,7 @@ fn what_cannot_be_driven_or_compared_is_a_usage_error() {
         ),
         (
             &["run", "rooms", "-r", "5", "--think", "1s"],
-            "cannot be used with",
+            "are about users",
         ),
         (&["sweep", "rooms", "-c", "4..1"], "is no range"),
         (
