@@ -241,13 +241,19 @@ fn a_line_becomes_its_query() {
                 limit: 100,
             },
         ),
-        ("ROOMS.TOTALS", Query::Totals),
     ];
     for (line, expected) in rows {
         asked(line, |found| {
             assert_eq!(found, Ok(Request::Query(expected)), "{line}")
         });
     }
+}
+
+#[test]
+fn totals_are_asked_for_without_any_argument() {
+    asked("ROOMS.TOTALS", |found| {
+        assert_eq!(found, Ok(Request::Query(Query::Totals)));
+    });
 }
 
 #[test]
