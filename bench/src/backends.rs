@@ -1,8 +1,29 @@
 //! Every claim about services in databases, each beside what its database does by itself.
 
-mod postgres;
+mod ceiling;
+mod exchange;
+mod home;
+mod rooms;
+mod visit;
 
 use crate::section::Part;
 
 /// The parts, by the names they are asked for by.
-pub(crate) const SECTIONS: [Part; 1] = [("postgres-ceiling", postgres::measure)];
+pub(crate) const SECTIONS: [Part; 7] = [
+    ("rooms", rooms::measure),
+    ("exchange", exchange::measure),
+    ("postgres-ceiling", ceiling::postgres::measure),
+    ("innodb-ceiling", ceiling::mariadb::innodb),
+    ("memory-ceiling", ceiling::mariadb::memory),
+    ("redis-ceiling", ceiling::redis::none),
+    ("redis-always-ceiling", ceiling::redis::always),
+];
+
+/// Programs beside ours that take part.
+pub(crate) const PROGRAMS: [&str; 5] = [
+    "/usr/lib/postgresql/15/bin/postgres",
+    "mariadbd",
+    "redis-server",
+    "pgbench",
+    "mariadb-slap",
+];

@@ -1,6 +1,7 @@
 //! Generators: each runs on the client's core, and says how many requests were answered how fast.
 
 mod lab;
+pub(crate) mod pgbench;
 mod pipe;
 mod redis_benchmark;
 mod wrk;
@@ -22,7 +23,7 @@ pub(crate) use pipe::{
     Journey, LinesClient, Managers, Order, Places, REQUESTS, REQUESTS_OF_A_GAME, Speech, World,
     done, put_line, started, travel,
 };
-pub(crate) use redis_benchmark::{BOOK, FCALL, SET};
+pub(crate) use redis_benchmark::{BOOK, FCALL, SET, drive as redis_benchmark};
 
 /// How hard a server is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,17 @@ pub(crate) fn run(command: &mut Command) -> Result<(String, Duration)> {
     ensure!(fine, "{command:?}: {}", output.status);
     let cpu = process::cpu_of_ended_children()? - before;
     Ok((String::from_utf8(output.stdout)?, cpu))
+}
+
+/// The nearest count to what was computed, at least 1.
+pub(crate) fn nearest(value: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to what fits"
+    )]
+    let nearest = value.round().clamp(1.0, 1e9) as u32;
+    nearest
 }
 
 /// Microseconds a request.

@@ -46,6 +46,12 @@ impl Ground {
         Server::start(kind, &self.turnstile, &self.scratch)
     }
 
+    /// Starts our durable server, with more to be told.
+    pub(crate) fn start_with(&self, more: &[String]) -> Result<Server> {
+        let kind = Kind::Turnstile(Durability::Sync);
+        Server::start_as(kind, more, &self.turnstile, &self.scratch)
+    }
+
     /// Starts travel in so many processes: one or five.
     pub(crate) fn start_travel(&self, in_five: bool) -> Result<Company> {
         if in_five {

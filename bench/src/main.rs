@@ -5,6 +5,7 @@
 mod backends;
 mod book;
 mod booking;
+mod bottlenecks;
 mod compare;
 mod contest;
 mod dice;
@@ -35,6 +36,7 @@ use turnstile_trial::Counting;
 
 use crate::{
     book::Book,
+    bottlenecks::{Bottlenecks, Planted},
     compare::Compare,
     ground::Ground,
     machine::Machine,
@@ -70,6 +72,12 @@ enum Command {
     Book(Book),
     /// The lab's statistics on systems of known truth; writes statistics.json and statistics.md
     Statistics(Statistics),
+    /// Whether the lab names planted bottlenecks and refuses planted bad runs; writes bottlenecks.json
+    /// and bottlenecks.md
+    Bottlenecks(Bottlenecks),
+    /// A server with one known bottleneck or fault, for `bottlenecks`
+    #[command(hide = true)]
+    Planted(Planted),
     /// Two builds of our server under the same loads, as ratios of new to old
     Compare(Compare),
     /// Only what the bare machine does: one sync, one round trip over loopback
@@ -173,7 +181,7 @@ fn main() -> Result<()> {
         }
         Command::Backends(Backends { run, only }) => {
             let sections = chosen(&backends::SECTIONS, &only);
-            measure("backends", run, &sections, &[])
+            measure("backends", run, &sections, &backends::PROGRAMS)
         }
         Command::Book(arguments) => {
             write!(io::stdout(), "{}", book::measure(&arguments)?)?;
@@ -183,6 +191,11 @@ fn main() -> Result<()> {
             write!(io::stdout(), "{}", statistics::measure(&arguments)?)?;
             Ok(())
         }
+        Command::Bottlenecks(arguments) => {
+            write!(io::stdout(), "{}", bottlenecks::measure(&arguments)?)?;
+            Ok(())
+        }
+        Command::Planted(planted) => bottlenecks::serve(planted),
         Command::Compare(arguments) => {
             write!(io::stdout(), "{}", compare::measure(arguments)?)?;
             Ok(())
@@ -221,6 +234,7 @@ fn measure(subject: &'static str, run: Run, parts: &[Part], programs: &[&str]) -
     let machine = Machine::with(&taking_part);
     let (mut sections, mut not_measured) = (Vec::new(), Vec::new());
     for &(name, measure) in parts {
+        ground::tell(&format!("part {name}"))?;
         match measure(&ground) {
             Ok(section) => sections.push(section),
             Err(reason) => not_measured.push(NotMeasured {

@@ -5,12 +5,53 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The CPU time (user and system) of all threads of a process, in the kernel's ticks.
 pub(crate) fn cpu(pid: u32) -> Result<Duration> {
     Ok(read_stat(&pid.to_string())?.own)
+}
+
+/// How often a family is looked at before one of its members that has just ended counts as lost.
+const LOOKS_MAX: u32 = 100;
+
+/// The CPU time of a process and of all that it has started, whether these still run or have ended
+/// and were waited for.
+pub(crate) fn cpu_of_tree(root: u32) -> Result<Duration> {
+    for _ in 0..LOOKS_MAX {
+        let before = read_stat(&root.to_string())?;
+        let everybody = everybody()?;
+        // A child that was waited for meanwhile would count twice, or not at all.
+        if read_stat(&root.to_string())?.children == before.children {
+            return Ok(cpu_of_family(root, &everybody));
+        }
+    }
+    bail!("the children of process {root} come and go too fast")
+}
+
+fn cpu_of_family(root: u32, everybody: &[(u32, Stat)]) -> Duration {
+    let mut pids = vec![root];
+    let mut at = 0;
+    while let Some(&parent) = pids.get(at) {
+        let children = everybody.iter().filter(|(_, stat)| stat.parent == parent);
+        pids.extend(children.map(|(pid, _)| *pid));
+        at += 1;
+    }
+    let family = everybody.iter().filter(|(pid, _)| pids.contains(pid));
+    family.map(|(_, stat)| stat.own + stat.children).sum()
+}
+
+/// All processes of this machine. Those that end meanwhile are left out.
+fn everybody() -> Result<Vec<(u32, Stat)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").context("cannot read /proc")? {
+        let name = entry?.file_name();
+        let pid = name.to_str().and_then(|name| name.parse::<u32>().ok());
+        let stat = pid.and_then(|pid| Some((pid, read_stat(&pid.to_string()).ok()?)));
+        found.extend(stat);
+    }
+    Ok(found)
 }
 
 /// The CPU time of all children of this process that have ended and were waited for.
@@ -61,8 +102,9 @@ impl Neighbours {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stat {
+    parent: u32,
     own: Duration,
     children: Duration,
 }
@@ -80,15 +122,21 @@ fn read_stat(process: &str) -> Result<Stat> {
     parse_stat(&stat, ticks_per_second).with_context(|| format!("{path} is not as proc(5) says"))
 }
 
-/// Fields 14 to 17 of proc(5): utime, stime, cutime, cstime. The second field, the name in
-/// parentheses, may itself hold spaces and parentheses.
+/// Fields 4 and 14 to 17 of proc(5): ppid, utime, stime, cutime, cstime. The second field, the name
+/// in parentheses, may itself hold spaces and parentheses.
 fn parse_stat(stat: &str, ticks_per_second: u64) -> Option<Stat> {
     let (_, after_name) = stat.rsplit_once(')')?;
-    let mut fields = after_name.split_ascii_whitespace().skip(11);
+    let mut fields = after_name.split_ascii_whitespace().skip(1);
+    let parent = fields.next()?.parse().ok()?;
+    let mut fields = fields.skip(9);
     let mut next = || time(fields.next()?, ticks_per_second);
     let own = next()? + next()?;
     let children = next()? + next()?;
-    Some(Stat { own, children })
+    Some(Stat {
+        parent,
+        own,
+        children,
+    })
 }
 
 /// The first line of proc(5): user, nice, system, idle, iowait, irq, softirq, steal.
@@ -123,17 +171,52 @@ fn parse_resident(status: &str) -> Option<u64> {
 mod tests {
     use std::time::Duration;
 
-    use super::{Stat, parse_machine, parse_resident, parse_stat};
+    use super::{
+        Stat, cpu_of_family, cpu_of_tree, everybody, parse_machine, parse_resident, parse_stat,
+    };
 
     const STAT: &str = "4711 (a (b) c) S 1 4711 4711 0 -1 4194560 1200 0 0 0 250 31 7 12 20 0 3 0";
 
     #[test]
     fn cpu_time_is_user_and_system_and_the_name_may_hold_anything() {
         let expected = Stat {
+            parent: 1,
             own: Duration::from_millis(2_810),
             children: Duration::from_millis(190),
         };
         assert_eq!(parse_stat(STAT, 100), Some(expected));
+    }
+
+    #[test]
+    fn a_family_is_a_process_and_what_it_has_started_and_what_these_have() {
+        let one = |parent, own, children| Stat {
+            parent,
+            own: Duration::from_millis(own),
+            children: Duration::from_millis(children),
+        };
+        let everybody = [
+            (30, one(20, 1, 2)),
+            (10, one(1, 4, 8)),
+            (11, one(1, 1_000, 0)),
+            (20, one(10, 16, 32)),
+        ];
+        let expected = Duration::from_millis(63);
+        assert_eq!(cpu_of_family(10, &everybody), expected);
+    }
+
+    #[test]
+    fn a_child_is_seen_with_its_parent() {
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let found = everybody().unwrap();
+        let of_child = found.iter().find(|(pid, _)| *pid == child.id());
+        let parent = of_child.map(|(_, stat)| stat.parent);
+        assert_eq!(parent, Some(std::process::id()));
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(cpu_of_tree(u32::MAX).is_err());
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) use company::Company;
 pub(crate) use redis::Persistence;
 pub(crate) use turnstile::{Durability, build};
 
-use crate::{pin, process};
+use crate::{driver::run, pin, process};
 
 /// A server that starts, or writes a snapshot, for longer will never end.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -76,7 +76,12 @@ impl Server {
     }
 
     /// The same, with more to be told.
-    fn start_as(kind: Kind, more: &[String], turnstile: &Path, scratch: &Path) -> Result<Self> {
+    pub(crate) fn start_as(
+        kind: Kind,
+        more: &[String],
+        turnstile: &Path,
+        scratch: &Path,
+    ) -> Result<Self> {
         let home = TempDir::with_prefix_in("turnstile-bench-", scratch)
             .with_context(|| format!("cannot make a directory in {}", scratch.display()))?;
         let server = Self::start_at(kind, more, turnstile, Rc::new(home))?;
@@ -204,6 +209,19 @@ impl Server {
     /// How many bookings our server holds.
     pub(crate) fn bookings(&self) -> Result<u64> {
         turnstile::bookings(&mut self.connect()?)
+    }
+
+    /// What `INFO` says of our server under a name.
+    pub(crate) fn fact(&self, name: &str) -> Result<String> {
+        turnstile::fact(&mut self.connect()?, name)
+    }
+
+    /// Has it go on on another core.
+    pub(crate) fn move_to(&self, core: usize) -> Result<()> {
+        let mut taskset = Command::new("taskset");
+        taskset.args(["-a", "-p", "-c", &core.to_string()]);
+        run(taskset.arg(self.child.id().to_string()))?;
+        Ok(())
     }
 
     fn pid(&self) -> Pid {

@@ -80,7 +80,10 @@ impl Server {
         more: &[(String, String)],
     ) -> anyhow::Result<Self> {
         let mut command = Command::new(binary);
-        command.args(["dev", "--attached", "--log", "warn", "--durability", "sync"]);
+        command.args(["dev", "--attached", "--log", "warn"]);
+        if !more.iter().any(|(flag, _)| flag == "--durability") {
+            command.args(["--durability", "sync"]);
+        }
         let when = |open| if open { FREE_PORT } else { "off" };
         command.args(["--resp", resp]);
         let opens = |door| doors == door || doors == Doors::Every;

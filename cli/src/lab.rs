@@ -1,6 +1,7 @@
 //! `turnstile lab`: load, and the proof that the server stayed correct under it.
 
 mod audit;
+mod bottleneck;
 mod capacity;
 mod check;
 mod compare;
@@ -10,6 +11,7 @@ mod games;
 mod notebook;
 mod pacing;
 mod pin;
+mod quota;
 mod record;
 mod report;
 mod reproduce;
@@ -17,6 +19,7 @@ mod shown;
 mod subject;
 mod sweep;
 mod travel;
+mod watching;
 
 use std::{
     fmt::Display,
@@ -39,6 +42,7 @@ use turnstile_stats::units::{Count, PerSecond};
 
 use notebook::{Aims, Notebook, Output};
 use pacing::Pacing;
+use watching::Behind;
 
 use crate::{
     child::{Doors, Server},
@@ -58,6 +62,12 @@ pub(crate) enum Command {
     Sweep(Box<sweep::Arguments>),
     /// The highest rate that meets objectives
     Capacity(Box<capacity::Arguments>),
+    /// What holds a server back: the resource that is full, and how sure that is
+    ///
+    /// Looks at what server, database and generator use while more and more users ask, and at what the
+    /// server's threads wait for. With --confirm one resource after the other is changed, and what that
+    /// brings is told. docs/lab-bottleneck.md says how.
+    Bottleneck(Box<bottleneck::Arguments>),
     /// Two servers by runs in pairs, in an order that chance decides; or two kept runs
     Compare(Box<compare::Arguments>),
     /// Load, and in the same run the proof: every answer replayed at its position
@@ -130,6 +140,8 @@ struct Target {
     /// Generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
+    #[command(flatten)]
+    behind: Behind,
 }
 
 #[derive(Args, Debug)]
@@ -170,6 +182,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         },
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Capacity(arguments) => capacity::run(&arguments),
+        Command::Bottleneck(arguments) => bottleneck::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Record(arguments) => record::record(&arguments),
@@ -244,17 +257,23 @@ pub(crate) const fn rush_for(
 struct Driven {
     address: SocketAddr,
     own: Option<Server>,
+    behind: Behind,
 }
 
 impl Driven {
     fn of(target: &Target) -> anyhow::Result<Self> {
         if let Some(address) = target.resp {
-            return Ok(Self { address, own: None });
+            return Ok(Self {
+                address,
+                own: None,
+                behind: target.behind,
+            });
         }
         let own = own_server(Doors::Resp)?;
         Ok(Self {
             address: own.resp(),
             own: Some(own),
+            behind: target.behind,
         })
     }
 
@@ -266,12 +285,10 @@ impl Driven {
         }
     }
 
-    /// The server's process, where it can be found.
+    /// Server and database, where they can be found.
     fn watched(&self) -> Vec<Watched> {
-        match &self.own {
-            Some(own) => vec![watched(own)],
-            None => [listening(self.address), database(self.address, "rooms")].concat(),
-        }
+        self.behind
+            .watched(self.own.as_ref(), self.address, Some(self.address))
     }
 
     fn stop(self) -> anyhow::Result<()> {
@@ -287,28 +304,6 @@ fn own_server(doors: Doors) -> anyhow::Result<Server> {
         server.resp()
     ));
     Ok(server)
-}
-
-fn watched(server: &Server) -> Watched {
-    Watched {
-        role: "server".to_owned(),
-        pid: server.pid(),
-    }
-}
-
-/// The process that listens at an address of this machine, if it may be seen.
-fn listening(address: SocketAddr) -> Vec<Watched> {
-    let pid = turnstile_load::resources::listener(address);
-    let role = "server".to_owned();
-    pid.map(|pid| Watched { role, pid }).into_iter().collect()
-}
-
-/// The database on this machine that keeps a service of a server, if it may be seen and is one process.
-fn database(resp: SocketAddr, service: &'static str) -> Vec<Watched> {
-    let address = turnstile_load::database(resp, service).filter(|place| place.ip().is_loopback());
-    let pid = address.and_then(turnstile_load::resources::listener);
-    let role = "database".to_owned();
-    pid.map(|pid| Watched { role, pid }).into_iter().collect()
 }
 
 /// What a server has said of itself, for `run.json`.

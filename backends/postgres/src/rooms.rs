@@ -18,6 +18,8 @@ use crate::{
     trouble::Trouble,
 };
 
+pub use self::commands::EXECUTE;
+
 use self::{
     commands::Columns,
     values::{column, time_of},
@@ -42,6 +44,10 @@ impl Kept for Rooms {
         Migration {
             number: 3,
             sql: include_str!("../migrations/rooms/0003_commands.sql"),
+        },
+        Migration {
+            number: 4,
+            sql: include_str!("../migrations/rooms/0004_plans.sql"),
         },
     ];
 

@@ -37,7 +37,8 @@ pub(crate) const SET: &[&str] = &[
     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 ];
 
-pub(super) fn drive(words: &[&str], server: &Server, load: Load) -> Result<Tally> {
+/// Has a command sent over and over; in each word `__rand_int__` stands for another number.
+pub(crate) fn drive(words: &[&str], server: &Server, load: Load) -> Result<Tally> {
     let mut command = pin::command(pin::CLIENT_CORE, "redis-benchmark");
     command
         .args(["-h", "127.0.0.1", "-r", KEY_SPACE, "--csv"])

@@ -74,10 +74,15 @@ pub(super) fn has_lines(connection: &mut Connection, desks: &[&str]) -> Result<b
 }
 
 fn count(connection: &mut Connection, name: &str) -> Result<u64> {
+    Ok(fact(connection, name)?.parse()?)
+}
+
+/// What `INFO` says under a name.
+pub(super) fn fact(connection: &mut Connection, name: &str) -> Result<String> {
     let reply = connection.command(&[b"INFO"])?;
     let text = reply.as_str().context("INFO answers with a text")?;
-    let count = super::field(text, name).with_context(|| format!("INFO has no {name}"))?;
-    Ok(count.trim().parse()?)
+    let fact = super::field(text, name).with_context(|| format!("INFO has no {name}"))?;
+    Ok(fact.trim().to_owned())
 }
 
 /// Whether a snapshot lies beside the journal; one that is being written has another name.

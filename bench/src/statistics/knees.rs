@@ -8,6 +8,7 @@ use turnstile_stats::{
     chance::normal,
     knee, sample,
     truth::{Network, Operating, Station},
+    units::count,
 };
 
 use super::percent;
@@ -56,7 +57,8 @@ pub(super) fn rows(random: &mut Random, repeats: u32) -> Vec<Row> {
                 let curve = measured(&known, &network, draw);
                 let points: Vec<(f64, f64)> =
                     curve.iter().map(|one| (one.throughput, one.busy)).collect();
-                let capacity = Demand::of(&points).and_then(|demand| demand.capacity(servers));
+                let capacity =
+                    Demand::of(&points).and_then(|demand| demand.capacity(count(servers)));
                 demands.add(capacity, network.capacity());
                 let points: Vec<(f64, f64)> = curve
                     .iter()

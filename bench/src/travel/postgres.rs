@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use rustix::process::{Pid, Signal, getuid, kill_process};
 use tempfile::TempDir;
 
 use crate::{
-    driver::{World, run},
+    driver::{World, pgbench, run},
     pin::{CLIENT_CORE, SERVER_CORE},
     server::{free_address, spawn},
 };
@@ -185,7 +185,7 @@ impl Postgres {
         pgbench.args(["-c", &clients.to_string(), "-T", &seconds.to_string()]);
         let (said, _cpu) = run(pgbench.arg("-f").arg(&file).arg(USER))?;
         ensure!(!said.contains("aborted in command"), "{said}");
-        tps(&said).with_context(|| format!("pgbench said: {said}"))
+        Ok(pgbench::told(&said)?.rate)
     }
 }
 
@@ -245,23 +245,9 @@ fn as_its_user(program: &str) -> Command {
     command
 }
 
-/// The rate in what pgbench says at its end.
-fn tps(said: &str) -> Option<f64> {
-    let line = said.lines().find_map(|line| line.strip_prefix("tps = "))?;
-    line.split_ascii_whitespace().next()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Script, tps};
-
-    #[test]
-    fn the_rate_is_read_from_what_pgbench_says() {
-        let said = "number of transactions actually processed: 5\n\
-                    tps = 1234.5 (without initial connection time)\n";
-        assert_eq!(tps(said), Some(1_234.5));
-        assert_eq!(tps("pgbench: error"), None);
-    }
+    use super::Script;
 
     #[test]
     fn each_way_has_its_requests() {

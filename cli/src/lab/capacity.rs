@@ -14,8 +14,9 @@ use super::{
     subject::Subject,
 };
 
-/// The search begins at this share of what a closed loop reaches.
-const FIRST: f64 = 0.5;
+/// The search begins with these shares of what a closed loop reaches, until one is missed: they show
+/// how the tail grows on the way there.
+const FIRST: [f64; 5] = [0.5, 0.7, 0.8, 0.9, 0.95];
 
 /// Below this share of it, it does not look.
 const LEAST: f64 = 0.001;
@@ -59,10 +60,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let place = opened.measure(&closed, &mut notebook)?;
     let most = notebook.run().points[place].throughput;
     notebook.note(&shown::one_line(&notebook.points()[place]));
-    let first = (most * FIRST).max(1.0);
+    let first = (most * FIRST[0]).max(1.0);
     let mut search = Search::new(first, (most * LEAST).min(first).max(0.1), TOLERANCE);
-    let (mut probes, mut short) = (Vec::new(), None);
-    while let search::Probe::Try(rate) = search.next() {
+    let (mut probes, mut short): (Vec<Probe>, _) = (Vec::new(), None);
+    while let search::Probe::Try(searched) = search.next() {
+        let is_missed = probes.iter().any(|probe| probe.met == Some(false));
+        let share = FIRST.get(probes.len()).filter(|_share| !is_missed);
+        let rate = share.map_or(searched, |share| (most * share).max(1.0));
         let pacing = closed.at_rate(rate, &arguments.arrivals);
         let mut place = opened.measure(&pacing, &mut notebook)?;
         for _again in 0..AGAIN {

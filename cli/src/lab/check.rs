@@ -3,20 +3,21 @@
 mod faults;
 
 use std::{
-    net::SocketAddr, num::NonZeroUsize, path::PathBuf, sync::mpsc::sync_channel, thread,
-    time::Duration,
+    net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr, sync::mpsc::sync_channel,
+    thread, time::Duration,
 };
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use turnstile_load::{Verdict, check, pace::Pace};
 use turnstile_result as result;
 
 use super::{
-    PROPERTY, default_threads, listening,
+    PROPERTY, default_threads,
     notebook::{self, Notebook, Output},
     pacing::Pacing,
-    server, tell, watched,
+    server, tell,
+    watching::Behind,
 };
 use crate::{child::Server, exit::Coded, terminal};
 use faults::{Fault, Storm};
@@ -26,7 +27,8 @@ const DURATION: Duration = Duration::from_secs(60);
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// What is checked
+    /// rooms: visitors who book, cancel and look at the same few rooms; exchange: dealers who send and
+    /// cancel orders in the same few books
     service: Service,
     /// RESP door of the server, of which nobody else uses this service; without it, the lab starts
     /// one of its own
@@ -54,12 +56,26 @@ pub(crate) struct Arguments {
     output: Output,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Service {
-    /// Visitors who book, cancel and look at the same few rooms
     Rooms,
-    /// Dealers who send and cancel orders in the same few books
     Exchange,
+}
+
+impl FromStr for Service {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "rooms" => Ok(Self::Rooms),
+            "exchange" => Ok(Self::Exchange),
+            "games" | "travel" => Err(
+                "only rooms and exchange are checked answer by answer; `lab run` proves games and \
+                 travel when the load is over",
+            ),
+            _ => Err("what can be checked is rooms or exchange"),
+        }
+    }
 }
 
 impl Service {
@@ -96,10 +112,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let settings = &mut asked.settings;
         settings.insert("faults".to_owned(), faults.join(","));
     }
-    let processes = match &checked.own {
-        Some((server, _)) => vec![watched(server)],
-        None => listening(checked.address),
-    };
+    let own = checked.own.as_ref().map(|(server, _)| server);
+    let address = checked.address;
+    let processes = Behind::default().watched(own, address, Some(address));
     let mut notebook = Notebook::new(&arguments.output, asked, processes)?;
     let pace = pacing.pace(checked.address, threads)?;
     let began = notebook.begin(None);

@@ -7,11 +7,12 @@ use turnstile_load::{exchange, pace::Length, resources::Watched};
 use turnstile_result as result;
 
 use super::{
-    Target, listening,
+    Target,
     notebook::{self, Aims, Notebook, Output},
     own_server,
     pacing::Pacing,
-    server, tell, watched,
+    server, tell,
+    watching::Behind,
 };
 use crate::{
     child::{Doors, Server},
@@ -90,7 +91,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ),
         ("symbols".to_owned(), arguments.symbols.to_string()),
     ]);
-    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
+    let mut notebook = Notebook::new(
+        &arguments.output,
+        asked,
+        driven.watched(arguments.target.behind),
+    )?;
     let began = notebook.begin(None);
     let report = exchange::run(&config, &mut |progress| notebook.watch(progress))?;
     notebook.keep(report.point.clone(), &config.pace, began);
@@ -109,12 +114,9 @@ impl Driven {
         }
     }
 
-    /// The server's process, where it can be found.
-    fn watched(&self) -> Vec<Watched> {
-        match &self.own {
-            Some(own) => vec![watched(own)],
-            None => listening(self.address),
-        }
+    /// Server and database, where they can be found.
+    fn watched(&self, behind: Behind) -> Vec<Watched> {
+        behind.watched(self.own.as_ref(), self.address, self.proof)
     }
 
     /// The server that was named, or one of our own.

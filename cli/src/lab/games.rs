@@ -12,11 +12,12 @@ use turnstile_load::{games, pace::Pace, resources::Watched};
 use turnstile_result as result;
 
 use super::{
-    default_threads, listening,
+    default_threads,
     notebook::{self, Aims, Notebook, Output},
     own_server,
     pacing::{Extent, Level, Manner, Pacing},
-    tell, watched,
+    tell,
+    watching::Behind,
 };
 use crate::{
     child::{Doors, Server},
@@ -183,9 +184,6 @@ impl Driven {
 
     /// The server's process, where it can be found.
     fn watched(&self) -> Vec<Watched> {
-        match &self.own {
-            Some(own) => vec![watched(own)],
-            None => listening(self.address),
-        }
+        Behind::default().watched(self.own.as_ref(), self.address, None)
     }
 }

@@ -86,6 +86,7 @@ impl Notebook {
             sweep: None,
             capacity: None,
             comparison: None,
+            bottleneck: None,
             objectives: Vec::new(),
             verdict: Verdict::Fine,
             exit_code: 0,

@@ -92,6 +92,18 @@ pub(super) enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Thought(Think);
 
+/// How long a point takes that is one of many.
+const BRIEF: Duration = Duration::from_secs(3);
+
+impl Extent {
+    /// The same, but 3 s each where nothing was asked.
+    pub(super) fn brief(self) -> Self {
+        let is_asked = self.duration.is_some() || self.precision.is_some();
+        let duration = if is_asked { self.duration } else { Some(BRIEF) };
+        Self { duration, ..self }
+    }
+}
+
 impl Pacing {
     /// Against this door, with so many threads.
     pub(super) fn pace(&self, address: SocketAddr, threads: usize) -> anyhow::Result<Pace> {

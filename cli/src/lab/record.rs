@@ -24,6 +24,7 @@ use super::{
     notebook::{self, Notebook, Output},
     pacing::Pacing,
     tell,
+    watching::Behind,
 };
 use crate::{exit::Coded, terminal};
 
@@ -116,6 +117,7 @@ fn driven(resp: Option<SocketAddr>, threads: NonZeroUsize) -> anyhow::Result<Dri
         resp,
         json: None,
         threads,
+        behind: Behind::default(),
     })
 }
 

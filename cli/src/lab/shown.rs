@@ -3,7 +3,8 @@
 use std::fmt;
 
 use turnstile_result::{
-    Capacity, Comparison, Curve, Load, Objective, Outcome, Point, Run, Usl, Verdict,
+    Bottleneck, Capacity, Change, Comparison, Curve, Load, Objective, Outcome, Point, Run, Usl,
+    Verdict,
 };
 use turnstile_stats::{
     Interval,
@@ -57,6 +58,9 @@ impl fmt::Display for Shown<'_> {
         }
         if let Some(capacity) = &run.capacity {
             highest(f, capacity)?;
+        }
+        if let Some(found) = &run.bottleneck {
+            limits(f, found)?;
         }
         if let Some(comparison) = &run.comparison {
             differences(f, comparison)?;
@@ -137,11 +141,64 @@ pub(super) fn one_line(point: &Point) -> String {
     )
 }
 
+/// What holds the server back.
+fn limits(f: &mut fmt::Formatter<'_>, found: &Bottleneck) -> fmt::Result {
+    writeln!(
+        f,
+        "bottleneck at {} users: {}, P = {:.2}: {}",
+        found.users, found.named, found.probability, found.why
+    )?;
+    writeln!(f, "what can be done: {}", found.cure)?;
+    for suspect in &found.suspects {
+        let used = suspect.used;
+        writeln!(
+            f,
+            "{:>18}: {:.0} % busy ({:.0} .. {:.0}) of {}, {} of each request, P = {:.2}",
+            suspect.resource,
+            used.estimate * 100.0,
+            used.low * 100.0,
+            used.high * 100.0,
+            suspect.servers,
+            Nanos(suspect.busy_ns.estimate),
+            suspect.probability
+        )?;
+    }
+    let stages = found.stages.iter();
+    let stages: Vec<String> = stages
+        .map(|stage| format!("{} {:.1}", stage.name, stage.users))
+        .collect();
+    if !stages.is_empty() {
+        writeln!(f, "where the users stand: {}", stages.join(", "))?;
+    }
+    for one in &found.changes {
+        writeln!(f, "{}", change(one))?;
+    }
+    match found.confirmed {
+        Some(true) => writeln!(f, "confirmed: a change of it changes the throughput"),
+        Some(false) => writeln!(f, "NOT confirmed: a change of it brings nothing"),
+        None if found.changes.is_empty() => Ok(()),
+        None => writeln!(f, "not confirmed: nothing here changes it alone"),
+    }
+}
+
+/// What a change brought, in one line.
+pub(super) fn change(change: &Change) -> String {
+    let ratio = change.throughput;
+    let brings = change.elasticity.map_or_else(String::new, |elasticity| {
+        format!(", elasticity {elasticity}")
+    });
+    format!("{}: x{ratio:.3}{brings}", change.changed)
+}
+
 /// What a curve says.
 fn found(f: &mut fmt::Formatter<'_>, curve: &Curve) -> fmt::Result {
     let of = curve
         .cores
         .map_or_else(String::new, |cores| format!(" of {cores} cores"));
+    let within = curve.quota.map_or_else(String::new, |quota| {
+        format!(" within a quota of {quota} processors")
+    });
+    let of = format!("{of}{within}");
     match curve.capacity {
         Some(Interval {
             low,
@@ -277,9 +334,9 @@ pub(super) fn load(point: &Point) -> String {
         Load::Open { rate, .. } => format!("{}/s", PerSecond(*rate)),
         Load::Count { requests, .. } => format!("{requests} in all"),
     };
-    match point.cores {
+    match point.allowed() {
         None => load,
-        Some(cores) => format!("{cores} cores, {load}"),
+        Some(allowed) => format!("{allowed}, {load}"),
     }
 }
 
@@ -336,6 +393,9 @@ fn wrongs(point: &Point) -> Vec<(String, String)> {
 
 /// Why the verdict is not fine: the first reason, in words.
 pub(super) fn reason(run: &Run) -> String {
+    if let Some(found) = &run.bottleneck {
+        return format!("{}: {}", found.named, found.why);
+    }
     let worst = run.points.iter().find(|point| point.verdict == run.verdict);
     let Some(point) = worst else {
         let missed = run

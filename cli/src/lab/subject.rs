@@ -14,10 +14,13 @@ use turnstile_load::{exchange, foreign, pace::Pace, resources::Watched, rooms};
 use turnstile_result as result;
 
 use super::{
-    PROPERTY, default_threads, listening,
+    PROPERTY, default_threads,
     notebook::{self, Notebook},
     pacing::Pacing,
-    pin, server, watched,
+    pin,
+    quota::Quota,
+    server,
+    watching::Behind,
 };
 use crate::{
     child::{Doors, Server},
@@ -53,6 +56,8 @@ pub(crate) struct Subject {
     /// Processors of a server of the lab's own and of the generator, such as server=0,gen=1
     #[arg(long, value_parser = pin::parse)]
     pin: Option<pin::Pins>,
+    #[command(flatten)]
+    behind: Behind,
     /// resp: the command
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -72,6 +77,7 @@ pub(super) struct Opened<'a> {
     subject: &'a Subject,
     address: SocketAddr,
     own: Option<Server>,
+    quota: Option<Quota>,
 }
 
 impl Subject {
@@ -85,8 +91,9 @@ impl Subject {
         }
     }
 
-    const fn threads(&self) -> usize {
-        self.threads.get()
+    /// Generator threads.
+    pub(super) const fn threads(&self) -> NonZeroUsize {
+        self.threads
     }
 
     /// Whether the lab starts the server, and so decides what it may use.
@@ -112,7 +119,7 @@ impl Subject {
             self.workload(),
             target,
             Some(pacing),
-            self.threads(),
+            self.threads.get(),
         );
         asked.settings.extend(self.settings());
         if let Some(pins) = &self.pin {
@@ -159,18 +166,43 @@ impl Subject {
                 subject: self,
                 address,
                 own: None,
+                quota: None,
             });
         }
-        let cores = cores.or_else(|| self.pin.as_ref()?.server.as_deref());
-        let own = pin::on(cores, || match program {
+        self.start(cores, || match program {
             None => Server::start(None, Doors::Resp),
             Some(program) => Server::start_program(program),
-        })?;
+        })
+    }
+
+    /// Starts another server beside the first, on these processors, with this durability.
+    pub(super) fn open_other(
+        &self,
+        cores: Option<&[usize]>,
+        durability: Option<&str>,
+    ) -> anyhow::Result<Opened<'_>> {
+        let told = durability.map(|one| ("--durability".to_owned(), one.to_owned()));
+        let told: Vec<_> = told.into_iter().collect();
+        self.start(cores, || Server::start_with(None, Doors::Resp, &told))
+    }
+
+    fn start(
+        &self,
+        cores: Option<&[usize]>,
+        server: impl FnOnce() -> anyhow::Result<Server>,
+    ) -> anyhow::Result<Opened<'_>> {
+        let own = pin::on(cores.or_else(|| self.server_cores()), server)?;
         Ok(Opened {
             subject: self,
             address: own.resp(),
             own: Some(own),
+            quota: None,
         })
+    }
+
+    /// The processors that were asked for a server of the lab's own.
+    fn server_cores(&self) -> Option<&[usize]> {
+        self.pin.as_ref()?.server.as_deref()
     }
 }
 
@@ -187,12 +219,49 @@ impl Opened<'_> {
         }
     }
 
-    /// The server's process, where it can be found.
+    /// Server and database, where they can be found.
     pub(super) fn watched(&self) -> Vec<Watched> {
-        match &self.own {
-            Some(own) => vec![watched(own)],
-            None => listening(self.address),
+        let behind = self.subject.behind;
+        let watched = behind.watched(self.own.as_ref(), self.address, self.resp());
+        let quota = self.quota.as_ref().map(Quota::processors);
+        watched
+            .into_iter()
+            .map(|one| {
+                if one.is("server") {
+                    one.within(quota)
+                } else {
+                    one
+                }
+            })
+            .collect()
+    }
+
+    /// Where the server can be asked for what it says of itself.
+    pub(super) const fn resp(&self) -> Option<SocketAddr> {
+        match self.subject.what {
+            What::Http { .. } => None,
+            What::Rooms | What::Exchange | What::Resp { .. } => Some(self.address),
         }
+    }
+
+    /// The processors of a server of the lab's own.
+    pub(super) fn cores(&self) -> Vec<usize> {
+        let asked = self.subject.server_cores();
+        asked.map_or_else(pin::available, <[usize]>::to_vec)
+    }
+
+    /// Lets the server use so many processors and no more, until it is stopped.
+    pub(super) fn hold(&mut self, processors: f64) -> anyhow::Result<()> {
+        let watched = self.watched();
+        let server = watched.iter().find(|one| one.is("server"));
+        let pid = server.context("the server is not on this machine, or may not be seen")?;
+        self.quota = Some(Quota::of(&[pid.pid()], processors)?);
+        Ok(())
+    }
+
+    /// Lets it use again what it could before.
+    pub(super) fn release(&mut self) {
+        self.quota = None;
     }
 
     /// Measures one point and keeps it; its place in the run.
@@ -201,7 +270,17 @@ impl Opened<'_> {
         pacing: &Pacing,
         notebook: &mut Notebook,
     ) -> anyhow::Result<usize> {
-        let pace = pacing.pace(self.address, self.subject.threads())?;
+        self.measure_by(pacing, self.subject.threads, notebook)
+    }
+
+    /// The same with another number of generator threads.
+    pub(super) fn measure_by(
+        &self,
+        pacing: &Pacing,
+        threads: NonZeroUsize,
+        notebook: &mut Notebook,
+    ) -> anyhow::Result<usize> {
+        let pace = pacing.pace(self.address, threads.get())?;
         let began = notebook.begin(Some(self.watched()));
         let cores = self
             .subject

@@ -1,19 +1,21 @@
-//! `turnstile lab sweep`: more and more users until they bring nothing, and what that says.
+//! `turnstile lab sweep`: more and more users, or a higher and higher rate, until that brings nothing,
+//! and what that says.
 
 use std::{num::NonZeroUsize, str::FromStr};
 
 use clap::Args;
-use turnstile_load::curve;
+use turnstile_load::curve::{self, Allowed};
 use turnstile_result::{Curve, Sweep, Verdict};
 use turnstile_stats::{
     Interval,
     ladder::{Ladder, Rung, Stop},
+    units::count,
 };
 
 use super::{
     notebook::{Notebook, Output},
-    pacing::{Extent, Pacing, Thought},
-    pin, shown,
+    pacing::{Extent, Pacing, Rule, Thought},
+    pin, quota, shown,
     subject::{Opened, Subject},
 };
 use crate::exit::Coded;
@@ -25,11 +27,18 @@ const UNKNOWN: f64 = 0.05;
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: Subject,
-    /// Users, from..to: twice as many each time until they surely bring less than 5 % more
+    /// Users, from..to: twice as many each time until they surely bring less than 5 % more. With
+    /// --rate the connections, of which there are as many as it says last
     #[arg(short, long, default_value = "1..256")]
     connections: Range,
+    /// Instead: requests a second, from..to, twice as many each time likewise
+    #[arg(short, long)]
+    rate: Option<Range>,
+    /// The law of the instants of --rate: fixed, poisson, jitter:1% or burst:10
+    #[arg(long, default_value = "poisson", requires = "rate")]
+    arrivals: Rule,
     /// How long a user thinks after an answer: 100ms, or exp:100ms for a mean
-    #[arg(long)]
+    #[arg(long, conflicts_with = "rate")]
     think: Option<Thought>,
     /// Requests under way on each connection
     #[arg(short = 'P', long, default_value = "1")]
@@ -40,13 +49,17 @@ pub(crate) struct Arguments {
     /// Processors of a server of the lab's own, one number after the other, such as 1,2,4
     #[arg(long, value_delimiter = ',')]
     cores: Vec<NonZeroUsize>,
+    /// Time of processors of such a server, in processors, such as 0.25,0.5,1: by a control group,
+    /// which takes root or one that this user was given
+    #[arg(long, value_delimiter = ',', value_parser = quota::parse)]
+    cpu_quota: Vec<f64>,
     #[command(flatten)]
     extent: Extent,
     #[command(flatten)]
     output: Output,
 }
 
-/// Numbers of users.
+/// Numbers of users, or of requests a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {
     least: usize,
@@ -55,37 +68,34 @@ struct Range {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let subject = &arguments.subject;
-    if !arguments.cores.is_empty() && !subject.starts() {
-        let wrong = "--cores are those of a server that the lab starts itself";
+    let has_axis = !arguments.cores.is_empty() || !arguments.cpu_quota.is_empty();
+    if has_axis && !subject.starts() {
+        let wrong = "--cores and --cpu-quota are those of a server that the lab starts itself";
         return Err(Coded::usage(wrong.to_owned()).into());
     }
-    let first = arguments.pacing(arguments.connections.least)?;
+    let first = arguments.pacing(arguments.axis().least)?;
     let opened = subject.open(None, None)?;
     let asked = subject.asked("sweep", opened.target(), &first);
     let mut notebook = Notebook::new(&arguments.output, asked, opened.watched())?;
     let mut curves = Vec::new();
-    if arguments.cores.is_empty() {
-        curves.push(arguments.climb(&opened, None, &mut notebook)?);
+    if has_axis {
         opened.stop()?;
-    } else {
-        opened.stop()?;
-        for &cores in &arguments.cores {
-            let Some(of_server) = server_cores(cores.get()) else {
-                let all = pin::available().len();
-                notebook.note(&format!(
-                    "{cores} processors are skipped: this machine has {all}"
-                ));
-                continue;
-            };
-            let opened = subject.open(None, Some(&of_server))?;
-            curves.push(arguments.climb(&opened, Some(cores.get()), &mut notebook)?);
-            opened.stop()?;
+        for allowed in arguments.allowed() {
+            curves.extend(arguments.climb_within(allowed, &mut notebook)?);
         }
+    } else {
+        curves.push(arguments.climb(&opened, Allowed::default(), &mut notebook)?);
+        opened.stop()?;
     }
     let scaling = curve::scaling(&curves, arguments.extent.seed);
     let found = curves.iter().all(|curve| curve.capacity.is_some()) && !curves.is_empty();
     notebook.run().sweep = Some(Sweep {
-        axis: "users".to_owned(),
+        axis: if arguments.rate.is_some() {
+            "rate"
+        } else {
+            "users"
+        }
+        .to_owned(),
         curves,
         scaling,
     });
@@ -98,62 +108,113 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 impl Arguments {
-    fn pacing(&self, users: usize) -> anyhow::Result<Pacing> {
+    /// What grows along a curve.
+    fn axis(&self) -> Range {
+        self.rate.unwrap_or(self.connections)
+    }
+
+    fn pacing(&self, load: usize) -> anyhow::Result<Pacing> {
+        let users = self.rate.map_or(load, |_rate| self.connections.most);
         let users = NonZeroUsize::new(users).ok_or_else(|| Coded::usage("no users".to_owned()))?;
-        Ok(Pacing::of_users(
-            users,
-            self.think,
-            self.pipeline,
-            self.extent.clone(),
-        ))
+        let pacing = Pacing::of_users(users, self.think, self.pipeline, self.extent.clone());
+        Ok(match self.rate {
+            Some(_) => pacing.at_rate(count(load), &self.arrivals),
+            None => pacing,
+        })
+    }
+
+    /// Every quota with every number of processors.
+    fn allowed(&self) -> Vec<Allowed> {
+        let cores = self.cores.iter().map(|cores| Some(cores.get()));
+        let cores = cores.chain(self.cores.is_empty().then_some(None));
+        let quotas = self.cpu_quota.iter().copied().map(Some);
+        let quotas = quotas.chain(self.cpu_quota.is_empty().then_some(None));
+        let quotas: Vec<Option<f64>> = quotas.collect();
+        let each = cores.flat_map(|cores| quotas.iter().map(move |&quota| (cores, quota)));
+        each.map(|(cores, quota)| Allowed { cores, quota })
+            .collect()
+    }
+
+    /// Measures a curve of a server of the lab's own that may use so much; nothing when this machine
+    /// has not so many processors.
+    fn climb_within(
+        &self,
+        allowed: Allowed,
+        notebook: &mut Notebook,
+    ) -> anyhow::Result<Option<Curve>> {
+        let all = pin::available().len();
+        let short = |most: f64| count(all) < most;
+        if let Some(cores) = allowed.cores.filter(|&cores| cores > all) {
+            notebook.note(&format!(
+                "{cores} processors are skipped: this machine has {all}"
+            ));
+            return Ok(None);
+        }
+        if let Some(quota) = allowed.quota.filter(|&quota| short(quota)) {
+            notebook.note(&format!(
+                "a quota of {quota} processors is skipped: this machine has {all}"
+            ));
+            return Ok(None);
+        }
+        let of_server = allowed.cores.map(first_cores);
+        let mut opened = self.subject.open(None, of_server.as_deref())?;
+        if let Some(quota) = allowed.quota {
+            opened.hold(quota)?;
+        }
+        let curve = self.climb(&opened, allowed, notebook)?;
+        opened.stop()?;
+        Ok(Some(curve))
     }
 
     /// Measures a curve.
     fn climb(
         &self,
         opened: &Opened<'_>,
-        cores: Option<usize>,
+        allowed: Allowed,
         notebook: &mut Notebook,
     ) -> anyhow::Result<Curve> {
-        let Range { least, most } = self.connections;
+        let Range { least, most } = self.axis();
         let mut ladder = Ladder::new(least, most);
         let mut places = Vec::new();
         let stopped = loop {
-            let users = match ladder.next() {
-                Rung::Try(users) => users,
+            let load = match ladder.next() {
+                Rung::Try(load) => load,
                 Rung::Stop(stop) => break stop,
             };
             let mut repeats = Vec::new();
             for repeat in 0..self.repeat.get() {
-                let place = opened.measure(&self.pacing(users)?, notebook)?;
+                let place = opened.measure(&self.pacing(load)?, notebook)?;
                 let point = &mut notebook.run().points[place];
                 point.repeat = u32::try_from(repeat).expect("repeats are few");
-                point.cores = cores.map(|cores| u32::try_from(cores).expect("cores are few"));
+                (point.cores, point.quota) = (allowed.processors(), allowed.quota);
                 repeats.push((place, point.throughput, point.throughput_interval));
                 let told = shown::one_line(&notebook.run().points[place]);
                 notebook.note(&told);
             }
             places.extend(repeats.iter().map(|(place, ..)| *place));
-            ladder.note(users, together(&repeats));
+            ladder.note(load, together(&repeats));
         };
-        let why = match stopped {
-            Stop::Full => "twice the users surely brought less than 5 % more",
-            Stop::Most => "more users were not allowed",
+        let why = match (stopped, self.rate) {
+            (Stop::Full, None) => "twice the users surely brought less than 5 % more",
+            (Stop::Full, Some(_)) => "twice the rate surely brought less than 5 % more",
+            (Stop::Most, None) => "more users were not allowed",
+            (Stop::Most, Some(_)) => "a higher rate was not allowed",
         };
         let points = &notebook.run().points;
         // What a server uses allows as much as its processors can do, not those of the machine.
-        let cores = cores.or_else(|| self.subject.pinned());
-        Ok(curve::of(points, &places, cores, why, self.extent.seed))
+        let allowed = Allowed {
+            cores: allowed.cores.or_else(|| self.subject.pinned()),
+            ..allowed
+        };
+        Ok(curve::of(points, &places, allowed, why, self.extent.seed))
     }
 }
 
-/// The first processors that we may use; nothing when there are not so many.
-fn server_cores(cores: usize) -> Option<Vec<usize>> {
+/// The first processors that we may use.
+fn first_cores(cores: usize) -> Vec<usize> {
     let mut all = pin::available();
-    (cores <= all.len()).then(|| {
-        all.truncate(cores);
-        all
-    })
+    all.truncate(cores);
+    all
 }
 
 /// The throughput of several equal points: by their means, or of one by its own interval.
@@ -178,7 +239,7 @@ impl FromStr for Range {
         range
             .filter(|(least, most)| least <= most)
             .map(|(least, most)| Self { least, most })
-            .ok_or_else(|| format!("`{text}` is no range of users: write 1..80"))
+            .ok_or_else(|| format!("`{text}` is no range: write 1..80"))
     }
 }
 

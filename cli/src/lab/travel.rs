@@ -11,11 +11,12 @@ use turnstile_load::{
 use turnstile_result as result;
 
 use super::{
-    default_threads, listening,
+    default_threads,
     notebook::{self, Aims, Notebook, Output},
     own_server,
     pacing::{Extent, Manner},
-    server, tell, watched,
+    server, tell,
+    watching::Behind,
 };
 use crate::{
     child::{Company, Doors, Server},
@@ -194,16 +195,15 @@ impl Driven {
     /// The processes that can be found.
     fn watched(&self, address: SocketAddr) -> Vec<Watched> {
         match self {
-            Self::Named => listening(address),
-            Self::One(server) => vec![watched(server)],
+            Self::Named => Behind::default().watched(None, address, None),
+            Self::One(server) => Behind::default().watched(Some(server), address, None),
             Self::Separate(company) => {
-                let managers = company.desks().iter().map(|desk| Watched {
-                    role: "manager".to_owned(),
-                    pid: desk.pid(),
-                });
-                std::iter::once(watched(company.middleware()))
-                    .chain(managers)
-                    .collect()
+                let managers = company.desks().iter();
+                let managers = managers.map(|desk| Watched::new("manager", desk.pid()));
+                let known = Some(company.middleware());
+                let mut all = Behind::default().watched(known, address, None);
+                all.extend(managers);
+                all
             }
         }
     }

@@ -149,7 +149,8 @@ fn what_cannot_be_done_is_refused_before_anything_is_started() {
             &["rooms", "--faults", "kill", "--resp", "127.0.0.1:1"],
             "cannot be used with",
         ),
-        (&["hotels"], "possible values"),
+        (&["hotels"], "rooms or exchange"),
+        (&["travel"], "`lab run` proves games and travel"),
         (
             &["rooms", "-c", "2", "--think", "1s", "--rate", "5"],
             "cannot be used with",

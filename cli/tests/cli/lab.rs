@@ -316,7 +316,7 @@ fn travel_that_cannot_be_measured_so_is_a_usage_error() {
 }
 
 /// A short command of the lab, and its `run.json`.
-fn lab(arguments: &[&str]) -> (Ended, serde_json::Value) {
+pub(crate) fn lab(arguments: &[&str]) -> (Ended, serde_json::Value) {
     let directory = tempfile::tempdir().unwrap();
     let short = ["-d", "200ms", "--warm-up", "50ms", "-o"];
     let mut command = turnstile();

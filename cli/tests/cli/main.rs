@@ -11,6 +11,7 @@ mod exchange;
 mod games;
 mod import;
 mod lab;
+mod limits;
 mod process;
 mod report;
 mod reproduce;

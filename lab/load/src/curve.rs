@@ -1,12 +1,10 @@
 //! What the points of a curve say together: capacity, knee, demands, and what other rules would say.
 
-use turnstile_result::{Curve, Demand, Load, OtherRules, Point, Usl, Verdict};
+use turnstile_result::{Curve, Demand, Load, OtherRules, Outcome, Point, Usl, Verdict};
 use turnstile_stats::{
     Interval,
     capacity::{self, Segments},
-    knee, kneedle, share_of_most,
-    units::to_float,
-    usl,
+    knee, kneedle, share_of_most, usl,
 };
 
 use crate::seed::Dice;
@@ -14,28 +12,60 @@ use crate::seed::Dice;
 /// The share of the highest throughput that one of the other rules asks for.
 const SHARE_OF_MOST: f64 = 0.95;
 
+/// What the server of a curve may use; nothing is said of what it may use all of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Allowed {
+    /// So many processors of its own.
+    pub cores: Option<usize>,
+    /// So much time of processors, in processors.
+    pub quota: Option<f64>,
+}
+
+impl Allowed {
+    /// The processors as `run.json` counts them.
+    ///
+    /// # Panics
+    /// When there are more than 2^32 of them.
+    #[must_use]
+    pub fn processors(&self) -> Option<u32> {
+        self.cores.map(narrow)
+    }
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).expect("points and processors are few")
+}
+
 /// Of the points at these places. Points that may not be used have no part in it.
 ///
 /// # Panics
 /// When a place is not among the points.
 #[must_use]
-pub fn of(points: &[Point], places: &[usize], cores: Option<usize>, why: &str, seed: u64) -> Curve {
+pub fn of(points: &[Point], places: &[usize], allowed: Allowed, why: &str, seed: u64) -> Curve {
     let mut places = places.to_vec();
-    places.sort_by_key(|&place| (users(&points[place]), place));
+    places.sort_by(|&one, &other| {
+        let [first, second] = [one, other].map(|place| load(&points[place]));
+        first.total_cmp(&second).then(one.cmp(&other))
+    });
     let usable: Vec<&Point> = places
         .iter()
         .map(|&place| &points[place])
-        .filter(|point| point.verdict < Verdict::Invalid)
+        .filter(|point| is_usable(point))
         .collect();
     let curve = mean_curve(&usable);
     let level = Segments::through(&curve);
     let lone = lone(&usable);
     let capacity = level.map(|segments| segments.level);
-    let processors = cores
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
-    let narrow = |number: usize| u32::try_from(number).expect("points and processors are few");
+    // Of rates, who asks does not wait: there is no number of users to look for.
+    let of_users = usable.iter().all(|point| !is_open(point));
+    let other_rules = OtherRules {
+        two_segments: level.map(|segments| segments.bend()),
+        kneedle: kneedle(&curve),
+        share_of_most: share_of_most(&curve, SHARE_OF_MOST),
+    };
     Curve {
-        cores: cores.map(narrow),
+        cores: allowed.processors(),
+        quota: allowed.quota,
         points: places.iter().map(|&place| narrow(place)).collect(),
         stopped: why.to_owned(),
         capacity,
@@ -44,14 +74,30 @@ pub fn of(points: &[Point], places: &[usize], cores: Option<usize>, why: &str, s
             .filter(|(capacity, lone)| capacity.low > 0.0 && lone.low > 0.0)
             .map(|(capacity, lone)| knee(&capacity, &lone.map(|nanos| nanos / 1e9))),
         lone_ns: lone,
-        demands: demands(&usable, narrow(processors)),
-        other_rules: OtherRules {
-            two_segments: level.map(|segments| segments.bend()),
-            kneedle: kneedle(&curve),
-            share_of_most: share_of_most(&curve, SHARE_OF_MOST),
+        demands: demands(&usable),
+        other_rules: if of_users {
+            other_rules
+        } else {
+            OtherRules::default()
         },
-        usl: fit(&curve, seed),
+        usl: of_users.then(|| fit(&curve, seed)).flatten(),
     }
+}
+
+/// Whether a point may enter a fit. A rate that the server could not keep up with is what shows its
+/// capacity.
+fn is_usable(point: &Point) -> bool {
+    let fails = |name: &str| {
+        let failed = |check: &&turnstile_result::Validity| check.outcome == Outcome::Fails;
+        let mut failed = point.validity.iter().filter(failed);
+        failed.all(|check| check.check == name)
+    };
+    let is_behind = is_open(point) && fails("delivered");
+    point.verdict < Verdict::Invalid || (point.verdict == Verdict::Invalid && is_behind)
+}
+
+const fn is_open(point: &Point) -> bool {
+    matches!(point.load, Load::Open { .. })
 }
 
 /// The scalability law over the processors of the server.
@@ -59,6 +105,7 @@ pub fn of(points: &[Point], places: &[usize], cores: Option<usize>, why: &str, s
 pub fn scaling(curves: &[Curve], seed: u64) -> Option<Usl> {
     let points: Vec<(f64, f64)> = curves
         .iter()
+        .filter(|curve| curve.quota.is_none())
         .filter_map(|curve| Some((f64::from(curve.cores?), curve.capacity?.estimate)))
         .collect();
     fit(&points, seed)
@@ -75,18 +122,19 @@ fn fit(points: &[(f64, f64)], seed: u64) -> Option<Usl> {
     })
 }
 
-const fn users(point: &Point) -> u32 {
+/// Where a point is along its axis: users, or a rate.
+fn load(point: &Point) -> f64 {
     match point.load {
-        Load::Closed { users, .. } | Load::Count { users, .. } => users,
-        Load::Open { connections, .. } => connections,
+        Load::Closed { users, .. } | Load::Count { users, .. } => f64::from(users),
+        Load::Open { rate, .. } => rate,
     }
 }
 
-/// Users and the mean throughput of all points that have so many.
+/// Each load and the mean throughput of all points that have it.
 fn mean_curve(points: &[&Point]) -> Vec<(f64, f64)> {
     let mut curve: Vec<(f64, f64, f64)> = Vec::new();
     for point in points {
-        let users = f64::from(users(point));
+        let users = load(point);
         match curve.last_mut() {
             Some((last, sum, count)) if (*last - users).abs() < 0.5 => {
                 *sum += point.throughput;
@@ -130,39 +178,44 @@ fn lone(points: &[&Point]) -> Option<Interval> {
     })
 }
 
-fn demands(points: &[&Point], processors: u32) -> Vec<Demand> {
-    let mut demands: Vec<Demand> = ["server", "database", "generator"]
+/// What a request asks of all that may be full, the fullest first.
+fn demands(points: &[&Point]) -> Vec<Demand> {
+    let mut names: Vec<&str> = Vec::new();
+    for station in points.iter().flat_map(|point| &point.resources.stations) {
+        if !names.contains(&station.resource.as_str()) {
+            names.push(&station.resource);
+        }
+    }
+    let mut demands: Vec<Demand> = names
         .into_iter()
-        .filter_map(|role| {
-            let servers = if role == "generator" { 1 } else { processors };
+        .filter_map(|name| {
+            let mut servers = 1.0;
             let each: Vec<(f64, f64)> = points
                 .iter()
                 .filter_map(|point| {
-                    let process = point
-                        .resources
-                        .processes
-                        .iter()
-                        .find(|one| one.role == role)?;
-                    Some((point.throughput, process.user + process.system))
+                    let mut stations = point.resources.stations.iter();
+                    let station = stations.find(|one| one.resource == name)?;
+                    servers = station.servers;
+                    Some((point.throughput, station.busy))
                 })
                 .collect();
             let demand = capacity::Demand::of(&each)?;
             Some(Demand {
-                resource: format!("{role} cpu"),
+                resource: name.to_owned(),
                 busy_ns: demand.seconds.map(|seconds| seconds * 1e9),
                 servers,
-                capacity: demand.capacity(usize::try_from(servers).ok()?),
+                capacity: demand.capacity(servers),
             })
         })
         .collect();
-    let share = |demand: &Demand| demand.busy_ns.estimate / to_float(u64::from(demand.servers));
+    let share = |demand: &Demand| demand.busy_ns.estimate / demand.servers;
     demands.sort_by(|one, other| share(other).total_cmp(&share(one)));
     demands
 }
 
 #[cfg(test)]
 mod tests {
-    use turnstile_result::Process;
+    use turnstile_result::{Arrivals, Validity};
     use turnstile_stats::truth::{Network, Station};
 
     use super::*;
@@ -188,18 +241,11 @@ mod tests {
             };
             point.throughput = throughput;
             point.throughput_interval = Some(Interval::about(throughput, throughput * 0.01));
-            point.resources.processes.push(Process {
-                role: "server".to_owned(),
-                pid: 1,
-                threads: 1,
-                user: throughput * 0.000_5,
-                system: 0.0,
-                run_delay: None,
-                memory_bytes: 0,
-                disk_written: None,
-                disk_read: None,
-                busy: Vec::new(),
-                cpu_per_answer_ns: 0.0,
+            point.resources.stations.push(turnstile_result::Station {
+                resource: "server cpu".to_owned(),
+                servers: 1.0,
+                busy: throughput * 0.000_5,
+                bins: Vec::new(),
             });
             point
         };
@@ -210,7 +256,13 @@ mod tests {
     fn a_known_system_is_recognised() {
         let points = points();
         // In whatever order they were measured.
-        let curve = of(&points, &[3, 0, 6, 1, 5, 2, 4], Some(1), "full", 1);
+        let curve = of(
+            &points,
+            &[3, 0, 6, 1, 5, 2, 4],
+            Allowed::default(),
+            "full",
+            1,
+        );
         assert_eq!(curve.points, [0, 1, 2, 3, 4, 5, 6]);
         let capacity = curve.capacity.unwrap();
         assert!(
@@ -224,7 +276,7 @@ mod tests {
         let [demand] = &curve.demands[..] else {
             panic!("{curve:?}");
         };
-        assert_eq!((&*demand.resource, demand.servers), ("server cpu", 1));
+        assert_eq!((&*demand.resource, demand.servers), ("server cpu", 1.0));
         assert!(
             (demand.busy_ns.estimate - 500_000.0).abs() < 1.0,
             "{demand:?}"
@@ -239,7 +291,13 @@ mod tests {
         for point in &mut points {
             point.verdict = Verdict::Invalid;
         }
-        let curve = of(&points, &[0, 1, 2, 3, 4, 5, 6], None, "full", 1);
+        let curve = of(
+            &points,
+            &[0, 1, 2, 3, 4, 5, 6],
+            Allowed::default(),
+            "full",
+            1,
+        );
         assert_eq!(
             (curve.capacity, curve.knee, curve.lone_ns),
             (None, None, None)
@@ -248,9 +306,47 @@ mod tests {
     }
 
     #[test]
+    fn rates_that_a_server_cannot_keep_up_with_show_its_capacity() {
+        let at = |rate: f64, check: &str| {
+            let mut point = Point::blank("rooms");
+            point.load = Load::Open {
+                rate,
+                arrivals: Arrivals::Poisson,
+                connections: 8,
+                deadline_ns: None,
+            };
+            point.throughput = rate.min(1_000.0);
+            if rate > 1_000.0 {
+                point.verdict = Verdict::Invalid;
+                point.validity.push(Validity {
+                    check: check.to_owned(),
+                    outcome: Outcome::Fails,
+                    found: String::new(),
+                    cure: None,
+                });
+            }
+            point
+        };
+        let rates = [250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0];
+        let curve = |check: &str| {
+            let points = rates.map(|rate| at(rate, check));
+            of(&points, &[0, 1, 2, 3, 4, 5], Allowed::default(), "full", 1)
+        };
+        let found = curve("delivered");
+        let capacity = found.capacity.unwrap();
+        assert!(
+            (capacity.estimate / 1_000.0 - 1.0).abs() < 0.01,
+            "{capacity}"
+        );
+        assert_eq!((found.knee, found.usl), (None, None));
+        assert_eq!(curve("run_delay").capacity, None);
+    }
+
+    #[test]
     fn processors_scale_by_the_law() {
         let of_cores = |cores: u32| Curve {
             cores: Some(cores),
+            quota: None,
             points: Vec::new(),
             stopped: String::new(),
             capacity: Some(Interval::about(1_000.0 * f64::from(cores), 1.0)),

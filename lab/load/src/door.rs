@@ -11,6 +11,9 @@ use crate::Error;
 /// How long the server may take for any one answer outside the load.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a server may take that may be any.
+const BRIEF: Duration = Duration::from_secs(1);
+
 /// What the server says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Server {
@@ -19,8 +22,6 @@ pub struct Server {
     pub durability: String,
     /// What keeps the service under load: `embedded`, or the product of a database.
     pub back_end: String,
-    /// Where that database is, if it is one.
-    pub place: Option<String>,
 }
 
 /// How many rooms were ever booked, as `INFO` names it.
@@ -66,17 +67,6 @@ pub(crate) fn facts(door: &mut Connection, service: &'static str) -> Result<Fact
     Ok(facts)
 }
 
-/// Where the database is that keeps a service of the server with this RESP door, if it is one and
-/// names an address.
-#[must_use]
-pub fn database(resp: SocketAddr, service: &'static str) -> Option<SocketAddr> {
-    let server = facts(&mut connect(resp).ok()?, service)
-        .ok()?
-        .server()
-        .ok()?;
-    server.place?.split('/').next()?.parse().ok()
-}
-
 impl Facts {
     fn find(&self, name: &str) -> Option<&str> {
         let mut lines = self.info.as_str()?.lines();
@@ -108,12 +98,10 @@ impl Facts {
     }
 
     pub(crate) fn server(&self) -> Result<Server, Error> {
-        let place = format!("{}_backend_place", self.service);
         Ok(Server {
             version: self.field("turnstile_version")?.to_owned(),
             durability: self.field("durability")?.to_owned(),
             back_end: self.back_end().to_owned(),
-            place: self.find(&place).map(str::to_owned),
         })
     }
 }
@@ -130,6 +118,25 @@ pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
         standing: facts.count("rooms_bookings")?,
     };
     Ok((facts.server()?, counters))
+}
+
+/// Where the database is in which the server at this door keeps a service, in the words of `INFO`;
+/// nothing when there is none, or this is another kind of server.
+pub(crate) fn behind(resp: SocketAddr) -> Option<String> {
+    let facts = section(resp, b"backends")?;
+    let places = ["rooms_backend_place", "exchange_backend_place"];
+    let place = places.into_iter().find_map(|name| facts.field(name).ok())?;
+    Some(place.to_owned())
+}
+
+/// What the server at this door says of its journal, if it says anything.
+pub(crate) fn persistence(resp: SocketAddr) -> Option<Facts> {
+    section(resp, b"persistence")
+}
+
+fn section(resp: SocketAddr, name: &[u8]) -> Option<Facts> {
+    let mut door = Connection::connect(resp, BRIEF).ok()?;
+    Some(Facts(door.command(&[b"INFO", name]).ok()?))
 }
 
 /// The code of an error: its first word.

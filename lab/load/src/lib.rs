@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bottleneck;
 pub mod check;
 pub mod contrast;
 pub mod curve;
@@ -30,7 +31,6 @@ mod error;
 mod seed;
 mod verdict;
 
-pub use door::database;
 pub use error::Error;
 pub use turnstile_result::Machine;
 pub use verdict::Verdict;

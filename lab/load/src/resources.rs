@@ -1,23 +1,68 @@
 //! What processes and machine use while a load runs, from `/proc`.
 
 mod proc;
+mod stations;
+mod threads;
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    net::{SocketAddr, ToSocketAddrs as _},
+    time::Duration,
+};
 
+use rustix::{process::Pid, thread::sched_getaffinity};
 use turnstile_result::{Pressure, Process, Resources, Stall};
 use turnstile_stats::units::to_float;
 
 use proc::{Machine, Usage};
 
+use crate::door;
+
 /// So many samples are kept; when there are more, each second one goes.
 const SAMPLES_MAX: usize = 4_096;
 
 /// Who is looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Watched {
     /// `server`, `generator`, `database`.
-    pub role: String,
-    pub pid: u32,
+    role: String,
+    pid: u32,
+    /// How many processors it may use; a quota makes it a fraction.
+    processors: f64,
+}
+
+/// The role of this process.
+const GENERATOR: &str = "generator";
+
+impl Watched {
+    /// A process, and all that descend from it: a database may be a process for each connection.
+    #[must_use]
+    pub fn new(role: &str, pid: u32) -> Self {
+        let id = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let allowed = id.and_then(|id| sched_getaffinity(Some(id)).ok());
+        Self {
+            role: role.to_owned(),
+            pid,
+            processors: allowed.map_or(1.0, |set| to_float(u64::from(set.count()))),
+        }
+    }
+
+    /// The same under a quota of so many processors.
+    #[must_use]
+    pub fn within(self, quota: Option<f64>) -> Self {
+        let processors = quota.map_or(self.processors, |quota| quota.min(self.processors));
+        Self { processors, ..self }
+    }
+
+    /// Whether this is its role.
+    #[must_use]
+    pub fn is(&self, role: &str) -> bool {
+        self.role == role
+    }
+
+    #[must_use]
+    pub const fn pid(&self) -> u32 {
+        self.pid
+    }
 }
 
 /// Looks at processes and the machine now and then, from the start of a run on.
@@ -44,14 +89,23 @@ pub fn listener(address: SocketAddr) -> Option<u32> {
     proc::listener(address.port())
 }
 
+/// The process of the database in which the server at this door keeps a service, if it says where, that
+/// is on this machine, and may be seen.
+#[must_use]
+pub fn database(resp: SocketAddr) -> Option<u32> {
+    let place = door::behind(resp)?;
+    // `host:port/name`; what listens here is on this machine.
+    let (address, _) = place.split_once('/').unwrap_or((&place, ""));
+    let mut found = address.to_socket_addrs().ok()?;
+    let port = found.find(|address| address.ip().is_loopback())?.port();
+    proc::listener(port)
+}
+
 impl Sampler {
     /// Watches the processes that are told, and this one as `generator`.
     #[must_use]
     pub fn new(mut watched: Vec<Watched>) -> Self {
-        watched.push(Watched {
-            role: "generator".to_owned(),
-            pid: std::process::id(),
-        });
+        watched.push(Watched::new(GENERATOR, std::process::id()));
         let mut sampler = Self {
             watched,
             samples: Vec::with_capacity(SAMPLES_MAX),
@@ -83,10 +137,19 @@ impl Sampler {
             });
             self.step *= 2;
         }
+        // A server may have started its own database.
+        let all: Vec<u32> = self.watched.iter().map(Watched::pid).collect();
         let used = self
             .watched
             .iter()
-            .map(|one| proc::usage(one.pid))
+            .map(|one| {
+                // The lab's own servers descend from this process, too.
+                if one.role == GENERATOR {
+                    proc::usage(one.pid)
+                } else {
+                    proc::usage_of_family(one.pid, &all)
+                }
+            })
             .collect();
         self.samples.push(Sample {
             at,
@@ -110,16 +173,20 @@ impl Sampler {
         }
         let processes = (0..self.watched.len())
             .filter_map(|number| {
-                let (first, last) = (first.used[number]?, last.used[number]?);
-                let mut process = self.process(number, &first, &last, seconds);
+                let (first, last) = (first.used[number].as_ref()?, last.used[number].as_ref()?);
+                let mut process = self.process(number, first, last, seconds);
                 process.cpu_per_answer_ns =
                     (process.user + process.system) * seconds * 1e9 / to_float(answers.max(1));
-                process.busy = self.busy(number, bins);
+                process.busy = self.bins(bins, |one, next| {
+                    Some(next.used[number].as_ref()?.cpu() - one.used[number].as_ref()?.cpu())
+                });
                 Some(process)
             })
             .collect();
         let mut resources = of_machine(&first.machine, &last.machine, seconds);
         resources.processes = processes;
+        resources.stations = self.stations(first, last, bins);
+        resources.stands = self.stands(from, to);
         resources
     }
 
@@ -136,8 +203,9 @@ impl Sampler {
             user: share(first.user, last.user),
             system: share(first.system, last.system),
             run_delay: first
+                .of_threads
                 .run_delay
-                .zip(last.run_delay)
+                .zip(last.of_threads.run_delay)
                 .map(|(from, to)| share(from, to)),
             memory_bytes: last.memory_bytes,
             disk_written: rate(first.written, last.written),
@@ -147,19 +215,19 @@ impl Sampler {
         }
     }
 
-    /// How busy a process was in each bin: between two samples as much in each of their bins.
+    /// How much of something was used in each bin, as a share of its time: between two samples as
+    /// much in each of their bins. `used`: seconds between a sample and the next.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a share of processors needs few digits"
     )]
-    fn busy(&self, number: usize, bins: usize) -> Vec<f32> {
+    fn bins(&self, bins: usize, used: impl Fn(&Sample, &Sample) -> Option<f64>) -> Vec<f32> {
         let mut known = self
             .samples
             .windows(2)
             .filter_map(|pair| {
-                let used = |sample: &Sample| sample.used[number].map(|one| one.user + one.system);
                 let time = pair[1].at.checked_sub(pair[0].at)?.as_secs_f64();
-                let busy = (used(&pair[1])? - used(&pair[0])?) / time;
+                let busy = used(&pair[0], &pair[1])? / time;
                 busy.is_finite().then_some((pair[1].at, busy.max(0.0)))
             })
             .peekable();
@@ -173,6 +241,13 @@ impl Sampler {
             last as f32
         });
         shares.collect()
+    }
+}
+
+impl Usage {
+    /// Seconds of processors.
+    fn cpu(&self) -> f64 {
+        self.user + self.system
     }
 }
 
@@ -196,12 +271,7 @@ fn of_machine(first: &Machine, last: &Machine, seconds: f64) -> Resources {
             io: stall(|machine| machine.io_stall)?,
         })
     };
-    let busiest = last.disks.iter().filter_map(|(name, busy)| {
-        let before = first.disks.iter().find(|(same, _)| same == name)?;
-        Some((busy - before.1) / seconds)
-    });
     Resources {
-        processes: Vec::new(),
         pressure: pressure(),
         steal: of_time(|times| times.stolen),
         busy: of_time(|times| times.busy),
@@ -209,12 +279,15 @@ fn of_machine(first: &Machine, last: &Machine, seconds: f64) -> Resources {
             .sent
             .zip(first.sent)
             .map(|(to, from)| to_float(to.saturating_sub(from)) / seconds),
-        disk_busy: busiest.reduce(f64::max).map(|busy| busy.clamp(0.0, 1.0)),
+        disk_busy: stations::busiest_disk(first, last).map(|busy| (busy / seconds).clamp(0.0, 1.0)),
+        ..Resources::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+
     use super::*;
 
     #[test]
@@ -237,14 +310,22 @@ mod tests {
         assert!(own.user > 0.0 && own.cpu_per_answer_ns > 0.0, "{own:?}");
         assert!(own.memory_bytes > 100_000 && own.threads > 0, "{own:?}");
         assert_eq!(own.busy.len(), 3);
+        let names: Vec<&str> = resources
+            .stations
+            .iter()
+            .map(|one| &*one.resource)
+            .collect();
+        assert_eq!(names[..2], ["generator cpu", "generator thread"]);
+        let [cpu, thread] = &resources.stations[..2] else {
+            panic!("{resources:?}");
+        };
+        assert!(thread.busy > 0.0 && thread.servers < 1.5, "{thread:?}");
+        assert_eq!((cpu.bins.len(), thread.bins.len()), (3, 3));
     }
 
     #[test]
     fn a_process_that_is_not_there_and_a_window_without_time_tell_nothing() {
-        let gone = Watched {
-            role: "server".to_owned(),
-            pid: u32::MAX,
-        };
+        let gone = Watched::new("server", u32::MAX);
         let mut sampler = Sampler::new(vec![gone]);
         sampler.look(Duration::from_secs(1));
         let resources = sampler.between(Duration::ZERO, Duration::from_secs(1), 1, 0);
@@ -261,6 +342,37 @@ mod tests {
         assert_eq!(listener(address), Some(std::process::id()));
         drop(listener_here);
         assert_eq!(listener(address), None);
+    }
+
+    /// A server that says this of its back ends.
+    fn says(backends: String) -> SocketAddr {
+        let door = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = door.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = door.accept().unwrap();
+            let asked = b"*2\r\n$4\r\nINFO\r\n$8\r\nbackends\r\n";
+            let mut bytes = vec![0; asked.len()];
+            stream.read_exact(&mut bytes).unwrap();
+            assert_eq!(bytes, asked);
+            let answer = format!("${}\r\n{backends}\r\n", backends.len());
+            stream.write_all(answer.as_bytes()).unwrap();
+        });
+        address
+    }
+
+    #[test]
+    fn the_database_that_a_server_names_is_found_on_this_machine() {
+        let database_here = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = database_here.local_addr().unwrap().port();
+        let place = |place: &str| format!("rooms_backend:x\r\nrooms_backend_place:{place}\r\n");
+        let here = place(&format!("127.0.0.1:{port}/hotel"));
+        assert_eq!(database(says(here)), Some(std::process::id()));
+        let elsewhere = place(&format!("192.0.2.1:{port}/hotel"));
+        assert_eq!(database(says(elsewhere)), None);
+        assert_eq!(
+            database(says("rooms_backend:embedded\r\n".to_owned())),
+            None
+        );
     }
 
     #[test]

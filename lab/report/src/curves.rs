@@ -44,17 +44,17 @@ const fn axis(point: &Point) -> Axis {
 }
 
 /// What points of one curve have in common.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Key<'a> {
     series: &'a str,
-    cores: Option<u32>,
+    allowed: Option<String>,
     axis: Axis,
 }
 
 fn key(point: &Point) -> Key<'_> {
     Key {
         series: &point.series,
-        cores: point.cores,
+        allowed: point.allowed(),
         axis: axis(point),
     }
 }
@@ -68,14 +68,14 @@ pub(crate) fn of(run: &Run) -> Vec<Curve<'_>> {
             keys.push(key);
         }
     }
-    let curves = keys.iter().map(|&one| {
+    let curves = keys.iter().map(|one| {
         let mut points: Vec<&Point> = run.points.iter().collect();
-        points.retain(|point| key(point) == one);
+        points.retain(|point| key(point) == *one);
         points.sort_by(|a, b| place(a).total_cmp(&place(b)));
         let is_of = |found: &&Found| {
             let members = found.points.iter();
             let mut members = members.filter_map(|place| run.points.get(*place as usize));
-            members.any(|point| key(point) == one)
+            members.any(|point| key(point) == *one)
         };
         let sweep = run.sweep.as_ref();
         Curve {
@@ -89,17 +89,13 @@ pub(crate) fn of(run: &Run) -> Vec<Curve<'_>> {
 }
 
 /// What tells a curve from the others.
-fn name(one: Key<'_>, keys: &[Key<'_>]) -> String {
+fn name(one: &Key<'_>, keys: &[Key<'_>]) -> String {
     let mut name = Vec::new();
     if keys.iter().any(|other| other.series != one.series) {
-        name.push(one.series.to_owned());
+        name.push(one.series);
     }
-    if keys.iter().any(|other| other.cores != one.cores) {
-        name.push(match one.cores {
-            Some(1) => "1 core".to_owned(),
-            Some(cores) => format!("{cores} cores"),
-            None => "all cores".to_owned(),
-        });
+    if keys.iter().any(|other| other.allowed != one.allowed) {
+        name.push(one.allowed.as_deref().unwrap_or("all cores"));
     }
     name.join(", ")
 }

@@ -3,6 +3,7 @@
 mod again;
 mod correctness;
 mod curve;
+mod limits;
 mod operations;
 mod percentiles;
 mod repeats;

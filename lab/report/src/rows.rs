@@ -6,10 +6,11 @@ use turnstile_stats::Interval;
 
 use crate::text;
 
-const HEAD: [&str; 27] = [
+const HEAD: [&str; 28] = [
     "series",
     "repeat",
     "cores",
+    "quota",
     "loop",
     "users",
     "rate",
@@ -54,7 +55,7 @@ pub fn csv(run: &Run) -> String {
     String::from_utf8(bytes).expect("texts are UTF-8")
 }
 
-fn row(point: &Point) -> [String; 27] {
+fn row(point: &Point) -> [String; 28] {
     let (users, rate) = match &point.load {
         Load::Closed { users, .. } | Load::Count { users, .. } => {
             (users.to_string(), String::new())
@@ -94,6 +95,9 @@ fn row(point: &Point) -> [String; 27] {
         point
             .cores
             .map_or_else(String::new, |cores| cores.to_string()),
+        point
+            .quota
+            .map_or_else(String::new, |quota| quota.to_string()),
         text::loop_of(&point.load).to_owned(),
         users,
         rate,

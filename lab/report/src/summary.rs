@@ -21,6 +21,7 @@ impl Headline {
         sentences.extend(swept(run));
         sentences.extend(found_capacity(run));
         sentences.extend(compared(run));
+        sentences.extend(limited(run));
         if sentences.is_empty() {
             sentences.extend(measured(run));
         }
@@ -124,6 +125,19 @@ fn found_capacity(run: &Run) -> Option<String> {
             capacity.stopped
         ),
     })
+}
+
+fn limited(run: &Run) -> Option<String> {
+    let found = run.bottleneck.as_ref()?;
+    let confirmed = match found.confirmed {
+        Some(true) => ", and a change of it changes the throughput",
+        Some(false) => ", but a change of it brings nothing",
+        None => "",
+    };
+    Some(format!(
+        "With {} users the bottleneck is {}{confirmed}: {}.",
+        found.users, found.named, found.why
+    ))
 }
 
 fn compared(run: &Run) -> Vec<String> {

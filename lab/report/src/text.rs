@@ -149,12 +149,10 @@ pub(crate) fn kind(point: &Point, all: &[Point]) -> String {
     if all.iter().any(|other| other.series != point.series) {
         name = format!("{}, {name}", point.series);
     }
-    if all.iter().any(|other| other.cores != point.cores) {
-        match point.cores {
-            Some(1) => name += ", 1 core",
-            Some(cores) => name += &format!(", {cores} cores"),
-            None => name += ", all cores",
-        }
+    let allowed = point.allowed();
+    if all.iter().any(|other| other.allowed() != allowed) {
+        name += ", ";
+        name += allowed.as_deref().unwrap_or("all cores");
     }
     name
 }

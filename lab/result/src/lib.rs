@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod asked;
+mod bottleneck;
 mod comparison;
 mod distribution;
 mod file;
@@ -16,12 +17,13 @@ mod sweep;
 mod verdict;
 
 pub use asked::{Arrivals, Asked, Load, Server, Target};
+pub use bottleneck::{Bottleneck, Change, Stage, Suspect};
 pub use comparison::{Better, Comparison, Metric, Shape};
 pub use distribution::{Distribution, PERCENTILES, Percentile};
 pub use file::{ReadError, SCHEMA};
 pub use machine::Machine;
 pub use point::{Bins, Operation, Point, Split, Steady, Times, Whole};
-pub use resources::{Pressure, Process, Resources, Stall};
+pub use resources::{Pressure, Process, Resources, Stall, Stands, Station};
 pub use sweep::{Capacity, Curve, Demand, OtherRules, Probe, Sweep, Usl};
 pub use verdict::{Objective, Outcome, Rule, Validity, Verdict};
 
@@ -54,6 +56,9 @@ pub struct Run {
     /// Of `compare`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// Of `bottleneck`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottleneck: Option<Bottleneck>,
     /// What `--slo` asked of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<Objective>,

@@ -18,6 +18,9 @@ pub struct Point {
     /// Processors of the server, where that is an axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
+    /// Processors that a quota leaves to the server, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<f64>,
     /// From the run's first request to this point's.
     pub began_s: f64,
     /// Left out at the start.
@@ -66,6 +69,20 @@ pub struct Point {
 }
 
 impl Point {
+    /// What the server may use, where that is an axis: `2 cores`, `0.5 processors`.
+    #[must_use]
+    pub fn allowed(&self) -> Option<String> {
+        let cores = self.cores.map(|cores| match cores {
+            1 => "1 core".to_owned(),
+            _ => format!("{cores} cores"),
+        });
+        let quota = self.quota.map(|quota| format!("{quota} processors"));
+        match (cores, quota) {
+            (Some(cores), Some(quota)) => Some(format!("{cores}, {quota}")),
+            (cores, quota) => cores.or(quota),
+        }
+    }
+
     /// A point of which nothing is known yet.
     #[must_use]
     pub fn blank(series: &str) -> Self {
@@ -77,6 +94,7 @@ impl Point {
                 requests: 0,
             },
             cores: None,
+            quota: None,
             began_s: 0.0,
             warm_up_s: 0.0,
             window_s: 0.0,

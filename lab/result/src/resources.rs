@@ -21,6 +21,44 @@ pub struct Resources {
     /// The share of time in which the busiest disk had something to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_busy: Option<f64>,
+    /// All that may be full, as far as it can be seen from outside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stations: Vec<Station>,
+    /// What the threads of the server were at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands: Option<Stands>,
+}
+
+/// Something that does a number of things at once and no more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Station {
+    /// `server cpu`, `server thread` (whichever is busiest), the same of `database` and `generator`,
+    /// `disk`, and of a server that tells it `log`, the writing and syncing of the journal.
+    pub resource: String,
+    /// How many can be busy at once: processors that may be used, which a quota makes a fraction.
+    pub servers: f64,
+    /// How many were busy in the window, on average.
+    pub busy: f64,
+    /// Likewise in each bin of [`crate::Bins`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bins: Vec<f32>,
+}
+
+/// How many threads were at what, on average over some looks at them in the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stands {
+    /// How often they were looked at.
+    pub looks: u32,
+    /// On a processor, or waiting for one.
+    pub running: f64,
+    /// Before a lock, a condition or a queue within the process.
+    pub lock: f64,
+    /// For a disk.
+    pub disk: f64,
+    /// Asleep for a time.
+    pub asleep: f64,
+    /// For the network or anything else.
+    pub elsewhere: f64,
 }
 
 /// One process, all its threads. Shares are of one processor: 2.0 is two of them busy all the time.

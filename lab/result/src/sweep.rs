@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use turnstile_stats::Interval;
 
-/// The curves of a sweep, one for each number of the server's processors.
+/// The curves of a sweep, one for each number of the server's processors and each quota.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
     /// What grows along a curve: `users` or `rate`.
@@ -20,6 +20,9 @@ pub struct Curve {
     /// Processors of the server; absent when it may use all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
+    /// Processors that a quota leaves to the server, such as 0.5; absent when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<f64>,
     /// Its points, by their place in the run, in increasing order of load.
     pub points: Vec<u32>,
     /// Why it ends where it does, in words.
@@ -45,12 +48,12 @@ pub struct Curve {
 /// What requests ask of one resource, and so what it allows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Demand {
-    /// `server cpu`, `generator cpu`, `database cpu`, `disk`.
+    /// As [`crate::Station`] names it.
     pub resource: String,
     /// Busy time of one request.
     pub busy_ns: Interval,
-    /// How many can be busy at once.
-    pub servers: u32,
+    /// How many can be busy at once; a quota makes it a fraction.
+    pub servers: f64,
     /// Requests a second at which it would be busy all the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<Interval>,

@@ -48,11 +48,11 @@ impl Demand {
         })
     }
 
-    /// Requests a second at which a resource of so many servers would be busy all the time; nothing
-    /// when its demand may be zero.
+    /// Requests a second at which a resource of so many servers, of which one may be a part of a
+    /// processor, would be busy all the time; nothing when its demand may be zero.
     #[must_use]
-    pub fn capacity(&self, servers: usize) -> Option<Interval> {
-        let free = count(servers) - self.background;
+    pub fn capacity(&self, servers: f64) -> Option<Interval> {
+        let free = servers - self.background;
         let Interval {
             low,
             estimate,
@@ -155,7 +155,7 @@ mod tests {
         assert!(demand.seconds.contains(0.008), "{demand:?}");
         assert!(demand.seconds.relative() < 0.03, "{demand:?}");
         assert!((demand.background - 0.2).abs() < 0.02, "{demand:?}");
-        let capacity = demand.capacity(4).unwrap();
+        let capacity = demand.capacity(4.0).unwrap();
         assert!(capacity.contains(3.8 / 0.008), "{capacity}");
     }
 
@@ -190,6 +190,6 @@ mod tests {
             None
         );
         let vague = Demand::of(&[(1.0, 0.5), (2.0, 0.1), (4.0, 0.9), (9.0, 0.2)]).unwrap();
-        assert_eq!(vague.capacity(1), None);
+        assert_eq!(vague.capacity(1.0), None);
     }
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod bottleneck;
 pub mod capacity;
 pub mod chance;
 mod histogram;

@@ -88,7 +88,11 @@ pub const fn to_float(count: u64) -> f64 {
 }
 
 /// A number of items as a float: exact, for memory holds no 2^53 items.
-pub(crate) fn count(items: usize) -> f64 {
+///
+/// # Panics
+/// Never: a length has at most 64 bits.
+#[must_use]
+pub fn count(items: usize) -> f64 {
     to_float(u64::try_from(items).expect("a length has at most 64 bits"))
 }
 

@@ -5,6 +5,7 @@ mod answer;
 mod books;
 mod crowd;
 mod damage;
+mod database;
 mod directory;
 mod floor;
 mod full_disk;

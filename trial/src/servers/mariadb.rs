@@ -1,8 +1,8 @@
-//! A MariaDB server of a test's own.
+//! A MariaDB server of a test's own, or one of MySQL.
 
 use std::{
-    fs,
-    path::PathBuf,
+    env, fs,
+    path::{Path, PathBuf},
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -15,10 +15,23 @@ use super::{Account, Running, free_port, program, run};
 /// a killed server needs a moment to let go of its files.
 const STARTS_MAX: u32 = 20;
 
+/// Names the folder of the MySQL that the tests start, as `bin/mysqld` and `share` lie in it. Debian
+/// has none; `cargo xtask test` fetches one.
+const MYSQL: &str = "TURNSTILE_TEST_MYSQL";
+
+/// Who made a server: they differ in how it is installed and started.
+#[derive(Clone, Debug)]
+enum Product {
+    MariaDb,
+    /// With its folder.
+    MySql(PathBuf),
+}
+
 /// A server on a free port of the loopback, with durable settings. It is killed and its folder
 /// removed when it is dropped.
 #[derive(Debug)]
 pub struct MariaServer {
+    product: Product,
     folder: TempDir,
     port: u16,
     /// Nothing while it is down.
@@ -33,17 +46,37 @@ impl MariaServer {
     /// When it cannot be started, or is not installed.
     #[must_use]
     pub fn start() -> Self {
-        let account = Account::of("mysql");
-        let folder = account.folder();
-        let mut install = account.command(&program("mariadb-install-db", &[]));
-        install.args(["--no-defaults", "--skip-test-db"]);
-        install.arg("--auth-root-authentication-method=normal");
-        install.arg(format!("--datadir={}/files", folder.path().display()));
-        run(&mut install);
+        Self::start_in(&env::temp_dir())
+    }
+
+    /// The same, with its files below this folder.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    #[must_use]
+    pub fn start_in(parent: &Path) -> Self {
+        Self::of(Product::MariaDb, parent)
+    }
+
+    /// Starts a MySQL server with nothing in it.
+    ///
+    /// # Panics
+    /// As [`Self::start`], or nobody said where MySQL is.
+    #[must_use]
+    pub fn start_mysql() -> Self {
+        let missing = || panic!("{MYSQL} names no folder: `cargo xtask test` fetches MySQL");
+        let folder = env::var_os(MYSQL).unwrap_or_else(missing);
+        Self::of(Product::MySql(folder.into()), &env::temp_dir())
+    }
+
+    fn of(product: Product, parent: &Path) -> Self {
+        let folder = product.account().folder(parent);
+        run(&mut product.install(&folder.path().join("files")));
         let owner = "CREATE USER IF NOT EXISTS turnstile@'%' IDENTIFIED BY 'secret';\n\
                      GRANT ALL ON `test\\_%`.* TO turnstile@'%';\n";
         fs::write(folder.path().join("owner.sql"), owner).expect("the folder takes a file");
         let mut server = Self {
+            product,
             folder,
             port: free_port(),
             running: None,
@@ -74,6 +107,15 @@ impl MariaServer {
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The number of its process.
+    ///
+    /// # Panics
+    /// While it is down.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.running.as_ref().expect("it runs").0.id()
     }
 
     /// Runs some SQL as root, and gives what comes out, one line for each row.
@@ -109,10 +151,9 @@ impl MariaServer {
 
     fn command(&self) -> Command {
         let folder = self.folder.path().display();
-        let folders = [PathBuf::from("/usr/sbin"), PathBuf::from("/usr/libexec")];
-        let mut command = Account::of("mysql").command(&program("mariadbd", &folders));
-        command.args(["--no-defaults", "--bind-address=127.0.0.1"]);
-        command.args(["--skip-name-resolve", "--skip-log-bin"]);
+        let mut command = self.product.command();
+        command.args(["--bind-address=127.0.0.1", "--skip-name-resolve"]);
+        command.arg("--skip-log-bin");
         for setting in [
             format!("--datadir={folder}/files"),
             format!("--init-file={folder}/owner.sql"),
@@ -125,5 +166,55 @@ impl MariaServer {
             command.arg(setting);
         }
         command
+    }
+}
+
+impl Product {
+    /// MySQL lies where the account of a package need not see it, and runs as whoever we are.
+    fn account(&self) -> Account {
+        match self {
+            Self::MariaDb => Account::of("mysql"),
+            Self::MySql(_) => Account(None),
+        }
+    }
+
+    /// The server, without what is its own.
+    fn command(&self) -> Command {
+        let folders = [PathBuf::from("/usr/sbin"), PathBuf::from("/usr/libexec")];
+        let (program, more) = match self {
+            Self::MariaDb => (program("mariadbd", &folders), Vec::new()),
+            Self::MySql(folder) => (
+                folder.join("bin/mysqld"),
+                vec![
+                    format!("--basedir={}", folder.display()),
+                    "--user=root".to_owned(),
+                    "--mysqlx=OFF".to_owned(),
+                ],
+            ),
+        };
+        let mut command = self.account().command(&program);
+        command.arg("--no-defaults").args(more);
+        command
+    }
+
+    /// What makes the files of a server in which only root may do anything.
+    fn install(&self, files: &Path) -> Command {
+        let files = format!("--datadir={}", files.display());
+        let mut install = match self {
+            Self::MariaDb => {
+                let program = program("mariadb-install-db", &[]);
+                let mut install = self.account().command(&program);
+                install.args(["--no-defaults", "--skip-test-db"]);
+                install.arg("--auth-root-authentication-method=normal");
+                install
+            }
+            Self::MySql(_) => {
+                let mut install = self.command();
+                install.arg("--initialize-insecure");
+                install
+            }
+        };
+        install.arg(files);
+        install
     }
 }

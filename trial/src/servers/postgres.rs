@@ -1,7 +1,8 @@
 //! A PostgreSQL server of a test's own.
 
 use std::{
-    path::PathBuf,
+    env,
+    path::{Path, PathBuf},
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -32,8 +33,17 @@ impl PostgresServer {
     /// When it cannot be started, or is not installed.
     #[must_use]
     pub fn start() -> Self {
+        Self::start_in(&env::temp_dir())
+    }
+
+    /// The same, with its files below this folder.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    #[must_use]
+    pub fn start_in(parent: &Path) -> Self {
         let account = Account::of("postgres");
-        let folder = account.folder();
+        let folder = account.folder(parent);
         let mut init = account.command(&postgres_program("initdb"));
         init.args(["--auth=trust", "--username=turnstile", "--encoding=UTF8"]);
         init.args(["--no-locale", "--no-sync", "--pgdata"])

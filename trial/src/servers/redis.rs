@@ -1,6 +1,6 @@
 //! A Redis server of a test's own.
 
-use std::process::Command;
+use std::{env, process::Command};
 
 use tempfile::TempDir;
 
@@ -27,7 +27,7 @@ impl RedisServer {
     #[must_use]
     pub fn start() -> Self {
         let mut server = Self {
-            folder: Account::of("redis").folder(),
+            folder: Account::of("redis").folder(&env::temp_dir()),
             port: free_port(),
             running: None,
         };

@@ -15,8 +15,12 @@ pub(crate) struct Maria {
 
 impl Maria {
     pub(crate) fn start(engine: &'static str) -> Self {
+        Self::on(MariaServer::start(), engine)
+    }
+
+    pub(crate) fn on(server: MariaServer, engine: &'static str) -> Self {
         Self {
-            server: MariaServer::start(),
+            server,
             engine,
             last: Mutex::default(),
         }

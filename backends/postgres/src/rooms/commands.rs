@@ -11,8 +11,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{order::natural_place, values::number_of};
 use crate::{connection::Connection, trouble::Trouble};
 
-/// Decides a batch. The arrays become one of whole commands there.
-const EXECUTE: &str = "
+/// The one statement by which a batch is decided, for those who measure the database alone. Its first
+/// parameter is the instant; the others are arrays with a place for each command, which become one
+/// of whole commands there.
+pub const EXECUTE: &str = "
     SELECT r.position, r.replayed, (r.outcome).answer, (r.outcome).reference, (r.outcome).room,
            (r.outcome).until, (r.outcome).late, (r.outcome).arrival - date 'epoch' AS arrival,
            (r.outcome).departure - date 'epoch' AS departure, (r.outcome).nights,

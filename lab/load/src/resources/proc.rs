@@ -5,13 +5,15 @@ use std::{fs, path::Path};
 use turnstile_result::Stall;
 use turnstile_stats::units::to_float;
 
+use super::threads::{self, Threads};
+
 /// What a process has used since it began; times in seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Usage {
     pub(super) user: f64,
     pub(super) system: f64,
-    /// Runnable but not running, over the threads that are there.
-    pub(super) run_delay: Option<f64>,
+    /// Of those who are there.
+    pub(super) of_threads: Threads,
     pub(super) threads: u32,
     pub(super) memory_bytes: u64,
     pub(super) written: Option<u64>,
@@ -39,17 +41,48 @@ pub(super) struct Times {
     pub(super) stolen: f64,
 }
 
+/// What a process of its own has used, without those that it has started.
 pub(super) fn usage(pid: u32) -> Option<Usage> {
+    let mut usage = of_process(pid)?.0;
+    usage.of_threads = Threads::of(&[pid], false);
+    Some(usage)
+}
+
+/// What a process has used with all that descend from it, those who have ended included, but for
+/// `others` and theirs.
+pub(super) fn usage_of_family(pid: u32, others: &[u32]) -> Option<Usage> {
+    let family = threads::family(pid, others);
+    let mut members = family.iter().filter_map(|&pid| {
+        let (mut usage, ended) = of_process(pid)?;
+        usage.user += ended.0;
+        usage.system += ended.1;
+        Some(usage)
+    });
+    let mut all = members.next()?;
+    for member in members {
+        all.user += member.user;
+        all.system += member.system;
+        all.threads += member.threads;
+        all.memory_bytes += member.memory_bytes;
+        let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
+        all.written = sum(all.written, member.written);
+        all.read = sum(all.read, member.read);
+    }
+    all.of_threads = Threads::of(&family, true);
+    Some(all)
+}
+
+/// What a process has used itself, and the user and system time of its children that have ended.
+fn of_process(pid: u32) -> Option<(Usage, (f64, f64))> {
     let folder = Path::new("/proc").join(pid.to_string());
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
-    let mut usage = parse_stat(&read("stat")?)?;
-    usage.run_delay = run_delay(&folder.join("task"));
+    let (mut usage, ended) = parse_stat(&read("stat")?)?;
     if let Some(io) = read("io") {
         let count = |name| field(&io, name).and_then(|value| value.parse().ok());
         usage.written = count("write_bytes:");
         usage.read = count("read_bytes:");
     }
-    Some(usage)
+    Some((usage, ended))
 }
 
 /// Who listens at a port, whatever the address.
@@ -83,34 +116,22 @@ fn listening(line: &str, port: u16) -> Option<&str> {
     here.then(|| fields.get(9).copied()).flatten()
 }
 
-fn parse_stat(stat: &str) -> Option<Usage> {
+fn parse_stat(stat: &str) -> Option<(Usage, (f64, f64))> {
     // The name stands in brackets and may hold anything.
     let (_, rest) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
     let ticks = to_float(rustix::param::clock_ticks_per_second());
     let page = u64::try_from(rustix::param::page_size()).ok()?;
-    Some(Usage {
-        user: to_float(number(11)?) / ticks,
-        system: to_float(number(12)?) / ticks,
-        run_delay: None,
+    let seconds = |at: usize| Some(to_float(number(at)?) / ticks);
+    let usage = Usage {
+        user: seconds(11)?,
+        system: seconds(12)?,
         threads: u32::try_from(number(17)?).ok()?,
         memory_bytes: number(21)? * page,
-        written: None,
-        read: None,
-    })
-}
-
-fn run_delay(tasks: &Path) -> Option<f64> {
-    let mut sum = None;
-    for task in fs::read_dir(tasks).ok()?.flatten() {
-        let told = fs::read_to_string(task.path().join("schedstat")).ok();
-        let delay = told.and_then(|told| told.split(' ').nth(1)?.parse().ok());
-        if let Some(delay) = delay {
-            *sum.get_or_insert(0.0) += to_float(delay) / 1e9;
-        }
-    }
-    sum
+        ..Usage::default()
+    };
+    Some((usage, (seconds(13)?, seconds(14)?)))
 }
 
 pub(super) fn machine() -> Machine {
@@ -185,10 +206,11 @@ mod tests {
 
     #[test]
     fn a_process_may_have_any_name() {
-        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 1 0 0 0 150 50 0 0 20 0 3 0 9 1000 25 1 1";
-        let usage = parse_stat(stat).unwrap();
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 1 0 0 0 150 50 7 9 20 0 3 0 9 1000 25 1 1";
+        let (usage, ended) = parse_stat(stat).unwrap();
         let ticks = to_float(rustix::param::clock_ticks_per_second());
         assert_eq!((usage.user, usage.system), (150.0 / ticks, 50.0 / ticks));
+        assert_eq!(ended, (7.0 / ticks, 9.0 / ticks));
         let page = u64::try_from(rustix::param::page_size()).unwrap();
         assert_eq!((usage.threads, usage.memory_bytes), (3, 25 * page));
         assert_eq!(parse_stat("7 (cut) S 1"), None);

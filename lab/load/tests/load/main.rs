@@ -14,6 +14,7 @@ mod inn;
 mod loopback;
 mod pacing;
 mod parlour;
+mod replay;
 mod rhythms;
 mod rooms;
 mod rush;

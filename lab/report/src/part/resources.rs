@@ -4,7 +4,10 @@ use maud::{Markup, html};
 use turnstile_result::{Point, Process, Run};
 use turnstile_stats::units::Bytes;
 
-use super::stack::{Slice, stack};
+use super::{
+    limits,
+    stack::{Slice, stack},
+};
 use crate::{
     chart::{Chart, Dot, Form, Scale, Series, Unit},
     curves::{self, is_usable, shown},
@@ -17,7 +20,8 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
         .iter()
         .any(|point| !point.resources.processes.is_empty());
     let stages = run.points.iter().any(|point| standing(point).is_some());
-    (has_processes || stages).then(|| html! {
+    (has_processes || stages || run.bottleneck.is_some()).then(|| html! {
+        @if let Some(found) = &run.bottleneck { (limits::body(found)) }
         @for point in shown(run) {
             @if let Some(slices) = standing(point) {
                 (stack(&format!("Where a request spends its time: {}", text::point(point, &run.points)), &slices))
@@ -118,7 +122,7 @@ fn demands(run: &Run) -> Markup {
             tbody { @for (curve, demand) in rows() { tr {
                 td { (curve) } td { (demand.resource) }
                 td.n { (text::interval(&demand.busy_ns, text::time)) }
-                td.n { (demand.servers) }
+                td.n { (text::plain(demand.servers)) }
                 td.n { (demand.capacity.map_or_else(|| "-".to_owned(), |one| text::interval(&one, text::per_second))) }
             } } }
         } }

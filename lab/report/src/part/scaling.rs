@@ -1,4 +1,4 @@
-//! 8: what more cores of the server bring.
+//! 8: what more cores of the server, or more of their time, bring.
 
 use maud::{Markup, html};
 use turnstile_result::Run;
@@ -10,10 +10,13 @@ use crate::{
 
 pub(super) fn body(run: &Run) -> Option<Markup> {
     let sweep = run.sweep.as_ref()?;
-    let rows = sweep
-        .curves
-        .iter()
-        .filter_map(|curve| Some((f64::from(curve.cores?), curve.capacity?)));
+    let rows = sweep.curves.iter().filter_map(|curve| {
+        let cores = curve
+            .cores
+            .map(f64::from)
+            .filter(|_cores| curve.quota.is_none());
+        Some((cores.or(curve.quota)?, curve.capacity?))
+    });
     let mut rows: Vec<_> = rows.collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let &(fewest, first) = rows.first()?;
@@ -48,7 +51,7 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
     let heights = rows.iter().map(|(_, capacity)| capacity.high);
     let chart = Chart {
         title: "Capacity by cores of the server".to_owned(),
-        about: "How many answers a second the server can give on so many cores.".to_owned(),
+        about: "How many answers a second the server can give on so many cores, or so much of their time.".to_owned(),
         x: Scale::from_zero(
             "cores of the server",
             Unit::Number,

@@ -93,6 +93,10 @@ fn a_run_is_told_in_plain_sentences() {
             "1 of 20 promises were broken.",
         ],
     );
+    let limited = "With 40 users the bottleneck is server cpu, and a change of it changes the \
+                   throughput: 98 % of 1 are busy; of what more users could bring, the last of 40 \
+                   brought 2 %.";
+    assert_eq!(Headline::of(&simulated::bottleneck()).sentences[0], limited);
 }
 
 #[test]
@@ -104,7 +108,7 @@ fn a_table_has_a_row_for_each_point_and_a_figure_for_each_column() {
         .map(|line| line.split(',').collect())
         .collect();
     assert_eq!(rows.len(), run.points.len() + 1);
-    assert!(rows.iter().all(|row| row.len() == 27));
+    assert!(rows.iter().all(|row| row.len() == 28));
     let told = |name: &str| {
         let column = rows[0].iter().position(|column| *column == name).unwrap();
         rows[1][column]

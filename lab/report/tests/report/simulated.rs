@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use turnstile_result::{
-    Arrivals, Asked, Better, Bins, Capacity, Comparison, Curve, Demand, Distribution, Load,
-    Machine, Metric, Objective, Operation, OtherRules, Outcome, Point, Pressure, Probe, Process,
-    Resources, Rule, Run, SCHEMA, Server, Shape, Split, Stall, Steady, Sweep, Target, Times, Usl,
-    Validity, Verdict,
+    Arrivals, Asked, Better, Bins, Bottleneck, Capacity, Change, Comparison, Curve, Demand,
+    Distribution, Load, Machine, Metric, Objective, Operation, OtherRules, Outcome, Point,
+    Pressure, Probe, Process, Resources, Rule, Run, SCHEMA, Server, Shape, Split, Stage, Stall,
+    Steady, Suspect, Sweep, Target, Times, Usl, Validity, Verdict,
 };
 use turnstile_seed::Random;
 use turnstile_stats::{
@@ -132,6 +132,8 @@ fn resources(throughput: f64) -> Resources {
         busy: Some(0.54),
         network_bytes: Some(throughput * 240.0),
         disk_busy: Some(0.35),
+        stations: Vec::new(),
+        stands: None,
     }
 }
 
@@ -192,6 +194,7 @@ fn point(random: &mut Random, load: Load, throughput: f64, (due, sent): (f64, f6
         repeat: 0,
         load,
         cores: None,
+        quota: None,
         began_s: 0.0,
         warm_up_s: 1.1,
         window_s: 18.9,
@@ -278,6 +281,7 @@ fn run(command: &str, line: &str, points: Vec<Point>) -> Run {
         sweep: None,
         capacity: None,
         comparison: None,
+        bottleneck: None,
         objectives: Vec::new(),
         verdict: Verdict::Fine,
         exit_code: 0,
@@ -320,6 +324,7 @@ fn curve(cores: Option<u32>, points: std::ops::Range<u32>) -> Curve {
     let knee = capacity * lone / 1e9;
     Curve {
         cores,
+        quota: None,
         points: points.collect(),
         stopped: "twice the users brought surely less than 5 % more".to_owned(),
         capacity: Some(Interval::about(capacity, capacity * 0.008)),
@@ -328,7 +333,7 @@ fn curve(cores: Option<u32>, points: std::ops::Range<u32>) -> Curve {
         demands: vec![Demand {
             resource: "server cpu".to_owned(),
             busy_ns: Interval::about(DEMANDS[0] * 1e9, 900.0),
-            servers: cores.unwrap_or(1),
+            servers: f64::from(cores.unwrap_or(1)),
             capacity: Some(Interval::about(capacity, capacity * 0.009)),
         }],
         other_rules: OtherRules {
@@ -504,13 +509,71 @@ fn metric(name: &str, ratio: f64, half: f64, verdict: pairs::Verdict) -> Metric 
     }
 }
 
+/// A full processor, named and confirmed.
+pub(crate) fn bottleneck() -> Run {
+    let mut random = Random::new(6);
+    let users = [2, 5, 10, 20, 40];
+    let points = users.map(|users| operating(&mut random, 1, users));
+    let mut run = run("bottleneck", "-c 40 --confirm", points.to_vec());
+    let suspect = |resource: &str, used: f64, probability| Suspect {
+        resource: resource.to_owned(),
+        servers: 1.0,
+        busy_ns: Interval::about(used * 106_000.0, 900.0),
+        background: 0.0,
+        used: Interval::about(used, 0.01),
+        probability,
+    };
+    let stage = |name: &str, users| Stage {
+        name: name.to_owned(),
+        users,
+    };
+    let change = |changed: &str, resource: &str, factor: f64, elasticity: f64| Change {
+        changed: changed.to_owned(),
+        resources: vec![resource.to_owned()],
+        factor: Some(factor),
+        throughput: Interval::about(factor.powf(elasticity), 0.01),
+        elasticity: Some(Interval::about(elasticity, 0.06)),
+        pairs: vec![(4, 4)],
+    };
+    run.bottleneck = Some(Bottleneck {
+        users: 40,
+        named: "server cpu".to_owned(),
+        probability: 0.99,
+        why: "98 % of 1 are busy; of what more users could bring, the last of 40 brought 2 %"
+            .to_owned(),
+        cure: "less work for a request, or more processors for the server".to_owned(),
+        suspects: vec![
+            suspect("server cpu", 0.98, 0.99),
+            suspect("log", 0.31, 0.0),
+            suspect("generator thread", 0.12, 0.0),
+        ],
+        stages: vec![
+            stage("generator", 0.4),
+            stage("log", 3.1),
+            stage("network and rest of the server", 36.5),
+        ],
+        changes: vec![
+            change(
+                "the server within a quota of 0.80 processors",
+                "server cpu",
+                0.8,
+                0.94,
+            ),
+            change("80 users instead of 40", "users", 2.0, 0.01),
+        ],
+        confirmed: Some(true),
+    });
+    run
+}
+
 /// All of them, with names.
-pub(crate) fn all() -> [(&'static str, Run); 5] {
+pub(crate) fn all() -> [(&'static str, Run); 6] {
     [
         ("single", single()),
         ("sweep", sweep()),
         ("cores", cores()),
         ("capacity", capacity()),
         ("comparison", comparison()),
+        ("bottleneck", bottleneck()),
     ]
 }

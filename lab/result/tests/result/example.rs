@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use turnstile_result::{
-    Arrivals, Asked, Better, Bins, Capacity, Comparison, Curve, Demand, Distribution, Load,
-    Machine, Metric, Objective, Operation, OtherRules, Outcome, Point, Pressure, Probe, Process,
-    Resources, Rule, Run, SCHEMA, Server, Shape, Split, Stall, Steady, Sweep, Target, Times, Usl,
-    Validity, Verdict, Whole,
+    Arrivals, Asked, Better, Bins, Bottleneck, Capacity, Change, Comparison, Curve, Demand,
+    Distribution, Load, Machine, Metric, Objective, Operation, OtherRules, Outcome, Point,
+    Pressure, Probe, Process, Resources, Rule, Run, SCHEMA, Server, Shape, Split, Stage, Stall,
+    Stands, Station, Steady, Suspect, Sweep, Target, Times, Usl, Validity, Verdict, Whole,
 };
 use turnstile_stats::{
     Histogram, Interval,
@@ -36,6 +36,7 @@ pub(crate) fn run() -> Run {
         sweep: Some(sweep()),
         capacity: Some(capacity()),
         comparison: Some(comparison()),
+        bottleneck: Some(bottleneck()),
         objectives: vec![Objective {
             asked: "p99<50ms".to_owned(),
             point: 0,
@@ -110,6 +111,7 @@ fn point(load: Load) -> Point {
         repeat: 0,
         load,
         cores: Some(1),
+        quota: Some(0.5),
         began_s: 0.0,
         warm_up_s: 1.5,
         window_s: 18.5,
@@ -220,6 +222,20 @@ fn resources() -> Resources {
         busy: Some(0.6),
         network_bytes: Some(2_000_000.0),
         disk_busy: Some(0.9),
+        stations: vec![Station {
+            resource: "server cpu".to_owned(),
+            servers: 0.5,
+            busy: 0.75,
+            bins: vec![0.5, 0.75],
+        }],
+        stands: Some(Stands {
+            looks: 40,
+            running: 0.75,
+            lock: 1.0,
+            disk: 0.25,
+            asleep: 0.5,
+            elsewhere: 0.5,
+        }),
     }
 }
 
@@ -234,6 +250,7 @@ fn sweep() -> Sweep {
         axis: "users".to_owned(),
         curves: vec![Curve {
             cores: Some(1),
+            quota: Some(0.5),
             points: vec![0],
             stopped: "twice the users brought surely less than 5 % more".to_owned(),
             capacity: Some(Interval::about(9_430.0, 75.0)),
@@ -242,7 +259,7 @@ fn sweep() -> Sweep {
             demands: vec![Demand {
                 resource: "server cpu".to_owned(),
                 busy_ns: Interval::about(106_000.0, 900.0),
-                servers: 1,
+                servers: 0.5,
                 capacity: Some(Interval::about(9_433.0, 80.0)),
             }],
             other_rules: OtherRules {
@@ -253,6 +270,37 @@ fn sweep() -> Sweep {
             usl: Some(usl),
         }],
         scaling: Some(usl),
+    }
+}
+
+fn bottleneck() -> Bottleneck {
+    Bottleneck {
+        users: 40,
+        named: "server cpu".to_owned(),
+        probability: 0.99,
+        why: "98 % of 0.5 processors".to_owned(),
+        cure: "more processors".to_owned(),
+        suspects: vec![Suspect {
+            resource: "server cpu".to_owned(),
+            servers: 0.5,
+            busy_ns: Interval::about(106_000.0, 900.0),
+            background: 0.01,
+            used: Interval::about(0.98, 0.01),
+            probability: 0.99,
+        }],
+        stages: vec![Stage {
+            name: "log".to_owned(),
+            users: 12.5,
+        }],
+        changes: vec![Change {
+            changed: "quota of 0.4 processors".to_owned(),
+            resources: vec!["server cpu".to_owned()],
+            factor: Some(0.8),
+            throughput: Interval::about(0.81, 0.01),
+            elasticity: Some(Interval::about(0.94, 0.05)),
+            pairs: vec![(0, 1)],
+        }],
+        confirmed: Some(true),
     }
 }
 

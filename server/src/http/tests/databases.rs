@@ -1,5 +1,7 @@
 //! Sockets of an exchange that a database decides.
 
+use std::thread;
+
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 use turnstile_trial::PostgresServer;
@@ -29,22 +31,42 @@ fn a_socket_of_a_market_in_a_database_takes_orders_and_tells_no_channel() {
             (&json!("error"), &json!("unsupported"))
         );
     }
-    // They are done in the order in which they were sent.
-    for number in 0..40 {
-        let client = format!("c{number}");
-        let mut buy = order("ada", "buy", "1", "9");
-        buy["op"] = "order".into();
-        buy["client_id"] = client.as_str().into();
-        socket.say(&buy);
-        socket.say(&json!({"op": "cancel", "account": "ada", "client_id": client}));
-        socket.say(&json!({"op": "cancel", "account": "ada", "client_id": client}));
-    }
-    for number in 0..40 {
-        let (placed, cancelled, again) = (socket.hear(), socket.hear(), socket.hear());
-        assert_eq!(placed["data"]["state"], "open", "{number}: {placed}");
-        assert_eq!(cancelled["data"]["quantity"], "1", "{number}: {cancelled}");
-        assert_eq!(again["code"], "not_open", "{number}: {again}");
-    }
+    let placed = socket.ask(&to_buy("S"));
+    assert_eq!(placed["data"]["state"], "open", "{placed}");
+    drop(socket);
+    market.close();
+}
+
+/// An order of a socket.
+fn to_buy(symbol: &str) -> Value {
+    let mut buy = order("ada", "buy", "1", "9");
+    buy["op"] = "order".into();
+    buy["symbol"] = symbol.into();
+    buy
+}
+
+#[test]
+fn orders_of_a_socket_are_decided_in_the_order_in_which_they_were_sent() {
+    let database = PostgresServer::start();
+    let market = market(&database);
+    let added = market
+        .peer()
+        .post("/v1/exchange/symbols", "", r#"{"symbol":"T"}"#);
+    assert_eq!(added.status, 201, "{added:?}");
+    let mut socket = Socket::open(market.address);
+    thread::scope(|scope| {
+        // Somebody keeps the first from being decided for a while, but not the second.
+        let locks = "BEGIN; SELECT FROM exchange.symbol WHERE name = 'T' FOR UPDATE;
+                     SELECT pg_sleep(0.5); COMMIT";
+        scope.spawn(|| database.sql("test_0", locks));
+        let sleeps = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+        while database.sql("test_0", sleeps).is_empty() {}
+        socket.say(&to_buy("T"));
+        socket.say(&to_buy("S"));
+        let [first, second] = [socket.hear(), socket.hear()];
+        let position = |placed: &Value| placed["data"]["position"].as_u64().unwrap();
+        assert!(position(&first) < position(&second), "{first} {second}");
+    });
     drop(socket);
     market.close();
 }

@@ -8,8 +8,11 @@ use std::{
 use serde_json::json;
 use turnstile_trial::PostgresServer;
 
-use super::{cli, curl, info};
-use crate::door::{Door, door_with, redis_cli};
+use super::{await_away, cli, curl, info};
+use crate::{
+    door::{Door, door_with, redis_cli},
+    program::output,
+};
 
 pub(super) fn served_from(url: &str) -> Door {
     door_with(&["--exchange-backend", url])
@@ -95,6 +98,11 @@ fn what_a_database_does_not_offer_of_the_exchange_is_refused_as_unsupported() {
     assert!(has("rooms_backend:embedded"), "{facts:?}");
     assert!(has("exchange_backend_trouble:none"), "{facts:?}");
 
+    let url = format!("{}/metrics", door.url);
+    let metrics = output("curl", &["--silent", "--show-error", &url], b"");
+    let answers = "turnstile_backend_answers{service=\"exchange\"} 1";
+    assert!(metrics.lines().any(|line| line == answers), "{metrics}");
+
     let answers = redis_cli(&door, &[], "MULTI\nEXCHANGE.DEPTH ACME\nEXEC\n");
     assert!(answers.contains("UNSUPPORTED"), "{answers}");
     assert!(answers.contains("EXECABORT"), "{answers}");
@@ -118,6 +126,34 @@ fn what_a_database_does_not_offer_of_the_exchange_is_refused_as_unsupported() {
 }
 
 #[test]
+fn rooms_and_the_exchange_lie_in_one_database_and_are_asked_in_one_pipeline() {
+    let database = PostgresServer::start();
+    let url = database.database();
+    let door = door_with(&["--rooms-backend", &url, "--exchange-backend", &url]);
+    let facts = info(&door);
+    for service in ["rooms", "exchange"] {
+        let line = format!("{service}_backend:PostgreSQL");
+        assert!(facts.contains(&line), "{facts:?}");
+    }
+    // The answers of both stand in the order of the requests, among those of this server.
+    let answers = redis_cli(
+        &door,
+        &[],
+        "EXCHANGE.ORDER 1003 ACME BUY 1 100.1 ID mine\n\
+         ROOMS.BOOK bench r1 2027-03-01 2027-03-03 ada 234123412346\n\
+         GAMES.TOTALS\n\
+         EXCHANGE.CANCEL 1003 id:mine\n\
+         ROOMS.BOOK bench r1 2027-03-01 2027-03-03 bob 234123412346\n",
+    );
+    let places = ["filled", "\nr1\n", "players", "not_open", "sold_out"].map(|word| {
+        answers
+            .find(word)
+            .unwrap_or_else(|| panic!("no {word}: {answers}"))
+    });
+    assert!(places.is_sorted(), "{answers}");
+}
+
+#[test]
 fn the_sample_market_is_made_once_in_a_database() {
     let database = PostgresServer::start();
     let url = database.database();
@@ -134,6 +170,7 @@ fn an_exchange_whose_database_is_away_says_so_and_comes_back() {
     let document = "<transactions id=\"1003\"><order sym=\"ACME\" amount=\"1\" limit=\"50\"/>\
                     <cancel id=\"4\"/><query id=\"4\"/><query id=\"none\"/></transactions>";
     database.kill();
+    await_away(&door, "EXCHANGE.DEPTH ACME");
     let away = cli(&door, buy);
     assert!(
         away.starts_with("UNAVAILABLE ") || away.starts_with("UNKNOWN "),

@@ -182,12 +182,27 @@ fn enter(floor: &mut Floor, item: &Item, reply: &Reply<'_>) -> Result<(), String
         {
             floor.see(number, seen(&reply.parts))
         }
+        (item, ReplyKind::Error, _) if is_of_database(reply.text) => {
+            floor.failures += 1;
+            if let Item::Order(order) = item
+                && reply.text.starts_with("unavailable: ")
+            {
+                floor.refuse(order);
+            }
+            Ok(())
+        }
         (Item::Cancel(order), ReplyKind::Error, _) if reply.text == NOT_OPEN => {
             floor.ended.insert(*order);
             Ok(())
         }
         _ => Err(format!("{item:?} was answered {reply:?}")),
     }
+}
+
+/// Whether a database was lost on the way, or was away.
+fn is_of_database(error: &str) -> bool {
+    let words = ["unavailable: ", "unknown: ", "the order was cancelled, "];
+    words.iter().any(|word| error.starts_with(word))
 }
 
 fn seen(parts: &[Part]) -> Seen {

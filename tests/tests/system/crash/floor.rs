@@ -62,6 +62,10 @@ pub(crate) struct Floor {
     seen: BTreeMap<u64, Seen>,
     /// Orders that may be asked about.
     pub(crate) known: Vec<(&'static str, u64)>,
+    /// The highest number of an order, where some numbers may never have been given.
+    pub(crate) last_order: Option<u64>,
+    /// Items of documents that could not be asked, or whose answers were lost.
+    pub(crate) failures: u32,
 }
 
 impl Floor {
@@ -285,7 +289,10 @@ impl Books for Floor {
     }
 
     fn compare(&mut self, connection: &mut Connection) -> Result<(), String> {
-        let tape = Tape::read(connection)?;
+        // Some may have been opened since by those who asked again.
+        let opened = self.opened.keys().next_back().copied();
+        let last = self.last_order.map(|last| last.max(opened.unwrap_or(0)));
+        let tape = Tape::read(connection, last)?;
         self.compare_orders(&tape)?;
         tape.is_mirrored()?;
         let (cash, shares) = Self::beginning();

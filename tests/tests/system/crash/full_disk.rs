@@ -68,7 +68,7 @@ fn fill(server: &Turnstile, ordeal: &mut Ordeal<Hotel>) -> Result<Number, String
             .map(|_| lane.listen(&mut ordeal.recorder))
             .collect();
         // A short request may still fit where a long one did not.
-        if replies?.last() == Some(&Reply::ReadOnly) {
+        if replies?.last() == Some(&Reply::NotDone) {
             return numbers.last().copied().ok_or_else(|| "no batch".to_owned());
         }
     }
@@ -102,7 +102,7 @@ fn retry(server: &Turnstile, recorder: &mut Recorder<Hotel>, number: Number) -> 
     let mut lane = Lane::connect(server.resp())?;
     loop {
         lane.send(recorder, number);
-        if lane.listen(recorder)? != Reply::ReadOnly {
+        if lane.listen(recorder)? != Reply::NotDone {
             return Ok(());
         }
         if Instant::now() > deadline {

@@ -29,8 +29,10 @@ pub(crate) struct Lane {
 }
 
 impl Load {
-    pub(crate) fn connect(address: SocketAddr, lanes: usize) -> Result<Self, String> {
-        let lanes = (0..lanes).map(|_| Lane::connect(address));
+    /// So many connections to each of the addresses.
+    pub(crate) fn connect(addresses: &[SocketAddr], lanes: usize) -> Result<Self, String> {
+        let lanes = addresses.iter().flat_map(|address| vec![*address; lanes]);
+        let lanes = lanes.map(Lane::connect);
         Ok(Self {
             lanes: lanes.collect::<Result<_, _>>()?,
         })
@@ -136,7 +138,8 @@ impl Lane {
         let Reply::Answered(answer) = &reply else {
             return Ok(reply);
         };
-        if answer.replayed || answer.position <= self.last {
+        let is_replayed = answer.replayed && !recorder.may_replay;
+        if is_replayed || answer.position <= self.last {
             let before = self.last;
             return Err(format!(
                 "a first answer is {answer:?}, after position {before}"

@@ -2,6 +2,7 @@
 //! it had answered.
 
 use std::env;
+use std::net::SocketAddr;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use turnstile_client::Connection;
@@ -85,8 +86,13 @@ impl<B: Books> Ordeal<B> {
     /// Loads a server until it has acknowledged a random number of requests, and leaves more in
     /// flight.
     pub(crate) fn load(&mut self, server: &Turnstile, most: usize) -> Load {
+        self.load_all(&[server.resp()], most)
+    }
+
+    /// The same with several servers.
+    pub(crate) fn load_all(&mut self, doors: &[SocketAddr], most: usize) -> Load {
         let answers = self.rng.random_range(1..=most);
-        let connected = Load::connect(server.resp(), LANES);
+        let connected = Load::connect(doors, LANES);
         let mut load = self.must(connected);
         self.go_on(&mut load, answers);
         if self.rng.random_bool(0.5) {
@@ -111,19 +117,32 @@ impl<B: Books> Ordeal<B> {
 
     /// Compares a server that came back with what it had answered before.
     pub(crate) fn check(&mut self, server: &Turnstile) {
-        let checked = self.compare(server);
+        let recovered = self.recovered(server);
+        let recovered = self.must(recovered);
+        let checked = self.compare(server, Some(recovered));
         self.must(checked);
     }
 
-    fn compare(&mut self, server: &Turnstile) -> Result<(), String> {
-        let mut connection = connect(server.resp())?;
-        let recovered = figure(&mut connection, "position")?;
+    /// The same with a server whose database remembers, and knows no position of a journal.
+    pub(crate) fn check_database(&mut self, server: &Turnstile) {
+        let checked = self.compare(server, None);
+        self.must(checked);
+    }
+
+    /// The last position that a server came back with.
+    fn recovered(&self, server: &Turnstile) -> Result<u64, String> {
+        let recovered = figure(&mut connect(server.resp())?, "position")?;
         let acknowledged = self.recorder.last_acknowledged();
         if recovered < acknowledged {
             return Err(format!(
                 "position {acknowledged} was acknowledged, and the server came back with {recovered}"
             ));
         }
+        Ok(recovered)
+    }
+
+    fn compare(&mut self, server: &Turnstile, recovered: Option<u64>) -> Result<(), String> {
+        let mut connection = connect(server.resp())?;
         self.ask_what_was_not_answered(&mut connection, recovered)?;
         self.ask_again_what_was_answered(&mut connection)?;
         self.recorder.enter()?;
@@ -134,19 +153,21 @@ impl<B: Books> Ordeal<B> {
     fn ask_what_was_not_answered(
         &mut self,
         connection: &mut Connection,
-        recovered: u64,
+        recovered: Option<u64>,
     ) -> Result<(), String> {
         for number in (self.recorder.entered..self.recorder.records.len()).map(Number) {
             let refused = match &self.recorder.records[number.0].reply {
                 Reply::Answered(_) => continue,
-                Reply::ReadOnly => true,
+                Reply::NotDone => true,
                 Reply::Missing => false,
             };
             let answer = ask(connection, &self.recorder, number)?;
             let record = &self.recorder.records[number.0];
-            if answer.replayed != (answer.position <= recovered) || (refused && answer.replayed) {
+            let had_happened = recovered.map(|recovered| answer.position <= recovered);
+            let is_wrong = had_happened.is_some_and(|happened| happened != answer.replayed);
+            if is_wrong || (refused && answer.replayed) {
                 return Err(format!(
-                    "{record:?}, asked again at position {recovered}, was answered {answer:?}"
+                    "{record:?}, asked again at position {recovered:?}, was answered {answer:?}"
                 ));
             }
             let again = ask(connection, &self.recorder, number)?;

@@ -22,8 +22,8 @@ pub(crate) struct Record<R> {
 pub(crate) enum Reply {
     /// Nobody knows whether it happened.
     Missing,
-    /// The disk was full: it did not happen.
-    ReadOnly,
+    /// It did not happen: the disk was full, or the database was away.
+    NotDone,
     Answered(Answer),
 }
 
@@ -36,6 +36,11 @@ pub(crate) struct Recorder<B: Books> {
     pub(crate) entered: usize,
     /// The last position in the books.
     pub(crate) last: u64,
+    /// Whether a first answer may be told as one that was given before: a server that lost its database
+    /// finds out by asking again.
+    pub(crate) may_replay: bool,
+    /// Requests that were not done, or whose answers were lost on the way to the server.
+    pub(crate) failures: u32,
 }
 
 impl<B: Books> Recorder<B> {
@@ -45,6 +50,8 @@ impl<B: Books> Recorder<B> {
             books: B::default(),
             entered: 0,
             last: 0,
+            may_replay: false,
+            failures: 0,
         }
     }
 
@@ -72,11 +79,15 @@ impl<B: Books> Recorder<B> {
     /// Takes note of the first answer to a request.
     pub(crate) fn note(&mut self, number: Number, value: &Value) -> Result<Reply, String> {
         let record = &mut self.records[number.0];
-        if let Value::Error(error) = value
-            && error.starts_with("READONLY ")
-        {
-            record.reply = Reply::ReadOnly;
-            return Ok(Reply::ReadOnly);
+        if let Value::Error(error) = value {
+            self.failures += 1;
+            let code = error.split(' ').next().unwrap_or_default();
+            record.reply = match code {
+                "READONLY" | "UNAVAILABLE" => Reply::NotDone,
+                "UNKNOWN" => Reply::Missing,
+                _ => return Err(format!("{record:?}: {error}")),
+            };
+            return Ok(record.reply.clone());
         }
         let answer = Answer::parse(value).map_err(|why| format!("{record:?}: {why}"))?;
         self.settle(number, answer.clone());
@@ -95,7 +106,7 @@ impl<B: Books> Recorder<B> {
         let open = self.records[self.entered..].iter();
         let positions = open.filter_map(|record| match &record.reply {
             Reply::Answered(answer) => Some(answer.position),
-            Reply::Missing | Reply::ReadOnly => None,
+            Reply::Missing | Reply::NotDone => None,
         });
         positions.max().unwrap_or(self.last)
     }
@@ -115,7 +126,7 @@ impl<B: Books> Recorder<B> {
                     answered.push((answer, &record.request));
                 }
                 Reply::Answered(_) => {}
-                Reply::Missing | Reply::ReadOnly => {
+                Reply::Missing | Reply::NotDone => {
                     return Err(format!("{record:?} was never answered"));
                 }
             }

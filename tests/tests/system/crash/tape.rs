@@ -144,12 +144,17 @@ pub(crate) struct Tape {
 const CASH: &str = "";
 
 impl Tape {
-    pub(crate) fn read(connection: &mut Connection) -> Result<Self, String> {
+    /// Reads orders by their numbers, up to the last; where nobody says which that is, up to the first
+    /// number that no order has.
+    pub(crate) fn read(connection: &mut Connection, last: Option<u64>) -> Result<Self, String> {
         let mut tape = Self {
             orders: BTreeMap::new(),
             held: BTreeMap::new(),
         };
-        while tape.read_orders(connection)? {}
+        let mut first = 1;
+        while tape.read_orders(connection, first, last)? {
+            first += BATCH;
+        }
         for account in ACCOUNTS {
             let shown = ask(connection, &["EXCHANGE.BALANCE", account])?;
             let positions = shown.at("positions").and_then(Value::as_array);
@@ -165,8 +170,12 @@ impl Tape {
     }
 
     /// Reads some orders more; says whether there may be others.
-    fn read_orders(&mut self, connection: &mut Connection) -> Result<bool, String> {
-        let first = self.orders.len() as u64 + 1;
+    fn read_orders(
+        &mut self,
+        connection: &mut Connection,
+        first: u64,
+        last: Option<u64>,
+    ) -> Result<bool, String> {
         for number in first..first + BATCH {
             connection.send(&[b"EXCHANGE.STATUS", number.to_string().as_bytes()]);
         }
@@ -175,13 +184,13 @@ impl Tape {
             let value = connection.receive().map_err(|error| error.to_string())?;
             if value.at("reason").and_then(Value::as_str) == Some("not_found") {
                 more = false;
-            } else if more {
+            } else if more || last.is_some() {
                 self.orders.insert(number, Shown::parse(&value)?);
             } else {
                 return Err(format!("an order is missing before {number}"));
             }
         }
-        Ok(more)
+        Ok(last.map_or(more, |last| first + BATCH <= last))
     }
 
     /// Every execution stands in both its orders.

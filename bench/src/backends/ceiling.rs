@@ -1,0 +1,276 @@
+//! What a database does by itself, asked by its own tool for what our server asks it.
+//!
+//! The database has the server's core for itself. Whoever asks it has the other one: its tool, or our
+//! server together with the users. So both sides are told apart by what the database has to do, and by
+//! what it costs to keep it busy.
+
+pub(super) mod mariadb;
+pub(super) mod postgres;
+pub(super) mod redis;
+
+use std::{fmt, time::Duration};
+
+use anyhow::{Context as _, Result};
+
+use super::home::{Databases, Empty, Home};
+use crate::{
+    driver::{self, BOOK, Load, Work, nearest, us_each},
+    ground::{Ground, tell},
+    pin,
+    process::Neighbours,
+    ratio::Bound,
+    section::{Figure, Section, Subject},
+    server::Server,
+};
+
+const RATE: &str = "commands/s";
+const DATABASE_CPU: &str = "database CPU, us/command";
+const ASKING_CPU: &str = "CPU of who asks, us/command";
+const BATCH: &str = "commands a transaction";
+
+/// We cost at most a quarter more than the database by itself.
+const COST_MAX: f64 = 1.25;
+
+const USERS: [u32; 3] = [1, 8, 80];
+
+/// Connections over which single commands come, where there are as many users.
+const SINGLE_CONNECTIONS_MAX: u32 = 8;
+
+/// Bookings with which a server is warmed, and by which its rate is guessed.
+const WARM_UP: u32 = 300;
+
+/// What is compared with what our server reaches.
+struct Peer {
+    home: Home,
+    title: &'static str,
+    /// The tool, and what it sends.
+    tool: &'static str,
+    how: &'static str,
+    /// Transactions that our server has under way at a time, at most.
+    lanes: u32,
+    ceiling: fn(&Ground, &Databases, Asked) -> Result<Sample>,
+}
+
+/// What the tool is to send.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    home: Home,
+    /// Commands a transaction.
+    batch: u32,
+    connections: u32,
+    seconds: u32,
+    /// With so many users our server makes batches of that size.
+    users: u32,
+}
+
+/// One side in one round.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    rate: f64,
+    database_us: f64,
+    asking_us: f64,
+    batch: f64,
+}
+
+fn measure(ground: &Ground, peer: &Peer) -> Result<Section> {
+    let (rounds, seconds) = if ground.quick { (1, 1) } else { (3, 2) };
+    let before = ground.probe()?;
+    let neighbours = Neighbours::watch()?;
+    let databases = Databases::default();
+    let names = names(peer);
+    let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); names.len()];
+    for _ in 0..rounds {
+        let mut taken = Vec::new();
+        for users in USERS {
+            taken.extend(round(ground, &databases, (peer, users, seconds))?);
+        }
+        for ((name, samples), sample) in names.iter().zip(&mut samples).zip(taken) {
+            tell(&format!("{name}: {sample}"))?;
+            samples.push(sample);
+        }
+    }
+    drop(databases);
+    let subjects = names.into_iter().zip(&samples);
+    let mut section = Section {
+        title: peer.title,
+        setting: format!(
+            "Bookings of rooms that nobody has asked for, {rounds} rounds of {seconds} s. The database has \
+             a core for itself; {} has the other, or our server and redis-benchmark as its users. {}",
+            peer.tool, peer.how
+        ),
+        before,
+        after: ground.probe()?,
+        neighbours_percent: neighbours.percent()?,
+        subjects: subjects
+            .map(|(name, samples)| Subject {
+                name,
+                figures: figures(samples),
+            })
+            .collect(),
+        claims: Vec::new(),
+    };
+    claim(&mut section, peer.tool);
+    Ok(section)
+}
+
+/// Our server and the tool with so many users; the tool also with single commands, where these are
+/// not what our server sends anyway.
+fn round(
+    ground: &Ground,
+    databases: &Databases,
+    (peer, users, seconds): (&Peer, u32, u32),
+) -> Result<Vec<Sample>> {
+    let ours = through(ground, databases, (peer.home, users, seconds))?;
+    let asked = Asked {
+        home: peer.home,
+        batch: nearest(ours.batch),
+        connections: users.min(peer.lanes),
+        seconds,
+        users,
+    };
+    let mut samples = vec![ours, (peer.ceiling)(ground, databases, asked)?];
+    if users > 1 {
+        let single = Asked {
+            batch: 1,
+            connections: users.min(SINGLE_CONNECTIONS_MAX),
+            users: 1,
+            ..asked
+        };
+        samples.push((peer.ceiling)(ground, databases, single)?);
+    }
+    Ok(samples)
+}
+
+fn names(peer: &Peer) -> Vec<String> {
+    let (tool, lanes) = (peer.tool, peer.lanes);
+    let mut names = Vec::new();
+    for users in USERS {
+        names.push(format!("{users} users: our server"));
+        let connections = users.min(lanes);
+        names.push(format!(
+            "{users} users: {tool}, batches as ours, {connections} connections"
+        ));
+        if users > 1 {
+            let connections = users.min(SINGLE_CONNECTIONS_MAX);
+            names.push(format!(
+                "{users} users: {tool}, single commands, {connections} connections"
+            ));
+        }
+    }
+    names
+}
+
+fn claim(section: &mut Section, tool: &str) {
+    let mut at = 0;
+    for users in USERS {
+        let (ours, theirs) = (at, at + 1);
+        at += if users > 1 { 3 } else { 2 };
+        let target = format!("{users} users: rate of {tool} / our server");
+        section.claim(&target, RATE, (theirs, ours), Bound::AtMost(COST_MAX));
+        let target = format!("{users} users: database CPU a command, our server / {tool}");
+        section.claim(
+            &target,
+            DATABASE_CPU,
+            (ours, theirs),
+            Bound::AtMost(COST_MAX),
+        );
+        if users > 1 {
+            let target = format!("{users} users: rate of our server / {tool} with single commands");
+            section.claim(&target, RATE, (ours, at - 1), Bound::None);
+        }
+    }
+}
+
+/// Bookings by so many users through our server, which shares their core.
+fn through(
+    ground: &Ground,
+    databases: &Databases,
+    (home, users, seconds): (Home, u32, u32),
+) -> Result<Sample> {
+    let empty = databases.empty(home, ground)?;
+    let empty = empty.context("only databases are compared with themselves")?;
+    let server = front(ground, &empty)?;
+    let load = |requests| Load {
+        connections: users,
+        depth: 1,
+        requests,
+        seconds,
+    };
+    let book = |requests| {
+        driver::drive(
+            Work::Command(BOOK),
+            &server,
+            load(requests),
+            &ground.turnstile,
+        )
+    };
+    let warm = book(WARM_UP.max(10 * users))?;
+    let requests = nearest(warm.rate * f64::from(seconds));
+    let count = |name: &str| -> Result<u64> { Ok(server.fact(name)?.parse()?) };
+    let (batches, commands) = ("rooms_backend_batches", "rooms_backend_commands");
+    let before = (
+        empty.cpu()?,
+        server.cpu()?,
+        count(batches)?,
+        count(commands)?,
+    );
+    let tally = book(requests)?;
+    let after = (
+        empty.cpu()?,
+        server.cpu()?,
+        count(batches)?,
+        count(commands)?,
+    );
+    let counted = |before, after| -> Result<f64> { Ok(f64::from(u32::try_from(after - before)?)) };
+    Ok(Sample {
+        rate: tally.rate,
+        database_us: us_each(after.0 - before.0, requests),
+        asking_us: us_each(after.1 - before.1, requests) + tally.client_us,
+        batch: counted(before.3, after.3)? / counted(before.2, after.2)?,
+    })
+}
+
+/// Our server before a database, on the users' core.
+fn front(ground: &Ground, empty: &Empty<'_>) -> Result<Server> {
+    let server = ground.start_with(&["--rooms-backend".to_owned(), empty.url().to_owned()])?;
+    server.move_to(pin::CLIENT_CORE)?;
+    Ok(server)
+}
+
+/// What a tool reached, of so many commands in so long.
+fn reached(
+    asked: Asked,
+    commands: u32,
+    took: Duration,
+    (database, tool): (Duration, Duration),
+) -> Sample {
+    Sample {
+        rate: f64::from(commands) / took.as_secs_f64(),
+        database_us: us_each(database, commands),
+        asking_us: us_each(tool, commands),
+        batch: f64::from(asked.batch),
+    }
+}
+
+fn figures(samples: &[Sample]) -> Vec<Figure> {
+    let figure = |name, value: fn(&Sample) -> f64| Figure {
+        name,
+        values: samples.iter().map(value).collect(),
+    };
+    vec![
+        figure(RATE, |sample| sample.rate),
+        figure(DATABASE_CPU, |sample| sample.database_us),
+        figure(ASKING_CPU, |sample| sample.asking_us),
+        figure(BATCH, |sample| sample.batch),
+    ]
+}
+
+impl fmt::Display for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:.0} commands/s, CPU {:.1} us database, {:.1} us who asks, {:.1} a transaction",
+            self.rate, self.database_us, self.asking_us, self.batch
+        )
+    }
+}

@@ -1,0 +1,36 @@
+//! Whose use of the machine is looked at while a load runs.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+use turnstile_load::resources::{self, Watched};
+
+use crate::child::Server;
+
+/// What the lab cannot find out by itself.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct Behind {
+    /// Process of the database behind the server; else the lab asks the server where it is, and looks
+    /// for it on this machine
+    #[arg(long, value_name = "PID")]
+    database_pid: Option<u32>,
+}
+
+impl Behind {
+    /// The server at this address, which may be our own, and the database behind it: those of them
+    /// that are on this machine and may be seen. `resp`: where the server can be asked.
+    pub(super) fn watched(
+        self,
+        own: Option<&Server>,
+        address: SocketAddr,
+        resp: Option<SocketAddr>,
+    ) -> Vec<Watched> {
+        let server = own.map_or_else(|| resources::listener(address), |own| Some(own.pid()));
+        let database = self.database_pid.or_else(|| resources::database(resp?));
+        let found = [("server", server), ("database", database)];
+        found
+            .into_iter()
+            .filter_map(|(role, pid)| Some(Watched::new(role, pid?)))
+            .collect()
+    }
+}

@@ -1,0 +1,295 @@
+//! What holds a server back, from runs at more and more users: by what is full, and where nothing that
+//! can be seen is, by how the throughput grew and what the server's threads were at.
+
+mod reason;
+mod stages;
+
+use turnstile_result::{Bottleneck, Load, Outcome, Point, Stands, Suspect};
+use turnstile_stats::bottleneck::{Draw, FULL, Piece, Pieces, Use};
+
+use crate::seed::Dice;
+pub use stages::Stages;
+
+/// Bins that make a piece: half a second, for what is used is looked at five times in it at most.
+const PIECE_BINS: usize = 5;
+
+/// From this growth on, more users surely bring more: nothing is full.
+const GROWS: f64 = 0.6;
+
+/// So large a share of the users stands before a lock, where one is what limits.
+const BEFORE_LOCK: f64 = 0.2;
+
+/// So many threads, on average, are where it limits.
+const THERE: f64 = 0.5;
+
+/// Of the time in which threads want a processor, such a share without one is the neighbours' fault.
+const TAKEN: f64 = 0.4;
+
+/// What limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Named<'a> {
+    Station(&'a str),
+    /// Others use the processors.
+    Neighbours,
+    DelayedAck,
+    /// More of them would bring more.
+    Users,
+    /// One at a time.
+    Lock,
+    /// So many at a time.
+    Slots,
+    /// A loop that sleeps.
+    Sleep,
+    Unseen,
+}
+
+/// What the points have in common, taken apart.
+struct Evidence<'a> {
+    names: Vec<&'a str>,
+    servers: Vec<f64>,
+    users: Vec<f64>,
+    last: &'a Point,
+    /// What threads are at with all users, beside what the same are at with the fewest.
+    stands: Option<Stands>,
+    has_ack: bool,
+}
+
+/// Of points of one server at increasing numbers of users; nothing when there are fewer than two, or
+/// nothing is known of what they used. Points of which the server was not to blame that they are
+/// invalid have their part in it, for that is what is asked.
+#[must_use]
+pub fn of(points: &[&Point], seed: u64) -> Option<Bottleneck> {
+    let (first, last) = (points.first()?, points.last()?);
+    let mut stations: Vec<_> = last.resources.stations.iter().collect();
+    stations.retain(|one| points.iter().all(|point| has(point, &one.resource)));
+    let names: Vec<&str> = stations.iter().map(|one| &*one.resource).collect();
+    let servers: Vec<f64> = stations.iter().map(|one| one.servers).collect();
+    let runs = points.iter().map(|point| pieces(point, &names)).collect();
+    let pieces = Pieces::new(servers.clone(), runs)?;
+    let evidence = Evidence {
+        names,
+        servers,
+        users: points.iter().map(|point| users(point)).collect(),
+        last,
+        stands: beside(first.resources.stands, last.resources.stands),
+        has_ack: last
+            .validity
+            .iter()
+            .any(|check| check.check == "delayed_ack" && check.outcome == Outcome::Fails),
+    };
+    let measured = pieces.measured();
+    measured.growth(&evidence.users)?;
+    let mut dice = Dice::of_user(seed, 0);
+    let drawn = pieces.resampled(&mut || dice.next());
+    let named = evidence.name(&measured);
+    let share = |is_so: &dyn Fn(&Draw) -> bool| {
+        let so = drawn.iter().filter(|draw| is_so(draw)).count();
+        turnstile_stats::units::count(so) / turnstile_stats::units::count(drawn.len())
+    };
+    let suspects = evidence.suspects(&pieces.uses(&drawn), &|place| {
+        share(&|draw| draw.full(evidence.candidates(draw)) == Some(place))
+    });
+    let (why, cure) = evidence.reason(&named, &measured);
+    Some(Bottleneck {
+        users: users_of(last),
+        named: named.to_string(),
+        probability: share(&|draw| evidence.name(draw) == named),
+        why,
+        cure,
+        suspects,
+        stages: Vec::new(),
+        changes: Vec::new(),
+        confirmed: None,
+    })
+}
+
+fn has(point: &Point, resource: &str) -> bool {
+    let mut stations = point.resources.stations.iter();
+    stations.any(|one| one.resource == resource && !one.bins.is_empty())
+}
+
+const fn users_of(point: &Point) -> u32 {
+    match point.load {
+        Load::Closed { users, .. } | Load::Count { users, .. } => users,
+        Load::Open { connections, .. } => connections,
+    }
+}
+
+fn users(point: &Point) -> f64 {
+    f64::from(users_of(point))
+}
+
+/// The window of a point in pieces: what was answered and how much of each resource was busy.
+fn pieces(point: &Point, names: &[&str]) -> Vec<Piece> {
+    let from = usize::try_from(point.steady.from_bin).unwrap_or(usize::MAX);
+    let width = to_seconds(point.bins.width_ns);
+    let bins = point.bins.answered.get(from..).unwrap_or_default();
+    let whole = bins.chunks_exact(PIECE_BINS.min(bins.len()).max(1));
+    let each = (from..).step_by(PIECE_BINS).zip(whole);
+    each.map(|(begin, answered)| Piece {
+        throughput: mean(
+            answered
+                .iter()
+                .map(|&count| turnstile_stats::units::to_float(count)),
+        ) / width,
+        busy: names
+            .iter()
+            .map(|name| busy(point, name, begin, answered.len()))
+            .collect(),
+    })
+    .collect()
+}
+
+fn busy(point: &Point, name: &str, begin: usize, length: usize) -> f64 {
+    let mut stations = point.resources.stations.iter();
+    let bins = stations.find(|one| one.resource == name);
+    let bins = bins.map_or(&[][..], |station| &station.bins);
+    let end = (begin + length).min(bins.len());
+    let within = bins.get(begin..end).unwrap_or_default();
+    if within.is_empty() {
+        0.0
+    } else {
+        mean(within.iter().map(|&busy| f64::from(busy)))
+    }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let of = turnstile_stats::units::count(values.len());
+    values.sum::<f64>() / of
+}
+
+fn to_seconds(nanos: u64) -> f64 {
+    turnstile_stats::units::to_float(nanos.max(1)) / 1e9
+}
+
+/// What threads are at beyond those who stand there even with the fewest users, such as the idle of a
+/// pool.
+fn beside(few: Option<Stands>, many: Option<Stands>) -> Option<Stands> {
+    let (few, many) = (few?, many?);
+    Some(Stands {
+        lock: (many.lock - few.lock).max(0.0),
+        ..many
+    })
+}
+
+impl<'a> Evidence<'a> {
+    fn place(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|one| *one == name)
+    }
+
+    /// The resources that can be what is full, in this draw.
+    fn candidates(&self, draw: &Draw) -> Vec<usize> {
+        let of_others = |place: &usize| {
+            let name = self.names[*place];
+            let other = |kind: &str, instead: &str| {
+                let role = name.strip_suffix(kind)?;
+                self.place(&format!("{role}{instead}"))
+            };
+            match name {
+                // A disk is always busy with somebody's work.
+                "disk" => self.waits_for_disk(),
+                // Threads of the generator are asked for one by one.
+                "generator cpu" => false,
+                "generator thread" => true,
+                // Where there is one processor, or all are full, it is not one thread that limits.
+                _ => other(" thread", " cpu")
+                    .is_none_or(|cpu| self.servers[cpu] > 1.0 && draw.used[cpu] < FULL),
+            }
+        };
+        (0..self.names.len()).filter(of_others).collect()
+    }
+
+    fn waits_for_disk(&self) -> bool {
+        self.stands.is_some_and(|stands| stands.disk >= THERE)
+    }
+
+    fn name(&self, draw: &Draw) -> Named<'a> {
+        if let Some(place) = draw.full(self.candidates(draw)) {
+            return Named::Station(self.names[place]);
+        }
+        if let Some(place) = self.loop_of_two_halves(draw) {
+            return Named::Station(self.names[place]);
+        }
+        if self.is_crowded() {
+            return Named::Neighbours;
+        }
+        if draw
+            .growth(&self.users)
+            .is_some_and(|growth| growth >= GROWS)
+        {
+            return if self.has_ack {
+                Named::DelayedAck
+            } else {
+                Named::Users
+            };
+        }
+        self.hidden()
+    }
+
+    /// A loop that writes its own journal is full when it computes and waits for the disk in turn: the
+    /// larger half.
+    fn loop_of_two_halves(&self, draw: &Draw) -> Option<usize> {
+        let (thread, log) = (self.place("server thread")?, self.place("log")?);
+        let (computes, writes) = (draw.used[thread], draw.used[log]);
+        (computes + writes >= FULL).then_some(if writes > computes { log } else { thread })
+    }
+
+    /// Whether server or generator wanted processors that others had.
+    fn is_crowded(&self) -> bool {
+        let mut processes = self.last.resources.processes.iter();
+        processes.any(|process| {
+            let used = process.user + process.system;
+            let without = process.run_delay.unwrap_or(0.0);
+            used + without >= FULL && without / (used + without) >= TAKEN
+        })
+    }
+
+    /// Nothing that can be seen is full, and more users bring nothing.
+    fn hidden(&self) -> Named<'a> {
+        let Some(stands) = self.stands else {
+            return Named::Unseen;
+        };
+        let waits = (BEFORE_LOCK * users(self.last)).max(1.0);
+        if stands.lock >= waits {
+            let within = stands.running + stands.asleep + stands.disk;
+            return if within >= 1.5 {
+                Named::Slots
+            } else {
+                Named::Lock
+            };
+        }
+        match self.place("disk") {
+            Some(disk) if self.waits_for_disk() => Named::Station(self.names[disk]),
+            _ if stands.asleep >= THERE => Named::Sleep,
+            _ => Named::Unseen,
+        }
+    }
+
+    fn suspects(&self, uses: &[Use], probability: &dyn Fn(usize) -> f64) -> Vec<Suspect> {
+        let each = uses.iter().enumerate().map(|(place, found)| {
+            let demand = found.demand;
+            let seconds = demand.map_or_else(
+                || {
+                    found
+                        .used
+                        .map(|used| used * self.servers[place] / self.last.throughput)
+                },
+                |demand| demand.seconds,
+            );
+            Suspect {
+                resource: self.names[place].to_owned(),
+                servers: self.servers[place],
+                busy_ns: seconds.map(|seconds| seconds * 1e9),
+                background: demand.map_or(0.0, |demand| demand.background),
+                used: found.used,
+                probability: probability(place),
+            }
+        });
+        let mut suspects: Vec<Suspect> = each.collect();
+        suspects.sort_by(|one, other| other.used.estimate.total_cmp(&one.used.estimate));
+        suspects
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! What limits, in words: its name, what speaks for it, and what can be done.
+
+use std::fmt;
+
+use turnstile_stats::{bottleneck::Draw, units::Nanos};
+
+use super::{Evidence, Named};
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Station(name) => name,
+            Self::Neighbours => "neighbours",
+            Self::DelayedAck => "delayed ack",
+            Self::Users => "users",
+            Self::Lock => "lock",
+            Self::Slots => "slots",
+            Self::Sleep => "sleep",
+            Self::Unseen => "unseen",
+        })
+    }
+}
+
+impl Evidence<'_> {
+    pub(super) fn reason(&self, named: &Named<'_>, measured: &Draw) -> (String, String) {
+        (self.why(named, measured), cure(named).to_owned())
+    }
+
+    fn why(&self, named: &Named<'_>, measured: &Draw) -> String {
+        let users = super::users_of(self.last);
+        let growth = measured.growth(&self.users).unwrap_or(0.0);
+        let stands = self.stands.unwrap_or_default();
+        let brought = format!(
+            "of what more users could bring, the last of {users} brought {:.0} %",
+            growth * 100.0
+        );
+        let response = Nanos(self.last.times.response.mean_ns);
+        match named {
+            Named::Station(name) => {
+                let place = self.place(name).unwrap_or(0);
+                let used = measured.used.get(place).copied().unwrap_or(0.0);
+                let servers = self.servers.get(place).copied().unwrap_or(1.0);
+                format!("{:.0} % of {servers} are busy; {brought}", used * 100.0)
+            }
+            Named::Neighbours => {
+                let mut processes = self.last.resources.processes.iter();
+                let delay = processes.clone().filter_map(|process| process.run_delay);
+                let used = processes
+                    .by_ref()
+                    .map(|process| process.user + process.system);
+                format!(
+                    "server and generator used {:.2} processors, and wanted {:.2} more that others had",
+                    used.sum::<f64>(),
+                    delay.sum::<f64>()
+                )
+            }
+            Named::DelayedAck => format!(
+                "answers gather at 40 ms, the time after which an acknowledgement is sent alone; \
+                 {brought}"
+            ),
+            Named::Users => format!(
+                "nothing is full: {brought}, and an answer takes {response} whatever the load"
+            ),
+            Named::Lock => format!(
+                "{:.1} of the server's threads wait for each other, and {:.1} does something; {brought}",
+                stands.lock,
+                stands.running + stands.asleep + stands.disk
+            ),
+            Named::Slots => format!(
+                "{:.1} of the server's threads wait for their turn, which {:.1} have; {brought}",
+                stands.lock,
+                stands.running + stands.asleep + stands.disk
+            ),
+            Named::Sleep => format!(
+                "{:.1} of the server's threads sleep for a time while requests wait; {brought}",
+                stands.asleep
+            ),
+            Named::Unseen => format!(
+                "nothing that can be seen from here is full, and yet {brought}: a queue within the \
+                 server, or something behind it on another machine"
+            ),
+        }
+    }
+}
+
+const fn cure(named: &Named<'_>) -> &'static str {
+    match named {
+        Named::Station(name) => match name.as_bytes() {
+            b"server cpu" => "less work for a request, or more processors for the server",
+            b"server thread" => {
+                "one thread does all the work: share it out, or make it less; more processors \
+                 bring nothing"
+            }
+            b"database cpu" | b"database thread" => {
+                "fewer or cheaper statements, or more processors for the database"
+            }
+            b"generator thread" => {
+                "this measured the generator: give it more threads (-t) and processors (--pin)"
+            }
+            b"log" | b"disk" => {
+                "larger groups for a sync, a faster disk, or less durability where that may be"
+            }
+            _ => "more of it, or less use of it",
+        },
+        Named::Neighbours => {
+            "stop what else runs here, set server and generator apart (--pin), or take another \
+             machine"
+        }
+        Named::DelayedAck => "the server should set TCP_NODELAY, or send an answer in one piece",
+        Named::Users => {
+            "more users (-c) find what is full; for those who wait only a shorter way helps"
+        }
+        Named::Lock => "shorten what is done under the lock, or split what it guards",
+        Named::Slots => "more slots, or less time in one: look at pools and limits",
+        Named::Sleep => "the server waits for a time instead of an event",
+        Named::Unseen => "look into the server: its own counters, or where its threads wait",
+    }
+}

@@ -1,0 +1,268 @@
+//! Points as they are recorded of servers with one known bottleneck each.
+
+use turnstile_result::{Bins, Distribution, Process, Station, Validity};
+
+use super::*;
+
+/// What was seen at one number of users.
+struct Seen<'a> {
+    users: u32,
+    throughput: f64,
+    /// Busy servers of each resource, and how many there are.
+    busy: &'a [(&'a str, f64, f64)],
+    /// Running, before a lock, at a disk, asleep.
+    stands: [f64; 4],
+    run_delay: f64,
+}
+
+const QUIET: Seen<'static> = Seen {
+    users: 1,
+    throughput: 1.0,
+    busy: &[],
+    stands: [0.0; 4],
+    run_delay: 0.0,
+};
+
+/// Four seconds of it, a little uneven.
+fn point(seen: &Seen<'_>) -> Point {
+    let mut point = Point::blank("resp");
+    point.load = Load::Closed {
+        users: seen.users,
+        pipeline: 1,
+        think_ns: None,
+    };
+    point.throughput = seen.throughput;
+    point.window_s = 4.0;
+    let wave = |bin: u32| 1.0 + 0.02 * f64::from(bin % 7) - 0.06;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "answers are few and positive"
+    )]
+    let answered = (0..40).map(|bin| (seen.throughput * wave(bin) * 100.0).round() as u64);
+    point.bins = Bins {
+        // Ten seconds each, so that slow servers are even enough.
+        width_ns: 100_000_000_000,
+        answered: answered.collect(),
+        ..Bins::default()
+    };
+    point.times.response = Distribution::default();
+    point.resources.stands = Some(Stands {
+        looks: 20,
+        running: seen.stands[0],
+        lock: seen.stands[1],
+        disk: seen.stands[2],
+        asleep: seen.stands[3],
+        elsewhere: 1.0,
+    });
+    for &(name, busy, servers) in seen.busy {
+        #[expect(clippy::cast_possible_truncation, reason = "a share of time")]
+        let bins = (0..40).map(|bin| (busy * wave(bin)) as f32).collect();
+        point.resources.stations.push(Station {
+            resource: name.to_owned(),
+            servers,
+            busy,
+            bins,
+        });
+    }
+    point.resources.processes.push(Process {
+        role: "server".to_owned(),
+        pid: 1,
+        threads: 1,
+        user: seen.busy.first().map_or(0.0, |(_, busy, _)| *busy),
+        system: 0.0,
+        run_delay: Some(seen.run_delay),
+        memory_bytes: 0,
+        disk_written: None,
+        disk_read: None,
+        busy: Vec::new(),
+        cpu_per_answer_ns: 0.0,
+    });
+    point
+}
+
+/// Of a server at 8, 16 and 32 users.
+fn found(seen: &[Seen<'_>; 3]) -> Bottleneck {
+    let points: Vec<Point> = seen.iter().map(point).collect();
+    let points: Vec<&Point> = points.iter().collect();
+    of(&points, 1).unwrap()
+}
+
+/// That a server whose throughput stays, with this at all loads, is held back by this.
+fn check(busy: &[(&str, f64, f64)], stands: [f64; 4], run_delay: f64, named: &str) {
+    let at = |users: u32| Seen {
+        users,
+        throughput: 500.0 + f64::from(users) / 100.0,
+        busy,
+        // Who is alone waits for nobody.
+        stands: if users == 8 {
+            [1.0, 0.0, 0.0, 0.0]
+        } else {
+            stands
+        },
+        run_delay,
+    };
+    let bottleneck = found(&[8, 16, 32].map(at));
+    assert_eq!(bottleneck.named, named, "{bottleneck:?}");
+    assert!(bottleneck.probability > 0.95, "{bottleneck:?}");
+    assert_eq!(bottleneck.users, 32);
+    assert!(!bottleneck.why.is_empty() && !bottleneck.cure.is_empty());
+}
+
+#[test]
+fn what_is_full_is_named() {
+    let none = [1.0, 0.0, 0.0, 0.0];
+    let generator = ("generator thread", 0.2, 1.0);
+    check(
+        &[
+            ("server cpu", 1.9, 2.0),
+            ("server thread", 0.95, 1.0),
+            generator,
+        ],
+        none,
+        0.0,
+        "server cpu",
+    );
+    check(
+        &[
+            ("server cpu", 0.97, 1.0),
+            ("server thread", 0.97, 1.0),
+            generator,
+        ],
+        none,
+        0.0,
+        "server cpu",
+    );
+    check(
+        &[
+            ("server cpu", 1.1, 4.0),
+            ("server thread", 0.98, 1.0),
+            generator,
+        ],
+        none,
+        0.0,
+        "server thread",
+    );
+    check(
+        &[("server cpu", 0.2, 2.0), ("database cpu", 1.9, 2.0)],
+        none,
+        0.0,
+        "database cpu",
+    );
+    check(
+        &[("server cpu", 0.4, 2.0), ("generator thread", 0.99, 1.0)],
+        none,
+        0.0,
+        "generator thread",
+    );
+    check(
+        &[("server thread", 0.3, 1.0), ("log", 0.6, 1.0)],
+        none,
+        0.0,
+        "log",
+    );
+    check(
+        &[("server thread", 0.6, 1.0), ("log", 0.35, 1.0)],
+        none,
+        0.0,
+        "server thread",
+    );
+}
+
+#[test]
+fn a_disk_that_others_keep_busy_is_not_named() {
+    let busy = [("server cpu", 0.3, 2.0), ("disk", 0.97, 1.0)];
+    check(&busy, [1.0, 0.0, 0.9, 0.0], 0.0, "disk");
+    check(&busy, [1.0, 0.0, 0.0, 0.0], 0.0, "unseen");
+}
+
+#[test]
+fn where_nothing_is_full_the_threads_say_what_they_wait_for() {
+    let busy = [("server cpu", 1.0, 4.0), ("generator thread", 0.1, 1.0)];
+    check(&busy, [1.0, 30.0, 0.0, 0.0], 0.0, "lock");
+    check(&busy, [0.0, 30.0, 0.0, 1.0], 0.0, "lock");
+    check(&busy, [0.1, 27.0, 0.0, 4.0], 0.0, "slots");
+    check(&busy, [0.1, 0.0, 0.0, 0.9], 0.0, "sleep");
+    check(&busy, [0.1, 0.0, 0.0, 0.0], 0.0, "unseen");
+    check(
+        &[("server cpu", 0.4, 1.0)],
+        [1.0, 0.0, 0.0, 0.0],
+        0.6,
+        "neighbours",
+    );
+}
+
+/// A server that answers after a time whatever the load.
+fn delayed(has_ack: bool) -> Bottleneck {
+    let at = |users: u32| Seen {
+        users,
+        throughput: f64::from(users) * 20.0,
+        busy: &[("server cpu", 0.05, 2.0)],
+        ..QUIET
+    };
+    let mut points: Vec<Point> = [8, 16, 32].iter().map(|&users| point(&at(users))).collect();
+    if has_ack {
+        points[2].validity.push(Validity {
+            check: "delayed_ack".to_owned(),
+            outcome: Outcome::Fails,
+            found: String::new(),
+            cure: None,
+        });
+    }
+    let points: Vec<&Point> = points.iter().collect();
+    of(&points, 1).unwrap()
+}
+
+#[test]
+fn a_delay_that_no_load_changes_is_told_from_what_is_full() {
+    let found = delayed(false);
+    assert_eq!((&*found.named, found.probability > 0.95), ("users", true));
+    assert_eq!(delayed(true).named, "delayed ack");
+}
+
+#[test]
+fn idle_threads_of_a_pool_are_no_lock() {
+    let at = |users: u32| Seen {
+        users,
+        throughput: 500.0,
+        busy: &[("server cpu", 0.2, 2.0)],
+        stands: [0.2, 40.0, 0.0, 0.0],
+        run_delay: 0.0,
+    };
+    assert_eq!(found(&[8, 16, 32].map(at)).named, "unseen");
+}
+
+#[test]
+fn demand_background_and_share_of_each_suspect_are_told() {
+    let rows = [(8, 400.0), (16, 700.0), (32, 900.0)];
+    let busy: Vec<[(&str, f64, f64); 1]> = rows
+        .iter()
+        .map(|(_, throughput)| [("server cpu", 0.05 + throughput * 0.001, 1.0)])
+        .collect();
+    let mut seen = Vec::new();
+    for ((users, throughput), busy) in rows.iter().zip(&busy) {
+        seen.push(Seen {
+            users: *users,
+            throughput: *throughput,
+            busy,
+            ..QUIET
+        });
+    }
+    let points: Vec<Point> = seen.iter().map(point).collect();
+    let points: Vec<&Point> = points.iter().collect();
+    let bottleneck = of(&points, 1).unwrap();
+    let [cpu] = &bottleneck.suspects[..] else {
+        panic!("{bottleneck:?}");
+    };
+    assert!((cpu.used.estimate - 0.95).abs() < 0.01, "{cpu:?}");
+    assert!((cpu.busy_ns.estimate / 1e6 - 1.0).abs() < 0.05, "{cpu:?}");
+    assert!((cpu.background - 0.05).abs() < 0.03, "{cpu:?}");
+    assert!(cpu.probability > 0.99, "{cpu:?}");
+}
+
+#[test]
+fn one_point_and_points_without_resources_say_nothing() {
+    let seen = point(&QUIET);
+    assert_eq!(of(&[&seen], 1), None);
+    assert_eq!(of(&[], 1), None);
+}

@@ -1,0 +1,90 @@
+//! What of that may be full, and what the server's threads were at meanwhile.
+
+use std::time::Duration;
+
+use turnstile_result::{Stands, Station};
+use turnstile_stats::units::to_float;
+
+use super::{
+    Sample, Sampler,
+    proc::{Machine, Usage},
+    threads::Place,
+};
+
+/// Seconds in which the busiest disk had something to do, between two looks at the machine.
+pub(super) fn busiest_disk(first: &Machine, last: &Machine) -> Option<f64> {
+    let each = last.disks.iter().filter_map(|(name, busy)| {
+        let (_, before) = first.disks.iter().find(|(same, _)| same == name)?;
+        Some(busy - before)
+    });
+    each.reduce(f64::max)
+}
+
+impl Sampler {
+    /// Processors and busiest thread of everybody who is watched, then the busiest disk.
+    pub(super) fn stations(&self, first: &Sample, last: &Sample, bins: usize) -> Vec<Station> {
+        let of_threads = |one: &Usage, next: &Usage| next.of_threads.busiest(&one.of_threads);
+        let of_all = |one: &Usage, next: &Usage| Some(next.cpu() - one.cpu());
+        type Used = fn(&Usage, &Usage) -> Option<f64>;
+        let mut stations = Vec::new();
+        for (number, watched) in self.watched.iter().enumerate() {
+            let kinds: [(&str, f64, Used); 2] = [
+                ("cpu", watched.processors, of_all),
+                ("thread", watched.processors.min(1.0), of_threads),
+            ];
+            for (kind, servers, of) in kinds {
+                let resource = format!("{} {kind}", watched.role);
+                let used = |one: &Sample, next: &Sample| {
+                    of(one.used[number].as_ref()?, next.used[number].as_ref()?)
+                };
+                stations.extend(self.station(resource, servers, (first, last), bins, used));
+            }
+        }
+        let used = |one: &Sample, next: &Sample| busiest_disk(&one.machine, &next.machine);
+        stations.extend(self.station("disk".to_owned(), 1.0, (first, last), bins, used));
+        stations
+    }
+
+    fn station(
+        &self,
+        resource: String,
+        servers: f64,
+        (first, last): (&Sample, &Sample),
+        bins: usize,
+        used: impl Fn(&Sample, &Sample) -> Option<f64>,
+    ) -> Option<Station> {
+        let seconds = last.at.saturating_sub(first.at).as_secs_f64();
+        let busy = used(first, last)? / seconds;
+        busy.is_finite().then(|| Station {
+            resource,
+            servers,
+            busy: busy.max(0.0),
+            bins: self.bins(bins, used),
+        })
+    }
+
+    /// What the threads of the server were at.
+    pub(super) fn stands(&self, from: Duration, to: Duration) -> Option<Stands> {
+        let server = self.watched.iter().position(|one| one.is("server"))?;
+        let within = self
+            .samples
+            .iter()
+            .filter(|sample| sample.at >= from && sample.at <= to && sample.at > Duration::ZERO);
+        let looks: Vec<[u32; 5]> = within
+            .filter_map(|sample| Some(sample.used[server].as_ref()?.of_threads.at))
+            .collect();
+        let number = u32::try_from(looks.len()).ok().filter(|looks| *looks > 0)?;
+        let mean = |place: Place| {
+            let all: u32 = looks.iter().map(|look| look[place as usize]).sum();
+            to_float(u64::from(all)) / f64::from(number)
+        };
+        Some(Stands {
+            looks: number,
+            running: mean(Place::Running),
+            lock: mean(Place::Lock),
+            disk: mean(Place::Disk),
+            asleep: mean(Place::Asleep),
+            elsewhere: mean(Place::Elsewhere),
+        })
+    }
+}
