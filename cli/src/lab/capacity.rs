@@ -11,7 +11,7 @@ use super::{
     notebook::{Notebook, Objectives, Output},
     pacing::{Extent, Pacing, Rule},
     shown,
-    subject::Subject,
+    subject::{Opened, Subject},
 };
 
 /// The search begins with these shares of what a closed loop reaches, until one is missed: they show
@@ -68,15 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let share = FIRST.get(probes.len()).filter(|_share| !is_missed);
         let rate = share.map_or(searched, |share| (most * share).max(1.0));
         let pacing = closed.at_rate(rate, &arguments.arrivals);
-        let mut place = opened.measure(&pacing, &mut notebook)?;
-        for _again in 0..AGAIN {
-            if !is_disturbed(&arguments.slo, &notebook.points()[place]) {
-                break;
-            }
-            let told = shown::one_line(&notebook.points()[place]);
-            notebook.note(&format!("{told}  again"));
-            place = opened.measure(&pacing, &mut notebook)?;
-        }
+        let place = measure(arguments, &opened, &pacing, &mut notebook)?;
         let point = &notebook.points()[place];
         if let Some(why) = untestable(&arguments.slo, point) {
             short = Some(format!(
@@ -120,6 +112,25 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         search::Probe::GivenUp | search::Probe::Try(_) => Verdict::Unsteady,
     };
     notebook.finish_as(verdict)
+}
+
+/// Measures a point, again where something else than the server may have missed the objectives.
+fn measure(
+    arguments: &Arguments,
+    opened: &Opened<'_>,
+    pacing: &Pacing,
+    notebook: &mut Notebook,
+) -> anyhow::Result<usize> {
+    let mut place = opened.measure(pacing, notebook)?;
+    for _again in 0..AGAIN {
+        if !is_disturbed(&arguments.slo, &notebook.points()[place]) {
+            break;
+        }
+        let told = shown::one_line(&notebook.points()[place]);
+        notebook.note(&format!("{told}  again"));
+        place = opened.measure(pacing, notebook)?;
+    }
+    Ok(place)
 }
 
 /// Why an objective cannot be held against a point; a server that has fallen behind has missed it.

@@ -48,6 +48,7 @@ pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
 /// What `INFO` says, and of a service that a database keeps what that has just counted: what `INFO`
 /// says of it is a second old.
 pub(crate) struct Facts {
+    /// Empty where no service is asked about.
     service: &'static str,
     info: Value,
     totals: Option<Value>,
@@ -136,7 +137,11 @@ pub(crate) fn persistence(resp: SocketAddr) -> Option<Facts> {
 
 fn section(resp: SocketAddr, name: &[u8]) -> Option<Facts> {
     let mut door = Connection::connect(resp, BRIEF).ok()?;
-    Some(Facts(door.command(&[b"INFO", name]).ok()?))
+    Some(Facts {
+        service: "",
+        info: door.command(&[b"INFO", name]).ok()?,
+        totals: None,
+    })
 }
 
 /// The code of an error: its first word.
