@@ -2,9 +2,11 @@
 
 mod audit;
 mod bottleneck;
+mod calibrate;
 mod capacity;
 mod check;
 mod compare;
+mod doctor;
 mod exchange;
 mod foreign;
 mod games;
@@ -84,6 +86,20 @@ pub(crate) enum Command {
     Replay(Box<record::Replaying>),
     /// Many clients want few rooms at the same instant: each room must be sold once
     Rush(RushArguments),
+    /// What can be trusted on this machine: processors, limits, neighbours, clocks, disk
+    ///
+    /// Each is named with what it does to measurements, and its cure. One that is bad ends with exit
+    /// code 98. docs/lab-calibrate.md says what is looked at.
+    Doctor(doctor::Arguments),
+    /// How far the lab's own generator is from what is known before
+    ///
+    /// Against servers whose delays follow a formula: percentiles, lateness, ten thousand users,
+    /// memory; with --versus also its cost beside other generators. A claim that is not kept ends
+    /// with exit code 98. docs/lab-calibrate.md describes the servers and the verdicts.
+    Calibrate(calibrate::Arguments),
+    /// Answers numbers with themselves until its input ends: the server of a calibration's crowd
+    #[command(hide = true)]
+    Answer,
     /// Looks for figures in a table that cannot be: whoever measured them, with whatever tool
     ///
     /// Laws that hold for every system are put to each point, and those that break one are named
@@ -188,6 +204,9 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Record(arguments) => record::record(&arguments),
         Command::Replay(arguments) => record::replay(&arguments),
         Command::Rush(arguments) => run_rush(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Answer => calibrate::answer(),
         Command::Audit(arguments) => audit::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

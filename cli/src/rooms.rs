@@ -1,4 +1,6 @@
-//! `turnstile rooms`: work with the rooms of a running server.
+//! `turnstile rooms`: work with the rooms of a running server, or move them.
+
+mod copy;
 
 use std::{fmt::Display, net::SocketAddr, path::PathBuf};
 
@@ -15,6 +17,8 @@ use crate::{
 pub(crate) enum Command {
     /// Imports the public hotel-bookings CSV
     Import(ImportArguments),
+    /// Copies a whole state of rooms from one back end to another
+    Copy(copy::CopyArguments),
 }
 
 /// Guests, bookings and cancellations are replayed in the order in which they were made. Rooms are
@@ -33,7 +37,13 @@ pub(crate) struct ImportArguments {
 }
 
 pub(crate) fn run(command: Command) -> anyhow::Result<()> {
-    let Command::Import(arguments) = command;
+    match command {
+        Command::Import(arguments) => import(&arguments),
+        Command::Copy(arguments) => copy::run(&arguments),
+    }
+}
+
+fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     let reading = hotel_csv::read(&arguments.file)?;
     let mut door = resp::connect(arguments.resp)?;
     let played = season::play(&mut door, &reading.season, arguments.fill)?;

@@ -82,10 +82,15 @@ impl Progress {
     }
 
     pub(crate) fn step(&mut self) {
-        self.done += 1;
-        self.bar.inc(1);
+        self.reach(self.done + 1);
+    }
+
+    /// Notes how many steps are done by now; more than there should be in all count as all.
+    pub(crate) fn reach(&mut self, done: u64) {
+        let before = std::mem::replace(&mut self.done, done.min(self.total));
+        self.bar.set_position(self.done);
         let passed = |done: u64| done * PLAIN_STEPS / self.total.max(1);
-        if self.bar.is_hidden() && passed(self.done) > passed(self.done - 1) {
+        if self.bar.is_hidden() && passed(self.done) > passed(before) {
             note(format_args!("{} {}/{}", self.what, self.done, self.total));
         }
     }

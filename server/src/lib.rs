@@ -10,6 +10,7 @@ mod buffer;
 mod connection;
 mod connections;
 mod conversation;
+mod copying;
 mod counters;
 mod engine;
 mod fault_points;
@@ -39,6 +40,7 @@ use turnstile_embedded::{OpenError, UnsoundSettings};
 use turnstile_travel::Desk;
 
 pub use asked::{Answered, Executed, Request, Undecided};
+pub use copying::CopyPlace;
 pub use counters::{
     COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, LineCounters, MachineCounters,
     Tally,

@@ -18,6 +18,7 @@ use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
 use turnstile_types::{Position, Principal};
 
+pub(crate) use self::url::Kind;
 pub use self::url::{DatabaseUrl, InvalidUrl};
 
 pub(crate) use self::carrier::{BATCH_COMMANDS, Opened, Opening, open};

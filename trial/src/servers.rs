@@ -62,6 +62,14 @@ impl Account {
         folder
     }
 
+    /// Makes a folder of this account.
+    fn make(self, folder: &Path) {
+        fs::create_dir(folder).expect("the folder takes a folder");
+        if let Some((user, group)) = self.0 {
+            chown(folder, Some(user), Some(group)).expect("root gives folders away");
+        }
+    }
+
     /// A program that this account runs, and that ends when the thread that started it does.
     fn command(self, program: &Path) -> Command {
         let mut command = Command::new("setpriv");

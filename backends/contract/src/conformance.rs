@@ -5,6 +5,7 @@
 //! with what the machine answers to the same. References and positions are the back end's own: each
 //! is learned when it is first given, and must then name the same booking for ever.
 
+mod copies;
 mod crowd;
 mod draw;
 pub mod exchange;
@@ -19,6 +20,7 @@ use turnstile_rooms::{Command, Query, Rooms};
 use crate::{Backend, Service};
 
 pub use self::{
+    copies::check_copy,
     crowd::check_crowds,
     history::check_histories,
     keys::{check_keys_in_a_crowd, check_keys_of_failures},

@@ -5,6 +5,7 @@
 mod backend;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod copy;
 mod facts;
 mod failure;
 mod natural;

@@ -16,7 +16,7 @@ use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
-    OpenError, Recovery, Reply, Services, id_key,
+    OpenError, Recovery, Reply, Services, copying, id_key,
     kept::Kept,
     recent::Recents,
     recovery::{newest_state, replay},
@@ -93,6 +93,7 @@ impl Embedded {
             return Self::nowhere();
         };
         let begun = Instant::now();
+        copying::refuse_unfinished(directory)?;
         let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
             path: directory.to_owned(),
             cause,

@@ -59,7 +59,18 @@ pub(crate) fn passing() -> Result<IdKey, IdKeyError> {
 }
 
 fn create(directory: &Path, path: &Path) -> io::Result<IdKey> {
-    let secret = random::<KEY_BYTES>()?;
+    let key = IdKey::new(random::<KEY_BYTES>()?);
+    write(directory, path, &key)?;
+    Ok(key)
+}
+
+/// Gives a directory without a journal the key of a state that came from elsewhere.
+pub(crate) fn bring(directory: &Path, key: &IdKey) -> Result<(), IdKeyError> {
+    let path = directory.join(FILE);
+    write(directory, &path, key).map_err(|cause| IdKeyError::Io { path, cause })
+}
+
+fn write(directory: &Path, path: &Path, key: &IdKey) -> io::Result<()> {
     let unfinished = directory.join("id.key.new");
     let mut file = fs::OpenOptions::new()
         .write(true)
@@ -67,11 +78,10 @@ fn create(directory: &Path, path: &Path) -> io::Result<IdKey> {
         .truncate(true)
         .mode(0o600)
         .open(&unfinished)?;
-    file.write_all(&secret)?;
+    file.write_all(&key.secret())?;
     file.sync_all()?;
     fs::rename(&unfinished, path)?;
-    fs::File::open(directory)?.sync_all()?;
-    Ok(IdKey::new(secret))
+    fs::File::open(directory)?.sync_all()
 }
 
 /// Up to 256 bytes that nobody can guess.

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod copying;
 mod embedded;
 mod id_key;
 mod kept;
@@ -13,6 +14,7 @@ mod snapshots;
 mod start;
 mod verify;
 
+pub use copying::RoomsCopy;
 pub use embedded::{Embedded, Options, Status};
 pub use id_key::IdKeyError;
 pub use recount::{Recounted, recount_games};

@@ -2,6 +2,7 @@
 
 use std::{fmt, io, path::PathBuf, time::Duration};
 
+use turnstile_contract::copy::Refusal;
 use turnstile_journal::{self as journal, Journal, Log, RealDisk, Report, snapshot};
 use turnstile_sequencer::{ReplayError, State};
 use turnstile_types::{Malformed, Position};
@@ -34,6 +35,10 @@ pub enum OpenError {
     Directory {
         path: PathBuf,
         cause: io::Error,
+    },
+    /// A copy of a state was begun there and not finished.
+    UnfinishedCopy {
+        path: PathBuf,
     },
     Journal(journal::OpenError),
     IdKey(IdKeyError),
@@ -77,6 +82,10 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory { path, cause } => write!(f, "{}: {cause}", path.display()),
+            Self::UnfinishedCopy { path } => Refusal::Unfinished {
+                place: path.display().to_string(),
+            }
+            .fmt(f),
             Self::Journal(cause) => cause.fmt(f),
             Self::IdKey(cause) => cause.fmt(f),
             Self::Snapshot(cause) => cause.fmt(f),
@@ -90,6 +99,7 @@ impl std::error::Error for OpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Directory { cause, .. } => Some(cause),
+            Self::UnfinishedCopy { .. } => None,
             Self::Journal(cause) => Some(cause),
             Self::IdKey(cause) => Some(cause),
             Self::Snapshot(cause) => Some(cause),

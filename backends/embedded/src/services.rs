@@ -18,6 +18,15 @@ pub struct Services {
 }
 
 impl Services {
+    /// Rooms, and the others as if nothing had ever happened to them.
+    #[must_use]
+    pub(crate) fn of_rooms(rooms: Rooms) -> Self {
+        Self {
+            rooms,
+            ..Machines::empty()
+        }
+    }
+
     #[must_use]
     pub const fn rooms(&self) -> &Rooms {
         &self.rooms

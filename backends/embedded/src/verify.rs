@@ -105,7 +105,7 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
 /// The state at the journal's end, built from a snapshot or from nothing.
 ///
 /// A snapshot's own hash is compared too: what was written is what comes out of the replay.
-fn rebuild(
+pub(crate) fn rebuild(
     disk: &RealDisk,
     journal: u64,
     snapshot: Option<Position>,

@@ -51,6 +51,10 @@ impl Mysql {
     pub async fn open(address: &Address) -> Result<Self, OpenError> {
         let mut session = Session::open(address).await?;
         let id_key = schema::prepare(&mut session, address).await?;
+        if schema::is_unfinished(&mut session).await? {
+            let place = address.place();
+            return Err(OpenError::Unfinished { place });
+        }
         let address = Arc::new(address.clone());
         let tally = Arc::new(Tally::default());
         let (jobs, waiting) = mpsc::channel(WAITING_MAX);

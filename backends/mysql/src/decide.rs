@@ -116,7 +116,12 @@ fn look_up(known: &mut Known, reference: u64) -> Found<Entry> {
             false => Ok(Entry::Booking(booking)),
         };
     }
-    let hold = hold.ok_or(Refusal::NotFound)?;
+    let Some(hold) = hold else {
+        return match known.has_ended(reference)? {
+            true => Err(Refusal::Ended.into()),
+            false => Err(Refusal::NotFound.into()),
+        };
+    };
     if is_forgotten(&hold, known.now) {
         return Err(Halt::Refused(Refusal::Ended));
     }

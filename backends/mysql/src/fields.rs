@@ -35,6 +35,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Passes over some fields.
+    pub(crate) const fn skip(&mut self, fields: usize) {
+        self.next += fields;
+    }
+
     pub(crate) fn bytes(&mut self, field: &'static str) -> Result<&'a [u8], Strange> {
         self.text_or_null(field)?.ok_or(Strange { field })
     }

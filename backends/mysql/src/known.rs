@@ -7,10 +7,11 @@ use turnstile_rooms::Refusal;
 use turnstile_types::{Name, Night, Principal, Stay, Timestamp};
 
 use crate::{
-    fields::{Fields, Strange},
+    fields::{Fields, Strange, reference_of},
     rows::{Record, Rows},
     tables::{
-        Booking, Counters, First, Hold, NightKey, Property, Room, RoomKey, Stopped, Taken, Writer,
+        Booking, Counters, Ended, First, Hold, NightKey, Property, Room, RoomKey, Stopped, Taken,
+        Writer,
     },
     wants::{HALF_BITS, Question, Search, Span, Wants},
 };
@@ -66,6 +67,7 @@ pub(crate) struct Known {
     pub(crate) rooms: Rows<Room>,
     pub(crate) bookings: Rows<Booking>,
     pub(crate) holds: Rows<Hold>,
+    ended: Rows<Ended>,
     pub(crate) taken: Rows<Taken>,
     pub(crate) stopped: Rows<Stopped>,
     pub(crate) writers: Rows<Writer>,
@@ -88,6 +90,7 @@ impl Known {
             rooms: Rows::default(),
             bookings: Rows::default(),
             holds: Rows::default(),
+            ended: Rows::default(),
             taken: Rows::default(),
             stopped: Rows::default(),
             writers: Rows::default(),
@@ -136,6 +139,15 @@ impl Known {
     pub(crate) fn hold(&mut self, reference: u64) -> Found<Option<Hold>> {
         let found = self.holds.get(&reference).map(Option::<&_>::cloned);
         found.ok_or_else(|| self.want_entry(reference))
+    }
+
+    /// Whether a reference had ended before the state was copied to here.
+    pub(crate) fn has_ended(&mut self, number: u64) -> Found<bool> {
+        let reference = reference_of(number);
+        match self.ended.get(&reference.slot) {
+            Some(ended) => Ok(ended.is_some_and(|last| last.generation >= reference.generation)),
+            None => Err(self.want_entry(number)),
+        }
     }
 
     pub(crate) fn want_entry(&mut self, reference: u64) -> Halt {
@@ -269,6 +281,7 @@ impl Known {
                 Question::Stopped => know(&mut self.stopped, rows)?,
                 Question::Bookings => know(&mut self.bookings, rows)?,
                 Question::Holds => know(&mut self.holds, rows)?,
+                Question::Ended => know(&mut self.ended, rows)?,
                 fact => self.learn_fact(fact, rows)?,
             }
         }
@@ -344,6 +357,7 @@ impl Known {
         for reference in wants.entries {
             self.bookings.know(reference, None);
             self.holds.know(reference, None);
+            self.ended.know(reference_of(reference).slot, None);
         }
         self.stopped_ever.extend(wants.stopped_ever);
     }

@@ -4,6 +4,7 @@
 
 mod address;
 mod backend;
+mod copying;
 mod schema;
 
 mod reader;
@@ -25,4 +26,5 @@ mod tables;
 
 pub use address::{Address, Engine, InvalidAddress};
 pub use backend::Mysql;
+pub use copying::RoomsCopy;
 pub use schema::OpenError;

@@ -19,8 +19,8 @@ use crate::{
     rows::Record,
     session::Session,
     sql::{At, Quoted, put, put_list},
-    tables::{Booking, Counters, Hold, HoldState},
-    wants::put_select,
+    tables::{Booking, Counters, Ended, Hold, HoldState},
+    wants::{put_ended, put_select},
 };
 
 pub(crate) async fn answer(
@@ -79,8 +79,9 @@ async fn look_up(session: &mut Session, now: Timestamp, number: u64) -> Result<A
     put!(sql, "WHERE reference={number};\n");
     put_select::<Hold>(&mut sql);
     put!(sql, "WHERE reference={number};\n");
+    put_ended(&mut sql, [number]);
     let answers = session.read(&sql).await?;
-    let [bookings, holds] = sets(answers)?;
+    let [bookings, holds, ended] = sets(answers)?;
     if let Some((_, booking)) = records::<Booking>(&bookings)?.pop() {
         return Ok(if booking.cancelled {
             Answer::Refused(Refusal::Ended)
@@ -89,7 +90,16 @@ async fn look_up(session: &mut Session, now: Timestamp, number: u64) -> Result<A
         });
     }
     Ok(match records::<Hold>(&holds)?.pop() {
-        None => Answer::Refused(Refusal::NotFound),
+        None => {
+            let last = records::<Ended>(&ended)?.pop();
+            let generation = reference_of(number).generation;
+            let has_ended = last.is_some_and(|(_, last)| last.generation >= generation);
+            Answer::Refused(if has_ended {
+                Refusal::Ended
+            } else {
+                Refusal::NotFound
+            })
+        }
         Some((_, hold)) if is_forgotten(&hold, now) => Answer::Refused(Refusal::Ended),
         Some((_, hold)) => Answer::Entry(held(number, &hold, now)),
     })
@@ -210,7 +220,7 @@ async fn totals(session: &mut Session, now: Timestamp) -> Result<Answer, Fault> 
     }))
 }
 
-fn booked(number: u64, booking: Booking) -> Entry {
+pub(crate) fn booked(number: u64, booking: Booking) -> Entry {
     Entry {
         reference: reference_of(number),
         state: EntryState::Booked,
@@ -225,7 +235,7 @@ fn booked(number: u64, booking: Booking) -> Entry {
     }
 }
 
-fn held(number: u64, hold: &Hold, now: Timestamp) -> Entry {
+pub(crate) fn held(number: u64, hold: &Hold, now: Timestamp) -> Entry {
     let state = if hold.state == HoldState::Held && hold.until > now {
         EntryState::Held { until: hold.until }
     } else {

@@ -6,6 +6,7 @@ use rustix::{
     io::Errno,
     rand::{GetRandomFlags, getrandom},
 };
+use turnstile_contract::copy::Refusal;
 use turnstile_rooms::IdKey;
 
 use crate::{
@@ -17,16 +18,18 @@ use crate::{
 };
 
 /// The number of the newest step.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 2;
 
 /// How long to wait for another server that applies the steps.
 const LOCK_SECONDS: u32 = 30;
 
 /// The statements of each step, for tables in transactions and for tables in memory.
-const STEPS: [(u32, Engine, &str); 3] = [
+const STEPS: [(u32, Engine, &str); 5] = [
     (1, Engine::InnoDb, include_str!("../migrations/1-rooms.sql")),
     (1, Engine::Memory, include_str!("../migrations/1-rooms.sql")),
     (1, Engine::Memory, include_str!("../migrations/1-undo.sql")),
+    (2, Engine::InnoDb, include_str!("../migrations/2-ended.sql")),
+    (2, Engine::Memory, include_str!("../migrations/2-ended.sql")),
 ];
 
 /// What is true of the database whatever its tables are: it outlives tables in memory.
@@ -52,6 +55,8 @@ pub enum OpenError {
     OtherEngine { found: String, asked: Engine },
     /// Its tables are not what they should be, or cannot be made.
     Broken { reason: String },
+    /// An unfinished copy lies there.
+    Unfinished { place: String },
     /// The operating system gives no random bytes.
     NoRandomness(Errno),
 }
@@ -121,6 +126,28 @@ async fn bring_up_to_date(session: &mut Session, engine: Engine) -> Result<IdKey
     Ok(IdKey::new(head.secret))
 }
 
+/// The table that is there while a copy to tables in memory is not finished: it outlives them.
+const UNFINISHED: &str = "unfinished_copy";
+
+/// Whether an unfinished copy lies here.
+pub(crate) async fn is_unfinished(session: &mut Session) -> Result<bool, Fault> {
+    let sql = format!("SHOW TABLES LIKE '{UNFINISHED}';");
+    let found = session.ask(&sql).await?;
+    Ok(found.first().is_some_and(|rows| !rows.is_empty()))
+}
+
+/// Says that what is copied from now on is not whole.
+pub(crate) async fn mark_unfinished(session: &mut Session) -> Result<(), Fault> {
+    let sql = format!("CREATE TABLE {UNFINISHED} (id TINYINT) ENGINE=InnoDB;");
+    session.ask(&sql).await.map(drop)
+}
+
+/// Says that a copy is whole.
+pub(crate) async fn mark_finished(session: &mut Session) -> Result<(), Fault> {
+    let sql = format!("DROP TABLE {UNFINISHED};");
+    session.ask(&sql).await.map(drop)
+}
+
 async fn read_head(session: &mut Session) -> Result<Option<Head>, OpenError> {
     let exists = session.ask("SHOW TABLES LIKE 'turnstile';").await?;
     if exists.first().is_none_or(Vec::is_empty) {
@@ -185,6 +212,7 @@ pub(crate) async fn begin_anew(session: &mut Session) -> Result<(), Fault> {
         "holds",
         "nights",
         "stops",
+        "ended",
         "idempotency_keys",
         "counters",
         "writers",
@@ -223,6 +251,10 @@ impl fmt::Display for OpenError {
                 asked.word()
             ),
             Self::Broken { reason } => write!(f, "the database's tables are not ours: {reason}"),
+            Self::Unfinished { place } => Refusal::Unfinished {
+                place: place.clone(),
+            }
+            .fmt(f),
             Self::NoRandomness(cause) => write!(f, "no random bytes: {cause}"),
         }
     }

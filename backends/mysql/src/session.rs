@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mysql_async::{Conn, OptsBuilder, Row, prelude::Queryable};
+use mysql_async::{Conn, OptsBuilder, QueryResult, Row, TextProtocol, prelude::Queryable};
 use tokio::time::timeout;
 use turnstile_types::{Position, Timestamp};
 
@@ -23,6 +23,9 @@ const CONNECT: Duration = Duration::from_secs(3);
 
 /// How long an answer may take: a batch takes milliseconds, a lock wait seconds.
 const ANSWER: Duration = Duration::from_secs(20);
+
+/// How long a statement about a whole state may take.
+const WHOLE_STATE: Duration = Duration::from_secs(4 * 60 * 60);
 
 /// How long to wait for the turn of others.
 const LOCK_SECONDS: u32 = 3;
@@ -59,6 +62,8 @@ pub(crate) enum Turn {
 pub(crate) struct Session {
     conn: Conn,
     engine: Engine,
+    /// How long an answer may take.
+    patience: Duration,
 }
 
 impl Session {
@@ -84,12 +89,34 @@ impl Session {
         Ok(Self {
             conn,
             engine: address.engine,
+            patience: ANSWER,
         })
+    }
+
+    /// Lets statements take as long as they need, and the connection rest: for a whole state.
+    pub(crate) async fn take_time(&mut self) -> Result<(), Fault> {
+        self.patience = WHOLE_STATE;
+        let seconds = WHOLE_STATE.as_secs();
+        let sql = format!(
+            "SET SESSION wait_timeout={seconds}, net_read_timeout={seconds}, \
+             net_write_timeout={seconds};"
+        );
+        self.ask(&sql).await.map(drop)
+    }
+
+    /// Sends one statement, whose rows are then taken one by one: the database waits for whoever
+    /// takes them.
+    pub(crate) async fn stream(
+        &mut self,
+        sql: &str,
+    ) -> Result<QueryResult<'_, 'static, TextProtocol>, Fault> {
+        let asked = timeout(self.patience, self.conn.query_iter(sql.to_owned())).await;
+        Ok(asked.map_err(|_elapsed| Fault::timed_out("an answer"))??)
     }
 
     /// Sends statements in one go, and returns the rows of each that has a result.
     pub(crate) async fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
-        let asked = timeout(ANSWER, collect(&mut self.conn, sql)).await;
+        let asked = timeout(self.patience, collect(&mut self.conn, sql)).await;
         asked.map_err(|_elapsed| Fault::timed_out("an answer"))?
     }
 
@@ -155,7 +182,8 @@ impl Session {
         self.ask(&sql).await.map(drop)
     }
 
-    fn end(&self) -> &'static str {
+    /// Ends a turn in which whole tables were written.
+    pub(crate) fn end(&self) -> &'static str {
         match self.engine {
             Engine::InnoDb => "COMMIT;\n",
             Engine::Memory => "DO RELEASE_ALL_LOCKS();\n",

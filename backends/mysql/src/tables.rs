@@ -12,7 +12,7 @@ use crate::{
     sql::{At, Bytes, Quoted, Text, Values},
 };
 
-pub(crate) use self::ledger::{Counters, First, Writer};
+pub(crate) use self::ledger::{Counters, Ended, First, Writer};
 
 /// A room of a property.
 pub(crate) type RoomKey = (Name, Name);
@@ -97,7 +97,7 @@ impl Placed {
         self.stay.iter().map(move |night| (property, night, room))
     }
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Strange> {
+    pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Self, Strange> {
         Ok(Self {
             property: fields.name("property")?,
             room: fields.name("room")?,

@@ -6,9 +6,10 @@ use turnstile_rooms::limits;
 use turnstile_types::{Name, Night, Principal, Stay, Timestamp};
 
 use crate::{
+    fields::reference_of,
     rows::Record,
     sql::{Ascii, At, Quoted, put, put_list},
-    tables::{Booking, First, Hold, Property, Room, RoomKey, Stopped, Taken},
+    tables::{Booking, Ended, First, Hold, Property, Room, RoomKey, Stopped, Taken},
 };
 
 /// Points that one statement looks up: more make the optimizer of the database forget the index.
@@ -74,6 +75,7 @@ pub(crate) enum Question {
     Stopped,
     Bookings,
     Holds,
+    Ended,
     FirstNight(RoomKey),
     OpenHolds(Principal),
     Type(Name, Name),
@@ -180,7 +182,8 @@ impl Wants {
             put_references(sql);
             put_select::<Hold>(sql);
             put_references(sql);
-            asked.extend([Question::Bookings, Question::Holds]);
+            put_ended(sql, self.entries.iter().copied());
+            asked.extend([Question::Bookings, Question::Holds, Question::Ended]);
         }
         if self.due {
             let forgotten = Timestamp(now.0.saturating_sub(limits::LATE_CONFIRM_MS));
@@ -233,6 +236,16 @@ impl Wants {
             asked.push(Question::Type(*property, *room_type));
         }
     }
+}
+
+/// Asks which references of the slots of some had ended before they came to here.
+pub(crate) fn put_ended(sql: &mut String, references: impl IntoIterator<Item = u64>) {
+    put_select::<Ended>(sql);
+    sql.push_str("WHERE slot IN (");
+    put_list(sql, ",", references, |sql, number| {
+        put!(sql, "{}", reference_of(number).slot);
+    });
+    sql.push_str(");\n");
 }
 
 /// Asks for nights one by one, which is how the key finds them.

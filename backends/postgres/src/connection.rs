@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tokio_postgres::{Client, NoTls, Row, Statement, types::ToSql};
+use tokio_postgres::{Client, NoTls, Row, RowStream, Statement, types::ToSql};
 
 use crate::{place::Place, trouble::Trouble};
 
@@ -54,15 +54,28 @@ impl Connection {
         sql: &'static str,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Trouble> {
-        let statement = match self.statements.get(sql) {
-            Some(statement) => statement.clone(),
-            None => {
-                let statement = self.client.prepare(sql).await?;
-                self.statements.insert(sql, statement.clone());
-                statement
-            }
-        };
+        let statement = self.prepared(sql).await?;
         Ok(self.client.query(&statement, parameters).await?)
+    }
+
+    /// Runs a statement, and gives its rows as they come: the database waits for whoever takes them.
+    pub(crate) async fn stream(
+        &mut self,
+        sql: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<RowStream, Trouble> {
+        let statement = self.prepared(sql).await?;
+        let parameters = parameters.iter().copied();
+        Ok(self.client.query_raw(&statement, parameters).await?)
+    }
+
+    async fn prepared(&mut self, sql: &'static str) -> Result<Statement, Trouble> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql).await?;
+        self.statements.insert(sql, statement.clone());
+        Ok(statement)
     }
 
     /// Runs a statement that gives one row.

@@ -18,4 +18,4 @@ mod rooms;
 pub use open::OpenError;
 pub use place::InvalidPlace;
 pub use postgres::Postgres;
-pub use rooms::EXECUTE as EXECUTE_ROOMS;
+pub use rooms::{EXECUTE as EXECUTE_ROOMS, RoomsCopy};

@@ -1,11 +1,14 @@
 //! Rooms in tables: properties, rooms, bookings, and the nights that are taken.
 
 mod commands;
+mod copying;
 mod listings;
 mod order;
 mod outcomes;
 mod questions;
 mod values;
+
+pub use self::copying::RoomsCopy;
 
 use turnstile_contract::{Future, Request};
 use turnstile_rooms::{Answer, Query, Rooms};
@@ -48,6 +51,10 @@ impl Kept for Rooms {
         Migration {
             number: 4,
             sql: include_str!("../migrations/rooms/0004_plans.sql"),
+        },
+        Migration {
+            number: 5,
+            sql: include_str!("../migrations/rooms/0005_ended.sql"),
         },
     ];
 

@@ -14,7 +14,7 @@ pub(crate) struct Fields(std::vec::IntoIter<Vec<u8>>);
 
 /// An answer of another form than the functions give.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Strange(&'static str);
+pub(crate) struct Strange(pub(crate) &'static str);
 
 impl From<Strange> for Failure {
     fn from(Strange(field): Strange) -> Self {
@@ -24,7 +24,7 @@ impl From<Strange> for Failure {
     }
 }
 
-type Read<T> = Result<T, Strange>;
+pub(crate) type Read<T> = Result<T, Strange>;
 
 impl Fields {
     pub(crate) fn of(fields: Vec<Vec<u8>>) -> Self {
@@ -63,7 +63,7 @@ impl Fields {
     }
 }
 
-fn reference_of(number: u64) -> Read<Reference> {
+pub(crate) fn reference_of(number: u64) -> Read<Reference> {
     let half = |number: u64| u32::try_from(number).map_err(|_large| Strange("reference"));
     Ok(Reference {
         slot: half(number & 0xffff_ffff)?,
@@ -193,7 +193,8 @@ pub(crate) fn entry(reference: Reference, fields: Vec<Vec<u8>>) -> Result<Answer
     Ok(Answer::Entry(entry_of(reference, &known)?))
 }
 
-fn entry_of(reference: Reference, known: &BTreeMap<String, Vec<u8>>) -> Read<Entry> {
+/// The entry that some fields of a hash are.
+pub(crate) fn entry_of(reference: Reference, known: &BTreeMap<String, Vec<u8>>) -> Read<Entry> {
     let one = |field: &'static str| {
         let value = known.get(field).cloned();
         value

@@ -5,12 +5,13 @@ use std::{fmt, time::Duration};
 use redis::{Client, ConnectionAddr, cmd};
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::time::{Instant, sleep};
+use turnstile_contract::copy::Refusal;
 use turnstile_contract::{Answered, Backend, Facts, Failure, Future, Request, Tally};
 use turnstile_rooms::{Answer, Command, IdKey, Query, Rooms};
 use turnstile_types::{Night, Principal, Timestamp};
 
 use crate::{
-    answer, facts,
+    answer, copying, facts,
     link::{Link, Trouble},
     order::{self, BASE},
 };
@@ -32,12 +33,12 @@ type Reply = turnstile_contract::Reply<Rooms>;
 /// Rooms in the memory of a Redis server.
 #[derive(Debug)]
 pub struct Redis {
-    link: Link,
-    tally: Tally,
+    pub(crate) link: Link,
+    pub(crate) tally: Tally,
     id_key: IdKey,
     /// The secret of `id_key`, which a Redis that has forgotten everything is told again.
     secret: Secret,
-    place: String,
+    pub(crate) place: String,
 }
 
 struct Secret(String);
@@ -55,6 +56,8 @@ pub enum OpenError {
     Address,
     /// It cannot be reached, or refuses us.
     Unavailable { place: String, reason: String },
+    /// An unfinished copy lies there.
+    Unfinished { place: String },
     /// Its keys are of a later version than this.
     Newer { place: String, found: u32 },
 }
@@ -67,6 +70,10 @@ impl fmt::Display for OpenError {
             }
             Self::Unavailable { place, reason } => {
                 write!(f, "{place} cannot be used: {reason} (it takes Redis 7)")
+            }
+            Self::Unfinished { place } => {
+                let place = place.clone();
+                Refusal::Unfinished { place }.fmt(f)
             }
             Self::Newer { place, found } => write!(
                 f,
@@ -82,8 +89,23 @@ impl Redis {
     /// Connects, and loads the functions. It takes a running tokio runtime.
     ///
     /// # Errors
-    /// The server cannot be reached, is older than Redis 7, or holds keys of a later version.
+    /// The server cannot be reached, is older than Redis 7, or holds keys of a later version or an
+    /// unfinished copy.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
+        let opened = Self::open_any(url).await?;
+        let place = opened.place.clone();
+        match copying::is_unfinished(&opened.link, &opened.tally).await {
+            Ok(false) => Ok(opened),
+            Ok(true) => Err(OpenError::Unfinished { place }),
+            Err(trouble) => {
+                let reason = sentence(trouble);
+                Err(OpenError::Unavailable { place, reason })
+            }
+        }
+    }
+
+    /// Opens a server whatever lies there.
+    pub(crate) async fn open_any(url: &str) -> Result<Self, OpenError> {
         let client = Client::open(url).map_err(|_form| OpenError::Address)?;
         let info = client.get_connection_info();
         let place = match info.addr() {
@@ -283,7 +305,7 @@ async fn prepare(link: &Link, tally: &Tally, proposed: &str) -> Result<Prepared,
     Ok(Prepared::Secret(kept))
 }
 
-fn sentence(trouble: Trouble) -> String {
+pub(crate) fn sentence(trouble: Trouble) -> String {
     match trouble {
         Trouble::Undone(reason) | Trouble::Lost(reason) | Trouble::Broken(reason) => reason,
         Trouble::NoFunctions => "it has lost our functions".to_owned(),

@@ -4,8 +4,10 @@
 
 mod answer;
 mod backend;
+mod copying;
 mod facts;
 mod link;
 mod order;
 
 pub use backend::{OpenError, Redis};
+pub use copying::RoomsCopy;

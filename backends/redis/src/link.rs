@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, RedisError,
+    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError,
     aio::MultiplexedConnection,
 };
 use tokio::sync::Mutex;
@@ -70,6 +70,18 @@ impl Link {
                 Err(trouble)
             }
         }
+    }
+
+    /// Has some commands done in one round trip; one answer for each.
+    pub(crate) async fn ask_all<T: FromRedisValue>(
+        &self,
+        tally: &Tally,
+        calls: &Pipeline,
+    ) -> Result<T, Trouble> {
+        let mut connection = self.connection(tally).await?;
+        tally.round_trips.add(1);
+        let answered = calls.query_async(&mut connection).await;
+        answered.map_err(|error| trouble_of(&error))
     }
 
     async fn connection(&self, tally: &Tally) -> Result<MultiplexedConnection, Trouble> {

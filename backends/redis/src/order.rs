@@ -124,6 +124,6 @@ fn wished(property: &[u8], wish: &Wish, stay: Stay) -> Fields {
 }
 
 /// A guest's id number as listings show it, and its seal.
-fn sealed(id: &GuestId) -> [Vec<u8>; 2] {
+pub(crate) fn sealed(id: &GuestId) -> [Vec<u8>; 2] {
     [id.masked().into(), format!("{:016x}", id.seal).into()]
 }

@@ -15,6 +15,8 @@
 --   holds/PRINCIPAL         sorted set of open holds by when they expire
 --   key/PRINCIPAL/KEY       hash: what was first answered under an idempotency key
 --   position, reference     how many were given
+--   ended                   hash: slot (the lower 32 bits of a number) -> the last generation (the upper
+--                           ones) that had ended before the state was copied to here
 --   totals                  hash: what was done, and what stands
 
 -- While the library is loaded there is no redis.call yet.
@@ -103,7 +105,11 @@ local function look_up(base, number)
   local entry = read(base, number)
   if entry then return entry end
   local given = tonumber(call('GET', base .. 'reference') or '0')
-  if tonumber(number) < given then return nil, refused('ended') end
+  local whole = tonumber(number)
+  if whole < given then return nil, refused('ended') end
+  local slot = whole % 4294967296
+  local last = call('HGET', base .. 'ended', text(slot))
+  if last and (whole - slot) / 4294967296 <= tonumber(last) then return nil, refused('ended') end
   return nil, refused('not_found')
 end
 
@@ -287,7 +293,7 @@ function decide.hold(base, context, property, kind, name, arrival, departure, da
   local ends = text(context.now + ttl)
   local number = enter(base, context, {
     state = 'held', property = property, room_number = room, arrival = arrival,
-    departure = departure, date = date, ['until'] = ends,
+    departure = departure, date = date, ['until'] = ends, made = context.position,
   })
   call('ZADD', holds, ends, number)
   call('ZADD', base .. 'deadlines', ends, number)
@@ -337,7 +343,7 @@ function decide.confirm(base, context, number, guest, id, seal)
   local key = base .. 'booking/' .. number
   call('HSET', key, 'state', 'booked', 'name', guest, 'id_number', id, 'seal', seal,
     'position', context.position)
-  call('HDEL', key, 'until')
+  call('HDEL', key, 'until', 'made')
   count(base, 'booked_total', 1)
   return {'confirmed', number, entry.room_number, late and '1' or '0'}
 end
@@ -444,4 +450,17 @@ redis.register_function('turnstile_rooms_availability', function(keys, argv)
     end
   end
   return answer
+end)
+
+-- ARGV: property, how many steps. Looks on for the lowest number that is no name of a room, after rooms
+-- were copied to here. Answers 1 when it is found.
+redis.register_function('turnstile_rooms_number', function(keys, argv)
+  local base, property = keys[1], argv[1]
+  local number = tonumber(call('GET', base .. 'number/' .. property) or '1')
+  for _ = 1, tonumber(argv[2]) do
+    if call('HEXISTS', base .. 'rooms/' .. property, text(number)) == 0 then return 1 end
+    number = number + 1
+    call('SET', base .. 'number/' .. property, text(number))
+  end
+  return 0
 end)

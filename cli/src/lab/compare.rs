@@ -151,6 +151,7 @@ impl Arguments {
             contrast::metrics(&pairs, self.margin),
             contrast::shape(&pairs, self.margin),
         );
+        let apart = contrast::apart(&pairs);
         let enough = !metrics.is_empty();
         let place = |place: usize| u32::try_from(place).expect("points are few");
         notebook.run().comparison = Some(Comparison {
@@ -161,6 +162,7 @@ impl Arguments {
             pairs: places.iter().map(|&(a, b)| (place(a), place(b))).collect(),
             metrics,
             shape,
+            apart,
         });
         notebook.finish_as(if enough {
             Verdict::Fine

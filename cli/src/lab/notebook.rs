@@ -4,7 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use anyhow::Context as _;
@@ -138,6 +138,11 @@ impl Notebook {
         self.line.show(progress);
     }
 
+    /// Where the result goes.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Judges a point and keeps it; its place in the run.
     pub(super) fn keep(&mut self, point: Point, pace: &Pace, began_s: f64) -> usize {
         let used = self.used(&point);
@@ -146,10 +151,7 @@ impl Notebook {
 
     /// What was used in the window of a point that is over.
     pub(super) fn used(&self, point: &Point) -> Resources {
-        let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let (from, window) = (seconds(point.warm_up_s), seconds(point.window_s));
-        let (answers, bins) = (point.times.response.count, point.bins.answered.len());
-        self.sampler.between(from, from + window, answers, bins)
+        validity::used(point, &self.sampler)
     }
 
     /// Judges a point for which so much was used, and keeps it.
@@ -203,7 +205,24 @@ impl Notebook {
         self.close()
     }
 
+    /// Writes them and prints where they are, for a command that prints itself what is in them and
+    /// ends with a code of its own.
+    pub(super) fn finish_told(mut self, verdict: Verdict) -> anyhow::Result<()> {
+        self.run.verdict = verdict;
+        self.write()
+    }
+
     fn close(mut self) -> anyhow::Result<()> {
+        self.line.clear();
+        terminal::line(Shown(&self.run))?;
+        self.write()?;
+        match Coded::of_verdict(self.run.verdict) {
+            None => Ok(()),
+            Some(coded) => Err(coded.because(&shown::reason(&self.run)).into()),
+        }
+    }
+
+    fn write(&mut self) -> anyhow::Result<()> {
         self.run.exit_code = self.run.verdict.exit_code();
         self.run.took_s = self.started.elapsed().as_secs_f64();
         self.line.clear();
@@ -212,13 +231,9 @@ impl Notebook {
         for (path, text) in [(&result, self.run.to_json()), (&page, page_text)] {
             fs::write(path, text).with_context(|| path.display().to_string())?;
         }
-        terminal::line(Shown(&self.run))?;
         terminal::line(format_args!("result: {}", result.display()))?;
         terminal::line(format_args!("report: {}", page.display()))?;
-        match Coded::of_verdict(self.run.verdict) {
-            None => Ok(()),
-            Some(coded) => Err(coded.because(&shown::reason(&self.run)).into()),
-        }
+        Ok(())
     }
 }
 

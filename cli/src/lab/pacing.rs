@@ -73,6 +73,9 @@ pub(crate) struct Extent {
     /// The same seed sends the same requests at the same instants
     #[arg(long, default_value = "1")]
     pub(super) seed: u64,
+    /// Run the generator's threads with real-time priority (FIFO): nobody else delays them
+    #[arg(long)]
+    rt: bool,
 }
 
 /// A level over time.
@@ -136,6 +139,7 @@ impl Pacing {
             rhythm,
             deadline: self.manner.deadline,
             seed: self.extent.seed,
+            real_time: self.extent.rt,
             ..Pace::closed(address, Duration::ZERO, Duration::ZERO)
         })
     }

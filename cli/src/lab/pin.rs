@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use turnstile_load::processors::{self, NUMBER_MAX};
 
 use crate::terminal;
 
@@ -35,11 +35,7 @@ pub(super) fn parse(text: &str) -> Result<Pins, String> {
     for part in text.split(',') {
         let (who, which) = part.split_once('=').ok_or_else(wrong)?;
         let (from, to) = which.split_once('-').unwrap_or((which, which));
-        let number = |text: &str| {
-            text.parse::<usize>()
-                .ok()
-                .filter(|&one| one < CpuSet::MAX_CPU)
-        };
+        let number = |text: &str| text.parse::<usize>().ok().filter(|&one| one <= NUMBER_MAX);
         let (from, to) = number(from).zip(number(to)).ok_or_else(wrong)?;
         if from > to {
             return Err(wrong());
@@ -54,33 +50,19 @@ pub(super) fn parse(text: &str) -> Result<Pins, String> {
     Ok(pins)
 }
 
-/// The processors that this thread may use.
-pub(super) fn available() -> Vec<usize> {
-    let set = sched_getaffinity(None).unwrap_or_else(|_unknown| CpuSet::new());
-    (0..CpuSet::MAX_CPU)
-        .filter(|&core| set.is_set(core))
-        .collect()
-}
-
 /// Does something on these processors, with all threads and processes that it makes.
 pub(super) fn on<T>(cores: Option<&[usize]>, something: impl FnOnce() -> T) -> T {
     let Some(cores) = cores else {
         return something();
     };
-    let before = sched_getaffinity(None).ok();
-    let mut set = CpuSet::new();
-    cores.iter().for_each(|&core| set.set(core));
-    if let Err(error) = sched_setaffinity(None, &set) {
-        terminal::note(format_args!(
-            "cannot use processors {cores:?} alone: {error}"
-        ));
-    }
-    let done = something();
-    if let Some(before) = before {
-        // What could be set before can be set again.
-        sched_setaffinity(None, &before).ok();
-    }
-    done
+    let _there = processors::stay_on(cores)
+        .inspect_err(|error| {
+            terminal::note(format_args!(
+                "cannot use processors {cores:?} alone: {error}"
+            ));
+        })
+        .ok();
+    something()
 }
 
 #[cfg(test)]
@@ -105,16 +87,5 @@ mod tests {
         ] {
             assert!(parse(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn threads_that_are_made_meanwhile_stay_there_and_we_do_not() {
-        let all = available();
-        let first = all[0];
-        let within = on(Some(&[first]), || {
-            std::thread::spawn(available).join().unwrap()
-        });
-        assert_eq!(within, [first]);
-        assert_eq!(available(), all);
     }
 }

@@ -317,6 +317,18 @@ fn differences(f: &mut fmt::Formatter<'_>, comparison: &Comparison) -> fmt::Resu
             metric.name, metric.ratio, metric.chance, metric.chance_of_all, metric.verdict
         )?;
     }
+    if let Some(apart) = comparison.apart {
+        let chance = apart
+            .chance
+            .map_or_else(String::new, |chance| format!("  p {chance:.3}"));
+        writeln!(
+            f,
+            "{:>24} {:.1} % at {}{chance}",
+            "responses are apart by",
+            apart.distance.share * 100.0,
+            Nanos(to_float(apart.distance.at_ns))
+        )?;
+    }
     if comparison.metrics.is_empty() {
         writeln!(f, "too few pairs may be used")?;
     }

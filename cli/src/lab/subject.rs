@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Args;
-use turnstile_load::{exchange, foreign, pace::Pace, resources::Watched, rooms};
+use turnstile_load::{exchange, foreign, pace::Pace, processors, resources::Watched, rooms};
 use turnstile_result as result;
 
 use super::{
@@ -247,7 +247,7 @@ impl Opened<'_> {
     /// The processors of a server of the lab's own.
     pub(super) fn cores(&self) -> Vec<usize> {
         let asked = self.subject.server_cores();
-        asked.map_or_else(pin::available, <[usize]>::to_vec)
+        asked.map_or_else(processors::available, <[usize]>::to_vec)
     }
 
     /// Lets the server use so many processors and no more, until it is stopped.

@@ -4,7 +4,10 @@
 use std::{num::NonZeroUsize, str::FromStr};
 
 use clap::Args;
-use turnstile_load::curve::{self, Allowed};
+use turnstile_load::{
+    curve::{self, Allowed},
+    processors,
+};
 use turnstile_result::{Curve, Sweep, Verdict};
 use turnstile_stats::{
     Interval,
@@ -15,7 +18,7 @@ use turnstile_stats::{
 use super::{
     notebook::{Notebook, Output},
     pacing::{Extent, Pacing, Rule, Thought},
-    pin, quota, shown,
+    quota, shown,
     subject::{Opened, Subject},
 };
 use crate::exit::Coded;
@@ -142,7 +145,7 @@ impl Arguments {
         allowed: Allowed,
         notebook: &mut Notebook,
     ) -> anyhow::Result<Option<Curve>> {
-        let all = pin::available().len();
+        let all = processors::available().len();
         let short = |most: f64| count(all) < most;
         if let Some(cores) = allowed.cores.filter(|&cores| cores > all) {
             notebook.note(&format!(
@@ -212,7 +215,7 @@ impl Arguments {
 
 /// The first processors that we may use.
 fn first_cores(cores: usize) -> Vec<usize> {
-    let mut all = pin::available();
+    let mut all = processors::available();
     all.truncate(cores);
     all
 }

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod audit;
+mod calibrate;
 mod check;
 mod config;
+mod copy;
 mod demo;
 mod dev;
 mod exchange;

@@ -168,6 +168,12 @@ impl IdKey {
         Self(secret)
     }
 
+    /// The secret itself, for whoever moves a state: seals are worth nothing without it.
+    #[must_use]
+    pub const fn secret(&self) -> [u8; 16] {
+        self.0
+    }
+
     /// What the machine and the journal know of an id number: `SipHash`-2-4 under this key, and
     /// the last four digits, which listings show.
     #[must_use]

@@ -20,6 +20,7 @@ mod warming;
 mod apply;
 mod check;
 mod codec;
+mod piece;
 mod queries;
 mod snapshot;
 
@@ -43,6 +44,7 @@ pub use event::{Event, EventKind};
 pub use guest::{GuestId, GuestName, IdKey, IdNumber, InvalidGuestName, InvalidIdNumber};
 pub use machine::Rooms;
 pub use outcome::{Done, Nights, Outcome, Refusal};
+pub use piece::{Assembly, Counted, Misfit, Piece, Standing};
 pub use query::{
     Answer, Block, Cursor, Entry, EntryState, Explanation, Page, PropertySummary, Query, Totals,
     TypeAvailability,

@@ -57,15 +57,15 @@ pub(crate) fn answer(
 /// The state at an instant: a hold whose time is over counts as expired, and one that has been
 /// expired for too long as forgotten, even when no tick has swept it yet.
 #[derive(Debug)]
-struct View<'a> {
-    rooms: &'a Rooms,
-    now: Timestamp,
+pub(crate) struct View<'a> {
+    pub(crate) rooms: &'a Rooms,
+    pub(crate) now: Timestamp,
     /// Holds that are due, but still have their nights; nearly always none.
     due: Vec<(u32, Stay)>,
 }
 
 impl<'a> View<'a> {
-    fn new(rooms: &'a Rooms, now: Timestamp) -> Self {
+    pub(crate) fn new(rooms: &'a Rooms, now: Timestamp) -> Self {
         let due = rooms
             .deadlines
             .iter()
@@ -88,7 +88,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn entry(&self, slot: u32) -> Entry {
+    pub(crate) fn entry(&self, slot: u32) -> Entry {
         let rooms = self.rooms;
         let Slot {
             room,
@@ -175,8 +175,13 @@ impl<'a> View<'a> {
         }
     }
 
+    /// How many holds are over whose end the state has not noted yet.
+    pub(crate) fn due(&self) -> u64 {
+        u64::try_from(self.due.len()).expect("a count fits 64 bits")
+    }
+
     fn totals(&self) -> Totals {
-        let due = u64::try_from(self.due.len()).expect("a count fits 64 bits");
+        let due = self.due();
         let totals = self.rooms.totals();
         Totals {
             holds: totals.holds - due,

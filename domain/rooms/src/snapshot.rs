@@ -29,8 +29,8 @@
 mod reading;
 mod writing;
 
-pub(crate) use reading::read;
-pub(crate) use writing::write;
+pub(crate) use reading::{empty_slot, read, seat, stop_run};
+pub(crate) use writing::{runs_of, write};
 
 /// What a snapshot begins with: the machine and the version of the form.
 const MAGIC: &[u8; 8] = b"rooms\0\0\x01";

@@ -8,6 +8,7 @@
 
 mod carrier;
 mod disk;
+mod founding;
 mod journal;
 mod log;
 mod preparation;
@@ -23,6 +24,7 @@ pub use disk::{
     Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealFile, RealLock,
     Unsynced,
 };
+pub use founding::Founding;
 pub use journal::{Chores, CommitError, Journal, Options};
 pub use log::{Durability, Log, MemoryLog, Progress, Room};
 pub use recovery::{Inspected, OpenError, Report, Spot, inspect};

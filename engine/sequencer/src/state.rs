@@ -53,6 +53,18 @@ impl<S: Machines> State<S> {
         }
     }
 
+    /// The state of machines that came from elsewhere, after a position and an instant. No
+    /// idempotency key is remembered.
+    #[must_use]
+    pub fn of(machines: S, position: Position, time: Timestamp) -> Self {
+        Self {
+            machines,
+            position,
+            time,
+            ..Self::empty()
+        }
+    }
+
     #[must_use]
     pub const fn machines(&self) -> &S {
         &self.machines

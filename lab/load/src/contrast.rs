@@ -2,6 +2,7 @@
 
 use turnstile_result::{Better, Metric, PERCENTILES, Point, Shape};
 use turnstile_stats::{
+    distance::{Apart, Buckets},
     pairs::{self, holm},
     units::to_float,
 };
@@ -75,6 +76,17 @@ pub fn shape(pairs: &[(&Point, &Point)], margin: f64) -> Vec<Shape> {
     PERCENTILES.into_iter().filter_map(at).collect()
 }
 
+/// How far the responses of A and B are apart, whatever their shape: Kolmogorov and Smirnov's distance
+/// over the pairs.
+#[must_use]
+pub fn apart(pairs: &[(&Point, &Point)]) -> Option<Apart> {
+    let buckets: Vec<(&Buckets, &Buckets)> = pairs
+        .iter()
+        .map(|(a, b)| (&*a.times.response.buckets, &*b.times.response.buckets))
+        .collect();
+    Apart::of(&buckets)
+}
+
 fn values(
     pairs: &[(&Point, &Point)],
     figure: impl Fn(&Point) -> Option<f64>,
@@ -132,6 +144,10 @@ mod tests {
         );
         let shape = shape(&pairs, 0.02);
         assert_eq!(shape.len(), 6);
+        let apart = apart(&pairs).unwrap();
+        // Almost all of B lie below all of A, as with all pairs swapped, and in none of the other 14 ways.
+        assert!(apart.distance.share > 0.9, "{apart:?}");
+        assert_eq!(apart.chance, Some(0.125));
         assert!(
             shape
                 .iter()
@@ -145,5 +161,6 @@ mod tests {
         let (a, b) = (point(1.0, 10), point(2.0, 10));
         assert_eq!(metrics(&[(&a, &b)], 0.02), []);
         assert_eq!(metrics(&[], 0.02), []);
+        assert_eq!(apart(&[]), None);
     }
 }

@@ -18,9 +18,10 @@ const BRIEF: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Server {
     pub version: String,
-    /// `sync`, `os` or `memory`.
+    /// Of the service that is driven: `sync`, `os` or `memory`, or the settings of its database as
+    /// that says them.
     pub durability: String,
-    /// What keeps the service under load: `embedded`, or the product of a database.
+    /// What keeps the service: `embedded`, or a database, its version and its place.
     pub back_end: String,
 }
 
@@ -98,11 +99,27 @@ impl Facts {
         text.parse().map_err(|_invalid| Error::Field(name))
     }
 
+    /// What the server says of itself and of where the service lies.
     pub(crate) fn server(&self) -> Result<Server, Error> {
+        let service = self.service;
+        let version = self.field("turnstile_version")?.to_owned();
+        let of_service = |fact: &str| {
+            let found = self.find(&format!("{service}_backend{fact}"));
+            found.ok_or(Error::Field("backend of the service"))
+        };
+        let kept = of_service("")?;
+        if kept == EMBEDDED {
+            return Ok(Server {
+                version,
+                durability: self.field("durability")?.to_owned(),
+                back_end: kept.to_owned(),
+            });
+        }
+        let (release, place) = (of_service("_version")?, of_service("_place")?);
         Ok(Server {
-            version: self.field("turnstile_version")?.to_owned(),
-            durability: self.field("durability")?.to_owned(),
-            back_end: self.back_end().to_owned(),
+            version,
+            durability: of_service("_durability")?.to_owned(),
+            back_end: format!("{kept} {release} at {place}"),
         })
     }
 }
@@ -173,7 +190,36 @@ pub(crate) fn field<'a>(answer: &'a Value, name: &str) -> Option<&'a Value> {
 mod tests {
     use turnstile_client::resp::Value;
 
-    use super::{code, field, refusal};
+    use super::{Facts, Server, code, field, refusal};
+
+    #[test]
+    fn a_server_says_where_a_service_lies_and_how_safely() {
+        let info = "# Server\r\nturnstile_version:0.1.0\r\ndurability:sync\r\n\r\n# Backends\r\n\
+                    rooms_backend:MariaDB\r\nrooms_backend_version:10.11.6\r\n\
+                    rooms_backend_place:127.0.0.1:3306/hotel\r\n\
+                    rooms_backend_durability:engine=innodb,sync_binlog=0\r\n\
+                    travel_backend:embedded\r\n";
+        let said = |durability: &str, back_end: &str| Server {
+            version: "0.1.0".to_owned(),
+            durability: durability.to_owned(),
+            back_end: back_end.to_owned(),
+        };
+        let of = |service| {
+            let facts = Facts {
+                service,
+                info: bulk(info),
+                totals: None,
+            };
+            facts.server()
+        };
+        let in_database = said(
+            "engine=innodb,sync_binlog=0",
+            "MariaDB 10.11.6 at 127.0.0.1:3306/hotel",
+        );
+        assert_eq!(of("rooms").unwrap(), in_database);
+        assert_eq!(of("travel").unwrap(), said("sync", "embedded"));
+        assert!(of("exchange").is_err());
+    }
 
     fn bulk(text: &str) -> Value {
         Value::Bulk(text.as_bytes().to_vec())

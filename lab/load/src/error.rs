@@ -4,6 +4,8 @@ use std::{fmt, io};
 
 use turnstile_client::{self as client, descriptors::TooFew, lines, xml};
 
+use crate::priority;
+
 #[derive(Debug)]
 pub enum Error {
     /// A setting that makes no sense, in words.
@@ -12,6 +14,8 @@ pub enum Error {
     Descriptors(TooFew),
     /// A user could not connect before the start.
     Connect { user: usize, error: io::Error },
+    /// Real-time priority was asked for, and the system refuses it.
+    RealTime(priority::Refused),
     /// The poller could not be made or failed.
     Poll(io::Error),
     /// The connection that prepares and proves failed.
@@ -35,6 +39,7 @@ impl fmt::Display for Error {
             Self::Setting(reason) => f.write_str(reason),
             Self::Descriptors(error) => error.fmt(f),
             Self::Connect { user, error } => write!(f, "user {user} cannot connect: {error}"),
+            Self::RealTime(error) => error.fmt(f),
             Self::Poll(error) => write!(f, "waiting for sockets failed: {error}"),
             Self::Door(error) => write!(f, "the RESP door: {error}"),
             Self::Xml(error) => write!(f, "the XML door: {error}"),
@@ -50,6 +55,7 @@ impl std::error::Error for Error {
         match self {
             Self::Connect { error, .. } | Self::Poll(error) => Some(error),
             Self::Descriptors(error) => Some(error),
+            Self::RealTime(error) => Some(error),
             Self::Door(error) => Some(error),
             Self::Xml(error) => Some(error),
             Self::Lines(error) => Some(error),

@@ -11,8 +11,7 @@ pub use template::NUMBER;
 
 use crate::{
     Error,
-    pace::{self, Answer, Garbled, Heard, Pace, Progress, Totals, User},
-    point,
+    pace::{self, Answer, Garbled, Heard, Pace, Progress, User},
 };
 use template::Template;
 
@@ -47,7 +46,7 @@ pub fn run_resp(
     };
     let callers = Numbers::of_all(users).map(caller).collect();
     let totals = pace::run(pace, callers, progress)?;
-    Ok(point("resp", pace, &totals))
+    Ok(totals.point("resp", pace))
 }
 
 /// Drives an HTTP server with one request, in which [`NUMBER`] stands for the number of the request.
@@ -65,12 +64,7 @@ pub fn run_http(
         .map(|numbers| browser.clone().numbered(numbers))
         .collect();
     let totals = pace::run(pace, browsers, progress)?;
-    Ok(point("http", pace, &totals))
-}
-
-/// Nothing is known of what such a server promises.
-fn point<U>(workload: &str, pace: &Pace, totals: &Totals<U>) -> Point {
-    point::point(workload, pace, totals, Vec::new())
+    Ok(totals.point("http", pace))
 }
 
 /// The numbers of one user's requests: those of all users are different, and follow from the order

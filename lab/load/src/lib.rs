@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alarm;
 pub mod bottleneck;
 pub mod check;
 pub mod contrast;
@@ -15,6 +16,8 @@ pub mod foreign;
 pub mod games;
 pub mod pace;
 mod point;
+pub mod priority;
+pub mod processors;
 pub mod raw;
 pub mod record;
 pub mod replay;

@@ -12,8 +12,8 @@
 //! locks, unless a connection is lost.
 
 mod agenda;
-mod alarm;
 mod desk;
+mod lateness;
 mod length;
 mod reader;
 mod schedule;
@@ -21,17 +21,19 @@ mod session;
 mod slices;
 mod tally;
 mod user;
+mod vigil;
 mod worker;
 
 use std::{
     net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde::Serialize;
-use turnstile_stats::{Histogram, Interval, Little, throughput};
+use turnstile_stats::{Histogram, Interval, Little, fit::Fit, throughput};
 
+pub use lateness::lateness;
 pub use length::{Known, Length};
 pub use schedule::{Law, Profile, Schedule};
 pub use slices::Bin;
@@ -41,6 +43,7 @@ pub use user::{Answer, Ended, Garbled, Heard, User};
 use crate::{
     Error,
     crew::{self, USERS_MAX, connect},
+    priority,
 };
 use reader::Reader;
 use slices::Album;
@@ -72,6 +75,9 @@ pub struct Pace {
     pub no_delay: bool,
     /// Decides instants and thoughts.
     pub seed: u64,
+    /// Whether the generator's threads ask for real-time priority, so that they run as soon as
+    /// something is due.
+    pub real_time: bool,
 }
 
 /// When users ask.
@@ -138,6 +144,7 @@ impl Pace {
             patience: None,
             no_delay: true,
             seed: 1,
+            real_time: false,
         }
     }
 }
@@ -162,6 +169,8 @@ pub struct Progress {
 /// What a run gave.
 #[derive(Debug)]
 pub struct Totals<U> {
+    /// When the first of the threads began: what instants of a schedule are counted from.
+    pub started: Instant,
     /// All threads' counts.
     pub tally: Tally,
     /// The users, as the run left them, in no order.
@@ -178,6 +187,9 @@ pub struct Totals<U> {
     pub known: Known,
     /// Of p99 of the response, from one p99 of each of several pieces of the window.
     pub p99: Option<Interval>,
+    /// How well the gaps between arrivals that left follow their law, where chance decides them at one
+    /// rate.
+    pub arrivals: Option<Fit>,
     /// Operations that were due in the window of an open loop.
     pub planned: Option<u64>,
     /// User and system time of the generator's threads in the window.
@@ -335,6 +347,9 @@ fn check<U: User>(pace: &Pace, users: usize) -> Result<(), Error> {
     }
     if !precise {
         return Err(Error::Setting("a precision is a share above 0"));
+    }
+    if pace.real_time {
+        priority::try_out().map_err(Error::RealTime)?;
     }
     if window > DURATION_MAX {
         return Err(Error::Setting("a run takes a day at most"));

@@ -18,6 +18,15 @@ use crate::pace::{self, Bin, Known, Law, Length, Pace, Rhythm, Tally, Think, Tot
 /// Bins of a point are so long.
 const BIN_NANOS: u64 = 100_000_000;
 
+impl<U> Totals<U> {
+    /// This run as a point of a workload of which nothing can be proven: all but its resources, its
+    /// validity and its verdict, which [`judge`](crate::validity::judge) adds.
+    #[must_use]
+    pub fn point(&self, workload: &str, pace: &Pace) -> Point {
+        point(workload, pace, self, Vec::new())
+    }
+}
+
 /// Of a run of this workload: all but its resources, its validity and its verdict, which
 /// [`judge`](crate::validity::judge) adds.
 pub(crate) fn point<U>(workload: &str, pace: &Pace, totals: &Totals<U>, proof: Vec<Rule>) -> Point {
@@ -47,6 +56,7 @@ pub(crate) fn point<U>(workload: &str, pace: &Pace, totals: &Totals<U>, proof: V
         connections_lost: tally.connections_lost,
         connects_failed: tally.connects_failed,
         planned,
+        arrivals: totals.arrivals,
         censored: planned.map(|_planned| Distribution::of(&tally.censored)),
         laws: laws(pace, totals, response.mean()),
         proof,

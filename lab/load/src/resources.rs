@@ -89,6 +89,12 @@ pub fn listener(address: SocketAddr) -> Option<u32> {
     proc::listener(address.port())
 }
 
+/// Resident memory of this process in bytes; zero where the system does not tell.
+#[must_use]
+pub fn own_memory() -> u64 {
+    proc::usage(std::process::id()).map_or(0, |usage| usage.memory_bytes)
+}
+
 /// The process of the database in which the server at this door keeps a service, if it says where, that
 /// is on this machine, and may be seen.
 #[must_use]

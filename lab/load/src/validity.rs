@@ -1,13 +1,17 @@
 //! Whether a point may be used: checks of generator and machine, each with a cure.
 
+use std::time::Duration;
+
 use turnstile_result::{Distribution, Load, Outcome, Point, Process, Resources, Validity, Verdict};
 use turnstile_stats::{
     operational,
     units::{Count, Nanos, PerSecond, to_float},
 };
 
+use crate::{pace::Pace, resources::Sampler};
+
 /// A generator later than this, and than a share of the median response, is too late.
-const LAG_NANOS_MAX: u64 = 200_000;
+pub const LAG_NANOS_MAX: u64 = 200_000;
 const LAG_SHARE: u64 = 100;
 
 /// A generator thread busier than this is the bottleneck itself.
@@ -15,16 +19,19 @@ const GENERATOR_BUSY_MAX: f64 = 0.8;
 
 /// Time in which a thread could have run but did not, as a share of the window, for each thread that
 /// works. Being woken costs some microseconds each time, which are in it.
-const RUN_DELAY_MAX: f64 = 0.05;
+pub const RUN_DELAY_MAX: f64 = 0.05;
 
 /// The share of the machine's time that its host gave to others.
-const STEAL_MAX: f64 = 0.02;
+pub const STEAL_MAX: f64 = 0.02;
 
 /// Requests that failed, as a share of all.
 const FAILED_MAX: f64 = 0.01;
 
 /// How far the answers of an open loop may fall behind what was due, as a share.
 const BEHIND_MAX: f64 = 0.02;
+
+/// Gaps between arrivals that chance makes more seldom than this were not those that were planned.
+const ARRIVALS_CHANCE_MIN: f64 = 0.001;
 
 /// Shorter windows do not tell what the machine did.
 const WINDOW_S_MIN: f64 = 1.0;
@@ -49,6 +56,7 @@ pub fn judge(point: &mut Point, resources: Resources, threads: usize, goal: Opti
         run_delay(point, threads),
         steal(point),
         delivered(point),
+        arrivals(point),
         failed(point),
         connections(point),
         delayed_ack(point),
@@ -74,6 +82,21 @@ pub fn judge(point: &mut Point, resources: Resources, threads: usize, goal: Opti
     } else {
         Verdict::Fine
     };
+}
+
+/// The same for a point of this pace, with what was used in its window.
+pub fn judge_run(point: &mut Point, sampler: &Sampler, pace: &Pace, goal: Option<f64>) {
+    let used = used(point, sampler);
+    judge(point, used, pace.threads, goal);
+}
+
+/// What was used in the window of a point that is over.
+#[must_use]
+pub fn used(point: &Point, sampler: &Sampler) -> Resources {
+    let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    let (from, window) = (seconds(point.warm_up_s), seconds(point.window_s));
+    let (answers, bins) = (point.times.response.count, point.bins.answered.len());
+    sampler.between(from, from + window, answers, bins)
 }
 
 fn check(name: &str, sound: Option<bool>, found: String, cure: &str) -> Validity {
@@ -204,6 +227,19 @@ fn delivered(point: &Point) -> Option<Validity> {
     let cure = "the server or its connections cannot keep up: lower the rate, or raise -c";
     let sound = planned - answered <= allowed;
     Some(check("delivered", Some(sound), found, cure))
+}
+
+fn arrivals(point: &Point) -> Option<Validity> {
+    let fit = point.arrivals?;
+    let found = format!(
+        "{} gaps between requests that left fit the law with a chance of {:.3}",
+        Count(fit.samples),
+        fit.chance
+    );
+    let cure = "requests left late or in bunches: give the generator a processor of its own (--pin), \
+        or real-time priority (--rt)";
+    let sound = Some(fit.chance >= ARRIVALS_CHANCE_MIN);
+    Some(check("arrivals", sound, found, cure))
 }
 
 fn failed(point: &Point) -> Option<Validity> {

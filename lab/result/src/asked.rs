@@ -44,9 +44,9 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     pub version: String,
-    /// `sync`, `os` or `memory`.
+    /// Of the service that was driven: `sync`, `os` or `memory`, or the settings of its database.
     pub durability: String,
-    /// What keeps the data: `embedded`, or the address of the database.
+    /// What keeps its data: `embedded`, or the database with its version and place.
     pub back_end: String,
 }
 

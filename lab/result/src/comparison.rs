@@ -1,7 +1,7 @@
 //! Two systems by runs in pairs.
 
 use serde::{Deserialize, Serialize};
-use turnstile_stats::{Interval, pairs::Verdict};
+use turnstile_stats::{Interval, distance::Apart, pairs::Verdict};
 
 /// B against A.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,10 @@ pub struct Comparison {
     /// How the whole distributions of responses differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shape: Vec<Shape>,
+    /// The largest difference between the shares of their responses below any one duration, and how
+    /// likely so large a one is if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Apart>,
 }
 
 /// One figure of each run.

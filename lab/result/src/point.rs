@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use turnstile_stats::{Interval, operational::Check};
+use turnstile_stats::{Interval, fit::Fit, operational::Check};
 
 use crate::{Distribution, Load, Resources, Rule, Validity, Verdict};
 
@@ -56,6 +56,10 @@ pub struct Point {
     /// Requests that were due in the window; for an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<u64>,
+    /// How well the gaps between arrivals that left follow the law that was asked for; where chance
+    /// decides them at one rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Fit>,
     /// Of requests whose answer had not come at the end, how long they had waited at least.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub censored: Option<Distribution>,
@@ -111,6 +115,7 @@ impl Point {
             connections_lost: 0,
             connects_failed: 0,
             planned: None,
+            arrivals: None,
             censored: None,
             resources: Resources::default(),
             laws: Vec::new(),

@@ -42,6 +42,13 @@ pub enum Unsteady {
     /// After the cut the level still rises or falls: by this share of its mean from the first bin
     /// to the last.
     Drift { change: f64 },
+    /// It stood at so many levels one after the other; the largest change of level was at this bin, by
+    /// this share of the level before.
+    Levels {
+        levels: usize,
+        bin: usize,
+        change: f64,
+    },
 }
 
 /// The first bin of the steady state: twice the cut of MSER-5, so at most two thirds of the run.
@@ -111,6 +118,17 @@ impl fmt::Display for Unsteady {
                 write!(
                     f,
                     "the level drifts by {:+.1} % after the warm-up",
+                    change * 100.0
+                )
+            }
+            Self::Levels {
+                levels,
+                bin,
+                change,
+            } => {
+                write!(
+                    f,
+                    "{levels} levels one after the other, the largest change {:+.1} % at bin {bin}",
                     change * 100.0
                 )
             }

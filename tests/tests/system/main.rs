@@ -2,6 +2,7 @@
 
 mod backends;
 mod clients;
+mod copying;
 mod crash;
 mod door;
 mod doors;

@@ -15,6 +15,9 @@ use super::{Account, Running, free_port, program, run};
 /// a killed server needs a moment to let go of its files.
 const STARTS_MAX: u32 = 20;
 
+/// Where it keeps temporary tables, beneath its folder.
+const TEMPORARIES: &str = "temporaries";
+
 /// Names the folder of the MySQL that the tests start, as `bin/mysqld` and `share` lie in it. Debian
 /// has none; `cargo xtask test` fetches one.
 const MYSQL: &str = "TURNSTILE_TEST_MYSQL";
@@ -71,7 +74,9 @@ impl MariaServer {
 
     fn of(product: Product, parent: &Path) -> Self {
         let folder = product.account().folder(parent);
-        run(&mut product.install(&folder.path().join("files")));
+        // A server that starts removes all temporary tables that it finds, those of others too.
+        product.account().make(&folder.path().join(TEMPORARIES));
+        run(&mut product.install(folder.path()));
         let owner = "CREATE USER IF NOT EXISTS turnstile@'%' IDENTIFIED BY 'secret';\n\
                      GRANT ALL ON `test\\_%`.* TO turnstile@'%';\n";
         fs::write(folder.path().join("owner.sql"), owner).expect("the folder takes a file");
@@ -156,6 +161,7 @@ impl MariaServer {
         command.arg("--skip-log-bin");
         for setting in [
             format!("--datadir={folder}/files"),
+            format!("--tmpdir={folder}/{TEMPORARIES}"),
             format!("--init-file={folder}/owner.sql"),
             format!("--socket={}", self.socket().display()),
             format!("--pid-file={folder}/pid"),
@@ -197,9 +203,9 @@ impl Product {
         command
     }
 
-    /// What makes the files of a server in which only root may do anything.
-    fn install(&self, files: &Path) -> Command {
-        let files = format!("--datadir={}", files.display());
+    /// What makes the files of a server in this folder in which only root may do anything.
+    fn install(&self, folder: &Path) -> Command {
+        let folder = folder.display();
         let mut install = match self {
             Self::MariaDb => {
                 let program = program("mariadb-install-db", &[]);
@@ -214,7 +220,28 @@ impl Product {
                 install
             }
         };
-        install.arg(files);
+        install.arg(format!("--datadir={folder}/files"));
+        install.arg(format!("--tmpdir={folder}/{TEMPORARIES}"));
         install
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Servers that shared one folder for temporary tables removed each other's: one that started
+    /// while another was being installed made that fail, "Error on delete of
+    /// '/tmp/#sql-temptable-70c7-1-1c.MAI'".
+    #[test]
+    fn a_server_that_starts_leaves_the_temporary_tables_of_others_alone() {
+        let [first, second] = [MariaServer::start(), MariaServer::start()];
+        let temporaries = |server: &MariaServer| {
+            let place = server.sql("SELECT @@tmpdir");
+            PathBuf::from(place.trim_end())
+        };
+        for server in [&first, &second] {
+            assert_eq!(temporaries(server), server.folder.path().join(TEMPORARIES));
+        }
     }
 }

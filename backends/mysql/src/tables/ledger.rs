@@ -1,4 +1,4 @@
-//! The tables that only the server reads: keys, counters, writers.
+//! The tables that only the server reads: keys, counters, writers, references that have ended.
 
 use turnstile_types::{Position, Principal, Timestamp};
 
@@ -36,6 +36,12 @@ pub(crate) struct Counters {
 pub(crate) struct Writer {
     pub(crate) batch: u64,
     pub(crate) since: Timestamp,
+}
+
+/// The last reference of a slot that had ended before the state was copied to here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    pub(crate) generation: u32,
 }
 
 impl Record for First {
@@ -156,5 +162,26 @@ impl Record for Writer {
     fn put(&self, _key: &u64, values: &mut Values<'_>) {
         values.put(self.batch);
         values.put(At(self.since));
+    }
+}
+
+impl Record for Ended {
+    type Key = u32;
+
+    const TABLE: &'static str = "ended";
+    const COLUMNS: &'static [&'static str] = &["slot", "generation"];
+
+    fn read(fields: &mut Fields<'_>) -> Result<(u32, Self), Strange> {
+        let slot = fields.number("slot")?;
+        let generation = fields.number("generation")?;
+        Ok((slot, Self { generation }))
+    }
+
+    fn put_key(key: &u32, values: &mut Values<'_>) {
+        values.put(key);
+    }
+
+    fn put(&self, _key: &u32, values: &mut Values<'_>) {
+        values.put(self.generation);
     }
 }

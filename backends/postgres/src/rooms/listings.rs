@@ -74,7 +74,15 @@ pub(super) async fn look_up(
 ) -> Result<Result<Entry, Refusal>, Trouble> {
     let rows = connection.rows(ONE, &[&number_of(reference)]).await?;
     let Some(row) = rows.first() else {
-        return Ok(Err(Refusal::NotFound));
+        let has_ended = "SELECT rooms.has_ended($1)";
+        let row = connection.row(has_ended, &[&number_of(reference)]).await?;
+        let has_ended: bool = column(&row, 0)?;
+        let refusal = if has_ended {
+            Refusal::Ended
+        } else {
+            Refusal::NotFound
+        };
+        return Ok(Err(refusal));
     };
     Ok(entry(row, moment)?.ok_or(Refusal::Ended))
 }
@@ -191,7 +199,7 @@ fn page(
 }
 
 /// An entry as it is at an instant; nothing when it is over by then.
-fn entry(row: &Row, moment: Moment) -> Result<Option<Entry>, Trouble> {
+pub(super) fn entry(row: &Row, moment: Moment) -> Result<Option<Entry>, Trouble> {
     let state = match column(row, "state")? {
         "booked" => EntryState::Booked,
         "held" | "expired" => {

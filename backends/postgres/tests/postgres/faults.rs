@@ -243,7 +243,7 @@ async fn a_database_is_opened_or_refused_for_a_reason() {
     });
     assert_eq!(sealed[0], sealed[1], "servers on one database seal alike");
     let facts = first.facts().await.unwrap();
-    assert_eq!((facts.product.as_str(), facts.schema), ("PostgreSQL", 4));
+    assert_eq!((facts.product.as_str(), facts.schema), ("PostgreSQL", 5));
     assert!(
         facts
             .durability

@@ -1,6 +1,7 @@
 //! The servers of an experiment: which doors a run is told, and who runs on which processors.
 
 use anyhow::Context as _;
+use turnstile_load::processors;
 use turnstile_reproduce::Experiment;
 
 use super::Kind;
@@ -127,7 +128,7 @@ impl Own {
 
 impl Places {
     fn of(experiment: Experiment) -> Self {
-        let mut servers = pin::available();
+        let mut servers = processors::available();
         let is_apart = experiment != Experiment::ExchangeCores && servers.len() > 1;
         let generator = is_apart.then(|| servers.pop().into_iter().collect());
         Self { servers, generator }

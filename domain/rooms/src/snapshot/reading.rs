@@ -118,7 +118,13 @@ fn read_stopped(
     Ok(())
 }
 
-fn stop_run(rooms: &mut Rooms, room: u32, first: u16, nights: u16) -> Result<(), Malformed> {
+/// Stops the sale of a room on nights that follow each other.
+pub(crate) fn stop_run(
+    rooms: &mut Rooms,
+    room: u32,
+    first: u16,
+    nights: u16,
+) -> Result<(), Malformed> {
     let mut arrival = first;
     while arrival < first + nights {
         let departure = arrival.saturating_add(90).min(first + nights);
@@ -130,10 +136,10 @@ fn stop_run(rooms: &mut Rooms, room: u32, first: u16, nights: u16) -> Result<(),
     Ok(())
 }
 
-fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malformed> {
-    let state = reader.u8("slot")?;
+/// A slot that is used up: one of another state overwrites what it says.
+pub(crate) fn empty_slot() -> Slot {
     let night = Night::from_days;
-    let mut slot = Slot {
+    Slot {
         generation: 0,
         room: 0,
         principal: 0,
@@ -141,7 +147,12 @@ fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malform
         since: Timestamp(0),
         position: Position(0),
         state: State::Spent,
-    };
+    }
+}
+
+fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malformed> {
+    let state = reader.u8("slot")?;
+    let mut slot = empty_slot();
     match state {
         0x00 => {
             slot.generation = reader.u32("generation")?;
@@ -183,7 +194,7 @@ fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malform
 }
 
 /// Puts an entry that lies in its slot everywhere else where it belongs.
-fn seat(
+pub(crate) fn seat(
     rooms: &mut Rooms,
     number: u32,
     slot: &Slot,

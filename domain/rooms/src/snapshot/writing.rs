@@ -73,7 +73,7 @@ fn write_rooms(rooms: &Rooms, pieces: &mut Pieces<'_>) {
 }
 
 /// Nights in order as runs: the first night and how many.
-fn runs_of(nights: impl Iterator<Item = Night>) -> Vec<(u16, u16)> {
+pub(crate) fn runs_of(nights: impl Iterator<Item = Night>) -> Vec<(u16, u16)> {
     let mut runs: Vec<(u16, u16)> = Vec::new();
     for night in nights.map(Night::days) {
         match runs.last_mut() {

@@ -7,6 +7,7 @@ use turnstile_trial::{bytes_of, context};
 use turnstile_types::{Machine, Name, Night, Principal, Stay, Timestamp};
 
 use crate::{
+    pieces::check_pieces,
     scenery::{guest, id, name, stay},
     twin::Twin,
 };
@@ -375,6 +376,14 @@ impl Pair {
         assert_eq!(bytes_of(&self.fast), self.slow.snapshot());
     }
 
+    /// Takes the state apart as it is now, as it is when open holds are over, and when they are
+    /// forgotten.
+    fn take_apart(&self) {
+        for later in [0, limits::HOLD_TTL_MS_MAX.into(), limits::LATE_CONFIRM_MS] {
+            check_pieces(&self.fast, Timestamp(self.now + later));
+        }
+    }
+
     /// Goes on with a machine that was read from its snapshot.
     fn restore(&mut self) {
         let bytes = bytes_of(&self.fast);
@@ -408,6 +417,7 @@ proptest! {
             }
             pair.step(step);
         }
+        pair.take_apart();
     }
 }
 
@@ -438,5 +448,6 @@ proptest! {
             }
             pair.step(step);
         }
+        pair.take_apart();
     }
 }

@@ -10,6 +10,8 @@ mod histories;
 #[cfg(test)]
 mod large;
 #[cfg(test)]
+mod pieces;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod scenery;

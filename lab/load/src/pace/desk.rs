@@ -10,10 +10,9 @@ use mio::Registry;
 use turnstile_stats::chance::exponential;
 
 use super::{
-    Answer, Length, Pace, Rhythm, Tally, Think, agenda::Agenda, alarm::Alarms, schedule::Profile,
-    slices::Recorder,
+    Answer, Length, Pace, Rhythm, Tally, Think, agenda::Agenda, schedule::Profile, slices::Recorder,
 };
-use crate::{crew::thread_time, seed::Dice};
+use crate::{alarm::Alarms, crew::thread_time, seed::Dice};
 
 /// One read takes at most so much: more than a deep pipeline is owed at once.
 pub(super) const READ_BYTES: usize = 64 * 1024;
@@ -47,7 +46,7 @@ pub(super) struct Desk {
     /// Answers are read here, behind what was left of the session's last read; it has room for the
     /// longest of them.
     pub(super) scratch: Box<[u8]>,
-    start: Instant,
+    pub(super) start: Instant,
     think: Think,
     /// How many users there are over time; none: all, always.
     stages: Option<Profile>,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnstile_stats::{
     Interval, batch,
     precision::{self, Goal, Shortfall, Step},
-    steady,
+    regimes, steady,
     units::to_float,
 };
 
@@ -114,8 +114,14 @@ impl Length {
             Self::Precise { .. } => from.next_multiple_of(grain),
         };
         let window = bins.get(from..).unwrap_or(&[]);
-        let told = matches!(shortfall, None | Some(Shortfall::Imprecise(_)))
-            && window.len() >= batch::BATCHES;
+        let steady = matches!(shortfall, None | Some(Shortfall::Imprecise(_)));
+        // A mean over several levels is that of none. Responses of an open loop wander without any
+        // change of level when the server is busy.
+        let several = (steady && !open)
+            .then(|| regimes::several(&figures(window, false), from))
+            .flatten();
+        let shortfall = several.map(Shortfall::Unsteady).or(shortfall);
+        let told = steady && several.is_none() && window.len() >= batch::BATCHES;
         let interval = |open| told.then(|| batch::interval(&figures(window, open)));
         Known {
             from: from.min(bins.len()),
@@ -244,6 +250,42 @@ mod tests {
                 .map(|shortfall| std::mem::discriminant(&shortfall)),
             drifts.map(|shortfall| std::mem::discriminant(&shortfall))
         );
+    }
+
+    #[test]
+    fn two_levels_have_no_mean() {
+        let mut bins = run(0.01, WarmUp::None, 400);
+        for bin in &mut bins[250..] {
+            bin.answered = bin.answered * 4 / 5;
+        }
+        let fixed = Length::Fixed {
+            warm_up: Duration::from_secs(1),
+            duration: Duration::from_secs(39),
+        };
+        // The gate finds that the level drifts; what it lets pass is looked at again.
+        let known = fixed.know(&bins[150..350], None, false, 5);
+        assert_eq!(
+            (known.throughput, known.response),
+            (None, None),
+            "{known:?}"
+        );
+        let step = Step::Enough(turnstile_stats::precision::steady(&[1.0; 200]).unwrap());
+        let known = PRECISE.know(&bins[150..350], Some(&step), false, 5);
+        let Some(Shortfall::Unsteady(Unsteady::Levels {
+            levels,
+            bin,
+            change,
+        })) = known.shortfall
+        else {
+            panic!("{known:?}");
+        };
+        assert_eq!((levels, known.throughput), (2, None));
+        assert!(
+            bin.abs_diff(100) <= 1 && (change + 0.2).abs() < 0.02,
+            "{known:?}"
+        );
+        let open = PRECISE.know(&bins[150..350], Some(&step), true, 5);
+        assert_eq!(open.shortfall, None);
     }
 
     #[test]

@@ -2,13 +2,17 @@
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use turnstile_stats::precision::Step;
+use turnstile_stats::{
+    fit::{Fit, poisson_gaps},
+    precision::Step,
+};
 
 use super::{
-    Length, Pace, Rhythm, Schedule, Totals, User,
+    Law, Length, Pace, Rhythm, Schedule, Totals, User,
+    agenda::Sample,
     desk::nanos,
     slices::{Album, BIN_NANOS},
     worker::End,
@@ -55,6 +59,9 @@ impl Reader {
         slots: u64,
         ends: Vec<End<U>>,
     ) -> Totals<U> {
+        let started = ends.iter().map(|end| end.started).min();
+        let sample = ends.first().and_then(|end| end.sample.as_ref());
+        let arrivals = sample.and_then(|sample| fit(sample, pace));
         let (mut users, mut took) = (Vec::new(), Duration::ZERO);
         for end in ends {
             self.album.close(end.thread, &end.slice);
@@ -95,12 +102,14 @@ impl Reader {
             .iter()
             .map(|bin| bin.cpu);
         Totals {
+            started: started.unwrap_or_else(Instant::now),
             tally,
             users,
             slots,
             warm_up,
             window,
             p99: self.album.percentile(0.99, known.from, known.to),
+            arrivals,
             planned: planned(pace, warm_up, window),
             cpu: Duration::from_nanos(cpu.sum()),
             took,
@@ -118,4 +127,26 @@ fn planned(pace: &Pace, warm_up: Duration, window: Duration) -> Option<u64> {
     let schedule = Schedule::new(law.clone(), rate.clone(), pace.seed);
     let from = nanos(warm_up);
     Some(schedule.count(from, from + nanos(window)))
+}
+
+/// Fewer gaps say little.
+const GAPS_MIN: usize = 50;
+
+/// Shorter gaps are those of a generator that takes what is due in turns.
+const GAP_NANOS_MIN: f64 = 2e6;
+
+/// How well the arrivals of one thread follow their law.
+fn fit(sample: &Sample, pace: &Pace) -> Option<Fit> {
+    let Rhythm::Open {
+        law: Law::Poisson,
+        rate,
+    } = &pace.rhythm
+    else {
+        return None;
+    };
+    let rate = rate.level()?;
+    let (gaps, step) = sample.gaps(rate, GAP_NANOS_MIN);
+    (gaps.len() >= GAPS_MIN)
+        .then(|| poisson_gaps(&gaps, step, rate / 1e9))
+        .flatten()
 }

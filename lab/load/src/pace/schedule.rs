@@ -64,6 +64,12 @@ impl Profile {
         }
     }
 
+    /// The level, where it is the same all the time.
+    #[must_use]
+    pub fn level(&self) -> Option<f64> {
+        self.stages.is_empty().then_some(self.last)
+    }
+
     /// From nothing in a straight line to each level in turn, each in so many seconds, and then
     /// that of the last.
     ///

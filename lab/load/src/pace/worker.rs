@@ -3,19 +3,20 @@
 use std::{
     io::{self, ErrorKind},
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use mio::{Events, Poll, Token};
 
 use super::{
     Board, Guest, Pace, Rhythm, Schedule, User,
-    agenda::Agenda,
-    alarm::Alarms,
+    agenda::{Agenda, Sample},
     desk::Desk,
     session::Session,
     slices::{Recorder, Slice},
+    vigil::Vigil,
 };
+use crate::{alarm::Alarms, priority, processors};
 
 /// How many ready sockets are taken in one turn.
 const EVENTS: usize = 1_024;
@@ -43,6 +44,8 @@ pub(super) struct Worker<'a, U: User> {
     at_once: usize,
     desk: Desk,
     thread: usize,
+    real_time: bool,
+    vigil: Vigil,
     board: &'a Board,
     /// When the run ends, in nanoseconds since the start; somebody may end it before.
     until: &'a AtomicU64,
@@ -60,9 +63,12 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct End<U> {
     pub(super) thread: usize,
+    pub(super) started: Instant,
     /// What it has not handed over.
     pub(super) slice: Box<Slice>,
     pub(super) users: Vec<U>,
+    /// When some of the arrivals of an open loop were taken.
+    pub(super) sample: Option<Sample>,
     /// From the start to the last answer.
     pub(super) took: Duration,
 }
@@ -112,6 +118,8 @@ impl<'a, U: User> Worker<'a, U> {
             at_once,
             desk,
             thread,
+            real_time: pace.real_time,
+            vigil: Vigil::new(processors::has_idle(threads)),
             board: shared.board,
             until: shared.until,
             shown_at: 0,
@@ -121,6 +129,9 @@ impl<'a, U: User> Worker<'a, U> {
     /// Runs until the window is over and every answer has come, or the grace has passed, or no
     /// user will ever ask again.
     pub(super) fn run(mut self) -> io::Result<End<U>> {
+        if self.real_time {
+            priority::claim().map_err(io::Error::other)?;
+        }
         self.desk.begin();
         self.mark(0);
         for session in &mut self.sessions[..self.next] {
@@ -160,8 +171,7 @@ impl<'a, U: User> Worker<'a, U> {
         } else {
             self.until_next_mark(now)
         };
-        let wakes = self.desk.agenda.as_ref().and_then(Agenda::wakes);
-        self.desk.alarms.arm(self.desk.now(), wakes)?;
+        let wait = wait.min(self.rest()?);
         match self.poll.poll(&mut self.events, Some(wait)) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
@@ -179,6 +189,24 @@ impl<'a, U: User> Worker<'a, U> {
             self.sessions[number].wake(&mut self.desk);
         }
         Ok(())
+    }
+
+    /// How long to sleep at most, for the timer wakes it when something is due. The last part of that
+    /// is waited for awake where there is a processor to spare, for being woken takes as long as some
+    /// answers do.
+    fn rest(&mut self) -> io::Result<Duration> {
+        let now = self.desk.now();
+        let wakes = self.desk.agenda.as_ref().and_then(Agenda::wakes);
+        let first = self.desk.alarms.first().into_iter().chain(wakes).min();
+        let vigil = &mut self.vigil;
+        let ahead = vigil.may_begin(now);
+        if ahead > 0 && first.is_some_and(|first| first <= now + ahead) {
+            vigil.goes_on(now);
+            return Ok(Duration::ZERO);
+        }
+        vigil.ends();
+        self.desk.alarms.arm(now, wakes, ahead)?;
+        Ok(Duration::MAX)
     }
 
     /// Until the next instant at which something changes without any socket.
@@ -219,16 +247,19 @@ impl<'a, U: User> Worker<'a, U> {
             session.abandon(&mut self.desk);
         }
         let stop = self.desk.stop;
-        if let Some(agenda) = self.desk.agenda.take() {
+        let sample = self.desk.agenda.take().map(|mut agenda| {
             for due in agenda.left_over(stop) {
                 self.desk.tally().censored.record(stop - due);
             }
-        }
+            agenda.into_sample()
+        });
         let took = Duration::from_nanos(self.desk.last_answer);
         let cpu = self.desk.cpu_left();
         End {
             thread: self.thread,
+            started: self.desk.start,
             took,
+            sample,
             slice: self.desk.recorder.close(cpu),
             users: self.sessions.into_iter().map(Session::into_user).collect(),
         }
@@ -246,7 +277,7 @@ fn dispatch<U: User>(sessions: &mut [Session<U>], desk: &mut Desk) {
         if sessions[session].arrival(due, since, now, desk)
             && let Some(agenda) = &mut desk.agenda
         {
-            agenda.taken();
+            agenda.taken(due, since, now);
         }
     }
 }

@@ -359,7 +359,7 @@ impl State {
         };
         let ahead = u64::from(self.fault == Fault::CountsOneMore && totals.orders > 0);
         format!(
-            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\n\
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nexchange_backend:embedded\r\n\
              exchange_orders_total:{}\r\nexchange_trades_total:{}\r\n\
              exchange_open_orders:{}\r\nposition:{}\r\n",
             totals.orders + ahead,

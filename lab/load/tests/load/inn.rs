@@ -232,7 +232,7 @@ impl State {
     fn info(&self) -> String {
         let ahead = u64::from(self.wrong == Wrong::CountsOneMore && self.booked > 5);
         format!(
-            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nposition:{}\r\n\
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nrooms_backend:embedded\r\nposition:{}\r\n\
              rooms_booked_total:{}\r\nrooms_cancelled_total:{}\r\nrooms_bookings:{}\r\n",
             self.position,
             self.booked + ahead,

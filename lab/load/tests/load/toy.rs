@@ -170,7 +170,7 @@ impl State {
     fn info(&self) -> String {
         let ahead = u64::from(self.fault == Fault::CountsOneMore && self.booked > 0);
         format!(
-            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nposition:{}\r\n\
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nrooms_backend:embedded\r\nposition:{}\r\n\
              rooms_booked_total:{}\r\nrooms_cancelled_total:{}\r\nrooms_bookings:{}\r\n",
             self.position,
             self.booked + ahead,

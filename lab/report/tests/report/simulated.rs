@@ -227,6 +227,7 @@ fn point(random: &mut Random, load: Load, throughput: f64, (due, sent): (f64, f6
         connections_lost: 0,
         connects_failed: 0,
         planned: None,
+        arrivals: None,
         censored: None,
         resources: resources(throughput),
         laws: vec![Check::equal(
@@ -489,6 +490,7 @@ pub(crate) fn comparison() -> Run {
             quantile: 0.99,
             ratio: Interval::about(1.01, 0.045),
         }],
+        apart: None,
     });
     run.verdict = Verdict::Violated;
     run.exit_code = 97;

@@ -10,6 +10,8 @@ use turnstile_result::{
 };
 use turnstile_stats::{
     Histogram, Interval,
+    distance::{Apart, Distance},
+    fit::Fit,
     operational::{Check, Law},
     pairs,
 };
@@ -148,6 +150,11 @@ fn point(load: Load) -> Point {
         connections_lost: 1,
         connects_failed: 2,
         planned: Some(174_000),
+        arrivals: Some(Fit {
+            samples: 500,
+            statistic: 1.5,
+            chance: 0.25,
+        }),
         censored: Some(distribution()),
         resources: resources(),
         laws: vec![Check::equal(Law::Little, 8.0, 7.99, 0.0)],
@@ -339,5 +346,12 @@ fn comparison() -> Comparison {
             quantile: 0.99,
             ratio: Interval::about(1.0, 0.1),
         }],
+        apart: Some(Apart {
+            distance: Distance {
+                share: 0.125,
+                at_ns: 1_023_999,
+            },
+            chance: Some(0.25),
+        }),
     }
 }

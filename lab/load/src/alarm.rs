@@ -1,4 +1,4 @@
-//! When resting users are to ask again.
+//! What is to be done at certain instants, such as when resting users are to ask again.
 
 use std::{
     cmp::Reverse,
@@ -16,7 +16,7 @@ use rustix::time::{
 /// The alarms of one thread: a timer of the system wakes its poller for the first of them. The
 /// poller's own timeout has whole milliseconds, which is more than many answers take.
 #[derive(Debug)]
-pub(super) struct Alarms {
+pub struct Alarms {
     timer: OwnedFd,
     /// The instants, in nanoseconds since the start, and the sessions they are for.
     set: BinaryHeap<Reverse<(u64, usize)>>,
@@ -26,7 +26,10 @@ pub(super) struct Alarms {
 
 impl Alarms {
     /// None yet, and room for one of each session. The poller tells with `token` that one rings.
-    pub(super) fn new(registry: &Registry, token: Token, sessions: usize) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// The timer cannot be made.
+    pub fn new(registry: &Registry, token: Token, sessions: usize) -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
         registry.register(&mut SourceFd(&timer.as_raw_fd()), token, Interest::READABLE)?;
@@ -37,12 +40,19 @@ impl Alarms {
         })
     }
 
-    pub(super) fn set(&mut self, instant: u64, session: usize) {
+    /// The first of them.
+    #[must_use]
+    pub fn first(&self) -> Option<u64> {
+        self.set.peek().map(|Reverse((instant, _))| *instant)
+    }
+
+    /// Adds one, in nanoseconds since the start.
+    pub fn set(&mut self, instant: u64, session: usize) {
         self.set.push(Reverse((instant, session)));
     }
 
     /// The session of an alarm that rings.
-    pub(super) fn take(&mut self, now: u64) -> Option<usize> {
+    pub fn take(&mut self, now: u64) -> Option<usize> {
         let &Reverse((instant, session)) = self.set.peek()?;
         if instant > now {
             return None;
@@ -52,15 +62,21 @@ impl Alarms {
     }
 
     /// The timer has rung: it must be set again.
-    pub(super) const fn rang(&mut self) {
+    pub const fn rang(&mut self) {
         self.armed = None;
     }
 
-    /// Sets the timer to the first alarm, or to `also` when that comes before. Setting it takes back
-    /// that it has rung.
-    pub(super) fn arm(&mut self, now: u64, also: Option<u64>) -> io::Result<()> {
-        let set = self.set.peek().map(|Reverse((instant, _))| *instant);
-        let first = set.into_iter().chain(also).min();
+    /// Sets the timer to the first alarm, or to `also` when that comes before, or so many nanoseconds
+    /// `ahead` of it: for who waits for the rest awake. Setting it takes back that it has rung.
+    ///
+    /// # Errors
+    /// The timer cannot be set.
+    ///
+    /// # Panics
+    /// Never: a run lasts less than 584 years.
+    pub fn arm(&mut self, now: u64, also: Option<u64>, ahead: u64) -> io::Result<()> {
+        let first = self.first().into_iter().chain(also).min();
+        let first = first.map(|instant| instant.saturating_sub(ahead));
         if first == self.armed {
             return Ok(());
         }

@@ -1,0 +1,182 @@
+//! Moving a whole state of rooms from one back end to another.
+//!
+//! A [`Source`] tells its state as [`Piece`]s in their order, a [`Target`] takes them. Both then tell
+//! what they have, and that is compared piece by piece, before anybody may use the target.
+//!
+//! Carried are properties, rooms, stop-sells, bookings, holds with their references, positions,
+//! sealed id numbers and the secret under which they are sealed, which references have ended, and
+//! totals. Idempotency keys are not: back ends know a command under a key by hashes of different
+//! widths, and its first answer in forms of their own. Nor is what bookings that are over were.
+
+mod comparison;
+mod refusal;
+mod teller;
+
+use std::{future::Future, pin::Pin};
+
+use turnstile_rooms::{IdKey, Piece};
+use turnstile_types::{Position, Timestamp};
+
+pub use self::{
+    comparison::{Difference, Digest},
+    refusal::Refusal,
+    teller::{Gone, Teller},
+};
+
+/// What a copy waits for, on the thread that waits: a state may be a machine in memory.
+pub type Moving<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// What a state has beside its pieces.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// The secret under which id numbers are sealed.
+    pub id_key: IdKey,
+    /// The last position that was given.
+    pub position: Position,
+    /// As many slots have had bookings or holds; references of later ones were never given.
+    pub slots: u32,
+    /// About as many pieces there are, for whoever waits.
+    pub pieces: u64,
+}
+
+/// A state that is read, and does not change meanwhile: from a snapshot of its database where that
+/// has such, else because nobody serves it.
+pub trait Source {
+    /// What it has beside its pieces.
+    fn head(&mut self) -> Moving<'_, Result<Head, Refusal>>;
+
+    /// Tells all pieces as they are at an instant, in their order. It may be asked again, and tells
+    /// the same.
+    fn tell(&mut self, now: Timestamp, teller: Teller) -> Moving<'_, Result<(), Refusal>>;
+}
+
+/// An empty place for a state.
+///
+/// Contract. Nothing of a copy can be used before [`finish`](Self::finish): either the database
+/// takes all of it back when this is dropped or the process dies, or a mark says that it is not
+/// whole, on which servers refuse to start, and which a copy removes that may begin again.
+pub trait Target: Source {
+    /// What a piece takes that is not offered here.
+    fn lacks(&self, _piece: &Piece) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether there are pieces that it lacks.
+    fn is_choosy(&self) -> bool {
+        false
+    }
+
+    /// Makes sure that nothing is here, and begins to take the state as it is at an instant. With `again`, what an unfinished copy has left
+    /// is thrown away.
+    fn begin<'a>(
+        &'a mut self,
+        head: &'a Head,
+        now: Timestamp,
+        again: bool,
+    ) -> Moving<'a, Result<(), Refusal>>;
+
+    /// Takes the next pieces.
+    fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>>;
+
+    /// Writes what can only be written when all pieces are there. From here on it can tell them.
+    fn settle(&mut self) -> Moving<'_, Result<(), Refusal>>;
+
+    /// Lets the state be used.
+    fn finish(&mut self) -> Moving<'_, Result<(), Refusal>>;
+}
+
+/// Where a copy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Looking for what the target does not offer.
+    Looking,
+    Copying,
+    Comparing,
+}
+
+/// What was copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// What both sides have, as each told it.
+    pub digest: Digest,
+}
+
+/// Copies a state. `progress` hears the stage, how many pieces are done in it, and about how many
+/// there are.
+///
+/// # Errors
+/// Nothing was copied, or what was cannot be used: see [`Target`].
+pub async fn copy(
+    (source, target): (&mut dyn Source, &mut dyn Target),
+    now: Timestamp,
+    again: bool,
+    progress: &mut dyn FnMut(Stage, u64, u64),
+) -> Result<Copied, Refusal> {
+    let head = source.head().await?;
+    let mut report = |stage, done| progress(stage, done, head.pieces.max(done));
+    if target.is_choosy() {
+        look(source, target, now, &mut report).await?;
+    }
+    target.begin(&head, now, again).await?;
+    transfer(source, target, now, &mut report).await?;
+    target.settle().await?;
+    let kept = target.head().await?;
+    if kept.id_key.secret() != head.id_key.secret() {
+        return Err(Refusal::Secret);
+    }
+    let compared = |done| report(Stage::Comparing, done);
+    let digest = comparison::compare(source, target, now, compared).await?;
+    target.finish().await?;
+    Ok(Copied { digest })
+}
+
+/// Makes sure that the target offers all that the source has.
+async fn look(
+    source: &mut dyn Source,
+    target: &dyn Target,
+    now: Timestamp,
+    report: &mut dyn FnMut(Stage, u64),
+) -> Result<(), Refusal> {
+    let (teller, mut told) = Teller::new();
+    let listen = async {
+        let mut done = 0;
+        while let Some(pieces) = told.recv().await {
+            done += pieces.len() as u64;
+            report(Stage::Looking, done);
+            let lacking = pieces
+                .into_iter()
+                .find_map(|piece| Some((target.lacks(&piece)?, piece)));
+            if let Some((what, piece)) = lacking {
+                told.close();
+                let piece = Box::new(piece);
+                return Err(Refusal::NotOffered { what, piece });
+            }
+        }
+        Ok(())
+    };
+    let (heard, said) = tokio::join!(listen, source.tell(now, teller));
+    heard.and(said)
+}
+
+async fn transfer(
+    source: &mut dyn Source,
+    target: &mut dyn Target,
+    now: Timestamp,
+    report: &mut dyn FnMut(Stage, u64),
+) -> Result<(), Refusal> {
+    let (teller, mut told) = Teller::new();
+    let listen = async {
+        let mut done = 0;
+        while let Some(pieces) = told.recv().await {
+            done += pieces.len() as u64;
+            if let Err(refusal) = target.take(pieces).await {
+                told.close();
+                return Err(refusal);
+            }
+            report(Stage::Copying, done);
+        }
+        Ok(())
+    };
+    let (heard, said) = tokio::join!(listen, source.tell(now, teller));
+    heard.and(said)
+}

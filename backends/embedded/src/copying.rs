@@ -1,0 +1,268 @@
+//! A whole state of rooms, moved out of a data directory or into one.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use turnstile_contract::{
+    Failure,
+    copy::{Head, Moving, Refusal, Source, Target, Teller},
+};
+use turnstile_journal::{Founding, RealDisk, RealLock, inspect, snapshot, snapshot::Draft};
+use turnstile_rooms::{Assembly, IdKey, Piece, Rooms};
+use turnstile_sequencer::State;
+use turnstile_types::{Machines, Position, Timestamp, hash_of};
+
+use crate::{OpenError, Options, Services, VerifyError, id_key, verify::rebuild};
+
+/// The file that says that a copy is not finished. The directory opens again when it is gone.
+const UNFINISHED: &str = "unfinished-copy";
+
+/// What the names of files begin with that an unfinished copy leaves.
+const LEAVINGS: [&str; 3] = ["segment-", "snapshot-", "id.key"];
+
+/// A data directory that no server uses, from which or to which a state is copied.
+///
+/// It is read into memory as a start does, and of what is written all lies in memory before it
+/// becomes one snapshot, with an empty journal after it. Of a directory's services only rooms are
+/// copied.
+#[derive(Debug)]
+pub struct RoomsCopy {
+    directory: PathBuf,
+    /// The state that was read, while nobody else may open the directory.
+    read: Option<Read>,
+    taken: Option<Taken>,
+}
+
+#[derive(Debug)]
+struct Read {
+    state: State<Services>,
+    id_key: IdKey,
+    _lock: RealLock,
+}
+
+#[derive(Debug)]
+struct Taken {
+    assembly: Assembly,
+    id_key: IdKey,
+    position: Position,
+    time: Timestamp,
+}
+
+/// Refuses a directory that an unfinished copy lies in.
+pub(crate) fn refuse_unfinished(directory: &Path) -> Result<(), OpenError> {
+    if directory.join(UNFINISHED).exists() {
+        return Err(OpenError::UnfinishedCopy {
+            path: directory.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+impl RoomsCopy {
+    /// Of this directory, which is looked at when it is needed.
+    #[must_use]
+    pub const fn new(directory: PathBuf) -> Self {
+        Self {
+            directory,
+            read: None,
+            taken: None,
+        }
+    }
+
+    fn place(&self) -> String {
+        self.directory.display().to_string()
+    }
+
+    fn failed(&self, cause: impl std::fmt::Display) -> Refusal {
+        let reason = cause.to_string();
+        Refusal::Failed {
+            place: self.place(),
+            failure: Failure::Unavailable { reason },
+        }
+    }
+
+    /// The state, read when it is first asked for.
+    fn state(&mut self) -> Result<&Read, Refusal> {
+        if self.read.is_none() {
+            if self.directory.join(UNFINISHED).exists() {
+                let place = self.place();
+                return Err(Refusal::Unfinished { place });
+            }
+            self.read_again()?;
+        }
+        Ok(self.read.as_ref().expect("it was read just now"))
+    }
+
+    fn read_again(&mut self) -> Result<(), Refusal> {
+        let read = read(&self.directory).map_err(|cause| self.failed(cause))?;
+        self.read = Some(read);
+        Ok(())
+    }
+
+    /// Makes sure that nothing is in the directory but what an unfinished copy has left.
+    fn make_empty(&self, again: bool) -> Result<(), Refusal> {
+        let mark = self.directory.join(UNFINISHED);
+        let place = self.place();
+        if mark.exists() && !again {
+            return Err(Refusal::Unfinished { place });
+        }
+        let names = names_in(&self.directory).map_err(|cause| self.failed(cause))?;
+        let is_left = |name: &str| LEAVINGS.iter().any(|leaving| name.starts_with(leaving));
+        for name in names {
+            if mark.exists() && is_left(&name) {
+                let removed = fs::remove_file(self.directory.join(name));
+                removed.map_err(|cause| self.failed(cause))?;
+            } else if name != UNFINISHED && name != "lock" {
+                return Err(Refusal::NotEmpty { place });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the whole state into the directory.
+    fn write(&self, taken: Taken) -> Result<(), Refusal> {
+        let rooms = taken.assembly.finish();
+        let rooms = rooms.map_err(|malformed| self.failed(malformed))?;
+        let machines = Services::of_rooms(rooms);
+        if let Err(violations) = machines.check() {
+            return Err(self.failed(violations.join("; ")));
+        }
+        id_key::bring(&self.directory, &taken.id_key).map_err(|cause| self.failed(cause))?;
+        let disk = RealDisk::open(&self.directory).map_err(|cause| self.failed(cause))?;
+        let founding = Founding::begin(disk.clone()).map_err(|cause| self.failed(cause))?;
+        let (position, time) = (taken.position, taken.time);
+        let state = State::of(machines, position, time);
+        let mut draft = Draft::begin(disk, founding.journal(), position, time);
+        state.snapshot(&mut draft);
+        let written = draft.finish(hash_of(state.machines()));
+        written.map_err(|cause| self.failed(cause))?;
+        let segment_bytes = Options::with(turnstile_journal::Durability::Sync).segment_bytes;
+        let founded = founding.finish(segment_bytes, position, time);
+        founded.map_err(|cause| self.failed(cause))
+    }
+}
+
+fn read(directory: &Path) -> Result<Read, VerifyError> {
+    if !directory.is_dir() {
+        return Err(VerifyError::NoJournal);
+    }
+    let unreadable = |cause| OpenError::Directory {
+        path: directory.to_owned(),
+        cause,
+    };
+    let disk = RealDisk::open(directory).map_err(unreadable)?;
+    let (inspected, lock) = inspect(&disk)
+        .map_err(OpenError::Journal)?
+        .ok_or(VerifyError::NoJournal)?;
+    let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
+    let newest = positions.first().copied();
+    let last = inspected.report.last;
+    let (_, state) = rebuild(&disk, inspected.journal, newest, last)?;
+    let id_key = id_key::of_directory(directory, false).map_err(OpenError::IdKey)?;
+    Ok(Read {
+        state,
+        id_key,
+        _lock: lock,
+    })
+}
+
+/// The names of the files in a directory; none where it is not there.
+fn names_in(directory: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(cause),
+    };
+    entries
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect()
+}
+
+/// Makes the mark of an unfinished copy, durably, and the directory where it is not there.
+fn mark(directory: &Path) -> io::Result<()> {
+    RealDisk::open(directory)?;
+    fs::File::create(directory.join(UNFINISHED))?.sync_all()?;
+    fs::File::open(directory)?.sync_all()
+}
+
+fn unmark(directory: &Path) -> io::Result<()> {
+    fs::remove_file(directory.join(UNFINISHED))?;
+    fs::File::open(directory)?.sync_all()
+}
+
+impl Read {
+    const fn rooms(&self) -> &Rooms {
+        self.state.machines().rooms()
+    }
+}
+
+impl Source for RoomsCopy {
+    fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
+        Box::pin(async move {
+            let read = self.state()?;
+            let totals = read.rooms().totals();
+            let slots = read.rooms().slots_used();
+            Ok(Head {
+                id_key: read.id_key.clone(),
+                position: read.state.position(),
+                slots,
+                pieces: totals.properties + totals.rooms + u64::from(slots),
+            })
+        })
+    }
+
+    fn tell(&mut self, now: Timestamp, mut teller: Teller) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            for piece in self.state()?.rooms().pieces(now) {
+                teller.put(piece).await?;
+            }
+            Ok(teller.end().await?)
+        })
+    }
+}
+
+impl Target for RoomsCopy {
+    fn begin<'a>(
+        &'a mut self,
+        head: &'a Head,
+        now: Timestamp,
+        again: bool,
+    ) -> Moving<'a, Result<(), Refusal>> {
+        Box::pin(async move {
+            self.make_empty(again)?;
+            mark(&self.directory).map_err(|cause| self.failed(cause))?;
+            self.taken = Some(Taken {
+                assembly: Assembly::new(),
+                id_key: head.id_key.clone(),
+                position: head.position,
+                time: now,
+            });
+            Ok(())
+        })
+    }
+
+    fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let taken = self.taken.as_mut().expect("the copy has begun");
+            for piece in pieces {
+                taken.assembly.add(piece)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let taken = self.taken.take().expect("the copy has begun");
+            self.write(taken)?;
+            // What is compared is what the disk has.
+            self.read_again()
+        })
+    }
+
+    fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move { unmark(&self.directory).map_err(|cause| self.failed(cause)) })
+    }
+}

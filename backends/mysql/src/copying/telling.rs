@@ -1,0 +1,157 @@
+//! The tables as pieces.
+
+use mysql_async::Row as Found;
+use turnstile_contract::copy::Teller;
+use turnstile_rooms::{Counted, Piece, Standing};
+use turnstile_types::Timestamp;
+
+use super::Halt;
+use crate::{
+    decide::is_forgotten,
+    fault::Fault,
+    fields::Fields,
+    queries::{booked, held},
+    rows::Record,
+    session::Session,
+    sql::{At, put},
+    tables::{Booking, Hold, HoldState, Placed, Property, Room, Stopped},
+    wants::put_select,
+};
+
+/// By slot and generation: bookings, holds, and references that ended without either.
+const SLOTS: &str = "\
+SELECT reference & 4294967295 AS slot, reference >> 32 AS generation, state, property, room,
+       arrival, departure, principal, since, guest, seal, last_four, position, held_until, made
+FROM (SELECT reference, state, property, room, arrival, departure, principal, since, guest, seal,
+             last_four, position, NULL AS held_until, NULL AS made
+      FROM bookings
+      UNION ALL
+      SELECT reference, state, property, room, arrival, departure, principal, since, NULL, NULL,
+             NULL, position, held_until, made
+      FROM holds WHERE state<>'confirmed'
+      UNION ALL
+      SELECT generation<<32|slot, _ascii'ended' COLLATE ascii_bin, NULL, NULL, NULL, NULL, NULL,
+             NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM ended) AS slots
+ORDER BY slot, generation;";
+
+type Told = Result<(), Halt>;
+
+pub(super) async fn tell(
+    session: &mut Session,
+    now: Timestamp,
+    (mut teller, slots): (Teller, u32),
+) -> Told {
+    tell_houses(session, &mut teller).await?;
+    let mut sql = String::new();
+    put_select::<Stopped>(&mut sql);
+    sql.push_str("ORDER BY property, room, night;");
+    let mut rows = session.stream(&sql).await?;
+    while let Some(row) = rows.next().await.map_err(Fault::from)? {
+        let ((property, night, room), _) = Stopped::read(&mut Fields::of(&row))?;
+        teller.put_stopped(property, room, night).await?;
+    }
+    drop(rows);
+    let mut rows = session.stream(SLOTS).await?;
+    while let Some(row) = rows.next().await.map_err(Fault::from)? {
+        tell_slot(&row, now, &mut teller).await?;
+    }
+    drop(rows);
+    let counted = counted(session, now).await?;
+    Ok(teller.finish(slots, counted).await?)
+}
+
+async fn tell_houses(session: &mut Session, teller: &mut Teller) -> Told {
+    let mut sql = String::new();
+    put_select::<Property>(&mut sql);
+    sql.push_str("ORDER BY name;");
+    let mut rows = session.stream(&sql).await?;
+    while let Some(row) = rows.next().await.map_err(Fault::from)? {
+        let (name, property) = Property::read(&mut Fields::of(&row))?;
+        let open = property.open;
+        teller.put(Piece::Property { name, open }).await?;
+    }
+    drop(rows);
+    let mut sql = String::new();
+    put_select::<Room>(&mut sql);
+    sql.push_str("ORDER BY property, loose, place;");
+    let mut rows = session.stream(&sql).await?;
+    while let Some(row) = rows.next().await.map_err(Fault::from)? {
+        let ((property, name), room) = Room::read(&mut Fields::of(&row))?;
+        let room = Piece::Room {
+            property,
+            name,
+            room_type: room.room_type,
+            loose: room.loose,
+            withdrawn: room.withdrawn,
+        };
+        teller.put(room).await?;
+    }
+    Ok(())
+}
+
+async fn tell_slot(row: &Found, now: Timestamp, teller: &mut Teller) -> Told {
+    let mut fields = Fields::of(row);
+    let (slot, generation): (u32, u32) = (fields.number("slot")?, fields.number("generation")?);
+    let number = u64::from(generation) << 32 | u64::from(slot);
+    match fields.text("state")? {
+        "booked" => {
+            let placed = Placed::read(&mut fields)?;
+            let booking = Booking {
+                placed,
+                guest: fields.text("guest")?.to_owned(),
+                id: fields.guest_id()?,
+                position: fields.position("position")?,
+                cancelled: false,
+            };
+            let entry = booked(number, booking);
+            let made = None;
+            return Ok(teller.put_standing(Standing { entry, made }).await?);
+        }
+        state @ ("held" | "expired") => {
+            let is_held = state == "held";
+            let placed = Placed::read(&mut fields)?;
+            fields.skip(3);
+            let position = fields.position("position")?;
+            let hold = Hold {
+                placed,
+                position,
+                until: fields.instant("held_until")?,
+                made: fields.position("made")?,
+                state: if is_held {
+                    HoldState::Held
+                } else {
+                    HoldState::Expired
+                },
+            };
+            if !is_forgotten(&hold, now) {
+                let entry = held(number, &hold, now);
+                let made = Some(hold.made);
+                return Ok(teller.put_standing(Standing { entry, made }).await?);
+            }
+        }
+        _ => {}
+    }
+    Ok(teller.put_ended(slot, generation).await?)
+}
+
+/// What was done, and the holds that are over by now and not noted as such.
+async fn counted(session: &mut Session, now: Timestamp) -> Result<Counted, Halt> {
+    let mut sql = String::new();
+    put!(
+        sql,
+        "SELECT booked_total, cancelled_total, held_total, expired_total + (SELECT COUNT(*) FROM \
+         holds WHERE state='held' AND held_until<={}) FROM counters;",
+        At(now)
+    );
+    let answers = session.ask(&sql).await?;
+    let row = answers.first().and_then(|rows| rows.first());
+    let row = row.ok_or_else(|| Fault::Broken("no row of counters".into()))?;
+    let mut fields = Fields::of(row);
+    Ok(Counted {
+        booked: fields.number("booked_total")?,
+        cancelled: fields.number("cancelled_total")?,
+        held: fields.number("held_total")?,
+        expired: fields.number("expired_total")?,
+    })
+}

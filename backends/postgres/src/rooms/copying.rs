@@ -1,0 +1,189 @@
+//! A whole state of rooms, moved out of a database or into one.
+
+mod taking;
+mod telling;
+
+use turnstile_contract::{
+    Failure,
+    copy::{Gone, Head, Moving, Refusal, Source, Target, Teller},
+};
+use turnstile_rooms::{IdKey, Piece, Rooms};
+use turnstile_types::{Position, Timestamp};
+
+use self::taking::Taken;
+use super::values::{column, count};
+use crate::{
+    OpenError, connection::Connection, kept::Kept, migrations::migrate, place::Place,
+    trouble::Trouble,
+};
+
+/// A copy reads and writes for as long as it takes; what waits for a lock still gives up.
+const UNHURRIED: &str = "
+    SET statement_timeout = 0;
+    SET idle_in_transaction_session_timeout = 0";
+
+/// A database of rooms from which, or to which, a state is copied.
+///
+/// All of it is one transaction. Whoever reads sees the database as it was at the first statement,
+/// whatever its servers do meanwhile. What is written is committed at the end; before, it is gone
+/// when the connection is, and a server that writes to the same tables waits and gives up.
+#[derive(Debug)]
+pub struct RoomsCopy {
+    connection: Connection,
+    place: String,
+    /// Whether the transaction has begun.
+    is_open: bool,
+    taken: Taken,
+}
+
+impl RoomsCopy {
+    /// Connects to a database, and makes or renews the tables of rooms there.
+    ///
+    /// # Errors
+    /// As [`Postgres::open`](crate::Postgres::open).
+    pub async fn open(url: &str) -> Result<Self, OpenError> {
+        let place = Place::parse(url)?;
+        let shown = place.to_string();
+        let opened = prepared(&place).await;
+        let connection = opened.map_err(|unready| OpenError::new(shown.clone(), unready))?;
+        Ok(Self {
+            connection,
+            place: shown,
+            is_open: false,
+            taken: Taken::default(),
+        })
+    }
+
+    async fn read_head(&mut self) -> Result<Head, Trouble> {
+        if !self.is_open {
+            let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+            self.connection.script(begin).await?;
+            self.is_open = true;
+        }
+        let row = self.connection.row(telling::HEAD, &[]).await?;
+        let secret = <[u8; 16]>::try_from(column::<&[u8]>(&row, 0)?);
+        let secret = secret.map_err(|_length| Trouble::Broken("no secret".to_owned()))?;
+        let (position, slots, pieces): (i64, i64, i64) =
+            (column(&row, 1)?, column(&row, 2)?, column(&row, 3)?);
+        Ok(Head {
+            id_key: IdKey::new(secret),
+            position: Position(count(position)?),
+            slots: count(slots)?,
+            pieces: count::<u64>(pieces)? + count::<u64>(slots)?,
+        })
+    }
+
+    fn failed(&self, trouble: Trouble) -> Refusal {
+        let failure = match trouble {
+            // Nothing of it is committed before the end.
+            Trouble::Lost(reason) => Failure::Unavailable { reason },
+            other => Failure::from(other),
+        };
+        Refusal::Failed {
+            place: self.place.clone(),
+            failure,
+        }
+    }
+}
+
+async fn prepared(place: &Place) -> Result<Connection, crate::migrations::Unready> {
+    let mut connection = Connection::open(place).await?;
+    migrate(&mut connection, Rooms::SCHEMA, Rooms::MIGRATIONS).await?;
+    connection.script(UNHURRIED).await?;
+    Ok(connection)
+}
+
+/// What ends the telling early.
+pub(super) enum Halt {
+    Trouble(Trouble),
+    Refusal(Refusal),
+}
+
+impl From<Trouble> for Halt {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl From<tokio_postgres::Error> for Halt {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Trouble(error.into())
+    }
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refusal(refusal)
+    }
+}
+
+impl From<Gone> for Halt {
+    fn from(gone: Gone) -> Self {
+        Self::Refusal(gone.into())
+    }
+}
+
+impl Source for RoomsCopy {
+    fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
+        Box::pin(async move {
+            let head = self.read_head().await;
+            head.map_err(|trouble| self.failed(trouble))
+        })
+    }
+
+    fn tell(&mut self, now: Timestamp, teller: Teller) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let slots = self.head().await?.slots;
+            let told = telling::tell(&mut self.connection, now, (teller, slots)).await;
+            told.map_err(|halt| match halt {
+                Halt::Trouble(trouble) => self.failed(trouble),
+                Halt::Refusal(refusal) => refusal,
+            })
+        })
+    }
+}
+
+impl Target for RoomsCopy {
+    fn begin<'a>(
+        &'a mut self,
+        head: &'a Head,
+        _now: Timestamp,
+        _again: bool,
+    ) -> Moving<'a, Result<(), Refusal>> {
+        Box::pin(async move {
+            let begun = taking::begin(&mut self.connection, head).await;
+            self.is_open = true;
+            match begun {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(Refusal::NotEmpty {
+                    place: self.place.clone(),
+                }),
+                Err(trouble) => Err(self.failed(trouble)),
+            }
+        })
+    }
+
+    fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let taken = self.taken.take(&mut self.connection, &pieces).await;
+            taken.map_err(|trouble| self.failed(trouble))
+        })
+    }
+
+    fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let settled = self.taken.settle(&mut self.connection).await;
+            settled.map_err(|trouble| self.failed(trouble))
+        })
+    }
+
+    fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let committed = self.connection.script("COMMIT").await;
+            committed.map_err(|trouble| Refusal::Failed {
+                place: self.place.clone(),
+                failure: trouble.into(),
+            })
+        })
+    }
+}

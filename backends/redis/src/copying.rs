@@ -1,0 +1,254 @@
+//! A whole state of rooms, moved out of a Redis or into one.
+
+mod taking;
+mod telling;
+
+use redis::cmd;
+use turnstile_contract::{
+    Failure, Tally,
+    copy::{Gone, Head, Moving, Refusal, Source, Target, Teller},
+};
+use turnstile_rooms::{IdKey, Piece};
+use turnstile_types::{Position, Timestamp};
+
+use self::taking::Taken;
+use crate::{
+    Redis,
+    answer::Strange,
+    backend::{OpenError, sentence},
+    link::{Link, Trouble},
+    order::BASE,
+};
+
+/// The key that says that a copy is not finished.
+const UNFINISHED: &str = "unfinished_copy";
+
+/// A Redis from which, or to which, a state is copied; nobody may serve it meanwhile.
+///
+/// Redis shows no snapshot of itself to others: a state that has got another position at the end is
+/// refused. What is written lies under a key which says that it is not whole.
+#[derive(Debug)]
+pub struct RoomsCopy {
+    redis: Redis,
+    taken: Taken,
+}
+
+/// A key, by what it is called beneath the one that all begin with.
+fn key(name: &str) -> String {
+    format!("{BASE}{name}")
+}
+
+/// Whether an unfinished copy lies here.
+pub(crate) async fn is_unfinished(link: &Link, tally: &Tally) -> Result<bool, Trouble> {
+    link.ask(tally, cmd("EXISTS").arg(key(UNFINISHED))).await
+}
+
+/// What ends a copy early.
+enum Halt {
+    Trouble(Trouble),
+    Refusal(Refusal),
+}
+
+impl From<Trouble> for Halt {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl From<Strange> for Halt {
+    fn from(Strange(field): Strange) -> Self {
+        Self::Trouble(Trouble::Broken(format!("the {field} makes no sense")))
+    }
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refusal(refusal)
+    }
+}
+
+impl From<Gone> for Halt {
+    fn from(gone: Gone) -> Self {
+        Self::Refusal(gone.into())
+    }
+}
+
+/// How many positions and references were given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Given {
+    position: u64,
+    references: u64,
+}
+
+impl RoomsCopy {
+    /// Connects, and loads the functions. It takes a running tokio runtime.
+    ///
+    /// # Errors
+    /// As [`Redis::open`]; an unfinished copy is refused later, or thrown away.
+    pub async fn open(url: &str) -> Result<Self, OpenError> {
+        Ok(Self {
+            redis: Redis::open_any(url).await?,
+            taken: Taken::default(),
+        })
+    }
+
+    async fn is_unfinished(&self) -> Result<bool, Trouble> {
+        is_unfinished(&self.redis.link, &self.redis.tally).await
+    }
+
+    async fn given(&self) -> Result<Given, Trouble> {
+        let asked = ["position", "reference"].map(key);
+        let (link, tally) = (&self.redis.link, &self.redis.tally);
+        let given: [Option<u64>; 2] = link.ask(tally, cmd("MGET").arg(&asked)).await?;
+        let [position, references] = given.map(Option::unwrap_or_default);
+        Ok(Given {
+            position,
+            references,
+        })
+    }
+
+    async fn read_head(&self) -> Result<Head, Halt> {
+        if !self.taken.has_begun() && self.is_unfinished().await? {
+            let place = self.redis.place.clone();
+            return Err(Refusal::Unfinished { place }.into());
+        }
+        let (link, tally) = (&self.redis.link, &self.redis.tally);
+        let given = self.given().await?;
+        let slots = u32::try_from(given.references).map_err(|_large| Strange("reference"))?;
+        let secret: String = link.ask(tally, cmd("GET").arg(key("id_key"))).await?;
+        let secret = u128::from_str_radix(&secret, 16).map_err(|_text| Strange("secret"))?;
+        let totals = key("totals");
+        let rooms: Option<u64> = link
+            .ask(tally, cmd("HGET").arg(totals).arg("rooms"))
+            .await?;
+        Ok(Head {
+            id_key: IdKey::new(secret.to_be_bytes()),
+            position: Position(given.position),
+            slots,
+            pieces: rooms.unwrap_or_default() + u64::from(slots),
+        })
+    }
+
+    async fn tell_all(&self, now: Timestamp, teller: Teller) -> Result<(), Halt> {
+        let before = self.given().await?;
+        let slots = self.read_head().await?.slots;
+        let telling = telling::Telling {
+            link: &self.redis.link,
+            tally: &self.redis.tally,
+            now,
+        };
+        telling.tell(teller, slots).await?;
+        if self.given().await? == before {
+            return Ok(());
+        }
+        let place = self.redis.place.clone();
+        Err(Refusal::Changed { place }.into())
+    }
+
+    async fn begin_copy(&mut self, head: &Head, again: bool) -> Result<(), Halt> {
+        let place = self.redis.place.clone();
+        let is_unfinished = self.is_unfinished().await?;
+        let (link, tally) = (&self.redis.link, &self.redis.tally);
+        if is_unfinished && !again {
+            return Err(Refusal::Unfinished { place }.into());
+        } else if is_unfinished {
+            taking::wipe((link, tally)).await?;
+        } else if !taking::is_empty((link, tally)).await? {
+            return Err(Refusal::NotEmpty { place }.into());
+        }
+        link.ask::<()>(tally, cmd("SET").arg(key(UNFINISHED)).arg(1))
+            .await?;
+        let given = self.given().await?;
+        Ok(self
+            .taken
+            .begin((link, tally), head, given.position)
+            .await?)
+    }
+
+    fn refusal(&self, halt: Halt) -> Refusal {
+        let trouble = match halt {
+            Halt::Refusal(refusal) => return refusal,
+            Halt::Trouble(trouble) => trouble,
+        };
+        let failure = match trouble {
+            Trouble::Broken(reason) => Failure::Broken { reason },
+            other => Failure::Unavailable {
+                reason: sentence(other),
+            },
+        };
+        let place = self.redis.place.clone();
+        Refusal::Failed { place, failure }
+    }
+}
+
+impl Source for RoomsCopy {
+    fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
+        Box::pin(async move {
+            let head = self.read_head().await;
+            head.map_err(|halt| self.refusal(halt))
+        })
+    }
+
+    fn tell(&mut self, now: Timestamp, teller: Teller) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let told = self.tell_all(now, teller).await;
+            told.map_err(|halt| self.refusal(halt))
+        })
+    }
+}
+
+impl Target for RoomsCopy {
+    fn lacks(&self, piece: &Piece) -> Option<&'static str> {
+        match piece {
+            Piece::Room {
+                withdrawn: true, ..
+            } => Some("withdraw_room"),
+            Piece::Stopped { .. } => Some("stop_sell"),
+            Piece::Property { .. }
+            | Piece::Room { .. }
+            | Piece::Standing(_)
+            | Piece::Over { .. }
+            | Piece::Totals(_) => None,
+        }
+    }
+
+    fn is_choosy(&self) -> bool {
+        true
+    }
+
+    fn begin<'a>(
+        &'a mut self,
+        head: &'a Head,
+        _now: Timestamp,
+        again: bool,
+    ) -> Moving<'a, Result<(), Refusal>> {
+        Box::pin(async move {
+            let begun = self.begin_copy(head, again).await;
+            begun.map_err(|halt| self.refusal(halt))
+        })
+    }
+
+    fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let way = (&self.redis.link, &self.redis.tally);
+            let taken = self.taken.take(way, &pieces).await;
+            taken.map_err(|trouble| self.refusal(trouble.into()))
+        })
+    }
+
+    fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let way = (&self.redis.link, &self.redis.tally);
+            let settled = self.taken.settle(way).await;
+            settled.map_err(|trouble| self.refusal(trouble.into()))
+        })
+    }
+
+    fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let (link, tally) = (&self.redis.link, &self.redis.tally);
+            let finished = link.ask(tally, cmd("DEL").arg(key(UNFINISHED))).await;
+            finished.map_err(|trouble| self.refusal(trouble.into()))
+        })
+    }
+}

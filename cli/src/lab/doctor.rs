@@ -1,0 +1,33 @@
+//! `turnstile lab doctor`.
+
+use std::{env, path::PathBuf};
+
+use clap::Args;
+use turnstile_calibrate::doctor::{Grade, examine};
+
+use super::tell;
+use crate::{exit::Coded, terminal};
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// Where a server would keep its data; by default where the lab's own servers do
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Also write what was found as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    terminal::note("looking at the machine for some seconds");
+    let data = arguments.data.clone().unwrap_or_else(env::temp_dir);
+    let examination = examine(&data);
+    tell(&examination, arguments.json.as_deref())?;
+    match examination.worst() {
+        Grade::Ok | Grade::Warn => Ok(()),
+        Grade::Bad => {
+            let told = "what is measured on this machine cannot be trusted";
+            Err(Coded::invalid(told.to_owned()).into())
+        }
+    }
+}

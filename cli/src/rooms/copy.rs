@@ -1,0 +1,113 @@
+//! `turnstile rooms copy`: a whole state of rooms from one back end to another.
+
+use std::time::SystemTime;
+
+use anyhow::anyhow;
+use clap::Args;
+use turnstile_contract::copy::{Digest, Refusal, Stage, copy};
+use turnstile_server::CopyPlace;
+use turnstile_stats::units::Count;
+use turnstile_types::Timestamp;
+
+use crate::{
+    exit,
+    terminal::{self, Progress, Table},
+};
+
+/// A place is postgres://..., mysql://...?engine=..., redis://..., or a data directory, as a path or
+/// as embedded:DIR. Stop the servers of both places first. Afterwards both are compared piece by
+/// piece; the exit code is 97 when they differ. Idempotency keys are not copied.
+#[derive(Args, Debug)]
+pub(crate) struct CopyArguments {
+    /// Where the state is
+    #[arg(long, value_name = "PLACE")]
+    from: CopyPlace,
+    /// Where it is to be: nothing may be there yet
+    #[arg(long, value_name = "PLACE")]
+    to: CopyPlace,
+    /// Throws away what an unfinished copy has left in the target
+    #[arg(long)]
+    again: bool,
+}
+
+pub(crate) fn run(arguments: &CopyArguments) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let digest = runtime.block_on(copy_all(arguments))?;
+    terminal::line(format_args!(
+        "copied {} to {}, and both are equal",
+        arguments.from, arguments.to
+    ))?;
+    tabulate(&digest).print()?;
+    Ok(())
+}
+
+async fn copy_all(arguments: &CopyArguments) -> anyhow::Result<Digest> {
+    let (from, to) = (&arguments.from, &arguments.to);
+    if from == to {
+        let message = "a state is copied from one place to another".to_owned();
+        return Err(exit::Coded::usage(message).into());
+    }
+    let unopened = |reason| anyhow!("{reason}");
+    let mut source = from.open().await.map_err(unopened)?;
+    let mut target = to.open().await.map_err(unopened)?;
+    let mut progress = Bars::default();
+    let mut show = |stage, done, total| progress.show(stage, done, total);
+    let sides = (&mut *source as _, &mut *target as _);
+    let copied = copy(sides, now()?, arguments.again, &mut show).await;
+    progress.finish();
+    copied.map(|copied| copied.digest).map_err(|refusal| {
+        if matches!(refusal, Refusal::Different(_)) {
+            return exit::Coded::violation(refusal.to_string()).into();
+        }
+        refusal.into()
+    })
+}
+
+fn now() -> anyhow::Result<Timestamp> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+    Ok(Timestamp(u64::try_from(since.as_millis())?))
+}
+
+fn tabulate(digest: &Digest) -> Table {
+    let mut table = Table::default();
+    table.row("properties", Count(digest.properties));
+    table.row("rooms", Count(digest.rooms));
+    table.row("runs of stopped nights", Count(digest.stopped));
+    table.row("bookings", Count(digest.bookings));
+    table.row("holds", Count(digest.holds));
+    table.row("slots of ended references", Count(digest.over));
+    table.row("digest", format_args!("{:032x}", digest.hash));
+    table
+}
+
+/// One bar after the other, a bar for each stage.
+#[derive(Default)]
+struct Bars {
+    current: Option<(Stage, Progress)>,
+}
+
+impl Bars {
+    fn show(&mut self, stage: Stage, done: u64, total: u64) {
+        let is_current = matches!(&self.current, Some((shown, _)) if *shown == stage);
+        if !is_current {
+            self.finish();
+            let what = match stage {
+                Stage::Looking => "looking",
+                Stage::Copying => "copying",
+                Stage::Comparing => "comparing",
+            };
+            self.current = Some((stage, Progress::new(what, total)));
+        }
+        if let Some((_, bar)) = &mut self.current {
+            bar.reach(done);
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some((_, bar)) = self.current.take() {
+            bar.finish();
+        }
+    }
+}

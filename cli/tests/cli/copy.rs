@@ -1,0 +1,174 @@
+//! `rooms copy`: places on the command line, what is printed, and how it ends.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::Stdio,
+};
+
+use turnstile_trial::{MariaServer, PostgresServer, RedisServer};
+
+use crate::process::{Ended, Server, ask, hotel_bookings, run, turnstile, words};
+
+const GUEST: &str = "234123412346";
+
+fn copy(from: &str, to: &str, more: &[&str]) -> Ended {
+    let mut command = turnstile();
+    command.args(["rooms", "copy", "--from", from, "--to", to]);
+    run(command.args(more))
+}
+
+/// A directory with the public season in it, and a booking of Ada's: its reference.
+fn season_in(data: &Path, file: &Path) -> String {
+    let server = Server::dev(data);
+    let resp = server.door("resp").unwrap().to_string();
+    let mut import = turnstile();
+    import.args(["rooms", "import", "--resp", &resp]);
+    let imported = run(import.arg(file));
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    let booked = ada_books(&server);
+    server.stop();
+    let reference = booked.split(' ').nth(1);
+    reference
+        .unwrap_or_else(|| panic!("not booked: {booked}"))
+        .to_owned()
+}
+
+fn ada_books(server: &Server) -> String {
+    let line = format!("ROOMS.BOOK hotel 101 2027-12-24 2027-12-27 ada {GUEST}");
+    words(&ask(&mut server.connect(), &line))
+}
+
+fn served_from(url: &str, data: &Path) -> Server {
+    let mut command = turnstile();
+    command.args([
+        "dev",
+        "--resp",
+        "127.0.0.1:0",
+        "--http",
+        "127.0.0.1:0",
+        "--rooms-backend",
+        url,
+    ]);
+    Server::start(command.arg("--data").arg(data))
+}
+
+#[test]
+fn the_public_season_goes_from_back_end_to_back_end_and_comes_back() {
+    let Some(file) = hotel_bookings() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [first, last, beside] = ["first", "last", "beside"].map(|name| folder.path().join(name));
+    let reference = season_in(&first, &file);
+    let (postgres, maria, redis) = (
+        PostgresServer::start(),
+        MariaServer::start(),
+        RedisServer::start(),
+    );
+    let places = [
+        first.display().to_string(),
+        postgres.database(),
+        format!("{}?engine=innodb", maria.database()),
+        redis.url(),
+        format!("{}?engine=memory", maria.database()),
+        format!("embedded:{}", last.display()),
+    ];
+    let mut digest = None;
+    for pair in places.windows(2) {
+        let copied = copy(&pair[0], &pair[1], &[]);
+        assert_eq!(copied.code, Some(0), "{copied:?}");
+        assert!(copied.out.contains("and both are equal"), "{copied:?}");
+        // 6,678 of the season, and Ada's.
+        assert_eq!(copied.row("bookings"), "6679", "{copied:?}");
+        assert!(copied.err.contains("comparing "), "{copied:?}");
+        let found = copied.row("digest");
+        assert_eq!(digest.get_or_insert_with(|| found.clone()), &found);
+    }
+    let refused = copy(&places[0], &places[1], &["--again"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.err.contains("is not empty"), "{refused:?}");
+
+    // The guest comes with the reference and the number of the first place.
+    for server in [Server::dev(&last), served_from(&places[1], &beside)] {
+        let again = ada_books(&server);
+        assert!(again.starts_with("0 sold_out"), "{again}");
+        let mut door = server.connect();
+        let wrong = ask(&mut door, &format!("ROOMS.CANCEL {reference} 999999999999"));
+        assert!(words(&wrong).starts_with("0 wrong_guest"), "{wrong:?}");
+        let cancelled = ask(&mut door, &format!("ROOMS.CANCEL {reference} {GUEST}"));
+        assert!(words(&cancelled).starts_with("1 "), "{cancelled:?}");
+        assert!(ada_books(&server).starts_with("1 "));
+        server.stop();
+    }
+    let mut verify = turnstile();
+    let verified = run(verify.arg("verify").arg(&last));
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[test]
+fn a_copy_that_is_killed_is_not_served_until_it_is_made_again() {
+    let Some(file) = hotel_bookings() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [first, beside] = ["first", "beside"].map(|name| folder.path().join(name));
+    season_in(&first, &file);
+    let redis = RedisServer::start();
+    let (from, to) = (first.display().to_string(), redis.url());
+    let mut command = turnstile();
+    command.args(["rooms", "copy", "--from", &from, "--to", &to]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(notes.any(|note| note.unwrap().starts_with("copying ")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let mut serve = turnstile();
+    serve.args([
+        "dev",
+        "--resp",
+        "127.0.0.1:0",
+        "--http",
+        "127.0.0.1:0",
+        "--rooms-backend",
+        &to,
+    ]);
+    let served = run(serve.arg("--data").arg(&beside));
+    assert_eq!(served.code, Some(1), "{served:?}");
+    assert!(
+        served.err.contains("holds an unfinished copy"),
+        "{served:?}"
+    );
+    let refused = copy(&from, &to, &[]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.err.contains("`rooms copy --again`"), "{refused:?}");
+    let copied = copy(&from, &to, &["--again"]);
+    assert_eq!(copied.code, Some(0), "{copied:?}");
+    served_from(&to, &beside).stop();
+}
+
+#[test]
+fn places_that_are_none_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing").display().to_string();
+    let target = folder.path().join("target").display().to_string();
+    let rows = [
+        ("sqlite://x", &*target, 2, "a back end is postgres://"),
+        (&target, &target, 2, "from one place to another"),
+        (
+            &missing,
+            &target,
+            1,
+            "there is no journal in this directory",
+        ),
+        (
+            "redis://127.0.0.1:1/0",
+            &target,
+            1,
+            "127.0.0.1:1/0 cannot be used",
+        ),
+    ];
+    for (from, to, code, complaint) in rows {
+        let refused = copy(from, to, &[]);
+        assert_eq!(refused.code, Some(code), "{refused:?}");
+        assert!(refused.err.contains(complaint), "{refused:?}");
+        assert!(!Path::new(&target).exists(), "{refused:?}");
+    }
+}

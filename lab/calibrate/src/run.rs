@@ -1,0 +1,60 @@
+//! One run of the generator on its processor, with what the machine did meanwhile.
+
+use std::time::Instant;
+
+use turnstile_load::{
+    pace::{self, Pace, User},
+    processors,
+    resources::Sampler,
+    validity::{self, RUN_DELAY_MAX},
+};
+use turnstile_result::Point;
+
+use crate::{Error, Setting, Verdict, Watch};
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Run {
+    /// With its resources and its validity.
+    pub point: Point,
+    pub(crate) started: Instant,
+}
+
+/// Drives this.
+pub(crate) fn measure<U: User>(
+    name: &str,
+    pace: &Pace,
+    users: Vec<U>,
+    setting: &Setting,
+    watch: Watch<'_>,
+) -> Result<Run, Error> {
+    let core = setting.generator_core();
+    let stay = core.map(|core| processors::stay_on(&[core])).transpose();
+    let _stay = stay.map_err(Error::Processors)?;
+    let mut sampler = Sampler::new(Vec::new());
+    let totals = pace::run(pace, users, &mut |progress| {
+        sampler.look(progress.elapsed);
+        watch(progress);
+    })?;
+    let mut point = totals.point(name, pace);
+    validity::judge_run(&mut point, &sampler, pace, None);
+    Ok(Run {
+        point,
+        started: totals.started,
+    })
+}
+
+impl Run {
+    /// The share of the time in which this process could have run but did not.
+    pub(crate) fn run_delay(&self) -> Option<f64> {
+        let processes = &self.point.resources.processes;
+        let own = processes.iter().find(|one| one.role == "generator");
+        own.and_then(|own| own.run_delay)
+    }
+
+    /// A bound on how late the generator was: kept, or why not.
+    pub(crate) fn keeps(&self, kept: bool) -> Verdict {
+        let quiet = self.run_delay().is_none_or(|delay| delay <= RUN_DELAY_MAX);
+        Verdict::of(kept, quiet)
+    }
+}

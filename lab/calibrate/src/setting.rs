@@ -1,0 +1,69 @@
+//! What all runs of a calibration have in common.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use serde::Serialize;
+use turnstile_load::{
+    pace::{Length, Pace},
+    processors,
+};
+
+/// Where and how long a calibration measures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// The processors that may be used: the first is the server's, the second the generator's.
+    pub cores: Vec<usize>,
+    pub warm_up: Duration,
+    /// The window of each run.
+    pub duration: Duration,
+    pub seed: u64,
+    /// Whether the generator has real-time priority.
+    pub real_time: bool,
+    /// The program of the lab, which can be a server in a process of its own; without it a thread is,
+    /// and the crowd is smaller where few files may be open.
+    #[serde(skip)]
+    pub program: Option<PathBuf>,
+}
+
+impl Setting {
+    /// On the processors that this thread may use: for the figures of a result.
+    #[must_use]
+    pub fn here(duration: Duration, seed: u64, real_time: bool) -> Self {
+        Self {
+            cores: processors::available(),
+            warm_up: Duration::from_secs(1),
+            duration,
+            seed,
+            real_time,
+            program: None,
+        }
+    }
+
+    /// With one processor the two share it.
+    #[must_use]
+    pub fn server_core(&self) -> Option<usize> {
+        self.cores.first().copied()
+    }
+
+    #[must_use]
+    pub fn generator_core(&self) -> Option<usize> {
+        self.cores.get(1).copied().or_else(|| self.server_core())
+    }
+
+    pub(crate) const fn length(&self) -> Length {
+        Length::Fixed {
+            warm_up: self.warm_up,
+            duration: self.duration,
+        }
+    }
+
+    /// A closed loop against nobody yet, on one thread.
+    pub(crate) fn pace(&self) -> Pace {
+        let nobody = SocketAddr::from(([127, 0, 0, 1], 0));
+        Pace {
+            seed: self.seed,
+            real_time: self.real_time,
+            ..Pace::closed(nobody, self.warm_up, self.duration)
+        }
+    }
+}
