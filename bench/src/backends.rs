@@ -9,10 +9,11 @@ mod visit;
 use crate::section::Part;
 
 /// The parts, by the names they are asked for by.
-pub(crate) const SECTIONS: [Part; 7] = [
+pub(crate) const SECTIONS: [Part; 8] = [
     ("rooms", rooms::measure),
     ("exchange", exchange::measure),
-    ("postgres-ceiling", ceiling::postgres::measure),
+    ("postgres-ceiling", ceiling::postgres::rooms),
+    ("exchange-ceiling", ceiling::postgres::exchange),
     ("innodb-ceiling", ceiling::mariadb::innodb),
     ("memory-ceiling", ceiling::mariadb::memory),
     ("redis-ceiling", ceiling::redis::none),

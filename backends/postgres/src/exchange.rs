@@ -27,7 +27,9 @@ macro_rules! migration {
     };
 }
 
-const EXECUTE: &str =
+/// The one statement by which a batch is decided, for those who measure the database alone: an instant,
+/// and the commands as JSON.
+pub const EXECUTE: &str =
     "SELECT decided, replayed, outcome FROM exchange.execute($1, $2::text::jsonb)";
 
 /// Orders that one transaction expires when nobody asks for them.

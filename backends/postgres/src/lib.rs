@@ -15,6 +15,7 @@ mod trouble;
 mod exchange;
 mod rooms;
 
+pub use exchange::EXECUTE as EXECUTE_EXCHANGE;
 pub use open::OpenError;
 pub use place::InvalidPlace;
 pub use postgres::Postgres;

@@ -10,10 +10,11 @@ pub(super) mod redis;
 
 use std::{fmt, time::Duration};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 use super::home::{Databases, Empty, Home};
 use crate::{
+    booking::is_done,
     driver::{self, BOOK, Load, Work, nearest, us_each},
     ground::{Ground, tell},
     pin,
@@ -42,6 +43,7 @@ const WARM_UP: u32 = 300;
 /// What is compared with what our server reaches.
 struct Peer {
     home: Home,
+    asking: Asking,
     title: &'static str,
     /// The tool, and what it sends.
     tool: &'static str,
@@ -50,6 +52,22 @@ struct Peer {
     lanes: u32,
     ceiling: fn(&Ground, &Databases, Asked) -> Result<Sample>,
 }
+
+/// What our server is asked over and over, by redis-benchmark.
+#[derive(Clone, Copy, Debug)]
+struct Asking {
+    service: &'static str,
+    words: &'static [&'static str],
+    /// What must be there before.
+    prepare: &'static [&'static [&'static str]],
+}
+
+/// Rooms that nobody has asked for.
+const BOOKINGS: Asking = Asking {
+    service: "rooms",
+    words: BOOK,
+    prepare: &[],
+};
 
 /// What the tool is to send.
 #[derive(Clone, Copy, Debug)]
@@ -94,9 +112,11 @@ fn measure(ground: &Ground, peer: &Peer) -> Result<Section> {
     let mut section = Section {
         title: peer.title,
         setting: format!(
-            "Bookings of rooms that nobody has asked for, {rounds} rounds of {seconds} s. The database has \
-             a core for itself; {} has the other, or our server and redis-benchmark as its users. {}",
-            peer.tool, peer.how
+            "{} over and over, {rounds} rounds of {seconds} s. The database has a core for itself; {} has \
+             the other, or our server and redis-benchmark as its users. {}",
+            peer.asking.words.join(" "),
+            peer.tool,
+            peer.how
         ),
         before,
         after: ground.probe()?,
@@ -120,7 +140,7 @@ fn round(
     databases: &Databases,
     (peer, users, seconds): (&Peer, u32, u32),
 ) -> Result<Vec<Sample>> {
-    let ours = through(ground, databases, (peer.home, users, seconds))?;
+    let ours = through(ground, databases, (peer, users, seconds))?;
     let asked = Asked {
         home: peer.home,
         batch: nearest(ours.batch),
@@ -181,40 +201,44 @@ fn claim(section: &mut Section, tool: &str) {
     }
 }
 
-/// Bookings by so many users through our server, which shares their core.
+/// What our server, which shares the core of so many users, does for them.
 fn through(
     ground: &Ground,
     databases: &Databases,
-    (home, users, seconds): (Home, u32, u32),
+    (peer, users, seconds): (&Peer, u32, u32),
 ) -> Result<Sample> {
-    let empty = databases.empty(home, ground)?;
+    let Asking { service, words, .. } = peer.asking;
+    let empty = databases.empty(peer.home, ground)?;
     let empty = empty.context("only databases are compared with themselves")?;
-    let server = front(ground, &empty)?;
+    let server = front(ground, &empty, peer.asking)?;
     let load = |requests| Load {
         connections: users,
         depth: 1,
         requests,
         seconds,
     };
-    let book = |requests| {
+    let ask = |requests| {
         driver::drive(
-            Work::Command(BOOK),
+            Work::Command(words),
             &server,
             load(requests),
             &ground.turnstile,
         )
     };
-    let warm = book(WARM_UP.max(10 * users))?;
+    let warm = ask(WARM_UP.max(10 * users))?;
     let requests = nearest(warm.rate * f64::from(seconds));
     let count = |name: &str| -> Result<u64> { Ok(server.fact(name)?.parse()?) };
-    let (batches, commands) = ("rooms_backend_batches", "rooms_backend_commands");
+    let (batches, commands) = (
+        &format!("{service}_backend_batches"),
+        &format!("{service}_backend_commands"),
+    );
     let before = (
         empty.cpu()?,
         server.cpu()?,
         count(batches)?,
         count(commands)?,
     );
-    let tally = book(requests)?;
+    let tally = ask(requests)?;
     let after = (
         empty.cpu()?,
         server.cpu()?,
@@ -230,9 +254,18 @@ fn through(
     })
 }
 
-/// Our server before a database, on the users' core.
-fn front(ground: &Ground, empty: &Empty<'_>) -> Result<Server> {
-    let server = ground.start_with(&["--rooms-backend".to_owned(), empty.url().to_owned()])?;
+/// Our server before a database, on the users' core, with what will be asked for.
+fn front(ground: &Ground, empty: &Empty<'_>, asking: Asking) -> Result<Server> {
+    let there = [
+        format!("--{}-backend", asking.service),
+        empty.url().to_owned(),
+    ];
+    let server = ground.start_with(&there)?;
+    for words in asking.prepare {
+        let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        let reply = server.connect()?.command(&words)?;
+        ensure!(is_done(&reply), "refused: {reply:?}");
+    }
     server.move_to(pin::CLIENT_CORE)?;
     Ok(server)
 }

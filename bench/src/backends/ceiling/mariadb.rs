@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 use turnstile_trial::MariaServer;
 
-use super::{Asked, Peer, Sample, front, reached};
+use super::{Asked, BOOKINGS, Peer, Sample, front, reached};
 use crate::{
     backends::home::{Databases, Empty, Home},
     driver::{self, BOOK, Load, Work},
@@ -49,6 +49,7 @@ pub(in crate::backends) fn memory(ground: &Ground) -> Result<Section> {
 const fn peer(home: Home, title: &'static str) -> Peer {
     Peer {
         home,
+        asking: BOOKINGS,
         title,
         tool: TOOL,
         how: HOW,
@@ -71,7 +72,7 @@ fn ceiling(ground: &Ground, databases: &Databases, asked: Asked) -> Result<Sampl
     let empty = databases.empty(asked.home, ground)?;
     let empty = empty.context("it lies in a database")?;
     // Our server makes the tables and the property.
-    drop(front(ground, &empty)?);
+    drop(front(ground, &empty, BOOKINGS)?);
     let folder = TempDir::new_in(&ground.scratch)?;
     let mut scripts = vec![Vec::new(); usize::try_from(asked.connections)?];
     for (number, transaction) in transactions.iter().enumerate() {
@@ -97,7 +98,7 @@ fn recorded(
     asked: Asked,
     commands: u32,
 ) -> Result<Vec<Vec<String>>> {
-    let server = front(ground, empty)?;
+    let server = front(ground, empty, BOOKINGS)?;
     let maria = empty.maria()?;
     maria.sql(
         "SET GLOBAL log_output='TABLE'; TRUNCATE mysql.general_log; SET GLOBAL general_log=ON",

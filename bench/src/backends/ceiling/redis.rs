@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use turnstile_client::{Connection, resp::Value};
 
-use super::{Asked, Peer, Sample, WARM_UP, front, reached};
+use super::{Asked, BOOKINGS, Peer, Sample, WARM_UP, front, reached};
 use crate::{
     backends::home::{Databases, Empty, Home},
     booking::{is_done, request},
@@ -44,6 +44,7 @@ pub(in crate::backends) fn always(ground: &Ground) -> Result<Section> {
 const fn peer(home: Home, title: &'static str) -> Peer {
     Peer {
         home,
+        asking: BOOKINGS,
         title,
         tool: TOOL,
         how: HOW,
@@ -84,7 +85,7 @@ fn ceiling(ground: &Ground, databases: &Databases, asked: Asked) -> Result<Sampl
 
 /// The words with which our server has one room booked.
 fn shown(ground: &Ground, empty: &Empty<'_>) -> Result<Vec<String>> {
-    let server = front(ground, empty)?;
+    let server = front(ground, empty, BOOKINGS)?;
     let mut monitor = empty.redis()?.connect()?;
     monitor.command(&[b"MONITOR"])?;
     let reply = server.connect()?.command(&request(SHOWN.as_bytes()))?;
