@@ -209,6 +209,11 @@ impl Company {
         })
     }
 
+    /// The others: customers and managers.
+    pub(crate) fn desks(&self) -> &[Server] {
+        &self.desks
+    }
+
     /// The one that clients know.
     pub(crate) const fn middleware(&self) -> &Server {
         &self.middleware

@@ -1,10 +1,10 @@
 //! Players who play in pairs at the arena, and what the scores say of them afterwards.
 
-use std::{path::Path, time::Duration};
+use std::{num::NonZeroU64, path::Path, time::Duration};
 
 use anyhow::Context as _;
 use turnstile_embedded::recount_games;
-use turnstile_load::{Verdict, games};
+use turnstile_load::{Verdict, games, pace::Pace};
 use turnstile_stats::units::{Count, Nanos, PerSecond};
 
 use super::Amounts;
@@ -24,14 +24,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// # Errors
 /// A game was not counted, or not once: a violation.
 pub(super) fn play(server: &Server, amounts: &Amounts, table: &mut Table) -> anyhow::Result<()> {
+    let arena = server.arena().context("the server named no arena")?;
     let config = games::Config {
-        address: server.arena().context("the server named no arena")?,
+        door: games::Door::Wire,
+        pace: Pace {
+            threads: lab::default_threads().get(),
+            patience: Some(PATIENCE),
+            ..Pace::closed(arena, Duration::ZERO, Duration::ZERO)
+        },
         players: vec![PLAYERS],
         first_player: FIRST_PLAYER,
-        iterations: amounts.games,
-        threads: lab::default_threads().get(),
-        no_delay: true,
-        patience: PATIENCE,
+        iterations: NonZeroU64::new(amounts.games),
     };
     let report = games::run(&config, &mut |_progress| {}).context("the players")?;
     match report.verdict() {

@@ -5,8 +5,9 @@ use std::{collections::HashMap, io, net::SocketAddr, time::Duration};
 
 use anyhow::Context as _;
 use turnstile_client::lines::{Connection, Reply, Verb};
-use turnstile_load::travel::{
-    self as load, Contention, Experiment, Journey, Managers, Offer, Rate, Stock,
+use turnstile_load::{
+    pace::{Law, Length, Think},
+    travel::{self as load, Contention, Experiment, Journey, Managers, Manner, Offer, Rate, Stock},
 };
 use turnstile_stats::units::Count;
 use turnstile_travel::{CustomerId, Item, Location};
@@ -68,8 +69,16 @@ impl Travellers {
                 rates: vec![Rate::Most],
                 managers: Managers::Several,
                 contention: Contention::Apart,
-                warm_up: Duration::ZERO,
-                duration,
+                manner: Manner {
+                    arrivals: Law::Poisson,
+                    think: Think::None,
+                    stages: None,
+                    length: Length::Fixed {
+                        warm_up: Duration::ZERO,
+                        duration,
+                    },
+                    deadline: None,
+                },
             },
             seed,
         };

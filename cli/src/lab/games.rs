@@ -7,34 +7,56 @@ use std::{
     time::Duration,
 };
 
-use clap::Args;
-use turnstile_load::games;
+use clap::{Args, ValueEnum};
+use turnstile_load::{games, pace::Pace, resources::Watched};
 use turnstile_result as result;
-use turnstile_stats::units::Count;
 
 use super::{
     default_threads,
     notebook::{self, Aims, Notebook, Output},
-    own_server, tell,
+    own_server,
+    pacing::{Extent, Level, Manner, Pacing},
+    tell,
     watching::Behind,
 };
-use crate::child::Doors;
+use crate::{
+    child::{Doors, Server},
+    exit::Coded,
+};
 
-/// How long an arena may say nothing to anybody.
+/// How long a server may say nothing to anybody who waits.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many games each plays, when nothing is said of that or of time.
+const ITERATIONS: NonZeroU64 = NonZeroU64::new(100).expect("it is above zero");
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Games door of the server, its arena; without it, the lab starts a server of its own
+    /// Which door is driven: the ancestor's unframed wire, a connection for each player; or RESP, a
+    /// connection for each pair
+    #[arg(long, value_enum, default_value = "wire")]
+    door: Door,
+    /// Games door of the server, its arena, for --door wire; without an address, the lab starts a
+    /// server of its own
     #[arg(long, value_name = "ADDR")]
     games_arena: Option<SocketAddr>,
-    /// Connections, each a player who plays with the next; several numbers are run one after the
-    /// other
+    /// RESP door of the server, for --door resp
+    #[arg(long, value_name = "ADDR")]
+    resp: Option<SocketAddr>,
+    /// Players, each of whom plays with the next; several numbers are run one after the other
     #[arg(short, long, value_delimiter = ',', default_value = "100")]
     connections: Vec<NonZeroUsize>,
-    /// How many games each plays
-    #[arg(short, long, value_name = "GAMES", default_value = "100")]
-    iterations: NonZeroU64,
+    /// How many games each plays; 100 unless a time or a precision is asked for instead
+    #[arg(short, long, value_name = "GAMES", conflicts_with_all = ["duration", "precision"])]
+    iterations: Option<NonZeroU64>,
+    /// Games a second that all pairs together begin, whatever has ended; or stages of time and rate,
+    /// such as 10s:100,1m:500. Without it a pair begins when its last game has ended
+    #[arg(short, long)]
+    rate: Option<Level>,
+    #[command(flatten)]
+    manner: Manner,
+    #[command(flatten)]
+    extent: Extent,
     /// The number of the first player; the others follow. Nobody else may play under them
     #[arg(long, default_value = "1")]
     first_player: u32,
@@ -53,54 +75,115 @@ pub(crate) struct Arguments {
     threads: NonZeroUsize,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Door {
+    Wire,
+    Resp,
+}
+
+/// The server under load.
+struct Driven {
+    address: SocketAddr,
+    own: Option<Server>,
+}
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let connections = arguments.connections.iter();
-    let (address, own) = match arguments.games_arena {
-        Some(address) => (address, None),
-        None => {
-            let own = own_server(Doors::RespAndArena)?;
-            let address = own.arena().expect("it was started with an arena");
-            (address, Some(own))
-        }
-    };
-    let config = games::Config {
-        address,
-        players: connections.map(|players| players.get()).collect(),
-        first_player: arguments.first_player,
-        iterations: arguments.iterations.get(),
-        threads: arguments.threads.get(),
-        no_delay: !arguments.nagle,
-        patience: PATIENCE,
-    };
+    // What makes no sense is told before a server is started.
+    arguments
+        .config(SocketAddr::from(([127, 0, 0, 1], 0)))?
+        .check()?;
+    let driven = Driven::of(arguments)?;
+    let config = arguments.config(driven.address)?;
     let target = result::Target {
-        address: address.to_string(),
-        own: own.is_some(),
+        address: driven.address.to_string(),
+        own: driven.own.is_some(),
     };
-    let mut asked = notebook::asked("run", "games", target, None, config.threads);
-    let setting = ("iterations".to_owned(), config.iterations.to_string());
-    asked.settings.extend([setting]);
-    let processes = Behind::default().watched(own.as_ref(), address, None);
-    let mut notebook = Notebook::new(&arguments.output, asked, processes)?;
-    let report = games::run(&config, &mut |progress| notebook.say(told(progress)))?;
-    let points: Vec<_> = report
-        .levels
-        .iter()
-        .map(|level| level.point.clone())
-        .collect();
-    notebook.keep_all(&points, config.threads);
-    if let Some(own) = own {
-        own.stop()?;
+    let pacing = arguments.pacing();
+    let threads = config.pace.threads;
+    let mut asked = notebook::asked("run", "games", target, Some(&pacing), threads);
+    let door = format!("{:?}", arguments.door).to_lowercase();
+    asked.settings.insert("door".to_owned(), door);
+    if let Some(games) = config.iterations {
+        let setting = ("iterations".to_owned(), games.to_string());
+        asked.settings.extend([setting]);
+        asked.precision = None;
     }
+    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched())?;
+    let mut levels = Vec::with_capacity(config.players.len());
+    for &players in &config.players {
+        let began = notebook.begin(None);
+        let level = games::play(&config, players, &mut |progress| notebook.watch(progress))?;
+        notebook.keep(level.point.clone(), &config.paced(), began);
+        levels.push(level);
+    }
+    driven.own.map_or(Ok(()), Server::stop)?;
+    let report = games::Report::new(&config, result::Machine::this(), levels);
     tell(&report, arguments.json.as_deref())?;
     notebook.finish(&arguments.aims)
 }
 
-fn told(progress: &games::Progress) -> String {
-    format!(
-        "{} players, {:.0?}: {} of {} games",
-        Count(u64::try_from(progress.players).expect("players are at most 50,000")),
-        progress.elapsed,
-        Count(progress.played),
-        Count(progress.planned)
-    )
+impl Arguments {
+    /// How one number of players is paced.
+    fn pacing(&self) -> Pacing {
+        let one = self.connections.first().copied();
+        Pacing::plain(
+            one.unwrap_or(NonZeroUsize::MIN),
+            self.rate.clone(),
+            self.manner.clone(),
+            self.extent.clone(),
+        )
+    }
+
+    fn config(&self, address: SocketAddr) -> anyhow::Result<games::Config> {
+        let connections = self.connections.iter();
+        let timed = self.extent.is_told() || self.staged();
+        Ok(games::Config {
+            door: match self.door {
+                Door::Wire => games::Door::Wire,
+                Door::Resp => games::Door::Resp,
+            },
+            pace: Pace {
+                no_delay: !self.nagle,
+                patience: Some(PATIENCE),
+                ..self.pacing().pace(address, self.threads.get())?
+            },
+            players: connections.map(|players| players.get()).collect(),
+            first_player: self.first_player,
+            iterations: self.iterations.or_else(|| (!timed).then_some(ITERATIONS)),
+        })
+    }
+
+    /// Whether stages say how long it takes.
+    fn staged(&self) -> bool {
+        self.rate.as_ref().is_some_and(Level::has_stages) || self.manner.stages().is_some()
+    }
+}
+
+impl Driven {
+    /// The server that was named, or one of our own.
+    fn of(arguments: &Arguments) -> anyhow::Result<Self> {
+        let (named, other, doors) = match arguments.door {
+            Door::Wire => (arguments.games_arena, arguments.resp, Doors::RespAndArena),
+            Door::Resp => (arguments.resp, arguments.games_arena, Doors::Resp),
+        };
+        if other.is_some() {
+            let wrong = "--games-arena goes with --door wire, and --resp with --door resp";
+            return Err(Coded::usage(wrong.to_owned()).into());
+        }
+        if let Some(address) = named {
+            return Ok(Self { address, own: None });
+        }
+        let own = own_server(doors)?;
+        let address = match arguments.door {
+            Door::Wire => own.arena().expect("it was started with an arena"),
+            Door::Resp => own.resp(),
+        };
+        let own = Some(own);
+        Ok(Self { address, own })
+    }
+
+    /// The server's process, where it can be found.
+    fn watched(&self) -> Vec<Watched> {
+        Behind::default().watched(self.own.as_ref(), self.address, None)
+    }
 }

@@ -143,27 +143,29 @@ impl Notebook {
         &self.folder
     }
 
-    /// Something else about the way, on the live line.
-    pub(super) fn say(&self, text: String) {
-        self.line.say(text);
+    /// Judges a point and keeps it; its place in the run.
+    pub(super) fn keep(&mut self, point: Point, pace: &Pace, began_s: f64) -> usize {
+        let used = self.used(&point);
+        self.keep_used(point, used, pace, began_s)
     }
 
-    /// Judges a point and keeps it; its place in the run.
-    pub(super) fn keep(&mut self, mut point: Point, pace: &Pace, began_s: f64) -> usize {
+    /// What was used in the window of a point that is over.
+    pub(super) fn used(&self, point: &Point) -> Resources {
+        validity::used(point, &self.sampler)
+    }
+
+    /// Judges a point for which so much was used, and keeps it.
+    pub(super) fn keep_used(
+        &mut self,
+        mut point: Point,
+        used: Resources,
+        pace: &Pace,
+        began_s: f64,
+    ) -> usize {
         point.began_s = began_s;
-        validity::judge_run(&mut point, &self.sampler, pace, Pacing::goal(pace));
+        validity::judge(&mut point, used, pace.threads, Pacing::goal(pace));
         self.run.points.push(point);
         self.run.points.len() - 1
-    }
-
-    /// Judges points that a workload has measured in one go, and keeps them. What was used in each is
-    /// not known.
-    pub(super) fn keep_all(&mut self, points: &[Point], threads: usize) {
-        for point in points {
-            let mut point = point.clone();
-            validity::judge(&mut point, Resources::default(), threads, None);
-            self.run.points.push(point);
-        }
     }
 
     /// The verdict over all points, held against the objectives.

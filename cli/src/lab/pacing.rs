@@ -24,24 +24,33 @@ pub(crate) struct Pacing {
     /// of time and rate, such as 10s:100,1m:500, from nothing on
     #[arg(short, long)]
     rate: Option<Level>,
-    /// The law of those instants: fixed, poisson, jitter:1%, burst:10, or trace:FILE with a line of
-    /// seconds for each
-    #[arg(long, default_value = "poisson")]
-    arrivals: Rule,
-    /// How long a user thinks after an answer: 100ms, or exp:100ms for a mean
-    #[arg(long, conflicts_with = "rate")]
-    think: Option<Thought>,
-    /// How many of the users are there: stages of time and number, such as 10s:10,1m:50
-    #[arg(long, conflicts_with = "rate")]
-    stages: Option<Level>,
-    /// What a request may take from the instant at which it was due; later answers are counted as late
-    #[arg(long, value_parser = duration)]
-    deadline: Option<Duration>,
+    #[command(flatten)]
+    manner: Manner,
     /// Requests under way on each connection
     #[arg(short = 'P', long, default_value = "1")]
     pipeline: NonZeroUsize,
     #[command(flatten)]
     extent: Extent,
+}
+
+/// When users ask, but for how many they are and how often they do.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Manner {
+    /// Of a rate, the law of the instants: fixed, poisson, jitter:1%, burst:10, or trace:FILE with a
+    /// line of seconds for each; poisson unless something else is told
+    #[arg(long, value_name = "LAW")]
+    arrivals: Option<Rule>,
+    /// Without a rate: how long a user thinks after an answer, 100ms, or exp:100ms for a mean
+    #[arg(long)]
+    think: Option<Thought>,
+    /// Without a rate: how many of the users are there, stages of time and number such as
+    /// 10s:10,1m:50
+    #[arg(long)]
+    stages: Option<Level>,
+    /// What a request, or what is made of several, may take from the instant at which it was due;
+    /// what comes later is counted as late
+    #[arg(long, value_parser = duration)]
+    deadline: Option<Duration>,
 }
 
 /// How long a point takes.
@@ -101,9 +110,9 @@ impl Extent {
 impl Pacing {
     /// Against this door, with so many threads.
     pub(super) fn pace(&self, address: SocketAddr, threads: usize) -> anyhow::Result<Pace> {
-        let law = self.arrivals.law()?;
+        let law = self.manner.law(Law::Poisson)?;
         let open = self.rate.is_some() || matches!(law, Law::Trace(_));
-        if open && (self.think.is_some() || self.stages.is_some()) {
+        if open && (self.manner.think.is_some() || self.manner.stages.is_some()) {
             let conflict =
                 "--think and --stages are about users, who do not decide in an open loop";
             return Err(Coded::usage(conflict.to_owned()).into());
@@ -118,8 +127,8 @@ impl Pacing {
                 law,
             },
             (None, _) => Rhythm::Closed {
-                think: self.think.map_or(Think::None, |thought| thought.0),
-                stages: self.stages.as_ref().map(|stages| stages.profile.clone()),
+                think: self.manner.think(),
+                stages: self.manner.stages(),
             },
         };
         Ok(Pace {
@@ -128,31 +137,23 @@ impl Pacing {
             pipeline: self.pipeline.get(),
             length: self.length(open),
             rhythm,
-            deadline: self.deadline,
+            deadline: self.manner.deadline,
             seed: self.extent.seed,
             real_time: self.extent.rt,
+            ..Pace::closed(address, Duration::ZERO, Duration::ZERO)
         })
     }
 
     fn length(&self, open: bool) -> Length {
-        let staged = [&self.rate, &self.stages]
+        let staged = [&self.rate, &self.manner.stages]
             .into_iter()
             .find_map(|level| level.as_ref()?.takes);
-        let fixed = |duration, warm_up| Length::Fixed { warm_up, duration };
-        match (self.extent.duration, staged) {
-            (Some(duration), _) => fixed(
+        match staged {
+            Some(duration) if self.extent.duration.is_none() => Length::Fixed {
+                warm_up: Duration::ZERO,
                 duration,
-                self.extent.warm_up.unwrap_or(Duration::from_secs(1)),
-            ),
-            (None, Some(takes)) => fixed(takes, Duration::ZERO),
-            (None, None) => Length::Precise {
-                relative: self.extent.precision.unwrap_or(if open {
-                    PRECISION_OPEN
-                } else {
-                    PRECISION
-                }),
-                most: self.extent.max_time,
             },
+            _ => self.extent.length(open),
         }
     }
 
@@ -172,7 +173,7 @@ impl Pacing {
     }
 
     /// So many users in a closed loop.
-    pub(super) const fn of_users(
+    pub(super) fn of_users(
         users: NonZeroUsize,
         think: Option<Thought>,
         pipeline: NonZeroUsize,
@@ -181,11 +182,27 @@ impl Pacing {
         Self {
             connections: users,
             rate: None,
-            arrivals: Rule::Law(Law::Poisson),
-            think,
-            stages: None,
-            deadline: None,
+            manner: Manner {
+                think,
+                ..Manner::default()
+            },
             pipeline,
+            extent,
+        }
+    }
+
+    /// So many connections, one request under way on each, at a rate if there is one.
+    pub(super) const fn plain(
+        connections: NonZeroUsize,
+        rate: Option<Level>,
+        manner: Manner,
+        extent: Extent,
+    ) -> Self {
+        Self {
+            connections,
+            rate,
+            manner,
+            pipeline: NonZeroUsize::MIN,
             extent,
         }
     }
@@ -197,9 +214,12 @@ impl Pacing {
                 profile: Profile::constant(rate),
                 takes: None,
             }),
-            arrivals: arrivals.clone(),
-            think: None,
-            stages: None,
+            manner: Manner {
+                arrivals: Some(arrivals.clone()),
+                think: None,
+                stages: None,
+                deadline: self.manner.deadline,
+            },
             ..self.clone()
         }
     }
@@ -236,6 +256,64 @@ fn mean_rate(instants: &[u64]) -> f64 {
     let last = instants.last().copied().unwrap_or(0).max(1);
     let count = u64::try_from(instants.len()).expect("a length has at most 64 bits");
     to_float(count) * 1e9 / to_float(last)
+}
+
+impl Level {
+    /// Whether it changes, and so says how long it takes.
+    pub(super) const fn has_stages(&self) -> bool {
+        self.takes.is_some()
+    }
+}
+
+impl Manner {
+    /// The law of arrivals, if none is told this one.
+    pub(super) fn law(&self, default: Law) -> anyhow::Result<Law> {
+        self.arrivals.as_ref().map_or(Ok(default), Rule::law)
+    }
+
+    pub(super) fn think(&self) -> Think {
+        self.think.map_or(Think::None, |thought| thought.0)
+    }
+
+    pub(super) fn stages(&self) -> Option<Profile> {
+        self.stages.as_ref().map(|stages| stages.profile.clone())
+    }
+
+    pub(super) const fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+}
+
+impl Extent {
+    /// Whether it is told how long a point takes, or how well it should be known.
+    pub(super) const fn is_told(&self) -> bool {
+        self.duration.is_some() || self.precision.is_some()
+    }
+
+    /// The same, with this time where nothing is told.
+    pub(super) const fn or(mut self, duration: Duration, warm_up: Duration) -> Self {
+        if !self.is_told() {
+            self.duration = Some(duration);
+            if self.warm_up.is_none() {
+                self.warm_up = Some(warm_up);
+            }
+        }
+        self
+    }
+
+    pub(super) fn length(&self, open: bool) -> Length {
+        let precision = if open { PRECISION_OPEN } else { PRECISION };
+        match self.duration {
+            Some(duration) => Length::Fixed {
+                warm_up: self.warm_up.unwrap_or(Duration::from_secs(1)),
+                duration,
+            },
+            None => Length::Precise {
+                relative: self.precision.unwrap_or(precision),
+                most: self.max_time,
+            },
+        }
+    }
 }
 
 impl Rule {
@@ -443,7 +521,7 @@ mod tests {
     #[test]
     fn what_contradicts_itself_is_refused() {
         let rows: [(&[&str], &str); 8] = [
-            (&["-r", "10", "--think", "1s"], "cannot be used with"),
+            (&["-r", "10", "--think", "1s"], "are about users"),
             (&["-d", "1s", "--precision", "1%"], "cannot be used with"),
             (&["--warm-up", "1s"], "required"),
             (&["-r", "0"], "is no level"),

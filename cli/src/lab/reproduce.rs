@@ -19,7 +19,7 @@ use turnstile_reproduce::{
 };
 use turnstile_result::{Load, Machine, Point, Run};
 
-use super::write_json;
+use super::{pin, write_json};
 use crate::{exit::Coded, terminal};
 use servers::Servers;
 
@@ -52,9 +52,16 @@ pub(crate) struct Arguments {
     /// `turnstile dev` has it; several times for several
     #[arg(long, value_name = "URL")]
     rooms_backend: Vec<Database>,
+    /// Of the exchange, also measure a server of the lab's own that keeps it in this Postgres;
+    /// several times for several
+    #[arg(long, value_name = "URL")]
+    exchange_backend: Vec<Database>,
     /// Directory for results; by default a dated one in runs/
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Go on in that directory: what was asked in the same words and is kept there is not measured again
+    #[arg(long, requires = "output")]
+    resume: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +91,8 @@ enum Kind {
     Embedded,
     /// Travel in five processes.
     Separate,
-    /// A server of the lab's own that keeps rooms in the database of this URL.
-    Kept(String),
+    /// A server of the lab's own that is told by this flag to keep its service in a database.
+    Kept { flag: &'static str, url: String },
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -145,20 +152,53 @@ impl Arguments {
         }];
         match experiment {
             Experiment::BookingMysql | Experiment::BookingRedis => {
-                ways.extend(self.rooms_backend.iter().map(|database| Way {
-                    name: database.storage.name().to_owned(),
-                    storage: database.storage,
-                    kind: Kind::Kept(database.url.clone()),
-                }));
+                let kept = |database| Way::kept(database, "--rooms-backend");
+                ways.extend(self.rooms_backend.iter().map(kept));
+            }
+            Experiment::ExchangeCores => {
+                let kept = |database| Way::kept(database, "--exchange-backend");
+                ways.extend(self.exchange_backend.iter().map(kept));
             }
             Experiment::TravelOps => ways.push(Way {
                 name: "five processes".to_owned(),
                 storage: Storage::Embedded,
                 kind: Kind::Separate,
             }),
-            _ => {}
+            Experiment::GamesUsers | Experiment::TravelRate => {}
+        }
+        // Each has a folder of its own.
+        for number in 1..ways.len() {
+            let (before, way) = ways.split_at_mut(number);
+            if before.iter().any(|other| other.name == way[0].name) {
+                way[0].name = format!("{} {}", way[0].name, number + 1);
+            }
         }
         ways
+    }
+}
+
+impl Way {
+    fn kept(database: &Database, flag: &'static str) -> Self {
+        Self {
+            name: database.name(),
+            storage: database.storage,
+            kind: Kind::Kept {
+                flag,
+                url: database.url.clone(),
+            },
+        }
+    }
+}
+
+impl Database {
+    /// As it heads a column: of MySQL and MariaDB with the engine of the tables.
+    fn name(&self) -> String {
+        let name = self.storage.name();
+        if self.storage != Storage::Mysql {
+            return name.to_owned();
+        }
+        let is_memory = self.url.to_lowercase().contains("engine=memory");
+        format!("{name} {}", if is_memory { "MEMORY" } else { "InnoDB" })
     }
 }
 
@@ -169,23 +209,32 @@ fn reproduce(
     folder: &Path,
 ) -> anyhow::Result<(Reproduction, bool)> {
     let cores = u32::try_from(Machine::this().cores).unwrap_or(u32::MAX);
-    let plan = experiment.plan(arguments.effort(), cores);
+    let mut plan = experiment.plan(arguments.effort(), cores);
+    if cores > 1 && experiment != Experiment::ExchangeCores {
+        let apart = "the generator has a processor for itself, the server the others, and a \
+            database what its owner gave it";
+        plan.notices.push(apart.to_owned());
+    }
     let mut columns = Vec::new();
     for way in arguments.ways(experiment) {
         let mut figures = Vec::new();
         let mut servers = Servers::new(experiment, way.kind.clone());
-        let steps = plan.steps.iter().filter(|step| way.takes(step));
-        for (number, step) in (1..).zip(steps) {
+        for (number, step) in (1..).zip(&plan.steps) {
             let folder = folder
                 .join(way.name.replace(' ', "-"))
                 .join(format!("{number:02}"));
+            if let Some(run) = kept(step, &folder).filter(|_run| arguments.resume) {
+                figures.extend(figures_of(experiment, step, &run));
+                continue;
+            }
             terminal::note(format_args!(
                 "{experiment}, {}: {}",
                 way.name,
                 step.arguments.join(" ")
             ));
             let doors = servers.doors(step.cores)?;
-            figures.extend(measure(experiment, step, &doors, &folder)?);
+            let measured = pin::on(servers.generator(), || measure(step, &doors, &folder));
+            figures.extend(figures_of(experiment, step, &measured?));
         }
         servers.stop()?;
         columns.push(Column {
@@ -201,20 +250,16 @@ fn reproduce(
     Ok((Reproduction::of(experiment, plan.notices, &columns), kept))
 }
 
-impl Way {
-    /// Five processes are several managers.
-    fn takes(&self, step: &Step) -> bool {
-        self.kind != Kind::Separate || step.arguments.iter().any(|word| word == "several")
-    }
+/// What a run before this one has left there, if it was asked for in the words of this step.
+fn kept(step: &Step, folder: &Path) -> Option<Run> {
+    let run = Run::read(&fs::read(folder.join("run.json")).ok()?).ok()?;
+    // Behind the program, `lab run`, and before the doors.
+    let asked = run.asked.line.get(3..)?;
+    asked.starts_with(&step.arguments).then_some(run)
 }
 
-/// One step: a run of this same binary, and what its `run.json` says.
-fn measure(
-    experiment: Experiment,
-    step: &Step,
-    doors: &[String],
-    folder: &Path,
-) -> anyhow::Result<Vec<Figure>> {
+/// One step: a run of this same binary, as its `run.json` has it.
+fn measure(step: &Step, doors: &[String], folder: &Path) -> anyhow::Result<Run> {
     let binary = std::env::current_exe().context("the path of this binary")?;
     let mut command = Command::new(binary);
     command
@@ -235,20 +280,24 @@ fn measure(
         told.trim()
     );
     let bytes = fs::read(&file).with_context(|| file.display().to_string())?;
-    let run = Run::read(&bytes).with_context(|| file.display().to_string())?;
+    Run::read(&bytes).with_context(|| file.display().to_string())
+}
+
+fn figures_of(experiment: Experiment, step: &Step, run: &Run) -> Vec<Figure> {
     let points = run.points.iter();
-    Ok(points
+    points
         .flat_map(|point| figures(experiment, step, point))
-        .collect())
+        .collect()
 }
 
 /// What a point is in the tables of an experiment.
 fn figures(experiment: Experiment, step: &Step, point: &Point) -> Vec<Figure> {
     let series = step.series.as_str();
     match experiment {
-        Experiment::BookingMysql | Experiment::BookingRedis | Experiment::GamesUsers => {
+        Experiment::BookingMysql | Experiment::BookingRedis => {
             vec![Figure::of(point, series)]
         }
+        Experiment::GamesUsers => vec![Figure::of_games(point, series)],
         Experiment::ExchangeCores => vec![Figure {
             x: f64::from(step.cores.unwrap_or_default()),
             ..Figure::of(point, series)
@@ -259,7 +308,7 @@ fn figures(experiment: Experiment, step: &Step, point: &Point) -> Vec<Figure> {
                 parts.map(|(x, names)| Figure::of_requests(point, series, f64::from(x), names));
             let whole = Figure {
                 x: TRANSACTION,
-                ..Figure::of_wholes(point, series)
+                ..Figure::of(point, series)
             };
             parts.chain([whole]).collect()
         }
@@ -270,7 +319,7 @@ fn figures(experiment: Experiment, step: &Step, point: &Point) -> Vec<Figure> {
             };
             vec![Figure {
                 x,
-                ..Figure::of_wholes(point, series)
+                ..Figure::of(point, series)
             }]
         }
     }

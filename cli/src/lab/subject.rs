@@ -101,6 +101,12 @@ impl Subject {
         matches!(self.what, What::Rooms | What::Exchange) && self.resp.is_none()
     }
 
+    /// How many processors its own server is held to.
+    pub(super) fn pinned(&self) -> Option<usize> {
+        let server = self.pin.as_ref()?.server.as_ref()?;
+        self.starts().then_some(server.len())
+    }
+
     /// What is asked, for `run.json`.
     pub(super) fn asked(
         &self,

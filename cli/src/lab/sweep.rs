@@ -204,6 +204,11 @@ impl Arguments {
             (Stop::Most, Some(_)) => "a higher rate was not allowed",
         };
         let points = &notebook.run().points;
+        // What a server uses allows as much as its processors can do, not those of the machine.
+        let allowed = Allowed {
+            cores: allowed.cores.or_else(|| self.subject.pinned()),
+            ..allowed
+        };
         Ok(curve::of(points, &places, allowed, why, self.extent.seed))
     }
 }

@@ -3,19 +3,33 @@
 use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
-use turnstile_load::travel::{self, Contention, Experiment, Managers, Processes, Rate};
+use turnstile_load::{
+    pace::Law,
+    resources::Watched,
+    travel::{self, Contention, Experiment, Managers, Processes, Rate},
+};
 use turnstile_result as result;
 
 use super::{
-    default_threads, duration,
+    default_threads,
     notebook::{self, Aims, Notebook, Output},
-    own_server, server, tell,
+    own_server,
+    pacing::{Extent, Manner},
+    server, tell,
+    watching::Behind,
 };
 use crate::{
     child::{Company, Doors, Server},
     exit::Coded,
     terminal,
 };
+
+/// The law of the instants at which transactions are due, as the ancestor had it.
+const ARRIVALS: Law = Law::Jitter(0.01);
+
+/// How long a point is measured, and what is left out before.
+const DURATION: Duration = Duration::from_secs(2);
+const WARM_UP: Duration = Duration::from_millis(500);
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
@@ -65,12 +79,10 @@ pub(crate) struct Arguments {
         default_value = "50,100,200,500,1000,2000,max"
     )]
     rate: Vec<Rate>,
-    /// `rate`: how long to measure each point, such as 10s or 500ms
-    #[arg(short, long, default_value = "2s", value_parser = duration)]
-    duration: Duration,
-    /// `rate`: how long to warm up before that
-    #[arg(long, default_value = "500ms", value_parser = duration)]
-    warm_up: Duration,
+    #[command(flatten)]
+    manner: Manner,
+    #[command(flatten)]
+    extent: Extent,
     /// `rate`: let clients get into each other's way: journeys are chosen by Zipf's law with this
     /// exponent, from 0 to 10, instead of the rule that keeps clients apart
     #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
@@ -79,9 +91,6 @@ pub(crate) struct Arguments {
     output: Output,
     #[command(flatten)]
     aims: Aims,
-    /// The same seed chooses the same journeys at the same instants
-    #[arg(long, default_value = "1")]
-    seed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -130,17 +139,27 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         processes: driven.processes(),
         threads: arguments.threads.get(),
         experiment,
-        seed: arguments.seed,
+        seed: arguments.extent.seed,
     };
     let target = result::Target {
         address: address.to_string(),
         own: driven.own().is_some(),
     };
     let mut asked = notebook::asked("run", "travel", target, None, config.threads);
-    asked.seed = arguments.seed;
-    let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
-    let report = travel::run(&config, &mut |progress| notebook.watch(progress))?;
-    notebook.keep_all(&report.points, config.threads);
+    asked.seed = config.seed;
+    let mut notebook = Notebook::new(&arguments.output, asked, driven.watched(address))?;
+    let mut measured = Vec::new();
+    let mut load = travel::open(&config)?;
+    for step in config.steps() {
+        let began = notebook.begin(None);
+        let point = load.measure(&config, step, &mut |progress| notebook.watch(progress))?;
+        measured.push((config.pace(step), began, notebook.used(point)));
+    }
+    // What each point is worth depends on the proof, which is of all of them.
+    let report = load.prove(&config)?;
+    for (point, (pace, began, used)) in report.points.iter().zip(measured) {
+        notebook.keep_used(point.clone(), used, &pace, began);
+    }
     notebook.server(report.server.as_ref().map(server));
     driven.stop()?;
     tell(&report, arguments.json.as_deref())?;
@@ -173,6 +192,22 @@ impl Driven {
         }
     }
 
+    /// The processes that can be found.
+    fn watched(&self, address: SocketAddr) -> Vec<Watched> {
+        match self {
+            Self::Named => Behind::default().watched(None, address, None),
+            Self::One(server) => Behind::default().watched(Some(server), address, None),
+            Self::Separate(company) => {
+                let managers = company.desks().iter();
+                let managers = managers.map(|desk| Watched::new("manager", desk.pid()));
+                let known = Some(company.middleware());
+                let mut all = Behind::default().watched(known, address, None);
+                all.extend(managers);
+                all
+            }
+        }
+    }
+
     const fn processes(&self) -> Option<Processes> {
         match self {
             Self::Named => None,
@@ -191,11 +226,12 @@ impl Driven {
 }
 
 impl Arguments {
-    fn experiment(&self) -> Result<Experiment, Coded> {
+    fn experiment(&self) -> anyhow::Result<Experiment> {
         match self.experiment {
             Measured::Ops if self.zipf.is_some() => Err(Coded::usage(
                 "one client is in nobody's way: --zipf needs --experiment rate".to_owned(),
-            )),
+            )
+            .into()),
             Measured::Ops => Ok(Experiment::Requests {
                 transactions: self.transactions,
                 managers: match self.managers {
@@ -212,10 +248,26 @@ impl Arguments {
                 rates: self.rate.clone(),
                 managers: self.managers.map_or(Managers::Several, Over::managers),
                 contention: self.zipf.map_or(Contention::Apart, Contention::Zipf),
-                warm_up: self.warm_up,
-                duration: self.duration,
+                manner: travel::Manner {
+                    arrivals: self.manner.law(ARRIVALS)?,
+                    think: self.manner.think(),
+                    stages: self.manner.stages(),
+                    length: self
+                        .extent
+                        .clone()
+                        .or(DURATION, WARM_UP)
+                        .length(self.is_open()),
+                    deadline: self.manner.deadline(),
+                },
             }),
         }
+    }
+}
+
+impl Arguments {
+    /// Whether responses are what is to be known: at a rate throughput is given.
+    fn is_open(&self) -> bool {
+        self.rate.iter().all(|rate| *rate != Rate::Most)
     }
 }
 

@@ -34,7 +34,7 @@ fn lab(arena: &Server, players: &str, games: &str) -> Child {
     let mut command = turnstile();
     command.args(["lab", "run", "games", "-c", players, "-i", games]);
     command.args(["--games-arena", &address]);
-    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
@@ -67,7 +67,9 @@ fn scores_that_are_killed_under_load_lose_no_result_and_count_none_twice() {
     // The lab compares what every player was told with what it has played.
     let ended = play.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(0), "{said}");
+    // On a busy machine the figures may be of no use; the proof is.
+    assert!(matches!(ended.status.code(), Some(0 | 98)), "{said}");
+    assert!(proven(&ended.stdout), "{said}");
     assert_eq!(figure(&scores, "games_results_total"), 800);
     assert_eq!(figure(&arena, "games_matches_total"), 800);
     assert_eq!(figure(&arena, "games_unreported"), 0);
@@ -76,6 +78,14 @@ fn scores_that_are_killed_under_load_lose_no_result_and_count_none_twice() {
     let recounted = run(turnstile().args(["games", "recount"]).arg(&scores_data));
     let expected = "800 results, counted again after position 0: 0 differences\n";
     assert_eq!((recounted.code, &*recounted.out), (Some(0), expected));
+}
+
+/// Whether every player has finished, and was told what it has played.
+fn proven(printed: &[u8]) -> bool {
+    let printed = String::from_utf8_lossy(printed);
+    let is_whole =
+        printed.contains("; the statistics say ") && !printed.contains("players were left");
+    is_whole && !printed.contains("VIOLATION")
 }
 
 #[test]
@@ -98,7 +108,9 @@ fn an_arena_tells_foreign_scores_on_the_ancestors_wire() {
     let scores = serve(&scores_data, &["--role=scores", "--games-scores", &address]);
     let ended = play.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(0), "{said}");
+    // On a busy machine the figures may be of no use; the proof is.
+    assert!(matches!(ended.status.code(), Some(0 | 98)), "{said}");
+    assert!(proven(&ended.stdout), "{said}");
     assert_eq!(figure(&scores, "games_results_total"), 20);
     assert_eq!(figure(&arena, "games_unreported"), 0);
     arena.stop();

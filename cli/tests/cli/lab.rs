@@ -40,6 +40,29 @@ fn games_are_played_by_pairs_and_each_is_counted_once() {
     let info = words(&ask(&mut resp, "INFO games"));
     assert!(info.contains("games_matches_total:80"), "{info}");
     assert!(info.contains("games_results_total:80"), "{info}");
+    // Over RESP the same players go on, as fast as is asked.
+    let at = server.door("resp").unwrap().to_string();
+    let mut command = turnstile();
+    command.args(["lab", "run", "games", "--door", "resp", "-c", "8"]);
+    command.args(["-r", "400", "--arrivals", "fixed", "-d", "500ms"]);
+    command.args(["--warm-up", "100ms", "--resp", &at, "-o"]);
+    let folder = directory.path().join("resp");
+    let ended = run(command.arg(&folder));
+    // On a busy machine the generator may have come late.
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+    let kept = fs::read(folder.join("run.json")).unwrap();
+    let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+    let point = &kept["points"][0];
+    assert_eq!(point["proof"][0]["outcome"], "holds", "{ended:?}");
+    assert_eq!(
+        (&point["load"]["rate"], &point["planned"]),
+        (&400.0.into(), &200.into())
+    );
+    assert_eq!(point["resources"]["processes"][0]["role"], "server");
+    let games = point["wholes"][0]["done"].as_u64().unwrap();
+    let info = words(&ask(&mut resp, "INFO games"));
+    let all = format!("games_results_total:{}", 80 + games);
+    assert!(info.contains(&all), "{all}: {info}");
     server.stop();
 }
 
@@ -335,12 +358,24 @@ fn a_run_at_a_rate_is_kept_with_what_was_asked_and_held_against_objectives() {
 
 #[test]
 fn a_sweep_climbs_until_more_users_are_not_allowed() {
+    let users = |kept: &serde_json::Value| -> Vec<u64> {
+        let points = kept["points"].as_array().unwrap().iter();
+        points
+            .map(|point| point["load"]["users"].as_u64().unwrap())
+            .collect()
+    };
     let (ended, kept) = lab(&["sweep", "rooms", "-c", "1..2"]);
     assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
     let curve = &kept["sweep"]["curves"][0];
     assert_eq!(curve["points"], serde_json::json!([0, 1]));
-    assert_eq!(curve["stopped"], "more users were not allowed");
-    assert_eq!(kept["points"][1]["load"]["users"], 2);
+    // Whether two surely bring no more than one is a matter of the machine.
+    assert!(curve["stopped"].is_string(), "{curve}");
+    assert_eq!(users(&kept), [1, 2]);
+    let (ended, kept) = lab(&["sweep", "rooms", "-c", "2..2"]);
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+    let stopped = &kept["sweep"]["curves"][0]["stopped"];
+    assert_eq!(stopped, "more users were not allowed");
+    assert_eq!(users(&kept), [2]);
 }
 
 #[test]
@@ -421,7 +456,7 @@ fn what_cannot_be_driven_or_compared_is_a_usage_error() {
         ),
         (
             &["run", "rooms", "-r", "5", "--think", "1s"],
-            "cannot be used with",
+            "are about users",
         ),
         (&["sweep", "rooms", "-c", "4..1"], "is no range"),
         (
@@ -458,7 +493,14 @@ fn players_come_in_pairs_to_an_arena_that_is_there() {
         command.args(["lab", "run", "games", "--games-arena", "127.0.0.1:1"]);
         run(command.args(arguments))
     };
-    let rows: [(&[&str], i32, &str); 4] = [
+    let rows: [(&[&str], i32, &str); 7] = [
+        (
+            &["--door", "resp"],
+            2,
+            "--games-arena goes with --door wire",
+        ),
+        (&["-i", "1", "-d", "1s"], 2, "cannot be used with"),
+        (&["-r", "5", "--think", "1s"], 2, "are about users"),
         (&["-c", "2,3"], 1, "there are 2 to 50,000 players, in pairs"),
         (
             &["--first-player", "4294967295"],

@@ -21,10 +21,8 @@ fn an_experiment_is_made_again_beside_its_table_and_its_conclusions_are_judged()
     let rows = one["tables"][0]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 10);
     for row in rows {
-        let several = row["series"] == "several managers";
         let ours = |column: usize| row["ours"][column]["value"].as_f64();
-        assert!(ours(0) > Some(0.0), "{row}");
-        assert_eq!(ours(1).is_some(), several, "{row}");
+        assert!(ours(0) > Some(0.0) && ours(1) > Some(0.0), "{row}");
     }
     let published = rows[9]["published"].as_f64().unwrap();
     assert!((published - 0.009_425).abs() < 1e-12, "{published}");
@@ -32,10 +30,24 @@ fn an_experiment_is_made_again_beside_its_table_and_its_conclusions_are_judged()
     assert_eq!((claims.len(), &claims[0]["fate"]), (3, &"confirmed".into()));
     assert!(read("reproduce.md").contains("| **confirmed** | start + 4 queries"));
     assert!(read("report.html").contains("<section id=\"travel-ops\">"));
+    // What is kept there is not measured again.
+    let mut again = turnstile();
+    again.args([
+        "lab",
+        "reproduce",
+        "travel-ops",
+        "--as-published",
+        "--resume",
+        "-o",
+    ]);
+    let resumed = run(again.arg(directory.path()));
+    assert_eq!((resumed.code, resumed.err.as_str()), (Some(0), ""));
+    let after: serde_json::Value = serde_json::from_str(&read("reproduce.json")).unwrap();
+    assert_eq!(after, all);
     // Every run is there as anybody would have made it.
     let kept = directory
         .path()
-        .join("travel-ops/five-processes/01/run.json");
+        .join("travel-ops/five-processes/02/run.json");
     assert!(
         fs::read_to_string(kept)
             .unwrap()

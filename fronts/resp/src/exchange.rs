@@ -41,6 +41,7 @@ pub enum Verb {
     Top,
     Queue,
     Trades,
+    Totals,
 }
 
 impl Verb {
@@ -70,7 +71,8 @@ impl Verb {
             | Self::Depth
             | Self::Top
             | Self::Queue
-            | Self::Trades => true,
+            | Self::Trades
+            | Self::Totals => true,
         }
     }
 
@@ -101,6 +103,7 @@ impl Verb {
             Self::Top => "exchange.top",
             Self::Queue => "exchange.queue",
             Self::Trades => "exchange.trades",
+            Self::Totals => "exchange.totals",
         }
     }
 }

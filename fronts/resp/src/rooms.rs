@@ -32,6 +32,7 @@ pub enum Verb {
     Availability,
     Explain,
     Properties,
+    Totals,
 }
 
 impl Verb {
@@ -47,6 +48,7 @@ impl Verb {
                 | Self::Availability
                 | Self::Explain
                 | Self::Properties
+                | Self::Totals
         )
     }
 
@@ -71,6 +73,7 @@ impl Verb {
             Self::Availability => "rooms.availability",
             Self::Explain => "rooms.explain",
             Self::Properties => "rooms.properties",
+            Self::Totals => "rooms.totals",
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const USERS_MAX: usize = 50_000;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Lets each worker do its work on a thread of its own, and calls `watch` with the time since the
-/// start now and then until all have ended.
+/// start now and then, and when all have ended.
 pub(crate) fn run<W: Send, E: Send>(
     workers: Vec<W>,
     work: fn(W) -> io::Result<E>,
@@ -48,6 +48,8 @@ pub(crate) fn run<W: Send, E: Send>(
         while ended.recv_timeout(PROGRESS_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             watch(start.elapsed());
         }
+        // A run that is shorter than the interval is looked at once at least.
+        watch(start.elapsed());
         let joined = handles.into_iter().map(|handle| {
             handle
                 .join()

@@ -25,9 +25,16 @@ pub struct Server {
     pub back_end: String,
 }
 
+/// How many rooms were ever booked, as `INFO` names it.
+const BOOKED: &str = "rooms_booked_total";
+
+/// The back end that is no database.
+const EMBEDDED: &str = "embedded";
+
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counters {
+    /// A number that no other run has found: every booking raises it.
     pub(crate) position: u64,
     pub(crate) booked: u64,
     pub(crate) cancelled: u64,
@@ -39,39 +46,69 @@ pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
     Ok(Connection::connect(address, TIMEOUT)?)
 }
 
-/// What `INFO` says.
-pub(crate) struct Facts(Value);
+/// What `INFO` says, and of a service that a database keeps what that has just counted: what `INFO`
+/// says of it is a second old.
+pub(crate) struct Facts {
+    /// Empty where no service is asked about.
+    service: &'static str,
+    info: Value,
+    totals: Option<Value>,
+}
 
-/// Asks for `INFO`.
-pub(crate) fn facts(door: &mut Connection) -> Result<Facts, Error> {
-    Ok(Facts(door.command(&[b"INFO"])?))
+/// Asks for `INFO`, to learn about this service.
+pub(crate) fn facts(door: &mut Connection, service: &'static str) -> Result<Facts, Error> {
+    let mut facts = Facts {
+        service,
+        info: door.command(&[b"INFO"])?,
+        totals: None,
+    };
+    if facts.back_end() != EMBEDDED {
+        let command = format!("{}.TOTALS", service.to_uppercase());
+        facts.totals = Some(door.command(&[command.as_bytes()])?);
+    }
+    Ok(facts)
 }
 
 impl Facts {
+    fn find(&self, name: &str) -> Option<&str> {
+        let mut lines = self.info.as_str()?.lines();
+        let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        found.map(str::trim)
+    }
+
     fn field(&self, name: &'static str) -> Result<&str, Error> {
         self.find(name).ok_or(Error::Field(name))
     }
 
-    fn find(&self, name: &str) -> Option<&str> {
-        let mut lines = self.0.as_str()?.lines();
-        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-        value.map(str::trim)
+    fn back_end(&self) -> &str {
+        let name = format!("{}_backend", self.service);
+        self.find(&name).unwrap_or(EMBEDDED)
     }
 
+    /// A count that `INFO` names so; those of the service begin with its name.
     pub(crate) fn count(&self, name: &'static str) -> Result<u64, Error> {
+        let own = || name.strip_prefix(self.service)?.strip_prefix('_');
+        if let Some((totals, own)) = self.totals.as_ref().zip(own()) {
+            return match field(totals, own) {
+                Some(Value::Integer(count)) => u64::try_from(*count).ok(),
+                _ => None,
+            }
+            .ok_or(Error::Field(name));
+        }
         let text = self.field(name)?;
         text.parse().map_err(|_invalid| Error::Field(name))
     }
 
-    /// What the server says of itself and of where a service lies: `rooms`, `exchange` or `travel`.
-    pub(crate) fn server(&self, service: &str) -> Result<Server, Error> {
+    /// What the server says of itself and of where the service lies.
+    pub(crate) fn server(&self) -> Result<Server, Error> {
+        let service = self.service;
         let version = self.field("turnstile_version")?.to_owned();
         let of_service = |fact: &str| {
             let found = self.find(&format!("{service}_backend{fact}"));
             found.ok_or(Error::Field("backend of the service"))
         };
         let kept = of_service("")?;
-        if kept == "embedded" {
+        if kept == EMBEDDED {
             return Ok(Server {
                 version,
                 durability: self.field("durability")?.to_owned(),
@@ -89,14 +126,16 @@ impl Facts {
 
 /// Asks for `INFO` and reads what the rooms workloads need of it.
 pub(crate) fn info(door: &mut Connection) -> Result<(Server, Counters), Error> {
-    let facts = facts(door)?;
+    let facts = facts(door, "rooms")?;
+    // What a database keeps moves no position of the server's own journal.
+    let rising = facts.totals.as_ref().map_or("position", |_| BOOKED);
     let counters = Counters {
-        position: facts.count("position")?,
-        booked: facts.count("rooms_booked_total")?,
+        position: facts.count(rising)?,
+        booked: facts.count(BOOKED)?,
         cancelled: facts.count("rooms_cancelled_total")?,
         standing: facts.count("rooms_bookings")?,
     };
-    Ok((facts.server("rooms")?, counters))
+    Ok((facts.server()?, counters))
 }
 
 /// Where the database is in which the server at this door keeps a service, in the words of `INFO`;
@@ -115,7 +154,11 @@ pub(crate) fn persistence(resp: SocketAddr) -> Option<Facts> {
 
 fn section(resp: SocketAddr, name: &[u8]) -> Option<Facts> {
     let mut door = Connection::connect(resp, BRIEF).ok()?;
-    Some(Facts(door.command(&[b"INFO", name]).ok()?))
+    Some(Facts {
+        service: "",
+        info: door.command(&[b"INFO", name]).ok()?,
+        totals: None,
+    })
 }
 
 /// The code of an error: its first word.
@@ -161,14 +204,21 @@ mod tests {
             durability: durability.to_owned(),
             back_end: back_end.to_owned(),
         };
-        let facts = Facts(bulk(info));
+        let of = |service| {
+            let facts = Facts {
+                service,
+                info: bulk(info),
+                totals: None,
+            };
+            facts.server()
+        };
         let in_database = said(
             "engine=innodb,sync_binlog=0",
             "MariaDB 10.11.6 at 127.0.0.1:3306/hotel",
         );
-        assert_eq!(facts.server("rooms").unwrap(), in_database);
-        assert_eq!(facts.server("travel").unwrap(), said("sync", "embedded"));
-        assert!(facts.server("exchange").is_err());
+        assert_eq!(of("rooms").unwrap(), in_database);
+        assert_eq!(of("travel").unwrap(), said("sync", "embedded"));
+        assert!(of("exchange").is_err());
     }
 
     fn bulk(text: &str) -> Value {

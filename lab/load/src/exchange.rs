@@ -91,7 +91,7 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
     let witness = config.witness();
     let before = witness.map(proof::Counters::ask).transpose()?;
     let server = witness
-        .map(|address| door::facts(&mut door::connect(address)?)?.server("exchange"))
+        .map(|address| door::facts(&mut door::connect(address)?, "exchange")?.server())
         .transpose()?;
     let market = Arc::new(Market::open(config)?);
     let traders = trader::traders(config, &market);

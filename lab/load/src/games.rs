@@ -1,168 +1,158 @@
-//! The games workload: pairs of players on the ancestor's wire, and the proof that each game was
-//! counted once.
+//! The games workload: pairs of players over the ancestor's wire or over RESP, and the proof that
+//! each game was counted once.
 //!
-//! Players do not ask and get answered, they wait for each other: a loop of its own, with the same
-//! sockets as [`pace`](crate::pace). Each message is one write, and each read is compared with one
-//! message: an arena that lets two be read at once would lose the ancestor's clients.
+//! Over the wire each player has a connection of its own, and they wait for each other. Over RESP a
+//! connection says nothing of a player, and so has both of a pair: their moves go over it in turn.
 
 mod player;
 mod proof;
 mod report;
-mod worker;
+mod standings;
+mod table;
 
-use std::{
-    net::{SocketAddr, TcpStream},
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+use std::{num::NonZeroU64, time::Duration};
 
 use serde::Serialize;
 use turnstile_duel::{Greeting, Player as Name};
-use turnstile_stats::Histogram;
 
 pub use proof::Proof;
 pub use report::{Level, Report};
 
 use crate::{
     Error, Machine,
-    crew::{self, USERS_MAX, connect},
+    crew::USERS_MAX,
+    pace::{self, Length, Pace, Progress},
 };
 use player::Player;
-use worker::Worker;
+use report::Kept;
+use standings::Standings;
+use table::Table;
+
+/// The longest run of a number of games.
+const COUNTED_MAX: Duration = Duration::from_secs(3_600);
+
+/// How a server is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Door {
+    /// `GAMES.BEGIN` and `GAMES.MOVE`, both players of a pair on one connection.
+    Resp,
+    /// The ancestor's unframed messages to its arena, each player on a connection.
+    Wire,
+}
 
 /// What to drive, and how hard.
 #[derive(Clone, Debug, Serialize)]
 pub struct Config {
-    /// The arena's door. Nobody else may play under these names meanwhile.
-    pub address: SocketAddr,
+    pub door: Door,
+    /// How that door is driven: what is due are games of pairs. Nobody else may play under these
+    /// names meanwhile.
+    #[serde(flatten)]
+    pub pace: Pace,
     /// How many players there are, one run after the other; each an even number.
     pub players: Vec<usize>,
     /// The number of the first player; it plays the next, and so on in pairs.
     pub first_player: u32,
-    /// How many games each plays.
-    pub iterations: u64,
-    /// Generator threads; one for each core that the generator may use.
-    pub threads: usize,
-    /// Whether what is sent leaves at once. Without it the sockets are as the ancestor's are: a
-    /// second small message waits until the first is acknowledged.
-    pub no_delay: bool,
-    /// How long nothing may come from the arena before those who wait are given up.
-    pub patience: Duration,
-}
-
-/// How a run is going.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// How many play.
-    pub players: usize,
-    /// Since the first greeting.
-    pub elapsed: Duration,
-    /// Games so far; each counts for both.
-    pub played: u64,
-    /// Of how many.
-    pub planned: u64,
-}
-
-/// What one run left.
-#[derive(Debug)]
-struct Totals {
-    players: Vec<Player>,
-    /// From a player's statistics (before its first game: its greeting) to its next.
-    times: Histogram,
-    /// From the first greeting to the last statistics.
-    took: Duration,
-    /// User and system time of the generator's threads.
-    cpu: Duration,
+    /// How many games each plays; none: as many as the run has time for.
+    pub iterations: Option<NonZeroU64>,
 }
 
 /// Lets all play, one number of players after the other.
 ///
 /// # Errors
-/// The run could not be made: settings, or players that cannot connect. What the arena did wrong is
+/// The run could not be made: settings, or players that cannot connect. What the server did wrong is
 /// in the report's proofs.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
-    check(config)?;
+    config.check()?;
     let machine = Machine::this();
     let mut levels = Vec::with_capacity(config.players.len());
     for &players in &config.players {
-        let totals = play(config, players, progress)?;
-        levels.push(Level::new(config, &totals));
+        levels.push(play(config, players, progress)?);
     }
     Ok(Report::new(config, machine, levels))
 }
 
-fn check(config: &Config) -> Result<(), Error> {
-    let pairs = |&players: &usize| players > 0 && players <= USERS_MAX && players % 2 == 0;
-    if config.players.is_empty() || !config.players.iter().all(pairs) {
-        return Err(Error::Setting("there are 2 to 50,000 players, in pairs"));
-    }
-    let most = config.players.iter().max().copied().unwrap_or_default();
-    let last = u32::try_from(most).map(|most| config.first_player.checked_add(most));
-    if !matches!(last, Ok(Some(_))) {
-        return Err(Error::Setting("a player's number is below 2^32"));
-    }
-    if config.threads == 0 {
-        return Err(Error::Setting("there is at least one thread"));
-    }
-    if config.iterations == 0 {
-        return Err(Error::Setting("each plays at least one game"));
-    }
-    Ok(())
-}
-
-/// Who plays, in pairs: the first with the second, the third with the fourth.
-fn greetings(first: u32, players: usize) -> impl Iterator<Item = Greeting> {
-    (first..).take(players).enumerate().map(|(number, own)| {
-        let opponent = if number % 2 == 0 { own + 1 } else { own - 1 };
-        Greeting {
-            own: Name(own),
-            opponent: Name(opponent),
-        }
-    })
-}
-
-fn play(
+/// Lets so many of the players play, and proves that their games were counted once.
+///
+/// # Errors
+/// As of [`run`].
+pub fn play(
     config: &Config,
     players: usize,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Totals, Error> {
-    crew::allow(players)?;
-    let threads = config.threads.min(players / 2);
-    let mut shares: Vec<Vec<(Player, TcpStream)>> = (0..threads).map(|_| Vec::new()).collect();
-    for (user, greeting) in greetings(config.first_player, players).enumerate() {
-        let stream = connect(config.address, config.no_delay)
-            .map_err(|error| Error::Connect { user, error })?;
-        // Both of a pair are on one thread: one of them always waits for the other.
-        shares[user / 2 % threads].push((Player::new(greeting, config.iterations), stream));
-    }
-    let boards: Vec<AtomicU64> = (0..threads).map(|_| AtomicU64::new(0)).collect();
-    let mut workers = Vec::new();
-    for (share, board) in shares.into_iter().zip(&boards) {
-        workers.push(Worker::new(share, config.patience, board).map_err(Error::Poll)?);
-    }
-    let both = u64::try_from(players).expect("players are at most 50,000");
-    let ends = crew::run(workers, Worker::run, |elapsed| {
-        let told = boards.iter().map(|board| board.load(Ordering::Relaxed));
-        progress(&Progress {
-            players,
-            elapsed,
-            played: told.sum::<u64>() / 2,
-            planned: config.iterations.saturating_mul(both) / 2,
-        });
-    })?;
-    let mut totals = Totals {
-        players: Vec::with_capacity(players),
-        times: Histogram::new(),
-        took: Duration::ZERO,
-        cpu: Duration::ZERO,
+) -> Result<Level, Error> {
+    config.check_players(players)?;
+    let pace = config.paced();
+    let pairs = || pairs(config.first_player, players);
+    let kept = match config.door {
+        Door::Wire => {
+            let both = pairs().flat_map(|[one, two]| [greeting(one, two), greeting(two, one)]);
+            let users = both.map(|greeting| Player::new(greeting, config.iterations));
+            let totals = pace::run(&pace, users.collect(), progress)?;
+            let proof = Proof::of_players(&totals.users, config.iterations.is_some());
+            Kept::of(&pace, &totals, proof)
+        }
+        Door::Resp => {
+            let before = Standings::ask(pace.address, pairs())?;
+            let users = pairs().map(|pair| Table::new(pair, config.iterations));
+            let totals = pace::run(&pace, users.collect(), progress)?;
+            let after = Standings::ask(pace.address, pairs())?;
+            let proof = standings::prove(&totals.users, &before, &after);
+            Kept::of(&pace, &totals, proof)
+        }
     };
-    for end in ends {
-        totals.players.extend(end.players);
-        totals.times.merge(&end.times);
-        totals.took = totals.took.max(end.took);
-        totals.cpu += end.cpu;
+    Ok(Level::new(config, players, kept))
+}
+
+impl Config {
+    /// Whether all its players can play.
+    ///
+    /// # Errors
+    /// A setting that makes no sense.
+    pub fn check(&self) -> Result<(), Error> {
+        self.players
+            .iter()
+            .try_for_each(|&players| self.check_players(players))
     }
-    Ok(totals)
+
+    fn check_players(&self, players: usize) -> Result<(), Error> {
+        if players == 0 || players > USERS_MAX || !players.is_multiple_of(2) {
+            return Err(Error::Setting("there are 2 to 50,000 players, in pairs"));
+        }
+        let last = u32::try_from(players).map(|players| self.first_player.checked_add(players));
+        if !matches!(last, Ok(Some(_))) {
+            return Err(Error::Setting("a player's number is below 2^32"));
+        }
+        Ok(())
+    }
+
+    /// How the run goes: a number of games has its own end.
+    #[must_use]
+    pub fn paced(&self) -> Pace {
+        let mut pace = self.pace.clone();
+        if self.iterations.is_some() {
+            pace.length = Length::Fixed {
+                warm_up: Duration::ZERO,
+                duration: COUNTED_MAX,
+            };
+        }
+        pace
+    }
+}
+
+/// Who plays whom: the first the second, the third the fourth.
+fn pairs(first: u32, players: usize) -> impl Iterator<Item = [u32; 2]> {
+    (first..)
+        .step_by(2)
+        .take(players / 2)
+        .map(|one| [one, one + 1])
+}
+
+const fn greeting(own: u32, opponent: u32) -> Greeting {
+    Greeting {
+        own: Name(own),
+        opponent: Name(opponent),
+    }
 }
 
 #[cfg(test)]
@@ -170,26 +160,25 @@ mod tests {
     use super::*;
 
     fn config() -> Config {
+        let address = "127.0.0.1:1".parse().unwrap();
         Config {
-            address: "127.0.0.1:1".parse().unwrap(),
+            door: Door::Wire,
+            pace: Pace::closed(address, Duration::ZERO, Duration::from_secs(1)),
             players: vec![2],
             first_player: 1,
-            iterations: 1,
-            threads: 1,
-            no_delay: true,
-            patience: Duration::from_secs(10),
+            iterations: NonZeroU64::new(1),
         }
     }
 
     #[test]
     fn settings_make_sense() {
         let broken: [fn(&mut Config); 6] = [
-            |config| config.players = Vec::new(),
-            |config| config.players = vec![2, 3],
+            |config| config.players = vec![0],
+            |config| config.players = vec![3],
             |config| config.players = vec![USERS_MAX + 2],
             |config| config.first_player = u32::MAX,
-            |config| config.iterations = 0,
-            |config| config.threads = 0,
+            |config| config.pace.threads = 0,
+            |config| config.pace.pipeline = 2,
         ];
         for breaks in broken {
             let mut config = config();
@@ -203,9 +192,7 @@ mod tests {
 
     #[test]
     fn players_are_paired_in_order() {
-        let pairs: Vec<(u32, u32)> = greetings(7, 4)
-            .map(|greeting| (greeting.own.0, greeting.opponent.0))
-            .collect();
-        assert_eq!(pairs, [(7, 8), (8, 7), (9, 10), (10, 9)]);
+        let pairs: Vec<[u32; 2]> = pairs(7, 4).collect();
+        assert_eq!(pairs, [[7, 8], [9, 10]]);
     }
 }

@@ -1,9 +1,8 @@
 //! The load generator and its proofs.
 //!
 //! [`pace`] is the one loop: it drives any [`pace::User`] over non-blocking sockets. [`rooms`],
-//! [`exchange`], [`travel`], [`rush`] and [`raw`] are what users do; all but the last end with a
-//! proof against the server. [`games`] has a loop of its own: its players do not ask, they play
-//! each other.
+//! [`exchange`], [`travel`], [`games`], [`rush`] and [`raw`] are what users do; all but the last end
+//! with a proof against the server.
 
 #![forbid(unsafe_code)]
 

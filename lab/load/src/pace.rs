@@ -2,9 +2,11 @@
 //!
 //! In a closed loop a user asks when it has been answered, and has thought. An operation is *due* when
 //! its user's slot becomes free, and *ready* at once. In an open loop operations are due at instants
-//! that were fixed before, whatever is answered: those of one schedule for all connections, or those
-//! that a user says itself. Somebody is *free* for it at that instant or later, and what comes late
-//! counts.
+//! that were fixed before, whatever is answered, those of one schedule for all connections. Somebody is
+//! *free* for it at that instant or later, and what comes late counts.
+//!
+//! What is paced is what users *begin*: a request or, where several make a whole, the first of them.
+//! The others follow as soon as the one before is answered, and the whole is what is measured.
 //!
 //! Invariant: between the end of the start and the end of the run, a worker neither allocates nor
 //! locks, unless a connection is lost.
@@ -18,11 +20,11 @@ mod schedule;
 mod session;
 mod slices;
 mod tally;
+mod user;
 mod vigil;
 mod worker;
 
 use std::{
-    fmt,
     net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
@@ -36,6 +38,7 @@ pub use length::{Known, Length};
 pub use schedule::{Law, Profile, Schedule};
 pub use slices::Bin;
 pub use tally::{Operation, Split, Tally, Whole, Words};
+pub use user::{Answer, Ended, Garbled, Heard, User};
 
 use crate::{
     Error,
@@ -65,6 +68,11 @@ pub struct Pace {
     pub length: Length,
     /// What an operation may take from its due instant on; later answers count as late, too.
     pub deadline: Option<Duration>,
+    /// How long nobody may be answered at all before those who wait are given up; none: to the end.
+    pub patience: Option<Duration>,
+    /// Whether what is written leaves at once (`TCP_NODELAY`). Without it a second small message
+    /// waits until the first is acknowledged.
+    pub no_delay: bool,
     /// Decides instants and thoughts.
     pub seed: u64,
     /// Whether the generator's threads ask for real-time priority, so that they run as soon as
@@ -76,7 +84,7 @@ pub struct Pace {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rhythm {
-    /// When they have been answered, unless a user says when it is due.
+    /// When they have been answered, and have thought.
     Closed {
         think: Think,
         /// How many users there are over time; none: all, always.
@@ -133,106 +141,13 @@ impl Pace {
             },
             length: Length::Fixed { warm_up, duration },
             deadline: None,
+            patience: None,
+            no_delay: true,
             seed: 1,
             real_time: false,
         }
     }
 }
-
-/// One user on one connection: what it asks, and how it reads the answers.
-pub trait User: fmt::Debug + Send {
-    /// What must be remembered of a request until its answer comes.
-    type Ask: Copy + fmt::Debug + Send;
-
-    /// The names of the operations, by their number.
-    const OPERATIONS: &'static [&'static str];
-
-    /// The names of what is made of several requests, by their number.
-    const WHOLES: &'static [&'static str] = &[];
-
-    /// The most bytes that one request takes; room for a whole pipeline is made before the start.
-    const REQUEST_BYTES_MAX: usize;
-
-    /// The most bytes of an unfinished answer that are kept between two reads.
-    const ANSWER_BYTES_MAX: usize = 32 * 1024;
-
-    /// Appends the next request; nothing when this user will never ask again. MUST NOT allocate.
-    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Self::Ask>;
-
-    /// When the next request is due, in nanoseconds since the start; nothing: as soon as it can be
-    /// asked.
-    fn due(&self) -> Option<u64> {
-        None
-    }
-
-    /// Is told that it has a new connection, on which nothing was said yet.
-    fn connected(&mut self) {}
-
-    /// Is told that a request will never be answered: its connection is lost, or the run has waited
-    /// long enough. Requests are told of in the order in which they were asked. MUST NOT allocate.
-    fn lost(&mut self, _ask: &Self::Ask) {}
-
-    /// Whether it is at something that it must finish, though the window is over.
-    fn goes_on(&self) -> bool {
-        false
-    }
-
-    /// Whether the times of a request belong to what is measured, where that is not only a matter
-    /// of the window.
-    fn measures(_ask: &Self::Ask) -> bool {
-        true
-    }
-
-    /// Is told that an answer has been counted, when its request was due, and from when on this
-    /// user was free for it; says whether something is whole by it. MUST NOT allocate.
-    fn heard(&mut self, _ask: &Self::Ask, _due: u64, _free: u64) -> Option<Ended> {
-        None
-    }
-
-    /// Which operation a request was.
-    fn operation(ask: &Self::Ask) -> usize;
-
-    /// Reads the answer to `ask` at the front of `bytes`; nothing when more bytes are needed.
-    /// MUST NOT allocate.
-    ///
-    /// # Errors
-    /// The bytes are no answer to it.
-    fn hear<'a>(&mut self, ask: &Self::Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled>;
-}
-
-/// An answer, and how many bytes it took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard<'a> {
-    pub length: usize,
-    pub answer: Answer<'a>,
-}
-
-/// What was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer<'a> {
-    Done,
-    /// A business "no", with its reason.
-    Refused(&'a [u8]),
-    /// A broken, forbidden or overloaded request, with its code.
-    Error(&'a [u8]),
-}
-
-/// Something made of several requests that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Its number among the wholes.
-    pub whole: usize,
-    /// When its first request was due, and its user free for it, in nanoseconds since the start.
-    pub due: u64,
-    pub free: u64,
-    /// Whether its times belong to what is measured, if the window says so, too.
-    pub measured: bool,
-    pub answer: Answer<'static>,
-}
-
-/// Bytes that are no answer: the connection is given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Garbled;
 
 /// How a run is going.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -296,6 +211,15 @@ pub struct Figures {
     pub split: Split,
 }
 
+/// A user who comes to a thread, with its connection, if it has one.
+#[derive(Debug)]
+struct Guest<U> {
+    user: U,
+    /// The number of the first of its group; without groups, its own.
+    first: usize,
+    stream: Option<TcpStream>,
+}
+
 /// What a worker lets others see, a few times a second. A cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
@@ -322,11 +246,11 @@ pub fn run<U: User>(
     users: Vec<U>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {
-    check(pace, users.len())?;
+    check::<U>(pace, users.len())?;
     crew::allow(users.len())?;
     let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
-        let stream = connect(pace.address, true).map_err(|error| Error::Connect {
+        let stream = connect(pace.address, pace.no_delay).map_err(|error| Error::Connect {
             user: number,
             error,
         })?;
@@ -346,7 +270,7 @@ pub fn run_in_turn<U: User>(
     at_once: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {
-    check(pace, users.len())?;
+    check::<U>(pace, users.len())?;
     if at_once == 0 {
         return Err(Error::Setting("at least one user is there at a time"));
     }
@@ -362,11 +286,16 @@ fn drive<U: User>(
     at_once: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {
-    let slots = users.len() * pace.pipeline;
-    let threads = pace.threads.min(users.len()).min(at_once);
-    let mut shares: Vec<Vec<(U, Option<TcpStream>)>> = (0..threads).map(|_| Vec::new()).collect();
-    for (number, user) in users.into_iter().enumerate() {
-        shares[number % threads].push(user);
+    let slots = users.len() / U::TOGETHER * pace.pipeline;
+    let threads = pace.threads.min(users.len() / U::TOGETHER).min(at_once);
+    let mut shares: Vec<Vec<Guest<U>>> = (0..threads).map(|_| Vec::new()).collect();
+    for (number, (user, stream)) in users.into_iter().enumerate() {
+        let group = number / U::TOGETHER;
+        shares[group % threads].push(Guest {
+            user,
+            first: group * U::TOGETHER,
+            stream,
+        });
     }
     let boards: Vec<Board> = (0..threads).map(|_| Board::default()).collect();
     let until = AtomicU64::new(desk::nanos(pace.length.most()));
@@ -391,9 +320,17 @@ fn drive<U: User>(
     Ok(reader.totals(pace, slots, ends))
 }
 
-fn check(pace: &Pace, users: usize) -> Result<(), Error> {
+fn check<U: User>(pace: &Pace, users: usize) -> Result<(), Error> {
     if users == 0 || users > USERS_MAX {
         return Err(Error::Setting("there are 1 to 50,000 users"));
+    }
+    if !users.is_multiple_of(U::TOGETHER) {
+        return Err(Error::Setting("nobody is left alone: users come in groups"));
+    }
+    if !U::WHOLES.is_empty() && pace.pipeline > 1 {
+        return Err(Error::Setting(
+            "who makes a whole of requests has one under way: no pipeline",
+        ));
     }
     if pace.threads == 0 {
         return Err(Error::Setting("there is at least one thread"));
@@ -452,14 +389,10 @@ impl Watch {
 }
 
 impl<U> Totals<U> {
-    /// All operations' times in one.
+    /// From due to done, of all that users began: wholes, where there are any.
     #[must_use]
     pub fn times(&self) -> Histogram {
-        let mut times = Histogram::new();
-        for operation in &self.tally.operations {
-            times.merge(&operation.times);
-        }
-        times
+        self.tally.response()
     }
 
     #[must_use]
@@ -475,11 +408,3 @@ impl<U> Totals<U> {
         }
     }
 }
-
-impl fmt::Display for Garbled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the bytes are no answer to what was asked")
-    }
-}
-
-impl std::error::Error for Garbled {}

@@ -13,7 +13,7 @@ use turnstile_stats::{
     units::to_float,
 };
 
-use crate::pace::{Bin, Known, Law, Length, Pace, Rhythm, Tally, Think, Totals};
+use crate::pace::{self, Bin, Known, Law, Length, Pace, Rhythm, Tally, Think, Totals};
 
 /// Bins of a point are so long.
 const BIN_NANOS: u64 = 100_000_000;
@@ -65,14 +65,16 @@ pub(crate) fn point<U>(workload: &str, pace: &Pace, totals: &Totals<U>, proof: V
 }
 
 /// Of a run that is over when so many have been asked for, and not when its window is.
-pub(crate) fn count<U>(point: &mut Point, totals: &Totals<U>, users: usize, requests: u64) {
-    point.window_s = totals.took.as_secs_f64();
-    point.throughput = throughput(totals.times().count(), totals.took);
-    point.laws = Vec::new();
-    point.load = Load::Count {
-        users: u32::try_from(users).expect("users are at most 50,000"),
-        requests,
-    };
+pub(crate) fn count(point: &mut Point, took: Duration, users: u64, requests: u64) {
+    point.window_s = took.as_secs_f64();
+    point.throughput = throughput(point.times.response.count, took);
+    if let Load::Closed { think_ns: None, .. } = point.load {
+        point.laws = Vec::new();
+        point.load = Load::Count {
+            users: u32::try_from(users).expect("users are at most 50,000"),
+            requests,
+        };
+    }
 }
 
 /// A promise that was checked: by these sentences it was broken; `unproven` says why it could not
@@ -181,6 +183,7 @@ fn wholes(tally: &Tally) -> Vec<Whole> {
         done: whole.done,
         refused: whole.refused.by_word(),
         errors: whole.errors.by_word(),
+        late: whole.late,
         response: Distribution::of(&whole.response),
         service: Distribution::of(&whole.service),
     });
@@ -212,6 +215,11 @@ fn laws<U>(pace: &Pace, totals: &Totals<U>, response: f64) -> Vec<Check> {
     let thought = mean_thought(*think).unwrap_or_default().as_secs_f64();
     if thought == 0.0 && totals.tally.lag.count() > 0 {
         // Its users have schedules of their own.
+        return Vec::new();
+    }
+    let ended = |whole: &pace::Whole| whole.refused.total() + whole.errors.total() > 0;
+    if totals.tally.wholes.iter().any(ended) {
+        // What came to nothing took time, too, which is not in the mean.
         return Vec::new();
     }
     let figures = totals.figures();

@@ -112,7 +112,12 @@ pub fn run(config: &Config<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<R
     totals.users.sort_by_key(|speaker| speaker.connection);
     let mut point = point::point("replay", &pace, &totals, Vec::new());
     let count = |number| u64::try_from(number).expect("a count fits 64 bits");
-    point::count(&mut point, &totals, totals.users.len(), count(requests));
+    point::count(
+        &mut point,
+        totals.took,
+        count(totals.users.len()),
+        count(requests),
+    );
     let sum = |of: fn(&Speaker<'_>) -> u64| totals.users.iter().map(of).sum::<u64>();
     let sent = totals.users.iter().map(|speaker| speaker.sent.clone());
     Ok(Report {

@@ -1,12 +1,14 @@
 //! Objectives: what a run should reach, as `--slo` has it.
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use turnstile_result::{Distribution, Load, Objective, Outcome, Point};
 use turnstile_stats::{
     Interval, percentile,
     units::{Nanos, PerSecond, to_float},
 };
+
+use crate::validity;
 
 /// One objective: `p99<50ms`, `mean<2ms`, `errors<0.1%`, `rate>1000`, `book p99<10ms`.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,17 +97,35 @@ impl Slo {
         }
     }
 
+    /// What it is about: an operation or a whole by its name, else all that users began.
+    fn counted<'a>(&self, point: &'a Point) -> Vec<Counted<'a>> {
+        let named = |name: &String| self.operation.as_ref().is_none_or(|asked| asked == name);
+        // A request without an answer has left its whole without an end.
+        let lost = point.operations.iter().map(|one| one.unknown).sum::<u64>();
+        let wholes = point.wholes.iter().filter(|one| named(&one.name));
+        let mut counted: Vec<Counted<'a>> = wholes
+            .map(|one| {
+                let counts = [one.done, lost, one.late];
+                Counted::of([&one.errors, &one.refused], counts, &one.response)
+            })
+            .collect();
+        if self.operation.is_some() || counted.is_empty() {
+            let operations = point.operations.iter().filter(|one| named(&one.name));
+            counted.extend(operations.map(|one| {
+                let counts = [one.done, one.unknown, one.late];
+                Counted::of([&one.errors, &one.refused], counts, &one.response)
+            }));
+        }
+        counted
+    }
+
     fn found(&self, point: &Point) -> Result<f64, String> {
-        let operations = point
-            .operations
-            .iter()
-            .filter(|one| self.operation.as_ref().is_none_or(|name| *name == one.name));
+        let counted = self.counted(point);
         let response: &Distribution = match &self.operation {
             None => &point.times.response,
             Some(name) => {
-                let found = operations.clone().next();
                 let none = || format!("there is no operation `{name}`");
-                &found.ok_or_else(none)?.response
+                counted.first().ok_or_else(none)?.response
             }
         };
         match self.figure {
@@ -118,10 +138,9 @@ impl Slo {
             Figure::Rate => Ok(to_float(response.count) / point.window_s),
             Figure::Errors => {
                 let (mut failed, mut all) = (0, 0);
-                for one in operations {
-                    let lost = one.errors.values().sum::<u64>() + one.unknown;
-                    failed += lost + one.late;
-                    all += lost + one.refused.values().sum::<u64>() + one.done;
+                for one in counted {
+                    failed += one.failed;
+                    all += one.all;
                 }
                 if all == 0 {
                     return Err("no answers".to_owned());
@@ -132,13 +151,38 @@ impl Slo {
     }
 }
 
+/// What an objective is about: one operation or whole.
+struct Counted<'a> {
+    /// Errors, those without an answer, and late ones; and with all others.
+    failed: u64,
+    all: u64,
+    response: &'a Distribution,
+}
+
+impl<'a> Counted<'a> {
+    /// Of answers by word that were errors and refusals, and of how many were done, never answered
+    /// and late.
+    fn of(
+        [errors, refused]: [&BTreeMap<String, u64>; 2],
+        [done, unknown, late]: [u64; 3],
+        response: &'a Distribution,
+    ) -> Self {
+        let failed = errors.values().sum::<u64>() + unknown;
+        Self {
+            failed: failed + late,
+            all: failed + refused.values().sum::<u64>() + done,
+            response,
+        }
+    }
+}
+
 /// Whether much of what was due was not answered in the window.
 fn falls_behind(point: &Point) -> bool {
     let Load::Open { .. } = point.load else {
         return false;
     };
     let planned = to_float(point.planned.unwrap_or(0));
-    let missing = planned - point.throughput * point.window_s;
+    let missing = planned - validity::answered(point);
     missing > (0.05 * planned).max(4.0 * planned.sqrt())
 }
 

@@ -13,7 +13,7 @@ mod traveller;
 use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Serialize, Serializer};
-use turnstile_result::{Arrivals, Load, Point};
+use turnstile_result::Point;
 
 pub use proof::Proof;
 pub use report::Report;
@@ -25,17 +25,19 @@ pub use turnstile_published::Managers;
 use crate::{
     Error, Machine,
     door::{self, Server},
-    pace::{self, Pace, Progress, Totals},
+    pace::{self, Law, Length, Pace, Profile, Progress, Rhythm, Think, Totals},
     point,
 };
-use choice::{Choice, Rule, Schedule, Zipf};
+use choice::{Choice, Rule, Zipf};
 use ledger::Ledger;
 use rows::Rows;
 use traveller::Lost;
 
-/// How long a run of a number of transactions may take before what is not answered counts as
-/// unknown.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// How long a run of a number of transactions may take.
+const COUNTED_MAX: Duration = Duration::from_secs(3_600);
+
+/// How long it may be without an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Of a number of transactions, so many in a hundred come first and are not measured.
 const UNMEASURED_PERCENT: u64 = 20;
@@ -76,11 +78,31 @@ pub enum Experiment {
         rates: Vec<Rate>,
         managers: Managers,
         contention: Contention,
-        /// Of each point: answered before its measured window, and not part of it.
-        warm_up: Duration,
-        /// Of each point: the measured window.
-        duration: Duration,
+        manner: Manner,
     },
+}
+
+/// How each point of several clients is paced, beside its rate: what is paced are transactions.
+#[derive(Clone, Debug, Serialize)]
+pub struct Manner {
+    /// Of a rate: the law of the instants at which transactions are due.
+    pub arrivals: Law,
+    /// Of clients who begin when the last has ended: how long they think before.
+    pub think: Think,
+    /// Of the same: how many of them there are over time; none: all, always.
+    pub stages: Option<Profile>,
+    pub length: Length,
+    /// What a transaction may take from its due instant on.
+    pub deadline: Option<Duration>,
+}
+
+/// One point of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// What each request takes.
+    Requests(Managers),
+    /// So many clients at a rate.
+    Rate(usize, Rate),
 }
 
 /// In which processes the middleware and the managers are.
@@ -145,6 +167,16 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
     drive_on(config, Stock::make(config.address)?, progress)
 }
 
+/// Makes what is sold, for a run whose [steps](Config::steps) are [measured](Driven::measure) one by
+/// one.
+///
+/// # Errors
+/// As of [`run`].
+pub fn open(config: &Config) -> Result<Driven, Error> {
+    config.check()?;
+    Driven::open(config, Stock::make(config.address)?)
+}
+
 /// As [`drive`], on a stock that is there already.
 ///
 /// # Errors
@@ -155,41 +187,51 @@ pub fn drive_on(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Driven, Error> {
     config.check()?;
-    let server = config
-        .witness
-        .map(|address| door::facts(&mut door::connect(address)?)?.server("travel"))
-        .transpose()?;
-    let stock = Arc::new(stock);
-    let mut driven = Driven {
-        machine: Machine::this(),
-        server,
-        ledger: Arc::new(Ledger::of(&stock)),
-        stock,
-        rows: Rows::default(),
-        lost: Vec::new(),
-        points: Vec::new(),
-    };
-    match &config.experiment {
-        Experiment::Requests {
-            transactions,
-            managers,
-        } => {
-            for &managers in managers {
-                driven.take_requests(config, *transactions, managers, progress)?;
-            }
-        }
-        Experiment::Rates { clients, rates, .. } => {
-            for &clients in clients {
-                for &rate in rates {
-                    driven.take_rate(config, clients, rate, progress)?;
-                }
-            }
-        }
+    let mut driven = Driven::open(config, stock)?;
+    for step in config.steps() {
+        driven.measure(config, step, progress)?;
     }
     Ok(driven)
 }
 
 impl Driven {
+    fn open(config: &Config, stock: Stock) -> Result<Self, Error> {
+        let server = config
+            .witness
+            .map(|address| door::facts(&mut door::connect(address)?, "travel")?.server())
+            .transpose()?;
+        let stock = Arc::new(stock);
+        Ok(Self {
+            machine: Machine::this(),
+            server,
+            ledger: Arc::new(Ledger::of(&stock)),
+            stock,
+            rows: Rows::default(),
+            lost: Vec::new(),
+            points: Vec::new(),
+        })
+    }
+
+    /// Measures one point; gives it as far as it is known before the proof.
+    ///
+    /// # Errors
+    /// As of [`run`].
+    pub fn measure(
+        &mut self,
+        config: &Config,
+        step: Step,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<&Point, Error> {
+        let pace = config.pace(step);
+        match step {
+            Step::Requests(managers) => self.take_requests(config, &pace, managers, progress)?,
+            Step::Rate(clients, rate) => {
+                self.take_rate(config, &pace, (clients, rate), progress)?;
+            }
+        }
+        Ok(self.points.last().expect("a point was measured"))
+    }
+
     /// The second part of [`run`]. `config` may name other addresses than the load had: those of a
     /// server that was killed and started again on the same data.
     ///
@@ -209,20 +251,21 @@ impl Driven {
     fn take_requests(
         &mut self,
         config: &Config,
-        transactions: u64,
+        pace: &Pace,
         managers: Managers,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), Error> {
-        let pace = config.pace(Duration::ZERO, PATIENCE);
+        let Experiment::Requests { transactions, .. } = config.experiment else {
+            unreachable!("the point is of this experiment")
+        };
         let unmeasured = transactions * UNMEASURED_PERCENT / 100;
         let choice = self.choice(config, managers, Contention::Apart, (0, 1));
-        let traveller = Traveller::new(&self.stock, &self.ledger, choice, None);
+        let traveller = Traveller::new(&self.stock, &self.ledger, choice);
         let travellers = vec![traveller.limited(transactions, unmeasured)];
-        let mut totals = pace::run(&pace, travellers, progress)?;
-        self.keep_point(&pace, &totals, managers);
-        if let Some(point) = self.points.last_mut() {
-            point::count(point, &totals, 1, transactions);
-        }
+        let mut totals = pace::run(pace, travellers, progress)?;
+        let mut point = point::point(&managers.to_string(), pace, &totals, Vec::new());
+        point::count(&mut point, totals.took, 1, transactions);
+        self.points.push(point);
         let expected = transactions - unmeasured;
         self.rows
             .requests
@@ -234,42 +277,29 @@ impl Driven {
     fn take_rate(
         &mut self,
         config: &Config,
-        clients: usize,
-        rate: Rate,
+        pace: &Pace,
+        (clients, rate): (usize, Rate),
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), Error> {
         let Experiment::Rates {
             managers,
             contention,
-            warm_up,
-            duration,
             ..
-        } = &config.experiment
+        } = config.experiment
         else {
-            unreachable!("the points are of this experiment")
+            unreachable!("the point is of this experiment")
         };
-        let pace = config.pace(*warm_up, *duration);
         let traveller = |number| {
-            let client = (number, clients);
-            let choice = self.choice(config, *managers, *contention, client);
-            let schedule = match rate {
-                Rate::Most => None,
-                Rate::PerSecond(rate) => Some(Schedule::new(rate, client, config.seed)),
-            };
-            Traveller::new(&self.stock, &self.ledger, choice, schedule)
+            let choice = self.choice(config, managers, contention, (number, clients));
+            Traveller::new(&self.stock, &self.ledger, choice)
         };
         let travellers = (0..clients).map(traveller).collect();
-        let mut totals = pace::run(&pace, travellers, progress)?;
-        self.keep_point(&pace, &totals, *managers);
-        if let (Rate::PerSecond(rate), Some(point)) = (rate, self.points.last_mut()) {
-            point.load = Load::Open {
-                rate: f64::from(rate),
-                arrivals: Arrivals::Jitter { share: 0.01 },
-                connections: u32::try_from(clients).expect("clients are at most 1,000"),
-                deadline_ns: None,
-            };
-        }
-        self.rows.rates.push(RateRow::new(clients, rate, &totals));
+        let mut totals = pace::run(pace, travellers, progress)?;
+        let point = point::point(&managers.to_string(), pace, &totals, Vec::new());
+        self.points.push(point);
+        self.rows
+            .rates
+            .push(RateRow::new(pace, (clients, rate), &totals));
         self.keep_lost(&mut totals);
         Ok(())
     }
@@ -288,11 +318,6 @@ impl Driven {
         };
         let customers = self.stock.customers.len();
         Choice::new(rule, journeys, customers, client, config.seed)
-    }
-
-    fn keep_point(&mut self, pace: &Pace, totals: &Totals<Traveller>, managers: Managers) {
-        let point = point::point(&managers.to_string(), pace, totals, Vec::new());
-        self.points.push(point);
     }
 
     fn keep_lost(&mut self, totals: &mut Totals<Traveller>) {
@@ -330,10 +355,50 @@ impl Config {
         ))
     }
 
-    fn pace(&self, warm_up: Duration, duration: Duration) -> Pace {
-        Pace {
+    /// The points, in the order in which they are measured.
+    #[must_use]
+    pub fn steps(&self) -> Vec<Step> {
+        match &self.experiment {
+            Experiment::Requests { managers, .. } => {
+                managers.iter().copied().map(Step::Requests).collect()
+            }
+            Experiment::Rates { clients, rates, .. } => {
+                let of = |&clients| rates.iter().map(move |&rate| Step::Rate(clients, rate));
+                clients.iter().flat_map(of).collect()
+            }
+        }
+    }
+
+    /// How a point is paced.
+    #[must_use]
+    pub fn pace(&self, step: Step) -> Pace {
+        let pace = Pace {
             threads: self.threads,
-            ..Pace::closed(self.address, warm_up, duration)
+            seed: self.seed,
+            ..Pace::closed(self.address, Duration::ZERO, COUNTED_MAX)
+        };
+        let (Experiment::Rates { manner, .. }, Step::Rate(_, rate)) = (&self.experiment, step)
+        else {
+            return Pace {
+                patience: Some(PATIENCE),
+                ..pace
+            };
+        };
+        let rhythm = match rate {
+            Rate::Most => Rhythm::Closed {
+                think: manner.think,
+                stages: manner.stages.clone(),
+            },
+            Rate::PerSecond(rate) => Rhythm::Open {
+                law: manner.arrivals.clone(),
+                rate: Profile::constant(f64::from(rate)),
+            },
+        };
+        Pace {
+            rhythm,
+            length: manner.length,
+            deadline: manner.deadline,
+            ..pace
         }
     }
 }
@@ -389,8 +454,16 @@ mod tests {
             rates: vec![Rate::Most, rate],
             managers: Managers::Several,
             contention,
-            warm_up: Duration::ZERO,
-            duration: Duration::from_millis(1),
+            manner: Manner {
+                arrivals: Law::Fixed,
+                think: Think::None,
+                stages: None,
+                length: Length::Fixed {
+                    warm_up: Duration::ZERO,
+                    duration: Duration::from_millis(1),
+                },
+                deadline: None,
+            },
         };
         let requests = |transactions| Experiment::Requests {
             transactions,

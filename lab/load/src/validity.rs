@@ -39,6 +39,9 @@ const WINDOW_S_MIN: f64 = 1.0;
 /// A delayed acknowledgement takes this long; responses gather there.
 const DELAYED_ACK_NANOS: (u64, u64) = (38_000_000, 47_000_000);
 
+/// So much of a processor is all of it, but for what the system takes.
+const SERVER_FULL: f64 = 0.85;
+
 /// So large a share of them is no chance.
 const DELAYED_ACK_SHARE: f64 = 0.05;
 
@@ -83,11 +86,17 @@ pub fn judge(point: &mut Point, resources: Resources, threads: usize, goal: Opti
 
 /// The same for a point of this pace, with what was used in its window.
 pub fn judge_run(point: &mut Point, sampler: &Sampler, pace: &Pace, goal: Option<f64>) {
+    let used = used(point, sampler);
+    judge(point, used, pace.threads, goal);
+}
+
+/// What was used in the window of a point that is over.
+#[must_use]
+pub fn used(point: &Point, sampler: &Sampler) -> Resources {
     let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
     let (from, window) = (seconds(point.warm_up_s), seconds(point.window_s));
     let (answers, bins) = (point.times.response.count, point.bins.answered.len());
-    let used = sampler.between(from, from + window, answers, bins);
-    judge(point, used, pace.threads, goal);
+    sampler.between(from, from + window, answers, bins)
 }
 
 fn check(name: &str, sound: Option<bool>, found: String, cure: &str) -> Validity {
@@ -188,14 +197,31 @@ fn steal(point: &Point) -> Option<Validity> {
     Some(check("steal", sound, found, cure))
 }
 
+/// How many of those that were due came to an end in the window. Of wholes the throughput counts what
+/// was done alone; as large a share of the others ended as over the whole run.
+pub(crate) fn answered(point: &Point) -> f64 {
+    let (mut done, mut ended) = (0, 0);
+    for whole in &point.wholes {
+        let others = whole.refused.values().chain(whole.errors.values());
+        done += whole.done;
+        ended += whole.done + others.sum::<u64>();
+    }
+    let done_share = if done > 0 {
+        to_float(done) / to_float(ended)
+    } else {
+        1.0
+    };
+    point.throughput * point.window_s / done_share
+}
+
 fn delivered(point: &Point) -> Option<Validity> {
     let planned = to_float(point.planned?);
-    let answered = point.throughput * point.window_s;
+    let answered = answered(point);
     // As many more or fewer as chance brings to both ends of the window.
     let allowed = (BEHIND_MAX * planned).max(3.0 * planned.sqrt());
     let found = format!(
         "{} answers a second, {} were due",
-        PerSecond(point.throughput),
+        PerSecond(answered / point.window_s),
         PerSecond(planned / point.window_s)
     );
     let cure = "the server or its connections cannot keep up: lower the rate, or raise -c";
@@ -245,6 +271,13 @@ fn connections(point: &Point) -> Option<Validity> {
     Some(check("connections", Some(sound), found, cure))
 }
 
+/// How many processors all but the generator kept busy, together.
+fn served(point: &Point) -> f64 {
+    let processes = point.resources.processes.iter();
+    let others = processes.filter(|process| process.role != "generator");
+    others.map(|process| process.user + process.system).sum()
+}
+
 fn delayed_ack(point: &Point) -> Option<Validity> {
     let Load::Closed { .. } = point.load else {
         return None;
@@ -262,8 +295,71 @@ fn delayed_ack(point: &Point) -> Option<Validity> {
         to_float(buckets.map(|(_, count)| count).sum()) / to_float(times.count)
     };
     let (there, before) = (within(from, to), within(from / 2, from));
-    let gathers = there > DELAYED_ACK_SHARE && before < there / 4.0;
+    // Whoever has a processor full of work makes its users wait for as long as it takes.
+    let works = served(point) >= SERVER_FULL;
+    let gathers = there > DELAYED_ACK_SHARE && before < there / 4.0 && !works;
     let found = format!("{:.1} % of the answers took about 40 ms", there * 100.0);
     let cure = "a delayed acknowledgement, not work: the server should set TCP_NODELAY";
     Some(check("delayed_ack", Some(!gathers), found, cure))
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_stats::Histogram;
+
+    use super::*;
+
+    /// Twenty users of whom each waits 40 ms, while the server keeps so much of a processor busy.
+    fn forty_ms(server: f64) -> Point {
+        let mut times = Histogram::new();
+        for _ in 0..1_000 {
+            times.record(41_000_000);
+        }
+        let mut point = Point::blank("rooms");
+        point.load = Load::Closed {
+            users: 20,
+            pipeline: 1,
+            think_ns: None,
+        };
+        point.times.service = Distribution::of(&times);
+        point.resources.processes = vec![Process {
+            role: "server".to_owned(),
+            pid: 1,
+            threads: 1,
+            user: server,
+            system: 0.0,
+            run_delay: None,
+            memory_bytes: 0,
+            disk_written: None,
+            disk_read: None,
+            busy: Vec::new(),
+            cpu_per_answer_ns: 0.0,
+        }];
+        point
+    }
+
+    #[test]
+    fn forty_milliseconds_of_an_idle_server_are_a_timer_and_those_of_a_busy_one_are_work() {
+        for (server, outcome) in [(0.1, Outcome::Fails), (0.97, Outcome::Holds)] {
+            let check = delayed_ack(&forty_ms(server)).unwrap();
+            assert_eq!(check.outcome, outcome, "{check:?}");
+        }
+    }
+
+    #[test]
+    fn of_wholes_that_come_to_nothing_as_large_a_share_has_ended_in_the_window() {
+        let mut point = Point::blank("travel");
+        (point.throughput, point.window_s) = (75.0, 4.0);
+        assert!((answered(&point) - 300.0).abs() < 1e-9);
+        point.wholes = vec![turnstile_result::Whole {
+            name: "transaction".to_owned(),
+            done: 300,
+            refused: [("deadlock".to_owned(), 90)].into(),
+            errors: [("exception".to_owned(), 10)].into(),
+            late: 0,
+            response: Distribution::default(),
+            service: Distribution::default(),
+        }];
+        assert!((answered(&point) - 400.0).abs() < 1e-9);
+    }
 }

@@ -111,7 +111,11 @@ fn chart(one: &Reproduction, table: &Table, name: &str) -> Chart {
     let heights: Vec<f64> = series
         .iter()
         .flat_map(|series| &series.dots)
-        .map(|dot| dot.y)
+        .flat_map(|dot| {
+            let (low, high) = dot.range.unwrap_or((dot.y, dot.y));
+            [low, dot.y, high]
+        })
+        .filter(|height| *height > 0.0)
         .collect();
     let unit = match table.unit {
         Figure::PerSecond => Unit::Number,

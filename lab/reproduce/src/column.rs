@@ -96,19 +96,17 @@ impl Figure {
         }
     }
 
-    /// Of the transactions of a point, instead of its requests.
+    /// Of a point of games, of which each is one of two players.
     #[must_use]
-    pub fn of_wholes(point: &Point, series: &str) -> Self {
-        let whole = point.wholes.first();
-        let (count, mean) = whole.map_or((0, 0.0), |whole| {
-            (whole.response.count, whole.response.mean_ns)
-        });
+    pub fn of_games(point: &Point, series: &str) -> Self {
+        let pairs = Self::of(point, series);
         Self {
-            throughput: to_float(count) / point.window_s.max(f64::MIN_POSITIVE),
-            throughput_range: None,
-            response: mean / 1e9,
-            response_range: None,
-            ..Self::of(point, series)
+            x: 2.0 * pairs.x,
+            throughput: 2.0 * pairs.throughput,
+            throughput_range: pairs
+                .throughput_range
+                .map(|(low, high)| (2.0 * low, 2.0 * high)),
+            ..pairs
         }
     }
 

@@ -39,7 +39,7 @@ impl Reproduction {
     pub fn of(experiment: Experiment, notices: Vec<String>, columns: &[Column]) -> Self {
         Self {
             experiment,
-            provenance: experiment.source().provenance(),
+            provenance: experiment.provenance(),
             notices,
             columns: columns.iter().map(|column| column.name.clone()).collect(),
             tables: table::tables(experiment, columns),

@@ -27,7 +27,8 @@ pub struct Point {
     pub warm_up_s: f64,
     /// What is measured, after that.
     pub window_s: f64,
-    /// Answers a second in the window, done and refused.
+    /// Answers a second in the window, done and refused. Where several requests make a whole: wholes
+    /// that were done.
     pub throughput: f64,
     /// Where its true mean lies; absent when there was no steady state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,13 +126,13 @@ impl Point {
     }
 }
 
-/// The clocks of a request, over all operations: `due` is when it should have been sent, `ready`
+/// The clocks of a request, over all operations, or of wholes, where there are any: `due` is when it should have been sent, `ready`
 /// when the generator noticed, then `sent`, the answer's first byte, and `done`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// From due to done: what a user feels.
     pub response: Distribution,
-    /// From sent to done: what network and server did.
+    /// From sent to done: what network and server did. Of wholes, from when their user was free.
     pub service: Distribution,
     /// From due, or from when its user was free for it, to ready: how late the generator was.
     pub lag: Distribution,
@@ -178,6 +179,9 @@ pub struct Whole {
     pub done: u64,
     pub refused: BTreeMap<String, u64>,
     pub errors: BTreeMap<String, u64>,
+    /// Done, but after the deadline.
+    #[serde(default)]
+    pub late: u64,
     pub response: Distribution,
     /// From the instant at which its user was free for it.
     pub service: Distribution,
@@ -188,7 +192,7 @@ pub struct Whole {
 pub struct Bins {
     /// 100 ms, as a rule.
     pub width_ns: u64,
-    /// Answers, done and refused.
+    /// Answers, done and refused; of wholes, done.
     pub answered: Vec<u64>,
     /// Their mean response; 0 for a bin without answers.
     pub response_ns: Vec<u64>,

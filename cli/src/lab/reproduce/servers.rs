@@ -1,17 +1,34 @@
-//! The servers of an experiment, and which doors a run is told.
+//! The servers of an experiment: which doors a run is told, and who runs on which processors.
 
 use anyhow::Context as _;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use turnstile_load::processors;
 use turnstile_reproduce::Experiment;
 
 use super::Kind;
-use crate::child::{Doors, Server};
+use crate::{
+    child::{Company, Doors, Server},
+    lab::pin,
+};
 
-/// Where a run starts its server itself there is none here.
+/// The servers of one column, one after the other.
 pub(super) struct Servers {
     experiment: Experiment,
     kind: Kind,
-    own: Option<Server>,
+    places: Places,
+    own: Option<Own>,
+}
+
+/// Who runs where. The generator has a processor for itself, where there are several: the ancestors
+/// had theirs on another machine. Only their exchange shared its machine with its clients, and so ours
+/// does.
+struct Places {
+    servers: Vec<usize>,
+    generator: Option<Vec<usize>>,
+}
+
+enum Own {
+    One(Server),
+    Five(Company),
 }
 
 impl Servers {
@@ -19,61 +36,101 @@ impl Servers {
         Self {
             experiment,
             kind,
+            places: Places::of(experiment),
             own: None,
         }
     }
 
+    /// The processors of the generator, where it does not share them.
+    pub(super) fn generator(&self) -> Option<&[usize]> {
+        self.places.generator.as_deref()
+    }
+
     /// The flags that name the doors of a server for the next run, on so many cores.
+    ///
+    /// It is a new one for each run, so that none inherits the books of another; what a database keeps
+    /// is inherited anyway.
     pub(super) fn doors(&mut self, cores: Option<u32>) -> anyhow::Result<Vec<String>> {
-        match (&self.kind, self.experiment) {
-            (Kind::Kept(url), _) => {
-                if self.own.is_none() {
-                    let kept = [("--rooms-backend".to_owned(), url.clone())];
-                    self.own = Some(Server::start_with(None, Doors::Resp, &kept)?);
+        let is_booking = matches!(
+            self.experiment,
+            Experiment::BookingMysql | Experiment::BookingRedis
+        );
+        let own = match self.own.take() {
+            Some(own) if is_booking && matches!(self.kind, Kind::Kept { .. }) => own,
+            before => {
+                before.map_or(Ok(()), Own::stop)?;
+                let mut servers = self.places.servers.clone();
+                if let Some(cores) = cores {
+                    servers.truncate(usize::try_from(cores)?);
                 }
-                let resp = self.own.as_ref().map(Server::resp);
-                Ok(resp.map_or_else(Vec::new, |resp| vec!["--resp".to_owned(), resp.to_string()]))
+                pin::on(Some(&servers), || self.start())?
             }
-            (Kind::Separate, _) => Ok(vec!["--servers".to_owned(), "separate".to_owned()]),
-            // A new one for each run, so that none inherits the books of another.
-            (Kind::Embedded, Experiment::ExchangeCores) => {
-                self.stop_own()?;
-                let server = self.own.insert(on_cores(cores, Doors::RespAndXml)?);
-                let xml = server.xml().context("it was started with an XML door")?;
-                let flags = [
-                    "--xml",
-                    &xml.to_string(),
-                    "--resp",
-                    &server.resp().to_string(),
-                ];
-                Ok(flags.map(str::to_owned).to_vec())
-            }
-            (Kind::Embedded, _) => Ok(Vec::new()),
-        }
+        };
+        self.own.insert(own).flags(self.experiment)
     }
 
-    fn stop_own(&mut self) -> anyhow::Result<()> {
-        self.own.take().map_or(Ok(()), Server::stop)
+    fn start(&self) -> anyhow::Result<Own> {
+        let doors = match self.experiment {
+            Experiment::BookingMysql | Experiment::BookingRedis => Doors::Resp,
+            Experiment::ExchangeCores => Doors::RespAndXml,
+            Experiment::GamesUsers => Doors::RespAndArena,
+            Experiment::TravelOps | Experiment::TravelRate => Doors::RespAndTravel,
+        };
+        let told = match &self.kind {
+            Kind::Separate => return Company::start().map(Own::Five),
+            Kind::Embedded => Vec::new(),
+            Kind::Kept { flag, url } => vec![((*flag).to_owned(), url.clone())],
+        };
+        Server::start_with(None, doors, &told).map(Own::One)
     }
 
-    pub(super) fn stop(mut self) -> anyhow::Result<()> {
-        self.stop_own()
+    pub(super) fn stop(self) -> anyhow::Result<()> {
+        self.own.map_or(Ok(()), Own::stop)
     }
 }
 
-/// A server on the first cores of this machine: a process is born where its parent may run.
-fn on_cores(cores: Option<u32>, doors: Doors) -> anyhow::Result<Server> {
-    let Some(cores) = cores else {
-        return Server::start(None, doors);
-    };
-    let all = sched_getaffinity(None).context("the processors of this process")?;
-    let mut first = CpuSet::new();
-    let allowed = (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu));
-    for cpu in allowed.take(usize::try_from(cores)?) {
-        first.set(cpu);
+impl Own {
+    /// The one that clients know.
+    const fn known(&self) -> &Server {
+        match self {
+            Self::One(server) => server,
+            Self::Five(company) => company.middleware(),
+        }
     }
-    sched_setaffinity(None, &first).context("fewer processors")?;
-    let server = Server::start(None, doors);
-    sched_setaffinity(None, &all).context("all processors again")?;
-    server
+
+    /// The flags that name its doors in an experiment.
+    fn flags(&self, experiment: Experiment) -> anyhow::Result<Vec<String>> {
+        let server = self.known();
+        let resp = ("--resp", Some(server.resp()));
+        let named = match experiment {
+            Experiment::BookingMysql | Experiment::BookingRedis => vec![resp],
+            Experiment::ExchangeCores => vec![("--xml", server.xml()), resp],
+            Experiment::GamesUsers => vec![("--games-arena", server.arena())],
+            Experiment::TravelOps | Experiment::TravelRate => {
+                vec![("--travel", server.travel()), resp]
+            }
+        };
+        let mut flags = Vec::with_capacity(2 * named.len());
+        for (flag, address) in named {
+            let address = address.with_context(|| format!("the server named no {flag}"))?;
+            flags.extend([flag.to_owned(), address.to_string()]);
+        }
+        Ok(flags)
+    }
+
+    fn stop(self) -> anyhow::Result<()> {
+        match self {
+            Self::One(server) => server.stop(),
+            Self::Five(company) => company.stop(),
+        }
+    }
+}
+
+impl Places {
+    fn of(experiment: Experiment) -> Self {
+        let mut servers = processors::available();
+        let is_apart = experiment != Experiment::ExchangeCores && servers.len() > 1;
+        let generator = is_apart.then(|| servers.pop().into_iter().collect());
+        Self { servers, generator }
+    }
 }

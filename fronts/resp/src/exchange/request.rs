@@ -41,6 +41,7 @@ pub fn parse<'a>(verb: Verb, arguments: Arguments<'a, '_>) -> Result<Request<'a>
         Verb::Instrument | Verb::Depth | Verb::Top | Verb::Queue => {
             market(verb, words).map(Request::Query)
         }
+        Verb::Totals => Ok(Request::Query(Query::Totals)),
     }
 }
 

@@ -485,6 +485,7 @@ fn query(words: &mut Words<'_, '_>, door: Door<'_>) -> Result<Option<Query>, Inv
                 limit: options.limit(),
             }
         }
+        Verb::Totals => Query::Totals,
         _ => return Ok(None),
     }))
 }

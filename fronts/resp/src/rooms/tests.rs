@@ -250,6 +250,13 @@ fn a_line_becomes_its_query() {
 }
 
 #[test]
+fn totals_are_asked_for_without_any_argument() {
+    asked("ROOMS.TOTALS", |found| {
+        assert_eq!(found, Ok(Request::Query(Query::Totals)));
+    });
+}
+
+#[test]
 fn an_error_says_which_argument_is_wrong_and_why() {
     let rows = [
         (

@@ -55,8 +55,8 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let market = Arc::new(workload.open_market()?);
     let mut door = door::connect(config.pace.address)?;
     tells_positions(&mut door, &market)?;
-    let facts = door::facts(&mut door)?;
-    let (server, position) = (facts.server("exchange")?, facts.count("position")?);
+    let facts = door::facts(&mut door, "exchange")?;
+    let (server, position) = (facts.server()?, facts.count("position")?);
     let before = Counters::ask(config.pace.address)?;
     let (witnesses, horizon, records) = witnesses(config.users, config.pace.pipeline, position);
     let dealers = dealer::dealers(&workload, &market, position, witnesses);
@@ -153,7 +153,7 @@ fn compare_books(
 
 impl Counters {
     fn ask(address: SocketAddr) -> Result<Self, Error> {
-        let facts = door::facts(&mut door::connect(address)?)?;
+        let facts = door::facts(&mut door::connect(address)?, "exchange")?;
         Ok(Self {
             orders: facts.count("exchange_orders_total")?,
             open: facts.count("exchange_open_orders")?,

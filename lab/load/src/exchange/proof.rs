@@ -63,7 +63,7 @@ pub struct Proof {
 
 impl Counters {
     pub(super) fn ask(address: SocketAddr) -> Result<Self, Error> {
-        let facts = door::facts(&mut door::connect(address)?)?;
+        let facts = door::facts(&mut door::connect(address)?, "exchange")?;
         Ok(Self {
             orders: facts.count("exchange_orders_total")?,
             trades: facts.count("exchange_trades_total")?,

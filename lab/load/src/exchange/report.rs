@@ -155,7 +155,8 @@ impl Config {
     fn point(&self, totals: &Totals<Trader>, proof: &Proof) -> Point {
         let mut point = point::point("exchange", &self.pace, totals, vec![proof.rule()]);
         if let Some(at_once) = self.one_shot {
-            point::count(&mut point, totals, at_once, totals.slots);
+            let at_once = u64::try_from(at_once).expect("users are at most 50,000");
+            point::count(&mut point, totals.took, at_once, totals.slots);
         }
         point
     }

@@ -1,13 +1,26 @@
-//! One scripted player: what it says, what it has heard, and whether that adds up.
+//! One scripted player on the ancestor's wire: what it says, what it has heard, and whether that adds
+//! up.
 
-use turnstile_duel::{Cell, Claim, Greeting, Guest, Move, Parcel, Refusal, Told, Triple};
+use std::num::NonZeroU64;
+
+use turnstile_duel::{
+    Cell, Claim, Greeting, Guest, Move, Parcel, Refusal, Told, Triple, limits::MESSAGE_BYTES_MAX,
+};
+
+use crate::pace::{Answer, Ended, Garbled, Heard, User};
 
 /// Each move is the cell behind the opponent's: who begins takes 1, 3, 5 and 7, and wins with the
 /// diagonal 3, 5, 7.
 const FIRST_CELL: u8 = 1;
 const LAST_CELL: u8 = 7;
 
-/// A player, without its connection.
+/// What says that a game is over; all other messages of a player have two bytes or greet.
+const FINISH: u8 = b'd';
+
+/// A player, who is one of two on neighbouring connections.
+///
+/// Each message is one write, and each read is compared with one message: an arena that lets two be
+/// read at once would lose the ancestor's clients.
 ///
 /// Invariant: `heard`, the triple heard last, is what its games since the first triple say.
 #[derive(Debug)]
@@ -16,10 +29,15 @@ pub(super) struct Player {
     guest: Guest,
     /// Games left to play.
     left: u64,
-    /// The opponent's cell that is to come.
-    due: u8,
+    next: Says,
+    /// Whether this player began the game, and when that was due, and it was free for it.
+    began: bool,
+    due: u64,
+    free: u64,
     /// Whether this player made the last move of the game that is over.
     won: bool,
+    /// A game is over and counted, and nobody has been told.
+    counted: bool,
     pub(super) first: Option<Standing>,
     pub(super) heard: Option<Triple>,
     /// Its games of this run.
@@ -46,7 +64,7 @@ pub(super) struct Games {
 /// What ended a player's run too early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The connection ended, or nothing came any more. That need not be the arena's fault.
+    /// The connection ended. That need not be the arena's fault.
     Lost,
     /// No arena says so.
     Refused(Refusal),
@@ -62,26 +80,44 @@ pub(super) enum Fault {
     Uncounted { told: Triple, won: bool },
 }
 
-/// What a player does with a message.
+/// What a player says, and so what it hears next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// It says this.
-    Says(Parcel),
-    /// It says both, each in a write of its own.
-    SaysTwice([Parcel; 2]),
-    Waits,
-    /// A game is over and counted, and this follows.
-    Counted(Option<Parcel>),
+enum Says {
+    /// Who it is, and against whom it plays; then who begins.
+    Greeting,
+    /// The first move of a game; then the opponent's.
+    First,
+    /// A move to this cell; then the opponent's.
+    Move(u8),
+    /// The winning move, and in a write of its own that the game is over; then its statistics.
+    Win,
+    /// That the game is over, which the opponent has won; then its statistics.
+    Loss,
+    /// Nothing: the opponent begins.
+    Nothing,
+}
+
+/// What a player asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask {
+    says: Says,
+    /// Whether it began the game.
+    began: bool,
 }
 
 impl Player {
-    pub(super) fn new(greeting: Greeting, iterations: u64) -> Self {
+    /// Who plays so many games; none: as long as the run lasts.
+    pub(super) fn new(greeting: Greeting, games: Option<NonZeroU64>) -> Self {
         Self {
             greeting,
             guest: Guest::default(),
-            left: iterations,
-            due: FIRST_CELL,
+            left: games.map_or(u64::MAX, NonZeroU64::get),
+            next: Says::Greeting,
+            began: false,
+            due: 0,
+            free: 0,
             won: false,
+            counted: false,
             first: None,
             heard: None,
             played: Games::default(),
@@ -90,77 +126,82 @@ impl Player {
         }
     }
 
-    /// What is to be sent first.
-    pub(super) fn greet(&mut self) -> Parcel {
-        self.guest.greet(self.greeting)
-    }
-
     /// The player's number.
     pub(super) const fn name(&self) -> u32 {
         self.greeting.own.0
     }
 
     /// Whether all its games are played.
-    pub(super) const fn is_through(&self) -> bool {
+    const fn is_through(&self) -> bool {
         self.left == 0
     }
 
-    /// Reads the message at the front of `bytes`: what it does and the message's length, or nothing
-    /// while that is not whole.
-    pub(super) fn hear(&mut self, bytes: &[u8]) -> Result<Option<(Step, usize)>, Fault> {
-        if self.is_through()
-            && let Some(&byte) = bytes.first()
-        {
-            return Err(Fault::Refused(Refusal::OutOfTurn { byte }));
+    /// Whether it is left in a game, or before all that it was to play.
+    pub(super) fn is_left(&self, counted: bool) -> bool {
+        let between = matches!(self.next, Says::First | Says::Nothing);
+        match self.fault {
+            Some(fault) => fault == Fault::Lost,
+            None if counted => !self.is_through(),
+            None => !between,
         }
-        let Some((told, length)) = self.guest.hear(bytes).map_err(Fault::Refused)? else {
-            return Ok(None);
-        };
-        let step = match told {
-            Told::Start(_) => self.begin().map_or(Step::Waits, Step::Says),
+    }
+
+    /// Appends the next message.
+    fn put(&mut self, out: &mut Vec<u8>) {
+        let mut say = |parcel: Parcel| out.extend_from_slice(parcel.bytes());
+        match self.next {
+            Says::Greeting => say(self.guest.greet(self.greeting)),
+            Says::First => say(self.guest.play(to(FIRST_CELL))),
+            Says::Move(cell) => say(self.guest.play(to(cell))),
+            Says::Win => {
+                say(self.guest.play(to(LAST_CELL)));
+                say(self.guest.finish());
+            }
+            Says::Loss => say(self.guest.finish()),
+            Says::Nothing => {}
+        }
+    }
+
+    /// Takes what the arena told.
+    fn take(&mut self, told: Told) -> Result<(), Fault> {
+        match told {
+            Told::Start(_) => self.begin(),
             Told::Cell(cell) => self.answer(cell)?,
-            Told::Triple(triple) => Step::Counted(self.count(triple)?),
-        };
-        Ok(Some((step, length)))
+            Told::Triple(triple) => self.count(triple)?,
+        }
+        Ok(())
     }
 
-    /// A game begins.
-    fn begin(&mut self) -> Option<Parcel> {
-        self.due = FIRST_CELL;
-        self.guest.is_to_move().then(|| self.play(FIRST_CELL))
-    }
-
-    fn play(&mut self, cell: u8) -> Parcel {
-        let claim = if cell == LAST_CELL {
-            Claim::Wins
+    /// A game may begin.
+    fn begin(&mut self) {
+        self.began = self.guest.is_to_move();
+        self.next = if self.began {
+            Says::First
         } else {
-            Claim::Ordinary
+            Says::Nothing
         };
-        self.due = cell + 1;
-        let cell = Cell::new(cell).expect("the script has the cells 1 to 7");
-        self.guest.play(Move { claim, cell })
     }
 
-    fn answer(&mut self, told: Cell) -> Result<Step, Fault> {
-        let cell = told.number();
-        if cell != self.due {
-            let played = self.due;
+    fn answer(&mut self, told: Cell) -> Result<(), Fault> {
+        let played = match self.next {
+            Says::First => FIRST_CELL + 1,
+            Says::Move(cell) => cell + 1,
+            Says::Greeting | Says::Win | Says::Loss | Says::Nothing => FIRST_CELL,
+        };
+        if told.number() != played {
             return Err(Fault::Cell { told, played });
         }
-        if cell == LAST_CELL {
-            self.won = false;
-            return Ok(Step::Says(self.guest.finish()));
-        }
-        let play = self.play(cell + 1);
-        if cell + 1 < LAST_CELL {
-            return Ok(Step::Says(play));
-        }
-        self.won = true;
-        Ok(Step::SaysTwice([play, self.guest.finish()]))
+        self.won = played + 1 == LAST_CELL;
+        self.next = match played {
+            LAST_CELL => Says::Loss,
+            _ if self.won => Says::Win,
+            _ => Says::Move(played + 1),
+        };
+        Ok(())
     }
 
     /// Takes the statistics after a game.
-    fn count(&mut self, told: Triple) -> Result<Option<Parcel>, Fault> {
+    fn count(&mut self, told: Triple) -> Result<(), Fault> {
         let won = self.won;
         match self.heard {
             Some(before) if after(before, won) != Some(told) => {
@@ -176,21 +217,107 @@ impl Player {
         self.played.won += u64::from(won);
         self.played.lost += u64::from(!won);
         self.left -= 1;
-        if self.is_through() {
-            return Ok(None);
-        }
-        Ok(self.begin())
+        self.counted = self.began;
+        self.begin();
+        Ok(())
     }
 }
 
-impl Step {
-    /// Whether the player says something, and so waits for the opponent or for its statistics.
-    pub(super) const fn speaks(&self) -> bool {
-        match self {
-            Self::Says(_) | Self::SaysTwice(_) => true,
-            Self::Waits => false,
-            Self::Counted(next) => next.is_some(),
+impl User for Player {
+    type Ask = Ask;
+
+    const OPERATIONS: &'static [&'static str] = &["greet", "move", "finish", "listen"];
+
+    const WHOLES: &'static [&'static str] = &["game"];
+
+    const TOGETHER: usize = 2;
+
+    const REQUEST_BYTES_MAX: usize = MESSAGE_BYTES_MAX;
+
+    const ANSWER_BYTES_MAX: usize = MESSAGE_BYTES_MAX;
+
+    fn goes_on(&self) -> bool {
+        self.next != Says::First
+    }
+
+    fn is_owed(ask: &Ask) -> bool {
+        ask.says != Says::Nothing
+    }
+
+    fn write_length(bytes: &[u8]) -> usize {
+        match bytes {
+            [first, ..] if *first == FINISH => 1,
+            [_claim, _cell, FINISH] => 2,
+            _ => bytes.len(),
         }
+    }
+
+    fn reads_on(&self) -> bool {
+        self.next == Says::Nothing
+    }
+
+    fn disconnected(&mut self) -> bool {
+        if !self.is_through() {
+            self.fault.get_or_insert(Fault::Lost);
+        }
+        false
+    }
+
+    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask> {
+        if self.is_through() || self.fault.is_some() {
+            return None;
+        }
+        self.put(out);
+        Some(Ask {
+            says: self.next,
+            began: self.began,
+        })
+    }
+
+    fn operation(ask: &Ask) -> usize {
+        match ask.says {
+            Says::Greeting => 0,
+            Says::First | Says::Move(_) => 1,
+            Says::Win | Says::Loss => 2,
+            Says::Nothing => 3,
+        }
+    }
+
+    /// Those of who began a game follow each other without a gap, and come to its time.
+    fn measures(ask: &Ask) -> bool {
+        ask.began
+    }
+
+    fn hear<'a>(&mut self, _ask: &Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+        let heard = self.guest.hear(bytes).map_err(Fault::Refused);
+        let taken = heard.and_then(|heard| {
+            let Some((told, length)) = heard else {
+                return Ok(None);
+            };
+            self.take(told).map(|()| Some(length))
+        });
+        let length = taken.map_err(|fault| {
+            self.fault = Some(fault);
+            Garbled
+        })?;
+        Ok(length.map(|length| {
+            self.met += u64::from(bytes.len() > length);
+            let answer = Answer::Done;
+            Heard { length, answer }
+        }))
+    }
+
+    fn heard(&mut self, ask: &Ask, due: u64, free: u64) -> Option<Ended> {
+        if ask.says == Says::First {
+            (self.due, self.free) = (due, free);
+        }
+        std::mem::take(&mut self.counted).then_some(Ended {
+            whole: 0,
+            due: self.due,
+            free: self.free,
+            measured: true,
+            answer: Answer::Done,
+        })
     }
 }
 
@@ -198,6 +325,17 @@ impl Games {
     pub(super) const fn all(self) -> u64 {
         self.won + self.lost
     }
+}
+
+/// The move to a cell of the script.
+fn to(cell: u8) -> Move {
+    let claim = if cell == LAST_CELL {
+        Claim::Wins
+    } else {
+        Claim::Ordinary
+    };
+    let cell = Cell::new(cell).expect("the script has the cells 1 to 7");
+    Move { claim, cell }
 }
 
 /// What one more game makes of the statistics.
@@ -217,53 +355,87 @@ mod tests {
 
     fn player(games: u64) -> Player {
         let (own, opponent) = (Name(1), Name(2));
-        let mut player = Player::new(Greeting { own, opponent }, games);
-        assert_eq!(player.greet().bytes(), b"\x011:2:");
-        player
+        Player::new(Greeting { own, opponent }, NonZeroU64::new(games))
     }
 
-    /// What a player says to each message.
-    fn says(player: &mut Player, messages: &[&[u8]]) -> Vec<Vec<u8>> {
+    /// What a player says before each message, and after the last; in how many writes each.
+    fn says(player: &mut Player, messages: &[&[u8]]) -> Vec<(Vec<u8>, usize)> {
         let mut said = Vec::new();
         for message in messages {
-            let (step, length) = player.hear(message).unwrap().unwrap();
-            assert_eq!(length, message.len());
-            match step {
-                Step::Says(parcel) | Step::Counted(Some(parcel)) => {
-                    said.push(parcel.bytes().to_vec());
-                }
-                Step::SaysTwice(parcels) => {
-                    said.extend(parcels.map(|parcel| parcel.bytes().to_vec()));
-                }
-                Step::Waits | Step::Counted(None) => said.push(Vec::new()),
+            let mut out = Vec::new();
+            let ask = player.ask(&mut out).unwrap();
+            let heard = player.hear(&ask, message).unwrap().unwrap();
+            assert_eq!(heard.length, message.len());
+            player.heard(&ask, 5, 7);
+            let (mut left, mut writes) = (&out[..], 0);
+            while !left.is_empty() {
+                left = &left[Player::write_length(left)..];
+                writes += 1;
             }
+            said.push((out, writes));
         }
         said
+    }
+
+    /// What it makes of one more message.
+    fn fault(player: &mut Player, message: &[u8]) -> Option<Fault> {
+        let ask = player.ask(&mut Vec::new()).unwrap();
+        assert_eq!(player.hear(&ask, message), Err(Garbled));
+        player.fault
     }
 
     #[test]
     fn who_begins_wins_at_move_seven_and_then_the_other_begins() {
         let mut one = player(2);
-        let messages: [&[u8]; 9] = [&[1], &[2], &[4], &[6], b"1:1:0:", &[1], &[3], &[5], &[7]];
-        let said: [&[u8]; 10] = [
-            &[4, 1],
-            &[4, 3],
-            &[4, 5],
-            &[8, 7],
-            b"d",
-            b"",
-            &[4, 2],
-            &[4, 4],
-            &[4, 6],
-            b"d",
+        let messages: [&[u8]; 10] = [
+            &[1],
+            &[2],
+            &[4],
+            &[6],
+            b"1:1:0:",
+            &[1],
+            &[3],
+            &[5],
+            &[7],
+            b"2:1:1:",
         ];
+        let said: [(&[u8], usize); 10] = [
+            (b"\x011:2:", 1),
+            (&[4, 1], 1),
+            (&[4, 3], 1),
+            (&[4, 5], 1),
+            (&[8, 7, b'd'], 2),
+            (b"", 0),
+            (&[4, 2], 1),
+            (&[4, 4], 1),
+            (&[4, 6], 1),
+            (b"d", 1),
+        ];
+        let said = said.map(|(bytes, writes)| (bytes.to_vec(), writes));
         assert_eq!(says(&mut one, &messages), said);
-        assert_eq!(says(&mut one, &[b"2:1:1:"]), [b""]);
-        assert!(one.is_through());
+        assert!(one.is_through() && one.ask(&mut Vec::new()).is_none());
         assert_eq!(one.played, Games { won: 1, lost: 1 });
-        let late = one.hear(&[1]);
-        let refused = Fault::Refused(Refusal::OutOfTurn { byte: 1 });
-        assert_eq!(late, Err(refused));
+    }
+
+    #[test]
+    fn a_game_is_of_who_began_it_and_nobody_waits_for_who_only_listens() {
+        let mut one = player(2);
+        let first = says(&mut one, &[&[2]]);
+        assert_eq!(first, [(b"\x011:2:".to_vec(), 1)]);
+        let listens = one.ask(&mut Vec::new()).unwrap();
+        assert!(one.goes_on() && one.reads_on() && !Player::is_owed(&listens));
+        assert!(one.hear(&listens, &[1]).unwrap().is_some());
+        says(&mut one, &[&[3], &[5], &[7]]);
+        let ask = one.ask(&mut Vec::new()).unwrap();
+        assert!(Player::is_owed(&ask) && !Player::measures(&ask));
+        assert!(one.hear(&ask, b"1:0:1:").unwrap().is_some());
+        assert_eq!(one.heard(&ask, 1, 1), None);
+        assert!(!one.goes_on(), "the next is its own to begin");
+        says(&mut one, &[&[2], &[4], &[6]]);
+        let ask = one.ask(&mut Vec::new()).unwrap();
+        assert!(one.hear(&ask, b"2:1:1:").unwrap().is_some());
+        let ended = one.heard(&ask, 90, 90).unwrap();
+        assert_eq!((ended.due, ended.free), (5, 7));
     }
 
     #[test]
@@ -271,7 +443,8 @@ mod tests {
         let mut one = player(1);
         says(&mut one, &[&[1]]);
         let told = Cell::new(4).unwrap();
-        assert_eq!(one.hear(&[4]), Err(Fault::Cell { told, played: 2 }));
+        let expected = Fault::Cell { told, played: 2 };
+        assert_eq!(fault(&mut one, &[4]), Some(expected));
     }
 
     #[test]
@@ -289,13 +462,13 @@ mod tests {
             says(&mut one, &[&[2], &[1], &[3], &[5], &[7], b"9:4:3:"]);
             says(&mut one, &[&[2], &[4], &[6]]);
             let (before, won) = (triple(9, 4, 3), true);
-            let counted = Fault::Counted { before, told, won };
-            let expected = if told == triple(10, 5, 3) {
-                Ok(Some((Step::Counted(None), message.len())))
+            if told == triple(10, 5, 3) {
+                says(&mut one, &[message]);
+                assert_eq!(one.heard, Some(told));
             } else {
-                Err(counted)
-            };
-            assert_eq!(one.hear(message), expected);
+                let counted = Fault::Counted { before, told, won };
+                assert_eq!(fault(&mut one, message), Some(counted));
+            }
         }
     }
 
@@ -304,7 +477,15 @@ mod tests {
         let mut one = player(1);
         says(&mut one, &[&[1], &[2], &[4], &[6]]);
         let told = Triple::new(7, 0, 7).unwrap();
-        let won = true;
-        assert_eq!(one.hear(b"7:0:7:"), Err(Fault::Uncounted { told, won }));
+        let uncounted = Fault::Uncounted { told, won: true };
+        assert_eq!(fault(&mut one, b"7:0:7:"), Some(uncounted));
+    }
+
+    #[test]
+    fn two_messages_in_one_read_have_met() {
+        let mut one = player(1);
+        let ask = one.ask(&mut Vec::new()).unwrap();
+        let heard = one.hear(&ask, &[2, 1]).unwrap().unwrap();
+        assert_eq!((heard.length, one.met), (1, 1));
     }
 }

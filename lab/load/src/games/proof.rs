@@ -17,7 +17,7 @@ const TOLD_MAX: usize = 10;
 ///
 /// Of each player, every triple is compared with the one before it and the game between them. The
 /// first triple of a run is where the count begins: it holds at least the game that it follows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Proof {
     /// Games that both have finished.
     pub games: u64,
@@ -32,6 +32,8 @@ pub struct Proof {
     pub met: u64,
     /// Players whose connection ended, or who heard nothing more, before their last game was over.
     pub unfinished: u64,
+    /// What the server said first when it refused to go on.
+    pub refused: Option<String>,
     /// The first of the promises that were broken, in words.
     pub violations: Vec<String>,
     /// How many more there were.
@@ -39,27 +41,17 @@ pub struct Proof {
 }
 
 impl Proof {
-    pub(super) fn of(players: &[Player]) -> Self {
-        let mut proof = Self {
-            games: 0,
-            played: 0,
-            won: 0,
-            lost: 0,
-            drawn: 0,
-            met: 0,
-            unfinished: 0,
-            violations: Vec::new(),
-            more_violations: 0,
-        };
+    /// Of players on the ancestor's wire; `counted`: whether each was to play a number of games.
+    pub(super) fn of_players(players: &[Player], counted: bool) -> Self {
+        let mut proof = Self::default();
         let mut finished = 0;
         for player in players {
             finished += player.played.all();
             proof.met += player.met;
             proof.add_statistics(player);
-            match player.fault {
-                None => {}
-                Some(Fault::Lost) => proof.unfinished += 1,
-                Some(fault) => proof.violate(sentence(player, fault)),
+            proof.unfinished += u64::from(player.is_left(counted));
+            if let Some(fault) = player.fault.filter(|fault| *fault != Fault::Lost) {
+                proof.violate(sentence(player, fault));
             }
         }
         proof.games = finished / 2;
@@ -99,14 +91,16 @@ impl Proof {
         let grown = |count: fn(Triple) -> u64, by_first: bool| {
             u64::from(by_first) + count(last).saturating_sub(count(first.triple))
         };
-        self.played += grown(Triple::played, true);
-        self.won += grown(Triple::won, first.won);
-        self.lost += grown(Triple::lost, !first.won);
-        self.drawn += grown(Triple::drawn, false);
+        self.add(
+            grown(Triple::played, true),
+            grown(Triple::won, first.won),
+            grown(Triple::lost, !first.won),
+            grown(Triple::drawn, false),
+        );
     }
 
     /// What follows for all where it holds for each.
-    fn sum_up(&mut self, finished: u64) {
+    pub(super) fn sum_up(&mut self, finished: u64) {
         let (played, won, lost, drawn) = (self.played, self.won, self.lost, self.drawn);
         if played != 2 * self.games || played != finished {
             let games = self.games;
@@ -119,7 +113,19 @@ impl Proof {
         }
     }
 
-    fn violate(&mut self, sentence: String) {
+    /// Adds what the statistics of one player have grown by.
+    pub(super) const fn add(&mut self, played: u64, won: u64, lost: u64, drawn: u64) {
+        self.played += played;
+        self.won += won;
+        self.lost += lost;
+        self.drawn += drawn;
+    }
+
+    pub(super) fn refuse(&mut self, words: &str) {
+        self.refused.get_or_insert_with(|| words.to_owned());
+    }
+
+    pub(super) fn violate(&mut self, sentence: String) {
         if self.violations.len() < TOLD_MAX {
             self.violations.push(sentence);
         } else {
@@ -173,6 +179,9 @@ impl fmt::Display for Proof {
         )?;
         if self.unfinished > 0 {
             write!(f, "; {} players were left", Count(self.unfinished))?;
+        }
+        if let Some(words) = &self.refused {
+            write!(f, "; refused: {words}")?;
         }
         for violation in &self.violations {
             write!(f, "\n  VIOLATION: {violation}")?;

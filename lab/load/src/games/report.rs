@@ -1,20 +1,27 @@
 //! What runs of the games workload gave: tables for people, JSON for the rest.
 
-use std::{collections::BTreeMap, fmt};
+use std::{fmt, time::Duration};
 
 use serde::Serialize;
 use turnstile_published as published;
-use turnstile_result::{Distribution, Load, Operation, Point, Rule, Times};
+use turnstile_result::Point;
 use turnstile_stats::{
-    Little, Summary, throughput,
+    Little, Summary,
     units::{Count, Nanos, PerSecond, to_float},
 };
 
-use super::{Config, Proof, Totals};
-use crate::{Machine, Verdict};
+use super::{Config, Door, Proof};
+use crate::{
+    Machine, Verdict,
+    pace::{Pace, Totals, User},
+    point,
+};
 
 /// The version of the JSON form: raised when a field changes its meaning or goes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+
+/// A game counts for each.
+const PLAYERS: f64 = 2.0;
 
 /// The whole result.
 #[derive(Clone, Debug, Serialize)]
@@ -22,7 +29,7 @@ pub struct Report {
     /// The version of this JSON form.
     pub format: u32,
     pub workload: &'static str,
-    /// How players play: here always `closed`.
+    /// How games begin: `closed` or `open`.
     pub pacing: &'static str,
     /// The generator's version.
     pub generator: &'static str,
@@ -38,11 +45,12 @@ pub struct Level {
     pub players: usize,
     /// Player-games a second: a game counts for both.
     pub throughput: f64,
-    /// The time of a game in nanoseconds: from a player's statistics, or its greeting, to its next.
+    /// The time of a game in nanoseconds, from the instant at which it was due until who began it has
+    /// its statistics; in a closed loop that is from one's statistics to its next.
     pub times: Summary,
-    /// From the first greeting to the last statistics, in milliseconds.
+    /// From the start to the last answer, in milliseconds.
     pub took_ms: f64,
-    /// The check of Little's law. A run of few games fails it: players end one after the other.
+    /// The check of Little's law, for pairs; it is about a closed loop without thought. A run of few games fails it: players end one after the other.
     pub little: Little,
     /// What the generator itself used, in nanoseconds of processor time for each player-game.
     pub cpu_per_game: f64,
@@ -54,23 +62,55 @@ pub struct Level {
     pub point: Point,
 }
 
-impl Level {
-    pub(super) fn new(config: &Config, totals: &Totals) -> Self {
-        let players = totals.players.len();
-        let times = totals.times.summary();
-        let rate = throughput(times.count, totals.took);
-        let users = u64::try_from(players).expect("players are at most 50,000");
-        debug_assert!(config.players.contains(&players));
-        let proof = Proof::of(&totals.players);
-        let played = config.iterations.saturating_mul(users);
+/// What is kept of a run of one number of players.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// From due to done, of each game.
+    times: Summary,
+    /// Games a second.
+    throughput: f64,
+    took: Duration,
+    cpu: Duration,
+    proof: Proof,
+    point: Point,
+}
+
+impl Kept {
+    pub(super) fn of<U: User>(pace: &Pace, totals: &Totals<U>, proof: Proof) -> Self {
         Self {
-            point: point(players, played, rate, totals, proof.rule()),
-            players,
-            throughput: rate,
+            times: totals.times().summary(),
+            throughput: totals.figures().throughput,
+            took: totals.took,
+            cpu: totals.cpu,
+            point: point::point("games", pace, totals, vec![proof.rule()]),
+            proof,
+        }
+    }
+}
+
+impl Level {
+    pub(super) fn new(config: &Config, players: usize, kept: Kept) -> Self {
+        let Kept {
             times,
-            took_ms: totals.took.as_secs_f64() * 1e3,
-            little: Little::new(users, rate, times.mean),
-            cpu_per_game: totals.cpu.as_secs_f64() * 1e9 / to_float(times.count.max(1)),
+            mut throughput,
+            took,
+            cpu,
+            proof,
+            mut point,
+        } = kept;
+        let pairs = u64::try_from(players / 2).expect("players are at most 50,000");
+        if let Some(games) = config.iterations {
+            point::count(&mut point, took, pairs, games.get().saturating_mul(pairs));
+            throughput = point.throughput;
+        }
+        Self {
+            point,
+            players,
+            throughput: PLAYERS * throughput,
+            times,
+            took_ms: took.as_secs_f64() * 1e3,
+            little: Little::new(pairs, throughput, times.mean),
+            cpu_per_game: cpu.as_secs_f64() * 1e9 / (PLAYERS * to_float(times.count.max(1))),
             published: published::Level::of(players),
             proof,
         }
@@ -87,42 +127,15 @@ impl Level {
     }
 }
 
-/// Games have neither a warm-up nor bins: they end when all have played.
-fn point(players: usize, requests: u64, throughput: f64, totals: &Totals, rule: Rule) -> Point {
-    let times = Distribution::of(&totals.times);
-    Point {
-        window_s: totals.took.as_secs_f64(),
-        throughput,
-        load: Load::Count {
-            users: u32::try_from(players).expect("players are at most 50,000"),
-            requests,
-        },
-        times: Times {
-            response: times.clone(),
-            service: times.clone(),
-            ..Times::default()
-        },
-        operations: vec![Operation {
-            name: "game".to_owned(),
-            done: times.count,
-            refused: BTreeMap::new(),
-            errors: BTreeMap::new(),
-            unknown: requests.saturating_sub(times.count),
-            late: 0,
-            response: times,
-        }],
-        proof: vec![rule],
-        ..Point::blank("games")
-    }
-}
-
 impl Report {
-    pub(super) fn new(config: &Config, machine: Machine, levels: Vec<Level>) -> Self {
+    /// The report of levels that were [played](super::play).
+    #[must_use]
+    pub fn new(config: &Config, machine: Machine, levels: Vec<Level>) -> Self {
         let verdict = levels.iter().map(Level::verdict).max();
         Self {
             format: FORMAT,
             workload: "games",
-            pacing: "closed",
+            pacing: config.pace.rhythm.name(),
             generator: env!("CARGO_PKG_VERSION"),
             machine,
             config: config.clone(),
@@ -141,20 +154,20 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let config = &self.config;
-        let sockets = if config.no_delay {
-            "TCP_NODELAY"
-        } else {
-            "sockets as the ancestor's"
+        let pace = &config.pace;
+        let (door, sockets) = match (config.door, pace.no_delay) {
+            (Door::Resp, true) => ("RESP", ""),
+            (Door::Wire, true) => ("the ancestor's wire", ", TCP_NODELAY"),
+            (Door::Resp, false) => ("RESP", ", with Nagle's algorithm"),
+            (Door::Wire, false) => ("the ancestor's wire", ", sockets as the ancestor's"),
         };
-        writeln!(
-            f,
-            "games over the ancestor's wire at {}, closed loop, {} games a player from number {}, \
-             {} threads, {sockets}",
-            config.address,
-            Count(config.iterations),
-            config.first_player,
-            config.threads
-        )?;
+        let (address, pacing, first) = (pace.address, self.pacing, config.first_player);
+        write!(f, "games over {door} at {address}, {pacing} loop, ")?;
+        if let Some(games) = config.iterations {
+            write!(f, "{} games a player, ", Count(games.get()))?;
+        }
+        let threads = pace.threads;
+        writeln!(f, "players from number {first}, {threads} threads{sockets}")?;
         writeln!(f, "{}\n", self.machine)?;
         self.write_rates(f)?;
         writeln!(f, "\n  players{} CPU/game", Summary::HEAD)?;

@@ -10,8 +10,7 @@ use mio::Registry;
 use turnstile_stats::chance::exponential;
 
 use super::{
-    Answer, Length, Pace, Rhythm, Tally, Think, agenda::Agenda, schedule::Profile,
-    slices::Recorder, tally::Instants,
+    Answer, Length, Pace, Rhythm, Tally, Think, agenda::Agenda, schedule::Profile, slices::Recorder,
 };
 use crate::{alarm::Alarms, crew::thread_time, seed::Dice};
 
@@ -43,6 +42,7 @@ pub(super) struct Desk {
     pub(super) stop: u64,
     pub(super) address: SocketAddr,
     pub(super) pipeline: usize,
+    pub(super) no_delay: bool,
     /// Answers are read here, behind what was left of the session's last read; it has room for the
     /// longest of them.
     pub(super) scratch: Box<[u8]>,
@@ -51,6 +51,9 @@ pub(super) struct Desk {
     /// How many users there are over time; none: all, always.
     stages: Option<Profile>,
     deadline: u64,
+    patience: u64,
+    /// Since when answers are owed, and none has come.
+    quiet_since: u64,
     dice: Dice,
     /// The thread's processor time that has been written down.
     cpu: Duration,
@@ -96,6 +99,9 @@ impl Desk {
             think,
             stages,
             deadline: pace.deadline.map_or(u64::MAX, nanos),
+            patience: pace.patience.map_or(u64::MAX, nanos),
+            quiet_since: 0,
+            no_delay: pace.no_delay,
             // No user has such a number.
             dice: Dice::of_user(pace.seed, u64::MAX - 1 - thread),
             cpu: Duration::ZERO,
@@ -148,31 +154,45 @@ impl Desk {
         (self.measured_from..self.stop).contains(&done)
     }
 
-    pub(super) const fn is_late(&self, instants: &Instants) -> bool {
-        instants.done - instants.due > self.deadline
+    const fn is_late(&self, due: u64, done: u64) -> bool {
+        done - due > self.deadline
     }
 
-    /// Counts an answer, of whatever operation.
-    pub(super) fn count(&mut self, answer: Answer<'_>, instants: &Instants) {
-        self.turn_page(instants.done);
-        self.in_flight -= 1;
+    /// Another answer is owed.
+    pub(super) const fn owe(&mut self, now: u64) {
+        if self.in_flight == 0 {
+            self.quiet_since = now;
+        }
+        self.in_flight += 1;
+    }
+
+    /// Whether answers are owed, and none has come for too long.
+    pub(super) const fn is_forsaken(&self, now: u64) -> bool {
+        self.in_flight > 0 && now.saturating_sub(self.quiet_since) > self.patience
+    }
+
+    /// Notes an answer, of whatever operation.
+    pub(super) fn hear(&mut self, answer: Answer<'_>, done: u64, owed: bool) {
+        self.turn_page(done);
+        self.in_flight -= usize::from(owed);
         self.answered += 1;
-        self.last_answer = instants.done;
-        let late = self.is_late(instants);
+        self.last_answer = done;
+        self.quiet_since = done;
+        self.failed += u64::from(matches!(answer, Answer::Error(_)));
+        self.refused += u64::from(matches!(answer, Answer::Refused(_)));
+    }
+
+    /// Counts what a user began, and what has come of it; whether it is late.
+    pub(super) fn count(&mut self, counts: bool, error: bool, due: u64, done: u64) -> bool {
+        let late = self.is_late(due, done);
         let bin = &mut self.recorder.bin;
-        let error = matches!(answer, Answer::Error(_));
-        if error {
-            self.failed += 1;
-        } else {
+        if counts {
             bin.answered += 1;
-            bin.response += instants.done - instants.due;
+            bin.response += done - due;
         }
         bin.failed += u64::from(error || late);
-        self.refused += u64::from(matches!(answer, Answer::Refused(_)));
-        if instants.done >= self.stop && instants.due < self.stop {
-            let waited = self.stop - instants.due;
-            self.tally().censored.record(waited);
-        }
+        self.censor(due, done);
+        late
     }
 
     /// An answer to what was due then will never come.
@@ -180,7 +200,12 @@ impl Desk {
         self.failed += 1;
         self.in_flight -= 1;
         self.recorder.bin.failed += 1;
-        if self.now() >= self.stop && due < self.stop {
+        self.censor(due, self.now());
+    }
+
+    /// What was due before the end and is not done by then had waited for so long.
+    fn censor(&mut self, due: u64, done: u64) {
+        if done >= self.stop && due < self.stop {
             let waited = self.stop - due;
             self.tally().censored.record(waited);
         }
@@ -206,21 +231,21 @@ impl Desk {
         }
     }
 
-    /// From when on this user is there, 0 when it is; nothing when it will never be again.
+    /// From when on the group of which this user is the first is there, 0 when it is; nothing when it will never be again.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "nanoseconds of a run are positive and far below 2^64"
     )]
-    pub(super) fn active(&self, user: usize, now: u64) -> Option<u64> {
+    pub(super) fn active(&self, first: usize, now: u64) -> Option<u64> {
         let Some(stages) = &self.stages else {
             return Some(0);
         };
-        let (user, seconds) = (
-            turnstile_stats::units::to_float(u64::try_from(user).ok()?),
+        let (before, seconds) = (
+            turnstile_stats::units::to_float(u64::try_from(first).ok()?),
             turnstile_stats::units::to_float(now) / 1e9,
         );
-        let from = stages.next_above(user, seconds)?;
+        let from = stages.next_above(before, seconds)?;
         let waits = from > seconds;
         Some(if waits { (from * 1e9).ceil() as u64 } else { 0 })
     }

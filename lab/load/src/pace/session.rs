@@ -8,7 +8,7 @@ use std::{
 use mio::{Interest, Token, event::Event, net::TcpStream};
 
 use super::{
-    Answer, Ended, Heard, User,
+    Answer, Ended, Guest, Heard, User,
     desk::{Desk, READ_BYTES},
     tally::Instants,
 };
@@ -27,8 +27,8 @@ const RETRY_NANOS: u64 = 100_000_000;
 pub(super) struct Session<U: User> {
     user: U,
     token: Token,
-    /// Its number among all users of the run.
-    number: usize,
+    /// The number of the first of its group among all users of the run.
+    first: usize,
     line: Line,
     outbox: Vec<u8>,
     /// How much of `outbox` the socket has taken.
@@ -79,26 +79,21 @@ struct Flight<A> {
 
 impl<U: User> Session<U> {
     /// A session on a connection, or one that connects when it [arrives](Self::arrive).
-    pub(super) fn new(
-        user: U,
-        token: Token,
-        number: usize,
-        stream: Option<TcpStream>,
-        desk: &Desk,
-    ) -> io::Result<Self> {
-        let leaves = stream.is_none();
-        let line = match stream {
+    pub(super) fn new(guest: Guest<U>, token: Token, desk: &Desk) -> io::Result<Self> {
+        let leaves = guest.stream.is_none();
+        let line = match guest.stream {
             None => Line::Away,
-            Some(mut stream) => {
+            Some(stream) => {
+                let mut stream = TcpStream::from_std(stream);
                 let interest = Interest::READABLE | Interest::WRITABLE;
                 desk.registry.register(&mut stream, token, interest)?;
                 Line::Up(stream)
             }
         };
         Ok(Self {
-            user,
+            user: guest.user,
             token,
-            number,
+            first: guest.first,
             line,
             outbox: Vec::with_capacity(desk.pipeline * U::REQUEST_BYTES_MAX),
             written: 0,
@@ -198,8 +193,10 @@ impl<U: User> Session<U> {
     /// Gives up what is still owed: nobody knows whether it was carried out.
     pub(super) fn abandon(&mut self, desk: &mut Desk) {
         for flight in self.flights.drain(..) {
-            desk.tally().operations[U::operation(&flight.ask)].unknown += 1;
-            desk.give_up(flight.due);
+            if U::is_owed(&flight.ask) {
+                desk.tally().operations[U::operation(&flight.ask)].unknown += 1;
+                desk.give_up(flight.due);
+            }
             self.user.lost(&flight.ask);
         }
         self.unsent = 0;
@@ -213,7 +210,7 @@ impl<U: User> Session<U> {
             return;
         };
         let failed = match (stream.take_error(), stream.peer_addr()) {
-            (Ok(None), Ok(_peer)) => stream.set_nodelay(true).is_err(),
+            (Ok(None), Ok(_peer)) => stream.set_nodelay(desk.no_delay).is_err(),
             (Ok(None), Err(error)) if error.kind() == ErrorKind::NotConnected => return,
             (Ok(_) | Err(_), _) => true,
         };
@@ -240,8 +237,12 @@ impl<U: User> Session<U> {
     /// The connection is of no more use. Dropping the stream takes it from the poller, too.
     fn lose(&mut self, desk: &mut Desk) {
         desk.tally().connections_lost += 1;
-        desk.down += 1;
         self.abandon(desk);
+        if !self.user.disconnected() {
+            self.line = Line::Away;
+            return self.finish(desk);
+        }
+        desk.down += 1;
         let retry_at = desk.now() + RETRY_NANOS;
         self.line = Line::Down { retry_at };
     }
@@ -275,7 +276,7 @@ impl<U: User> Session<U> {
             let now = desk.now();
             self.hear(&scratch[..kept + read], now, desk)?;
             self.ask(desk, now);
-            if read < READ_BYTES && !to_the_end {
+            if read < READ_BYTES && !to_the_end && !self.user.reads_on() {
                 return Ok(());
             }
         }
@@ -291,7 +292,7 @@ impl<U: User> Session<U> {
         };
         while used < bytes.len() {
             // An answer to what was not even sent is none.
-            if self.flights.len() == self.unsent {
+            if self.flights.len() == self.unsent && !self.listens(now, desk) {
                 return Err(ErrorKind::InvalidData.into());
             }
             let Some(flight) = self.flights.front().copied() else {
@@ -316,10 +317,12 @@ impl<U: User> Session<U> {
                 scheduled: flight.scheduled,
             };
             Self::count(&flight.ask, answer, &instants, desk);
-            self.thinks_until = now + desk.thought();
             let ended = self.user.heard(&flight.ask, flight.due, flight.free);
             if let Some(ended) = ended {
                 Self::count_whole(&ended, now, desk);
+            }
+            if !self.user.goes_on() {
+                self.thinks_until = now + desk.thought();
             }
             first_byte = now;
         }
@@ -334,36 +337,58 @@ impl<U: User> Session<U> {
     }
 
     fn count(ask: &U::Ask, answer: Answer<'_>, instants: &Instants, desk: &mut Desk) {
-        let measured = desk.measures(instants.done) && U::measures(ask);
-        desk.count(answer, instants);
-        let late = desk.is_late(instants);
+        let Instants { due, done, .. } = *instants;
+        let measured = desk.measures(done) && U::measures(ask);
         let operation = U::operation(ask);
+        desk.hear(answer, done, U::is_owed(ask));
         desk.tally().record(operation, answer, instants, measured);
-        desk.tally().operations[operation].late += u64::from(late);
+        if U::WHOLES.is_empty() {
+            let error = matches!(answer, Answer::Error(_));
+            let late = desk.count(!error, error, due, done);
+            desk.tally().operations[operation].late += u64::from(late);
+        }
     }
 
     fn count_whole(ended: &Ended, done: u64, desk: &mut Desk) {
         let measured = desk.measures(done) && ended.measured;
+        let counts = ended.answer == Answer::Done;
+        let error = matches!(ended.answer, Answer::Error(_));
         desk.tally().record_whole(ended, done, measured);
+        let late = desk.count(counts, error, ended.due, done);
+        desk.tally().wholes[ended.whole].late += u64::from(late);
     }
 
-    /// Fills the pipeline. In a closed loop a slot is due, and ready, the moment it is free, or when
-    /// its user has thought; where all share a schedule it stands by for the next arrival.
+    /// Whether bytes that have come may be the answer of somebody who is yet to say that it only
+    /// waits to be spoken to. Who so waits has sent nothing.
+    fn listens(&mut self, now: u64, desk: &mut Desk) -> bool {
+        self.ask(desk, now);
+        let heard = self.flights.len() == 1 && self.outbox.len() == self.written;
+        if heard {
+            self.unsent = 0;
+        }
+        heard
+    }
+
+    /// Fills the pipeline. Who is within something that it has begun asks at once. In a closed loop a
+    /// slot is due, and ready, the moment it is free, or when its user has thought; where all share a
+    /// schedule it stands by for the next arrival.
     fn ask(&mut self, desk: &mut Desk, now: u64) {
-        if now >= desk.stop && !self.user.goes_on() {
-            return;
-        }
-        if desk.agenda.is_some() {
-            return self.stand_by(desk, now);
-        }
         while self.flights.len() < desk.pipeline && !self.finished {
-            let own = self
-                .user
-                .due()
-                .or_else(|| desk.thinks().then_some(self.thinks_until));
-            let Some(active) = desk.active(self.number, now) else {
+            let (own, goes_on) = (self.user.due(), self.user.goes_on());
+            if goes_on && own.is_none() {
+                self.take(now, now, now, false, desk);
+                continue;
+            }
+            if now >= desk.stop && !goes_on {
+                return;
+            }
+            if desk.agenda.is_some() {
+                return self.stand_by(desk, now);
+            }
+            let Some(active) = desk.active(self.first, now) else {
                 return self.finish(desk);
             };
+            let own = own.or_else(|| desk.thinks().then_some(self.thinks_until));
             let scheduled = own.is_some() || active > now;
             let due = own.unwrap_or(active).max(active);
             if due > now {
@@ -396,13 +421,15 @@ impl<U: User> Session<U> {
             scheduled,
         });
         self.unsent += 1;
-        desk.in_flight += 1;
+        if U::is_owed(&ask) {
+            desk.owe(now);
+        }
         true
     }
 
-    const fn finish(&mut self, desk: &mut Desk) {
+    fn finish(&mut self, desk: &mut Desk) {
+        desk.finished += usize::from(!self.finished);
         self.finished = true;
-        desk.finished += 1;
     }
 
     /// Gets into the line of those who can take the next arrival.
@@ -452,7 +479,8 @@ impl<U: User> Session<U> {
             self.unsent = 0;
         }
         while self.written < self.outbox.len() {
-            match stream.write(&self.outbox[self.written..]) {
+            let left = &self.outbox[self.written..];
+            match stream.write(&left[..U::write_length(left)]) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(written) => self.written += written,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),

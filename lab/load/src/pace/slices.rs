@@ -3,7 +3,7 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use turnstile_stats::{Histogram, Interval, percentile, units::to_float};
+use turnstile_stats::{Interval, percentile, units::to_float};
 
 use super::Tally;
 
@@ -28,7 +28,7 @@ const PIECES_MIN: usize = 8;
 /// A tenth of a second of all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bin {
-    /// Done and refused.
+    /// Done and refused; of wholes, done.
     pub answered: u64,
     /// The sum of their responses in nanoseconds.
     pub response: u64,
@@ -240,10 +240,7 @@ impl Album {
         });
         let each: Vec<f64> = within
             .map(|(_, piece)| {
-                let mut times = Histogram::new();
-                for operation in &piece.operations {
-                    times.merge(&operation.times);
-                }
+                let times = piece.response();
                 percentile::supported(times.count(), quantile)
                     .is_ok()
                     .then(|| to_float(times.quantile(quantile)))

@@ -41,7 +41,8 @@ pub struct Tally {
     /// From free to ready: how late the generator was, of what was measured and had an instant at
     /// which it was due.
     pub lag: Histogram,
-    /// From sent to done, of what was measured: what network and server did.
+    /// From sent to done, of what was measured: what network and server did. Of wholes, from when
+    /// their user was free for them.
     pub service: Histogram,
     /// From due to sent less the generator's lag, of what was measured in an open loop: for a
     /// connection, or for the socket to take more.
@@ -83,6 +84,8 @@ pub struct Whole {
     pub refused: Words,
     /// By code.
     pub errors: Words,
+    /// Done after the deadline.
+    pub late: u64,
     /// From due to done, of all that was done in the measured window: what a user feels.
     pub response: Histogram,
     /// From the instant at which its user was free for it: what the server did.
@@ -144,6 +147,7 @@ impl Tally {
             done: 0,
             refused: Words::new(),
             errors: Words::new(),
+            late: 0,
             response: Histogram::new(),
             service: Histogram::new(),
         };
@@ -180,7 +184,9 @@ impl Tally {
         if measured {
             counts.times.record(instants.done - instants.due);
             self.gaps.count += 1;
-            self.service.record(instants.done - instants.sent);
+            if self.wholes.is_empty() {
+                self.service.record(instants.done - instants.sent);
+            }
             if instants.scheduled {
                 self.lag.record(instants.ready - instants.free);
                 let backlog = instants.free - instants.due;
@@ -205,6 +211,7 @@ impl Tally {
         if measured {
             counts.response.record(done - ended.due);
             counts.service.record(done - ended.free);
+            self.service.record(done - ended.free);
         }
     }
 
@@ -242,6 +249,7 @@ impl Tally {
             own.done += theirs.done;
             own.refused.merge(&theirs.refused);
             own.errors.merge(&theirs.errors);
+            own.late += theirs.late;
         }
         self.censored.merge(&other.censored);
         self.connections_lost += other.connections_lost;
@@ -262,6 +270,7 @@ impl Tally {
             whole.done = 0;
             whole.refused.clear();
             whole.errors.clear();
+            whole.late = 0;
             whole.response.clear();
             whole.service.clear();
         }
@@ -278,8 +287,29 @@ impl Tally {
         self.gaps = Gaps::default();
     }
 
+    /// From due to done, of all that users began: wholes, where there are any.
+    pub(super) fn response(&self) -> Histogram {
+        let mut times = Histogram::new();
+        if self.wholes.is_empty() {
+            for operation in &self.operations {
+                times.merge(&operation.times);
+            }
+        }
+        for whole in &self.wholes {
+            times.merge(&whole.response);
+        }
+        times
+    }
+
+    /// The parts of the mean response; of wholes, what all requests of one took.
     pub(super) fn split(&self) -> Split {
-        let mean = |sum| to_float(sum) / to_float(self.gaps.count.max(1));
+        let wholes = self.wholes.iter().map(|whole| whole.response.count());
+        let count = if self.wholes.is_empty() {
+            self.gaps.count
+        } else {
+            wholes.sum()
+        };
+        let mean = |sum| to_float(sum) / to_float(count.max(1));
         Split {
             backlog: mean(self.gaps.backlog),
             lag: mean(self.gaps.lag),
@@ -429,7 +459,8 @@ mod tests {
         assert_eq!((book.done, book.unknown, book.times.count()), (2, 4, 3));
         assert_eq!((book.errors.total(), book.refused.total()), (1, 1));
         assert_eq!((two.connections_lost, two.connects_failed), (2, 4));
-        assert!((two.split().answering - 7.0).abs() < 1e-9);
+        // Three requests for each of two wholes that were measured.
+        assert!((two.split().answering - 3.0 * 7.0 / 2.0).abs() < 1e-9);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, ErrorKind},
-    net::TcpStream,
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
@@ -10,7 +9,7 @@ use std::{
 use mio::{Events, Poll, Token};
 
 use super::{
-    Board, Pace, Rhythm, Schedule, User,
+    Board, Guest, Pace, Rhythm, Schedule, User,
     agenda::{Agenda, Sample},
     desk::Desk,
     session::Session,
@@ -85,7 +84,7 @@ impl<'a, U: User> Worker<'a, U> {
     pub(super) fn new(
         pace: &Pace,
         place: Place,
-        share: Vec<(U, Option<TcpStream>)>,
+        share: Vec<Guest<U>>,
         at_once: usize,
         recorder: Recorder,
         shared: Shared<'a>,
@@ -106,13 +105,10 @@ impl<'a, U: User> Worker<'a, U> {
         let mut sessions = Vec::with_capacity(share.len());
         let next = share
             .iter()
-            .take_while(|(_, stream)| stream.is_some())
+            .take_while(|guest| guest.stream.is_some())
             .count();
-        for (number, (user, stream)) in share.into_iter().enumerate() {
-            let stream = stream.map(mio::net::TcpStream::from_std);
-            let user_number = number * threads + thread;
-            let token = Token(number);
-            sessions.push(Session::new(user, token, user_number, stream, &desk)?);
+        for (number, guest) in share.into_iter().enumerate() {
+            sessions.push(Session::new(guest, Token(number), &desk)?);
         }
         Ok(Self {
             poll,
@@ -148,7 +144,8 @@ impl<'a, U: User> Worker<'a, U> {
             let all_came = self.desk.agenda.as_ref().is_some_and(Agenda::is_over);
             let all_went = self.desk.finished == self.sessions.len();
             let over = now >= self.desk.stop || all_came || all_went;
-            if over && self.desk.in_flight == 0 || now >= self.desk.stop + GRACE_NANOS {
+            let given_up = now >= self.desk.stop + GRACE_NANOS || self.desk.is_forsaken(now);
+            if over && self.desk.in_flight == 0 || given_up {
                 return Ok(self.end());
             }
             self.turn(now)?;

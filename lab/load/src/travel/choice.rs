@@ -1,4 +1,4 @@
-//! Which journey is bought next, by whom, and when.
+//! Which journey is bought next, and by whom.
 
 use std::{ops::Range, sync::Arc};
 
@@ -6,10 +6,6 @@ use crate::seed::Dice;
 
 /// Clients that the ancestor's rule keeps apart.
 const CLIENTS_APART: u64 = 8;
-
-/// A jitter of one percent, in millionths, either way.
-const JITTER: u64 = 10_000;
-const MILLION: u64 = 1_000_000;
 
 /// How journeys are chosen.
 #[derive(Clone, Debug)]
@@ -105,42 +101,6 @@ impl Choice {
     }
 }
 
-/// When a client's transactions are due: at a rate, each interval one percent longer or shorter at
-/// the most. It is known before the run, whatever is answered.
-#[derive(Clone, Debug)]
-pub(super) struct Schedule {
-    next: u64,
-    interval: u64,
-    dice: Dice,
-}
-
-impl Schedule {
-    /// The schedule of one of `clients` clients that are to begin `rate` transactions a second
-    /// together. They begin one after the other.
-    pub(super) fn new(rate: u32, client: (usize, usize), seed: u64) -> Self {
-        let (client, clients) = client;
-        let wide = |number| u64::try_from(number).expect("a count fits 64 bits");
-        let (client, clients) = (wide(client), wide(clients));
-        let interval = clients * 1_000_000_000 / u64::from(rate);
-        Self {
-            next: interval / clients * client,
-            interval,
-            dice: Dice::of_user(seed ^ 0x7363_6865_6475_6c65, client),
-        }
-    }
-
-    /// When the next transaction is due, in nanoseconds since the start.
-    pub(super) const fn due(&self) -> u64 {
-        self.next
-    }
-
-    /// That one has begun.
-    pub(super) const fn advance(&mut self) {
-        let share = MILLION - JITTER + self.dice.below(2 * JITTER + 1);
-        self.next += self.interval / MILLION * share + self.interval % MILLION * share / MILLION;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -186,27 +146,5 @@ mod tests {
         }
         let even = Zipf::new(4, 0.0);
         assert_eq!(even.0[..], [1 << 62, 1 << 63, 3 << 62, u64::MAX]);
-    }
-
-    #[test]
-    fn transactions_are_due_at_the_rate_within_a_percent_and_one_client_after_the_other() {
-        let mut first = Schedule::new(1_000, (0, 4), 1);
-        let second = Schedule::new(1_000, (1, 4), 1);
-        assert_eq!((first.due(), second.due()), (0, 1_000_000));
-        let mut different = BTreeSet::new();
-        for _ in 0..1_000 {
-            let before = first.due();
-            first.advance();
-            let interval = first.due() - before;
-            assert!((3_960_000..=4_040_000).contains(&interval), "{interval}");
-            different.insert(interval);
-        }
-        assert!(different.len() > 900, "{}", different.len());
-        // The mean of a thousand is ten times nearer than a percent.
-        assert!(
-            first.due().abs_diff(4_000_000_000) < 4_000_000,
-            "{}",
-            first.due()
-        );
     }
 }

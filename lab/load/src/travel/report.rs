@@ -14,7 +14,7 @@ use super::{
     Config, Contention, Experiment, Processes, Proof, Rate, RateRow, RequestsRow, rows::Outcomes,
     rows::Rows,
 };
-use crate::{Machine, Verdict, door::Server};
+use crate::{Machine, Verdict, door::Server, pace::Length};
 
 /// The version of the JSON form: raised when a field changes its meaning or goes.
 const FORMAT: u32 = 1;
@@ -117,14 +117,18 @@ impl Report {
             Experiment::Rates {
                 managers,
                 contention,
-                warm_up,
-                duration,
+                manner,
                 ..
             } => {
-                write!(
-                    f,
-                    "travel by lines, {managers}, {duration:?} after {warm_up:?} each, "
-                )?;
+                write!(f, "travel by lines, {managers}, ")?;
+                match manner.length {
+                    Length::Fixed { warm_up, duration } => {
+                        write!(f, "{duration:?} after {warm_up:?} each, ")?;
+                    }
+                    Length::Precise { relative, .. } => {
+                        write!(f, "each until known within {:.1} %, ", relative * 100.0)?;
+                    }
+                }
                 match contention {
                     Contention::Apart => f.write_str("clients keep apart")?,
                     Contention::Zipf(theta) => write!(f, "journeys by Zipf {theta}")?,

@@ -8,7 +8,7 @@ use turnstile_stats::{Histogram, Little, Summary, throughput, units::to_float};
 
 use super::{Managers, Rate, traveller::Traveller};
 use crate::{
-    pace::{Totals, Whole},
+    pace::{Pace, Totals, Whole},
     rooms::OperationReport,
 };
 
@@ -146,14 +146,18 @@ impl RequestsRow {
 }
 
 impl RateRow {
-    pub(super) fn new(clients: usize, rate: Rate, totals: &Totals<Traveller>) -> Self {
+    pub(super) fn new(
+        pace: &Pace,
+        (clients, rate): (usize, Rate),
+        totals: &Totals<Traveller>,
+    ) -> Self {
         let whole = transaction(totals);
         let outcomes = Outcomes::of(totals);
         let (response, service) = (whole.response.summary(), whole.service.summary());
         let carried = throughput(response.count, totals.window);
         let lag = totals.tally.lag.summary();
         let ended = outcomes.committed + outcomes.aborted() + outcomes.failed;
-        let little = (rate == Rate::Most).then(|| {
+        let little = (rate == Rate::Most && pace.is_busy()).then(|| {
             let users = u64::try_from(clients).expect("clients are bounded");
             Little::new(users, carried, response.mean)
         });

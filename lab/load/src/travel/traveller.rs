@@ -8,7 +8,7 @@ use turnstile_travel::Xid;
 
 use super::{
     Managers,
-    choice::{Choice, Rule, Schedule},
+    choice::{Choice, Rule},
     ledger::Ledger,
     stock::{Stock, Words},
 };
@@ -24,8 +24,6 @@ pub struct Traveller {
     stock: Arc<Stock>,
     ledger: Arc<Ledger>,
     choice: Choice,
-    /// None: a transaction begins when the one before has ended.
-    schedule: Option<Schedule>,
     /// Transactions that are still to begin, and how many of the first are not measured.
     left: u64,
     unmeasured: u64,
@@ -82,27 +80,19 @@ pub struct Ask {
 }
 
 impl Traveller {
-    /// One who has a stock for itself, and buys journeys over several managers: so many a second,
-    /// or each when it has the last.
+    /// One who has a stock for itself, and buys journeys over several managers.
     #[must_use]
-    pub fn alone(stock: &Arc<Stock>, rate: Option<u32>, seed: u64) -> Self {
+    pub fn alone(stock: &Arc<Stock>, seed: u64) -> Self {
         let journeys = stock.over(Managers::Several);
         let choice = Choice::new(Rule::Apart, journeys, stock.customers.len(), (0, 1), seed);
-        let schedule = rate.map(|rate| Schedule::new(rate, (0, 1), seed));
-        Self::new(stock, &Arc::new(Ledger::of(stock)), choice, schedule)
+        Self::new(stock, &Arc::new(Ledger::of(stock)), choice)
     }
 
-    pub(super) fn new(
-        stock: &Arc<Stock>,
-        ledger: &Arc<Ledger>,
-        choice: Choice,
-        schedule: Option<Schedule>,
-    ) -> Self {
+    pub(super) fn new(stock: &Arc<Stock>, ledger: &Arc<Ledger>, choice: Choice) -> Self {
         Self {
             stock: Arc::clone(stock),
             ledger: Arc::clone(ledger),
             choice,
-            schedule,
             left: u64::MAX,
             unmeasured: 0,
             begun: 0,
@@ -169,9 +159,6 @@ impl Traveller {
         self.left = self.left.checked_sub(1)?;
         self.begun += 1;
         (self.customer, self.journey) = self.choice.next();
-        if let Some(schedule) = &mut self.schedule {
-            schedule.advance();
-        }
         Some(())
     }
 
@@ -305,11 +292,6 @@ impl User for Traveller {
 
     const REQUEST_BYTES_MAX: usize = 128;
 
-    fn due(&self) -> Option<u64> {
-        let schedule = self.schedule.as_ref()?;
-        (!self.is_within()).then(|| schedule.due())
-    }
-
     fn goes_on(&self) -> bool {
         self.is_within()
     }
@@ -379,7 +361,7 @@ mod tests {
         let stock = Arc::new(Stock::named(0));
         let ledger = Arc::new(Ledger::of(&stock));
         let choice = Choice::new(Rule::Apart, stock.over(managers), 200, (3, 8), 1);
-        Traveller::new(&stock, &ledger, choice, None)
+        Traveller::new(&stock, &ledger, choice)
     }
 
     /// Asks, and takes this answer; says what was asked.

@@ -3,13 +3,12 @@
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
-    net::SocketAddr,
     sync::Arc,
     time::Duration,
 };
 
 use turnstile_load::{
-    pace::{self, Ended, Garbled, Heard, Pace, User},
+    pace::{self, Ended, Garbled, Heard, Law, Pace, Profile, Rhythm, User},
     rooms::{Config, Guest, Mix},
     travel::{Stock, Traveller},
 };
@@ -84,8 +83,8 @@ impl<U: User> User for Watched<U> {
 
     const REQUEST_BYTES_MAX: usize = U::REQUEST_BYTES_MAX;
 
-    fn due(&self) -> Option<u64> {
-        self.user.due()
+    fn goes_on(&self) -> bool {
+        self.user.goes_on()
     }
 
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<U::Ask> {
@@ -120,7 +119,7 @@ impl<U: User> User for Watched<U> {
 }
 
 /// The allocations of the generator's thread while a user gets `TO - FROM` answers.
-fn measure<U: User>(address: SocketAddr, user: U, pipeline: usize, careless: bool) -> u64 {
+fn measure<U: User>(pace: &Pace, user: U, careless: bool) -> u64 {
     let watched = Watched {
         user,
         heard: 0,
@@ -128,11 +127,7 @@ fn measure<U: User>(address: SocketAddr, user: U, pipeline: usize, careless: boo
         during: None,
         careless,
     };
-    let pace = Pace {
-        pipeline,
-        ..Pace::closed(address, Duration::ZERO, Duration::from_secs(120))
-    };
-    let totals = pace::run(&pace, vec![watched], &mut |_progress| {}).unwrap();
+    let totals = pace::run(pace, vec![watched], &mut |_progress| {}).unwrap();
     totals.users[0]
         .during
         .expect("the user was answered often enough")
@@ -143,20 +138,28 @@ fn measure_guest(pipeline: usize, careless: bool) -> u64 {
     let config = Config {
         pace: Pace {
             seed: 5,
+            pipeline,
             ..Pace::closed(toy.address, Duration::ZERO, Duration::from_secs(120))
         },
         users: 1,
         mix: Mix::new(60, 40).unwrap(),
         property: "bench".to_owned(),
     };
-    measure(toy.address, Guest::new(&config, 0, 0), pipeline, careless)
+    measure(&config.pace, Guest::new(&config, 0, 0), careless)
 }
 
 /// With a rate, the traveller rests between two transactions.
-fn measure_traveller(rate: Option<u32>) -> u64 {
+fn measure_traveller(rate: Option<f64>) -> u64 {
     let agency = Agency::open(agency::Fault::None);
     let stock = Arc::new(Stock::make(agency.address).unwrap());
-    measure(agency.address, Traveller::alone(&stock, rate, 5), 1, false)
+    let mut pace = Pace::closed(agency.address, Duration::ZERO, Duration::from_secs(120));
+    if let Some(rate) = rate {
+        pace.rhythm = Rhythm::Open {
+            law: Law::Jitter(0.01),
+            rate: Profile::constant(rate),
+        };
+    }
+    measure(&pace, Traveller::alone(&stock, 5), false)
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn nothing_is_allocated_or_freed_in_the_steady_state() {
     assert_eq!(measure_guest(1, false), 0);
     assert_eq!(measure_guest(16, false), 0);
     assert_eq!(measure_traveller(None), 0);
-    assert_eq!(measure_traveller(Some(2_000)), 0);
+    assert_eq!(measure_traveller(Some(2_000.0)), 0);
 }
 
 #[test]

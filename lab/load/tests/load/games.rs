@@ -3,26 +3,33 @@
 use std::{
     io::Read as _,
     net::{TcpListener, TcpStream},
+    num::NonZeroU64,
     time::Duration,
 };
 
 use rustix::net::{SendFlags, send};
 use turnstile_load::{
     Verdict,
-    games::{self, Config, Report},
+    games::{self, Config, Door, Report},
+    pace::{Law, Pace, Profile, Rhythm, Think},
 };
 
-use crate::arena::{Arena, Fault};
+use crate::{
+    arena::{Arena, Fault},
+    parlour::{self, Parlour},
+};
 
 fn config(arena: &Arena) -> Config {
     Config {
-        address: arena.address,
+        door: Door::Wire,
+        pace: Pace {
+            threads: 2,
+            patience: Some(Duration::from_secs(60)),
+            ..Pace::closed(arena.address, Duration::ZERO, Duration::from_millis(300))
+        },
         players: vec![6],
         first_player: 100,
-        iterations: 5,
-        threads: 2,
-        no_delay: true,
-        patience: Duration::from_secs(60),
+        iterations: NonZeroU64::new(5),
     }
 }
 
@@ -38,7 +45,8 @@ fn every_game_of_an_honest_arena_is_counted_once() {
     // The second time the statistics go on from what they were, and Nagle's algorithm takes 40 ms
     // of each game.
     for (no_delay, iterations) in [(true, 30), (false, 4)] {
-        (config.no_delay, config.iterations) = (no_delay, iterations);
+        config.pace.no_delay = no_delay;
+        config.iterations = NonZeroU64::new(iterations);
         let report = run(&config);
         assert_eq!(report.verdict(), Verdict::Fine, "{report}");
         for (level, players) in report.levels.iter().zip([2, 10, 40]) {
@@ -46,7 +54,7 @@ fn every_game_of_an_honest_arena_is_counted_once() {
             assert_eq!(proof.violations, Vec::<String>::new());
             assert_eq!(level.players, players);
             let games = iterations * u64::try_from(players / 2).unwrap();
-            assert_eq!(level.times.count, 2 * games);
+            assert_eq!(level.times.count, games);
             let counted = [proof.played, proof.won, proof.lost, proof.drawn];
             assert_eq!(
                 (proof.games, counted),
@@ -57,6 +65,40 @@ fn every_game_of_an_honest_arena_is_counted_once() {
         let shown = report.to_string();
         let row = shown.lines().find(|line| line.starts_with("       10"));
         assert!(row.unwrap().contains("     130    79.5ms"), "{shown}");
+    }
+}
+
+#[test]
+fn games_begin_at_a_rate_or_after_a_thought_and_end_when_the_window_is_over() {
+    let arena = Arena::open(Fault::None);
+    let rate = Rhythm::Open {
+        law: Law::Fixed,
+        rate: Profile::constant(200.0),
+    };
+    let thought = Rhythm::Closed {
+        think: Think::Fixed(Duration::from_millis(10)),
+        stages: None,
+    };
+    // 60 games are due in 300 ms; a pair thinks 10 ms before each of its own.
+    for (rhythm, most) in [(rate, 60), (thought, 90)] {
+        let mut config = config(&arena);
+        config.pace.rhythm = rhythm;
+        config.iterations = None;
+        let report = run(&config);
+        let [level] = &report.levels[..] else {
+            panic!("{report}");
+        };
+        assert_eq!(level.proof.violations, Vec::<String>::new());
+        assert_eq!((level.proof.met, level.proof.unfinished), (0, 0));
+        assert!((1..=most).contains(&level.proof.games), "{report}");
+        let [game] = &level.point.wholes[..] else {
+            panic!("a game is a whole");
+        };
+        // A game that ended after the window was counted, and not measured.
+        assert_eq!(game.done, level.proof.games);
+        assert!(level.point.times.response.count <= game.done, "{report}");
+        // Whoever begins is measured, at each of its four messages, and the game as one.
+        assert!(level.point.times.lag.count > 0, "{report}");
     }
 }
 
@@ -112,7 +154,7 @@ fn players_who_are_left_make_a_run_invalid() {
         let arena = Arena::open(fault);
         let mut config = config(&arena);
         if fault == Fault::Silent {
-            config.patience = Duration::from_millis(100);
+            config.pace.patience = Some(Duration::from_millis(100));
         }
         let report = run(&config);
         assert_eq!(report.verdict(), Verdict::Invalid, "{report}");
@@ -121,6 +163,93 @@ fn players_who_are_left_make_a_run_invalid() {
         assert_eq!((proof.unfinished, proof.games), (6, games));
         assert_eq!(proof.played, 2 * games);
         assert!(report.to_string().contains("INVALID"), "{report}");
+    }
+}
+
+fn at_tables(parlour: &Parlour) -> Config {
+    Config {
+        door: Door::Resp,
+        pace: Pace {
+            threads: 2,
+            ..Pace::closed(parlour.address, Duration::ZERO, Duration::from_millis(300))
+        },
+        players: vec![2, 10],
+        first_player: 100,
+        iterations: NonZeroU64::new(20),
+    }
+}
+
+#[test]
+fn over_resp_both_players_of_a_pair_move_on_one_connection() {
+    let parlour = Parlour::open(parlour::Fault::None);
+    let mut config = at_tables(&parlour);
+    // The second time the standings go on from what they were.
+    for iterations in [NonZeroU64::new(20), None] {
+        config.iterations = iterations;
+        let report = run(&config);
+        assert_eq!(report.verdict(), Verdict::Fine, "{report}");
+        for (level, players) in report.levels.iter().zip([2, 10]) {
+            let (proof, point) = (&level.proof, &level.point);
+            let games = point.wholes[0].done;
+            if let Some(iterations) = iterations {
+                assert_eq!(games, iterations.get() * players / 2);
+            }
+            let counted = [proof.played, proof.won, proof.lost, proof.drawn];
+            assert_eq!(
+                (proof.games, counted),
+                (games, [2 * games, games, games, 0]),
+                "{report}"
+            );
+            let [begin, moves] = &point.operations[..] else {
+                panic!("two operations");
+            };
+            assert_eq!((begin.done, moves.done), (games, 7 * games));
+        }
+        assert!(report.to_string().contains("games over RESP"), "{report}");
+    }
+}
+
+#[test]
+fn over_resp_what_is_not_counted_once_is_a_violation_and_what_is_refused_proves_nothing() {
+    let rows = [
+        (
+            parlour::Fault::CountsTwice,
+            Verdict::Violated,
+            "player 100 has won 10 and lost 10, and 21 = 11 won",
+        ),
+        (
+            parlour::Fault::CountsNone,
+            Verdict::Violated,
+            "player 100 has won 10 and lost 10, and 19 = 9 won",
+        ),
+        (
+            parlour::Fault::OnlyAgainst,
+            Verdict::Violated,
+            "player 100 against 101 has won 10",
+        ),
+        (
+            parlour::Fault::OtherPly,
+            Verdict::Violated,
+            "player 100, game",
+        ),
+        (
+            parlour::Fault::Refuses,
+            Verdict::Invalid,
+            "refused: waiting",
+        ),
+        (
+            parlour::Fault::Closes,
+            Verdict::Invalid,
+            "players were left",
+        ),
+    ];
+    for (fault, verdict, words) in rows {
+        let parlour = Parlour::open(fault);
+        let mut config = at_tables(&parlour);
+        config.players = vec![2];
+        let report = run(&config);
+        assert_eq!(report.verdict(), verdict, "{fault:?} {report}");
+        assert!(report.to_string().contains(words), "{fault:?} {report}");
     }
 }
 

@@ -9,7 +9,9 @@ use std::{
 
 use turnstile_load::{
     Error,
-    pace::{self, Answer, Ended, Garbled, Heard, Length, Pace, Progress, User},
+    pace::{
+        self, Answer, Ended, Garbled, Heard, Law, Length, Pace, Profile, Progress, Rhythm, User,
+    },
     raw::{self, Config, Repeater},
 };
 
@@ -185,15 +187,15 @@ fn nobody_listening_is_an_error_before_the_start() {
     assert!(matches!(error, Error::Connect { user: 0, .. }), "{error}");
 }
 
-/// A user whose requests are due every millisecond, so many of them.
+/// A user who always begins a pair of requests, and remembers when each was due.
 #[derive(Debug)]
-struct Punctual {
-    asked: u64,
-    asks: u64,
+struct Pairs {
+    asked: usize,
+    first: (u64, u64),
     response: Vec<u64>,
 }
 
-impl User for Punctual {
+impl User for Pairs {
     type Ask = ();
 
     const OPERATIONS: &'static [&'static str] = &["ping"];
@@ -202,14 +204,11 @@ impl User for Punctual {
 
     const REQUEST_BYTES_MAX: usize = 16;
 
-    fn due(&self) -> Option<u64> {
-        (self.asked < self.asks).then_some(self.asked * 1_000_000)
+    fn goes_on(&self) -> bool {
+        !self.asked.is_multiple_of(2)
     }
 
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<()> {
-        if self.asked == self.asks {
-            return None;
-        }
         self.asked += 1;
         out.extend_from_slice(b"PING\n");
         Some(())
@@ -229,7 +228,12 @@ impl User for Punctual {
 
     fn heard(&mut self, (): &(), due: u64, free: u64) -> Option<Ended> {
         self.response.push(due);
-        self.response.len().is_multiple_of(2).then_some(Ended {
+        if self.goes_on() {
+            self.first = (due, free);
+            return None;
+        }
+        let (due, free) = self.first;
+        Some(Ended {
             whole: 0,
             due,
             free,
@@ -258,26 +262,82 @@ fn in_an_open_loop_a_frozen_server_is_charged_for_all_that_was_due_meanwhile() {
             stream.write_all(b"PONG\n").unwrap();
         }
     });
-    let pace = pace(address, 10_000);
-    let user = Punctual {
+    let due: Vec<u64> = (0..40).map(|number| number * 1_000_000).collect();
+    let pace = Pace {
+        rhythm: Rhythm::Open {
+            law: Law::Trace(due.clone().into()),
+            rate: Profile::constant(1_000.0),
+        },
+        ..pace(address, 10_000)
+    };
+    let user = Pairs {
         asked: 0,
-        asks: 40,
-        response: Vec::with_capacity(40),
+        first: (0, 0),
+        response: Vec::with_capacity(80),
     };
     let totals = pace::run(&pace, vec![user], &mut |_progress| {}).unwrap();
     peer.join().unwrap();
-    // Each was due at its own instant, whatever was answered.
-    let due: Vec<u64> = (0..40).map(|number| number * 1_000_000).collect();
-    assert_eq!(totals.users[0].response, due);
-    let times = &totals.tally.operations[0].times;
-    assert_eq!(times.count(), 40);
+    // Each pair was due at its own instant, whatever was answered.
+    let begun = totals.users[0].response.iter().step_by(2).copied();
+    assert_eq!(begun.collect::<Vec<u64>>(), due);
     // The last was due after 39 ms and answered after 60 at the earliest.
     let least = 20_900_000;
-    assert!(times.quantile(0.0) >= least, "{times:?}");
     let pairs = &totals.tally.wholes[0];
-    assert_eq!((pairs.done, pairs.response.count()), (20, 20));
+    assert_eq!((pairs.done, pairs.response.count()), (40, 40));
     assert!(pairs.response.quantile(0.0) >= least, "{pairs:?}");
     // Only the first waited for its answer alone; the others for their user.
     assert!(pairs.service.mean() < pairs.response.mean(), "{pairs:?}");
     assert!(totals.figures().split.backlog > 0.0);
+    // What is measured are pairs; only their first requests were due at an instant.
+    let bins = totals.bins.iter().map(|bin| bin.answered);
+    assert_eq!((totals.times().count(), bins.sum::<u64>()), (40, 40));
+    assert_eq!((totals.planned, totals.tally.lag.count()), (Some(40), 40));
+}
+
+#[test]
+fn who_is_within_a_pair_finishes_it_when_the_window_is_over() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            thread::spawn(move || {
+                let (mut stream, mut request) = (stream.unwrap(), [0; 5]);
+                while stream.read_exact(&mut request).is_ok() {
+                    stream.write_all(b"PONG\n").unwrap();
+                }
+            });
+        }
+    });
+    let user = || Pairs {
+        asked: 0,
+        first: (0, 0),
+        response: Vec::with_capacity(1 << 16),
+    };
+    let totals = pace::run(&pace(address, 50), vec![user(), user()], &mut |_| {}).unwrap();
+    for user in &totals.users {
+        assert!(
+            user.asked > 0 && user.asked.is_multiple_of(2),
+            "{}",
+            user.asked
+        );
+    }
+    let pipelined = Pace {
+        pipeline: 2,
+        ..pace(address, 50)
+    };
+    let error = pace::run(&pipelined, vec![user()], &mut |_| {}).unwrap_err();
+    let reason = "who makes a whole of requests has one under way: no pipeline";
+    assert_eq!(error.to_string(), reason);
+}
+
+#[test]
+fn who_hears_nothing_for_too_long_is_given_up() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let pace = Pace {
+        patience: Some(Duration::from_millis(50)),
+        ..pace(silent.local_addr().unwrap(), 60_000)
+    };
+    let users = vec![Repeater::new(&[b"PING"]).unwrap()];
+    let totals = pace::run(&pace, users, &mut |_progress| {}).unwrap();
+    assert_eq!(totals.tally.operations[0].unknown, 1);
 }

@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use turnstile_load::{
     Verdict,
-    travel::{self, Config, Contention, Experiment, Managers, Rate, Report},
+    pace::{Law, Length, Think},
+    travel::{self, Config, Contention, Experiment, Managers, Manner, Rate, Report},
 };
 
 use crate::agency::{Agency, Fault};
@@ -26,8 +27,16 @@ fn rates(clients: &[usize], rates: &[Rate], contention: Contention) -> Experimen
         rates: rates.to_vec(),
         managers: Managers::Several,
         contention,
-        warm_up: Duration::from_millis(20),
-        duration: Duration::from_millis(300),
+        manner: Manner {
+            arrivals: Law::Jitter(0.01),
+            think: Think::None,
+            stages: None,
+            length: Length::Fixed {
+                warm_up: Duration::from_millis(20),
+                duration: Duration::from_millis(300),
+            },
+            deadline: None,
+        },
     }
 }
 

@@ -17,6 +17,9 @@ const SAME_KNEE: f64 = 1.5;
 /// Processors that a server must use to be held up by them: a loop of its own has one.
 const BUSY: f64 = 0.85;
 
+/// So much of a processor that both share is all of it.
+const FULL: f64 = 0.95;
+
 pub(super) fn mysql(columns: &[Column]) -> Vec<Conclusion> {
     vec![
         little(BOOKING_MYSQL),
@@ -115,7 +118,7 @@ fn database(columns: &[Column]) -> Conclusion {
         format!("at the highest rate mysqld uses {database:.2} processors, the server {server:.2}");
     Conclusion::new(
         claim,
-        Fate::if_so(database > server && database >= BUSY),
+        Fate::if_so(database > server && (database >= BUSY || database + server >= FULL)),
         why,
     )
 }

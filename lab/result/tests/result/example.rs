@@ -195,6 +195,7 @@ fn whole() -> Whole {
         done: 100,
         refused: words("deadlock", 7),
         errors: words("ERR", 1),
+        late: 2,
         response: distribution(),
         service: distribution(),
     }

@@ -63,7 +63,7 @@ const fn service(
 }
 
 /// Every command of the exchange.
-pub(super) const COMMANDS: [Syntax; 23] = [
+pub(super) const COMMANDS: [Syntax; 24] = [
     service(
         Verb::Order,
         &[
@@ -218,4 +218,5 @@ pub(super) const COMMANDS: [Syntax; 23] = [
         READ,
         "Lists a symbol's trades, the newest first",
     ),
+    service(Verb::Totals, &[], READ, "How much there is of everything"),
 ];

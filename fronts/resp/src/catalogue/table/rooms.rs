@@ -124,6 +124,7 @@ pub(super) const COMMANDS: &[Syntax] = &[
         READ,
         "Lists the properties by name",
     ),
+    service(Verb::Totals, &[], READ, "How much there is of everything"),
     service(
         Verb::AddProperty,
         &[PROPERTY, optional(word("open", "OPEN")), KEY],

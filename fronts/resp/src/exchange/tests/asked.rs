@@ -365,6 +365,7 @@ fn a_line_about_a_market_becomes_its_query() {
             "EXCHANGE.TRADES ACME CURSOR 9 LIMIT 2",
             trades(Some(Cursor(9)), 2),
         ),
+        ("EXCHANGE.TOTALS", Query::Totals),
     ]);
 }
 
@@ -555,6 +556,7 @@ fn arity_counts_the_words_that_must_stand() {
         ("top", 2),
         ("queue", -2),
         ("trades", -2),
+        ("totals", 1),
     ];
     let catalogue = Catalogue::new();
     for (word, arity) in rows {

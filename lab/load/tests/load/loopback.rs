@@ -1,0 +1,60 @@
+//! Servers of the tests: a thread for each connection, whose requests share one state.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use turnstile_resp::{Arguments, Decoded, Decoder};
+
+/// Answers what waits; none: the connection is closed.
+pub(crate) type Serve<S> = fn(&mut Vec<u8>, &mut Vec<u8>, &Mutex<S>) -> Option<()>;
+
+/// Listens until the process ends.
+pub(crate) fn listen<S: Send + 'static>(state: &Arc<Mutex<S>>, serve: Serve<S>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let state = Arc::clone(state);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let state = Arc::clone(&state);
+            thread::spawn(move || attend(stream.unwrap(), &state, serve));
+        }
+    });
+    address
+}
+
+/// Until the peer closes, or the fault says so.
+fn attend<S>(mut stream: TcpStream, state: &Mutex<S>, serve: Serve<S>) -> Option<()> {
+    stream.set_nodelay(true).unwrap();
+    let (mut waiting, mut answers) = (Vec::new(), Vec::new());
+    let mut buffer = [0; 16 * 1024];
+    loop {
+        let read = stream.read(&mut buffer).ok().filter(|&read| read > 0)?;
+        waiting.extend_from_slice(&buffer[..read]);
+        serve(&mut waiting, &mut answers, state)?;
+        stream.write_all(&answers).ok()?;
+        answers.clear();
+    }
+}
+
+/// Has every whole request of RESP answered.
+pub(crate) fn each_request(
+    waiting: &mut Vec<u8>,
+    mut answer: impl FnMut(Arguments<'_, '_>) -> Option<()>,
+) -> Option<()> {
+    let mut used = 0;
+    loop {
+        let mut decoder = Decoder::new();
+        let decoded = decoder.decode(&waiting[used..]).unwrap();
+        let Decoded::Request { arguments, length } = decoded else {
+            break;
+        };
+        answer(arguments)?;
+        used += length;
+    }
+    waiting.drain(..used);
+    Some(())
+}
