@@ -153,7 +153,7 @@ fn what_cannot_be_done_is_refused_before_anything_is_started() {
         (&["travel"], "`lab run` proves games and travel"),
         (
             &["rooms", "-c", "2", "--think", "1s", "--rate", "5"],
-            "cannot be used with",
+            "--think and --stages are about users",
         ),
     ];
     for (arguments, sentence) in rows {
