@@ -16,8 +16,9 @@ const PERIOD_US: f64 = 20_000.0;
 const QUOTA_US_MIN: f64 = 1_000.0;
 
 /// Threads with a real-time priority, such as that of a journal, may not enter a group of version one
-/// that leaves them no time of their own: microseconds of a second, beside the quota.
-const REAL_TIME_US: &str = "500000";
+/// that leaves them no time of their own: microseconds of a second, beside the quota. What all groups
+/// have together is bounded, so that one that comes later gets less of it.
+const REAL_TIME_US: [&str; 5] = ["500000", "200000", "100000", "50000", "20000"];
 
 /// Processes that may use a part of the processors, until this is dropped: then they are where they were.
 #[derive(Debug)]
@@ -126,7 +127,8 @@ impl Tree {
         match self.version {
             Version::One => {
                 // Not every kernel keeps their time apart; on others there is no such file.
-                write(&folder.join("cpu.rt_runtime_us"), REAL_TIME_US).ok();
+                let real_time = folder.join("cpu.rt_runtime_us");
+                let _has_some = REAL_TIME_US.iter().any(|us| write(&real_time, us).is_ok());
                 write(
                     &folder.join("cpu.cfs_period_us"),
                     &format!("{PERIOD_US:.0}"),

@@ -1,6 +1,6 @@
 //! What limits a server, and loads along what it may use.
 
-use std::fs;
+use std::{fs, thread};
 
 use crate::{
     lab::lab,
@@ -52,6 +52,24 @@ fn a_sweep_of_rates_and_quotas_has_a_curve_for_each_quota_or_says_why_not() {
         .unwrap();
     let cpu = stations.iter().find(|one| one["resource"] == "server cpu");
     assert_eq!(cpu.unwrap()["servers"], 0.5);
+}
+
+/// What all groups of a kernel of version one have for threads with a real-time priority is bounded.
+#[test]
+fn several_servers_have_a_quota_at_a_time() {
+    if !may_make_groups() {
+        return;
+    }
+    let sweep = || {
+        let words = "sweep rooms -c 1..2 --cpu-quota 0.5";
+        lab(&words.split(' ').collect::<Vec<_>>()).0
+    };
+    thread::scope(|scope| {
+        let sweeps = [(); 3].map(|()| scope.spawn(sweep));
+        for ended in sweeps.map(|one| one.join().unwrap()) {
+            assert!(matches!(ended.code, Some(0 | 96 | 98)), "{ended:?}");
+        }
+    });
 }
 
 #[test]
