@@ -261,7 +261,7 @@ async fn a_database_is_opened_or_refused_for_a_reason() {
     let newer = OpenError::Newer {
         place: place.clone(),
         found: 99,
-        known: 4,
+        known: 5,
     };
     assert_eq!(refused, newer);
 
