@@ -316,6 +316,8 @@ impl State {
         if !closes {
             return Next::Goes;
         }
+        // Whoever asks again is told.
+        self.last = Xid(0);
         if matches!(self.fault, Fault::ClosesAndForgets | Fault::ClosesInPart) {
             self.forgotten.insert(*xid);
         }
