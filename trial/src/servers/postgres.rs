@@ -1,12 +1,14 @@
 //! A PostgreSQL server of a test's own.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
+    thread,
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::{Account, Running, free_port, program, run};
@@ -101,9 +103,30 @@ impl PostgresServer {
         run(psql.arg(self.url(database)))
     }
 
-    /// Kills it as `kill -9` does, with nothing written down.
+    /// Kills it and its children as `kill -9` does, with nothing written down.
     pub fn kill(&mut self) {
         self.running = None;
+        while self.kill_children() {
+            thread::yield_now();
+        }
+    }
+
+    /// Kills those who work in its folder; answers whether there were any. By themselves they answer for a
+    /// moment longer, and the background writer never ends once its files are gone.
+    fn kill_children(&self) -> bool {
+        let cluster = self.folder.path().join("cluster");
+        let processes = fs::read_dir("/proc").expect("Linux tells of processes");
+        let children = processes.flatten().filter(|process| {
+            let place = fs::read_link(process.path().join("cwd"));
+            place.is_ok_and(|place| place == cluster)
+        });
+        let pids = children.filter_map(|child| child.file_name().to_str()?.parse().ok());
+        let pids: Vec<i32> = pids.collect();
+        for pid in pids.iter().filter_map(|&pid| Pid::from_raw(pid)) {
+            // It may have ended meanwhile.
+            kill_process(pid, Signal::KILL).ok();
+        }
+        !pids.is_empty()
     }
 
     /// Starts it again after [`Self::kill`], on the same port.
@@ -136,9 +159,15 @@ impl PostgresServer {
     }
 }
 
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
 /// Debian keeps the programs of each version apart; the newest is taken.
 fn postgres_program(name: &str) -> PathBuf {
-    let mut folders: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+    let mut folders: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()
         .filter_map(|version| Some(version.ok()?.path().join("bin")))
