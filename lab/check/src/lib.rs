@@ -14,6 +14,7 @@
 
 pub mod exchange;
 pub mod rooms;
+pub mod travel;
 
 mod charge;
 mod checker;
