@@ -1,6 +1,8 @@
 //! The back end on real servers.
 
 mod conformance;
+mod crowds;
 mod faults;
+mod hotel;
 mod proxy;
 mod stand;

@@ -26,6 +26,14 @@ impl Maria {
         }
     }
 
+    /// Deadlocks that the server has ended since its start.
+    pub(crate) fn deadlocks(&self) -> u64 {
+        let count = self
+            .server
+            .sql("SELECT count FROM information_schema.innodb_metrics WHERE name='lock_deadlocks'");
+        count.trim().parse().expect("it is counted")
+    }
+
     /// The last database, as whoever connects to this port finds it.
     pub(crate) async fn through(&self, port: u16) -> Mysql {
         let url = self.last.lock().expect("nobody panicked").clone();
