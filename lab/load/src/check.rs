@@ -6,6 +6,7 @@
 
 pub mod exchange;
 pub mod rooms;
+pub mod travel;
 
 mod again;
 mod reply;
