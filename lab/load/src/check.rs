@@ -7,6 +7,7 @@
 pub mod exchange;
 pub mod rooms;
 
+mod again;
 mod reply;
 
 use std::{

@@ -10,15 +10,14 @@ use serde::Serialize;
 use turnstile_check::{Charge, Checker, exchange as model, witnesses};
 use turnstile_client::{Connection, resp::Value};
 
-pub use dealer::{Ask, Dealer};
-
-use super::{Proof, Report, drive, speak_resp3, unfit};
+use super::{Proof, Report, again, drive, speak_resp3, unfit};
 use crate::{
     Error,
     door::{self, field},
     exchange::{self as workload, Books, CENTS, Door, Market, WHOLE},
     pace::{Pace, Progress},
 };
+use dealer::Dealer;
 
 /// What to drive, and how hard.
 #[derive(Clone, Debug, Serialize)]
@@ -67,7 +66,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         Market::shares_each(),
     );
     let checker = Checker::new(model, horizon, records);
-    let settle = |dealer: &mut Dealer| dealer.settle(config.pace.address);
+    let settle = |dealer: &mut Dealer| again::settle(dealer, config.pace.address);
     let driven = drive(&config.pace, dealers, checker, progress, settle)?;
     let mut charge = Charge::default();
     let replayed = &driven.model;

@@ -3,22 +3,22 @@
 
 use std::{
     collections::BTreeMap,
-    io::{Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::SocketAddr,
     sync::{Arc, Mutex},
-    thread,
 };
 
 use turnstile_exchange::{
     AccountId, Answer, Command, Decimal, Done, Exchange, OrderRef, Outcome, Query, Symbol, Ticket,
 };
 use turnstile_resp::{
-    Arguments, Decoded, Decoder, Encoder, Protocol,
+    Arguments, Encoder, Protocol,
     catalogue::{Action, Catalogue},
     exchange::{Request, parse, put_answer, put_outcome},
 };
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 use turnstile_xml::{Answers, Ask, Framed, Options, Requests, frame, put_error};
+
+use crate::loopback::{each_request, listen};
 
 /// What is wrong with a floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +71,6 @@ struct State {
     shown: BTreeMap<Symbol, Answer>,
 }
 
-/// Answers what waits; none: the connection is closed.
-type Serve = fn(&mut Vec<u8>, &mut Vec<u8>, &mut Protocol, &Mutex<State>) -> Option<()>;
-
 impl Floor {
     pub(crate) fn open(fault: Fault) -> Self {
         let state = Arc::new(Mutex::new(State {
@@ -95,34 +92,6 @@ impl Floor {
     }
 }
 
-fn listen(state: &Arc<Mutex<State>>, serve: Serve) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let state = Arc::clone(state);
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let state = Arc::clone(&state);
-            thread::spawn(move || attend(stream.unwrap(), &state, serve));
-        }
-    });
-    address
-}
-
-/// Until the peer closes, or the fault says so.
-fn attend(mut stream: TcpStream, state: &Mutex<State>, serve: Serve) -> Option<()> {
-    stream.set_nodelay(true).unwrap();
-    let (mut waiting, mut answers) = (Vec::new(), Vec::new());
-    let mut buffer = [0; 16 * 1024];
-    let mut protocol = Protocol::Resp2;
-    loop {
-        let read = stream.read(&mut buffer).ok().filter(|&read| read > 0)?;
-        waiting.extend_from_slice(&buffer[..read]);
-        serve(&mut waiting, &mut answers, &mut protocol, state)?;
-        stream.write_all(&answers).ok()?;
-        answers.clear();
-    }
-}
-
 fn serve_resp(
     waiting: &mut Vec<u8>,
     out: &mut Vec<u8>,
@@ -130,28 +99,9 @@ fn serve_resp(
     state: &Mutex<State>,
 ) -> Option<()> {
     let catalogue = Catalogue::new();
-    let mut used = 0;
-    loop {
-        let mut decoder = Decoder::new();
-        let decoded = decoder.decode(&waiting[used..]).unwrap();
-        let Decoded::Request { arguments, length } = decoded else {
-            break;
-        };
-        if arguments.get(0) == Some(b"HELLO") {
-            *protocol = Protocol::Resp3;
-            let mut reply = Encoder::new(out, *protocol);
-            reply.map(1);
-            reply.text("proto");
-            reply.integer(3);
-        } else {
-            let mut state = state.lock().unwrap();
-            let reply = &mut Encoder::new(out, *protocol);
-            state.answer(&catalogue, arguments, reply)?;
-        }
-        used += length;
-    }
-    waiting.drain(..used);
-    Some(())
+    each_request(waiting, out, protocol, |arguments, reply| {
+        state.lock().unwrap().answer(&catalogue, arguments, reply)
+    })
 }
 
 fn serve_xml(

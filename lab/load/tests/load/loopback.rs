@@ -7,10 +7,10 @@ use std::{
     thread,
 };
 
-use turnstile_resp::{Arguments, Decoded, Decoder};
+use turnstile_resp::{Arguments, Decoded, Decoder, Encoder, Protocol};
 
 /// Answers what waits; none: the connection is closed.
-pub(crate) type Serve<S> = fn(&mut Vec<u8>, &mut Vec<u8>, &Mutex<S>) -> Option<()>;
+pub(crate) type Serve<S> = fn(&mut Vec<u8>, &mut Vec<u8>, &mut Protocol, &Mutex<S>) -> Option<()>;
 
 /// Listens until the process ends.
 pub(crate) fn listen<S: Send + 'static>(state: &Arc<Mutex<S>>, serve: Serve<S>) -> SocketAddr {
@@ -31,19 +31,22 @@ fn attend<S>(mut stream: TcpStream, state: &Mutex<S>, serve: Serve<S>) -> Option
     stream.set_nodelay(true).unwrap();
     let (mut waiting, mut answers) = (Vec::new(), Vec::new());
     let mut buffer = [0; 16 * 1024];
+    let mut protocol = Protocol::Resp2;
     loop {
         let read = stream.read(&mut buffer).ok().filter(|&read| read > 0)?;
         waiting.extend_from_slice(&buffer[..read]);
-        serve(&mut waiting, &mut answers, state)?;
+        serve(&mut waiting, &mut answers, &mut protocol, state)?;
         stream.write_all(&answers).ok()?;
         answers.clear();
     }
 }
 
-/// Has every whole request of RESP answered.
+/// Has every whole request of RESP answered, and answers those for RESP3 itself.
 pub(crate) fn each_request(
     waiting: &mut Vec<u8>,
-    mut answer: impl FnMut(Arguments<'_, '_>) -> Option<()>,
+    out: &mut Vec<u8>,
+    protocol: &mut Protocol,
+    mut answer: impl FnMut(Arguments<'_, '_>, &mut Encoder<'_>) -> Option<()>,
 ) -> Option<()> {
     let mut used = 0;
     loop {
@@ -52,7 +55,15 @@ pub(crate) fn each_request(
         let Decoded::Request { arguments, length } = decoded else {
             break;
         };
-        answer(arguments)?;
+        if arguments.get(0) == Some(b"HELLO") {
+            *protocol = Protocol::Resp3;
+            let mut reply = Encoder::new(out, *protocol);
+            reply.map(1);
+            reply.text("proto");
+            reply.integer(3);
+        } else {
+            answer(arguments, &mut Encoder::new(out, *protocol))?;
+        }
         used += length;
     }
     waiting.drain(..used);

@@ -62,10 +62,15 @@ impl Parlour {
     }
 }
 
-fn serve(waiting: &mut Vec<u8>, out: &mut Vec<u8>, state: &Mutex<State>) -> Option<()> {
+fn serve(
+    waiting: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+    protocol: &mut Protocol,
+    state: &Mutex<State>,
+) -> Option<()> {
     let catalogue = Catalogue::new();
-    each_request(waiting, |arguments| {
-        state.lock().unwrap().answer(&catalogue, arguments, out)
+    each_request(waiting, out, protocol, |arguments, reply| {
+        state.lock().unwrap().answer(&catalogue, arguments, reply)
     })
 }
 
@@ -74,12 +79,11 @@ impl State {
         &mut self,
         catalogue: &Catalogue,
         arguments: Arguments<'_, '_>,
-        out: &mut Vec<u8>,
+        reply: &mut Encoder<'_>,
     ) -> Option<()> {
         let Ok(Action::Games(verb)) = catalogue.resolve(&arguments) else {
             panic!("only words of games are said here");
         };
-        let reply = &mut Encoder::new(out, Protocol::Resp2);
         match parse(verb, arguments).unwrap() {
             Request::Command { command, .. } => {
                 let outcome = self.apply(&command)?;

@@ -1,13 +1,7 @@
 //! A dealer: the order flow of a trader, under keys, and looks at the books; it notes all that it
 //! hears, and asks again what was not answered.
 
-use std::{
-    collections::VecDeque,
-    io::{self, Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
-    sync::Arc,
-    time::Duration,
-};
+use std::sync::Arc;
 
 use turnstile_check::{
     Seen, Witness,
@@ -17,7 +11,10 @@ use turnstile_client::resp;
 
 use super::answer::{self, Told};
 use crate::{
-    check::reply,
+    check::{
+        again::{Ask, Insistent, Unanswered},
+        reply,
+    },
     exchange::{self as workload, Flow, Held, Market, New, Path, Wish, put_number},
     pace::{self, Garbled, Heard, User},
     seed::Dice,
@@ -26,40 +23,22 @@ use crate::{
 /// Of so many requests one looks at the best prices of a book.
 const LOOKS_ONE_IN: u64 = 8;
 
-/// How long the server may take for any one answer when the load is over.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// Digits after the point of a price: the flow has cents.
 const PRICE_SCALE: u8 = 2;
 
 /// One dealer. Everything it will need is allocated when it is made.
 #[derive(Debug)]
-pub struct Dealer {
+pub(super) struct Dealer {
     dice: Dice,
     flow: Flow,
     market: Arc<Market>,
     witness: Witness<Operation>,
-    /// The unchanging beginning of its keys.
-    stem: Vec<u8>,
-    key: Vec<u8>,
-    asked: u64,
-    /// What was asked and not answered on connections before, in order.
-    again: VecDeque<Ask>,
-    /// How many at its front were lost with the last connection.
-    lost: usize,
-    /// Whether the connection speaks RESP2 still.
-    is_new: bool,
+    unanswered: Unanswered<What>,
 }
 
-/// What a dealer asked. The same is the same bytes, but for the greeting.
+/// What a dealer asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask {
-    greets: bool,
-    what: What,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum What {
+pub(super) enum What {
     Order { new: New, key: u64 },
     Cancel { held: Held, key: u64 },
     Look { symbol: usize },
@@ -92,12 +71,7 @@ pub(super) fn dealers(
             flow,
             market: Arc::clone(market),
             witness,
-            stem: format!("check{position}-{number}-").into_bytes(),
-            key: Vec::with_capacity(64),
-            asked: 0,
-            again: VecDeque::with_capacity(config.pace.pipeline),
-            lost: 0,
-            is_new: true,
+            unanswered: Unanswered::new(position, number, config.pace.pipeline),
         }
     };
     witnesses.into_iter().map(dealer).collect()
@@ -108,107 +82,17 @@ fn narrow(number: usize) -> u16 {
 }
 
 impl Dealer {
-    /// Asks once more, when the load is over, what was never answered. What it does not learn now it
-    /// will not learn.
-    pub(super) fn settle(&mut self, address: SocketAddr) {
-        if self.again.is_empty() || self.ask_alone(address).is_ok() {
-            return;
-        }
-        for ask in self.again.drain(..) {
-            match ask.what.unknown() {
-                Some(operation) => self.witness.hears(Seen::Unknown, operation),
-                None => self.witness.hears_nothing(),
-            }
-        }
-    }
-
-    fn ask_alone(&mut self, address: SocketAddr) -> io::Result<()> {
-        let mut line = TcpStream::connect_timeout(&address, PATIENCE)?;
-        line.set_read_timeout(Some(PATIENCE))?;
-        self.is_new = true;
-        while let Some(first) = self.again.front().copied() {
-            let mut out = Vec::new();
-            let greets = std::mem::take(&mut self.is_new);
-            if greets {
-                resp::put_command(&mut out, &[b"HELLO", b"3"]);
-            }
-            self.put(&mut out, &first.what);
-            line.write_all(&out)?;
-            let ask = Ask {
-                greets,
-                what: first.what,
-            };
-            let (mut answer, mut buffer) = (Vec::new(), [0; 4_096]);
-            while self
-                .hear(&ask, &answer)
-                .map_err(io::Error::other)?
-                .is_none()
-            {
-                match line.read(&mut buffer)? {
-                    0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                    read => answer.extend_from_slice(&buffer[..read]),
-                }
-            }
-            self.again.pop_front();
-        }
-        Ok(())
-    }
-
     fn choose(&mut self) -> What {
         if self.dice.below(LOOKS_ONE_IN) == 0 {
             let symbols = u64::try_from(self.market.symbols.len()).expect("symbols are bounded");
             let symbol = usize::try_from(self.dice.below(symbols)).expect("symbols are bounded");
             return What::Look { symbol };
         }
-        let key = self.asked;
-        self.asked += 1;
+        let key = self.unanswered.next_key();
         match self.flow.next() {
             Wish::New(new) => What::Order { new, key },
             Wish::Cancel(held) => What::Cancel { held, key },
         }
-    }
-
-    fn put(&mut self, out: &mut Vec<u8>, what: &What) {
-        let market = &self.market;
-        match what {
-            What::Order { new, key } => {
-                let side: &[u8] = match new.side {
-                    turnstile_exchange::Side::Buy => b"BUY",
-                    turnstile_exchange::Side::Sell => b"SELL",
-                };
-                resp::put_count(out, b'*', if new.immediate { 9 } else { 8 });
-                resp::put_bulk(out, b"EXCHANGE.ORDER");
-                resp::put_bulk(out, market.accounts[new.account].as_bytes());
-                resp::put_bulk(out, market.symbols[new.symbol].as_bytes());
-                resp::put_bulk(out, side);
-                put_number(out, new.quantity, 0);
-                put_number(out, new.price, PRICE_SCALE);
-                if new.immediate {
-                    resp::put_bulk(out, b"IOC");
-                }
-                self.put_key(out, *key);
-            }
-            What::Cancel { held, key } => {
-                resp::put_count(out, b'*', 5);
-                resp::put_bulk(out, b"EXCHANGE.CANCEL");
-                resp::put_bulk(out, market.accounts[held.account].as_bytes());
-                put_number(out, held.order, 0);
-                self.put_key(out, *key);
-            }
-            What::Look { symbol } => {
-                resp::put_count(out, b'*', 2);
-                resp::put_bulk(out, b"EXCHANGE.TOP");
-                resp::put_bulk(out, market.symbols[*symbol].as_bytes());
-            }
-        }
-    }
-
-    fn put_key(&mut self, out: &mut Vec<u8>, key: u64) {
-        self.key.clear();
-        self.key.extend_from_slice(&self.stem);
-        resp::put_decimal(&mut self.key, key);
-        resp::put_bulk(out, b"KEY");
-        resp::put_bulk(out, &self.key);
     }
 
     /// Notes an outcome, and remembers an order that waits.
@@ -278,40 +162,82 @@ impl What {
     }
 }
 
+impl Insistent for Dealer {
+    type What = What;
+
+    fn unanswered(&mut self) -> &mut Unanswered<What> {
+        &mut self.unanswered
+    }
+
+    fn put(&mut self, out: &mut Vec<u8>, what: &What) {
+        let market = &self.market;
+        match what {
+            What::Order { new, key } => {
+                let side: &[u8] = match new.side {
+                    turnstile_exchange::Side::Buy => b"BUY",
+                    turnstile_exchange::Side::Sell => b"SELL",
+                };
+                resp::put_count(out, b'*', if new.immediate { 9 } else { 8 });
+                resp::put_bulk(out, b"EXCHANGE.ORDER");
+                resp::put_bulk(out, market.accounts[new.account].as_bytes());
+                resp::put_bulk(out, market.symbols[new.symbol].as_bytes());
+                resp::put_bulk(out, side);
+                put_number(out, new.quantity, 0);
+                put_number(out, new.price, PRICE_SCALE);
+                if new.immediate {
+                    resp::put_bulk(out, b"IOC");
+                }
+                self.unanswered.put_key(out, *key);
+            }
+            What::Cancel { held, key } => {
+                resp::put_count(out, b'*', 5);
+                resp::put_bulk(out, b"EXCHANGE.CANCEL");
+                resp::put_bulk(out, market.accounts[held.account].as_bytes());
+                put_number(out, held.order, 0);
+                self.unanswered.put_key(out, *key);
+            }
+            What::Look { symbol } => {
+                resp::put_count(out, b'*', 2);
+                resp::put_bulk(out, b"EXCHANGE.TOP");
+                resp::put_bulk(out, market.symbols[*symbol].as_bytes());
+            }
+        }
+    }
+
+    fn gives_up(&mut self, what: &What) {
+        match what.unknown() {
+            Some(operation) => self.witness.hears(Seen::Unknown, operation),
+            None => self.witness.hears_nothing(),
+        }
+    }
+}
+
 impl User for Dealer {
-    type Ask = Ask;
+    type Ask = Ask<What>;
 
     const OPERATIONS: &'static [&'static str] = &["order", "cancel", "look"];
 
     const REQUEST_BYTES_MAX: usize = 512;
 
     fn connected(&mut self) {
-        self.is_new = true;
+        self.unanswered.connected();
     }
 
     fn goes_on(&self) -> bool {
-        !self.again.is_empty()
+        !self.unanswered.is_empty()
     }
 
-    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask> {
-        self.lost = 0;
-        let greets = std::mem::take(&mut self.is_new);
-        if greets {
-            resp::put_command(out, &[b"HELLO", b"3"]);
-        }
-        let what = match self.again.pop_front() {
-            // It was noted when it was asked for the first time.
-            Some(ask) => ask.what,
-            None => {
-                self.witness.asks();
-                self.choose()
-            }
-        };
+    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<What>> {
+        let greets = self.unanswered.greet(out);
+        let what = self.unanswered.next().unwrap_or_else(|| {
+            self.witness.asks();
+            self.choose()
+        });
         self.put(out, &what);
         Some(Ask { greets, what })
     }
 
-    fn operation(ask: &Ask) -> usize {
+    fn operation(ask: &Ask<What>) -> usize {
         match ask.what {
             What::Order { .. } => 0,
             What::Cancel { .. } => 1,
@@ -319,7 +245,7 @@ impl User for Dealer {
         }
     }
 
-    fn hear<'a>(&mut self, ask: &Ask, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+    fn hear<'a>(&mut self, ask: &Ask<What>, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
         let Some(whole) = reply::whole(bytes, ask.greets)? else {
             return Ok(None);
         };
@@ -366,8 +292,7 @@ impl User for Dealer {
         Ok(Some(Heard { length, answer }))
     }
 
-    fn lost(&mut self, ask: &Ask) {
-        self.again.insert(self.lost, *ask);
-        self.lost += 1;
+    fn lost(&mut self, ask: &Ask<What>) {
+        self.unanswered.lose(ask.what);
     }
 }

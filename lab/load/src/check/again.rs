@@ -1,0 +1,150 @@
+//! Requests under idempotency keys that are asked again until their answer is known.
+//!
+//! What is asked again is the same bytes, but for the greeting of the new connection. The interval of
+//! such an operation reaches from the first question to the answer that is heard at last.
+
+use std::{
+    collections::VecDeque,
+    io::{self, Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use turnstile_client::resp;
+
+use crate::pace::User;
+
+/// How long the server may take for any one answer when the load is over.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a user asked. It is noted when it is asked for the first time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask<W> {
+    /// Whether it asked for RESP3 first: refusals tell their position only there.
+    pub(super) greets: bool,
+    pub(super) what: W,
+}
+
+/// A user's keys, and what it asked on connections before and has no answer to, in order. Everything
+/// it will need is allocated when it is made.
+#[derive(Debug)]
+pub(super) struct Unanswered<W> {
+    /// The unchanging beginning of its keys.
+    stem: Vec<u8>,
+    key: Vec<u8>,
+    /// How many keys it has used.
+    keys: u64,
+    waiting: VecDeque<W>,
+    /// How many at the front were lost with the last connection.
+    lost: usize,
+    /// Whether the connection speaks RESP2 still.
+    is_new: bool,
+}
+
+/// A user who asks again.
+pub(super) trait Insistent: User<Ask = Ask<Self::What>> {
+    type What: Copy;
+
+    fn unanswered(&mut self) -> &mut Unanswered<Self::What>;
+
+    /// Appends the request, with its key.
+    fn put(&mut self, out: &mut Vec<u8>, what: &Self::What);
+
+    /// Notes that nobody will ever know what became of this.
+    fn gives_up(&mut self, what: &Self::What);
+}
+
+impl<W: Copy> Unanswered<W> {
+    /// Of a user of the run that begins at this position, with so many requests under way at most.
+    pub(super) fn new(position: u64, user: usize, pipeline: usize) -> Self {
+        Self {
+            stem: format!("check{position}-{user}-").into_bytes(),
+            key: Vec::with_capacity(64),
+            keys: 0,
+            waiting: VecDeque::with_capacity(pipeline),
+            lost: 0,
+            is_new: true,
+        }
+    }
+
+    pub(super) const fn next_key(&mut self) -> u64 {
+        self.keys += 1;
+        self.keys
+    }
+
+    /// Appends the two words that are a key.
+    pub(super) fn put_key(&mut self, out: &mut Vec<u8>, key: u64) {
+        self.key.clear();
+        self.key.extend_from_slice(&self.stem);
+        resp::put_decimal(&mut self.key, key);
+        resp::put_bulk(out, b"KEY");
+        resp::put_bulk(out, &self.key);
+    }
+
+    pub(super) const fn connected(&mut self) {
+        self.is_new = true;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Asks for RESP3 on a new connection; whether it did.
+    pub(super) fn greet(&mut self, out: &mut Vec<u8>) -> bool {
+        let greets = std::mem::take(&mut self.is_new);
+        if greets {
+            resp::put_command(out, &[b"HELLO", b"3"]);
+        }
+        greets
+    }
+
+    /// What is to be asked again first.
+    pub(super) fn next(&mut self) -> Option<W> {
+        self.lost = 0;
+        self.waiting.pop_front()
+    }
+
+    /// A request is lost with its connection. They are told of in the order in which they were asked,
+    /// and come before those that could not be asked again yet.
+    pub(super) fn lose(&mut self, what: W) {
+        self.waiting.insert(self.lost, what);
+        self.lost += 1;
+    }
+}
+
+/// Asks once more, when the load is over, what was never answered. What a user does not learn now it
+/// will not learn.
+pub(super) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
+    if user.unanswered().is_empty() || ask_alone(user, address).is_ok() {
+        return;
+    }
+    while let Some(what) = user.unanswered().next() {
+        user.gives_up(&what);
+    }
+}
+
+fn ask_alone<U: Insistent>(user: &mut U, address: SocketAddr) -> io::Result<()> {
+    let mut line = TcpStream::connect_timeout(&address, PATIENCE)?;
+    line.set_read_timeout(Some(PATIENCE))?;
+    user.connected();
+    while let Some(what) = user.unanswered().waiting.front().copied() {
+        let mut out = Vec::new();
+        let greets = user.unanswered().greet(&mut out);
+        user.put(&mut out, &what);
+        line.write_all(&out)?;
+        let ask = Ask { greets, what };
+        let (mut answer, mut buffer) = (Vec::new(), [0; 4_096]);
+        while user
+            .hear(&ask, &answer)
+            .map_err(io::Error::other)?
+            .is_none()
+        {
+            match line.read(&mut buffer)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => answer.extend_from_slice(&buffer[..read]),
+            }
+        }
+        user.unanswered().next();
+    }
+    Ok(())
+}
