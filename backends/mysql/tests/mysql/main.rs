@@ -3,6 +3,7 @@
 mod conformance;
 mod crowds;
 mod faults;
+mod full;
 mod hotel;
 mod proxy;
 mod stand;
