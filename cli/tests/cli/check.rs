@@ -48,6 +48,27 @@ fn an_exchange_that_is_killed_answers_what_it_is_asked_again_as_the_first_time()
 }
 
 #[test]
+fn travel_that_is_killed_and_paused_keeps_every_transaction_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = ["travel", "-c", "8", "-d", "6s", "--faults", "kill,pause"];
+    let (ended, run) = check(folder.path(), &faults);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.err.contains("started again 0 times"), "{ended:?}");
+    assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+    let operations = run["points"][0]["operations"].as_array().unwrap();
+    let find = |name| operations.iter().find(|one| one["name"] == name).unwrap();
+    // They meet locks, wait, and are in each other's way.
+    for name in ["commit", "abort", "book", "cancel"] {
+        assert!(
+            find(name)["done"].as_u64().unwrap() > 0,
+            "{name}: {ended:?}"
+        );
+    }
+    let deadlocks = &find("reserve")["refused"]["deadlock"];
+    assert!(deadlocks.as_u64().unwrap() > 0, "{ended:?}");
+}
+
+#[test]
 fn a_server_that_is_killed_and_paused_keeps_every_promise() {
     let folder = tempfile::tempdir().unwrap();
     let faults = [
@@ -149,8 +170,8 @@ fn what_cannot_be_done_is_refused_before_anything_is_started() {
             &["rooms", "--faults", "kill", "--resp", "127.0.0.1:1"],
             "cannot be used with",
         ),
-        (&["hotels"], "rooms or exchange"),
-        (&["travel"], "`lab run` proves games and travel"),
+        (&["hotels"], "rooms, exchange or travel"),
+        (&["games"], "`lab run` proves them"),
         (
             &["rooms", "-c", "2", "--think", "1s", "--rate", "5"],
             "--think and --stages are about users",

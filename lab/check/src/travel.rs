@@ -304,7 +304,8 @@ impl Agency {
                     trip,
                     since,
                 };
-                explained.and(self.begin(locator, itinerary))
+                let begun = self.begin(locator, itinerary);
+                explained.and(begun)
             }
             Booked::SoldOut(_) => self.explain(operation),
             Booked::Unknown => Err(format!("{operation:?} has no answer, but a position")),

@@ -140,10 +140,7 @@ fn every_broken_promise_of_isolation_is_caught() {
     let update = committed(&[query(0, 2, 0), reserve(ADA, &[0])]);
     // The second has read before the first was committed, and writes over it.
     let lost = committed(&[query(0, 2, 0), reserve(BOB, &[0])]);
-    caught(
-        &[update.clone(), lost],
-        "item 0 was shown as Offer { free: 2,",
-    );
+    caught(&[update, lost], "item 0 was shown as Offer { free: 2,");
     let dirty = committed(&[query(0, 1, 1)]);
     let undone = ended(End::Aborted, &[reserve(ADA, &[0])]);
     caught(&[undone, dirty], "item 0 was shown as Offer { free: 1,");
@@ -217,7 +214,7 @@ fn where_several_explain_an_answer_none_is_taken_for_the_one() {
     }
     let one_of_them = committed(&[query(0, 1, 1)]);
     for customer in [BOB, ADA] {
-        let mut found = replay(&mut agency, &[one_of_them.clone()]);
+        let mut found = replay(&mut agency, std::slice::from_ref(&one_of_them));
         let has = committed(&[bill(customer, &[(0, 1)]), bill(1 - customer, &[])]);
         found.extend(replay(&mut agency, &[has]));
         assert_eq!(found.is_empty(), customer == BOB, "{found:?}");

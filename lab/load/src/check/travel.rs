@@ -4,6 +4,7 @@
 mod answer;
 mod plan;
 mod planner;
+mod request;
 mod stock;
 
 use serde::Serialize;

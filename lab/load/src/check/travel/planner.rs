@@ -6,16 +6,10 @@
 
 use std::sync::Arc;
 
-use turnstile_check::{
-    Seen, Witness,
-    rooms::Reference,
-    travel::{Booked, Cancelled, End, Operation, Reserved, Step, Trip},
-};
-use turnstile_client::resp;
-
 use super::{
     answer::{self, Outcome, Told},
-    plan::{ADDED, ADDED_TEXT, Ending, Errand, Held, Plan, STEPS_MAX, Wish},
+    plan::{ADDED, Ending, Errand, Held, Plan, STEPS_MAX, Wish},
+    request::{OPERATIONS, What},
     stock::Stock,
 };
 use crate::{
@@ -24,6 +18,11 @@ use crate::{
         reply,
     },
     pace::{self, Ended, Garbled, Heard, User},
+};
+use turnstile_check::{
+    Seen, Witness,
+    rooms::Reference,
+    travel::{Booked, Cancelled, End, Operation, Reserved, Step, Trip},
 };
 
 /// Why a whole ended otherwise than done, as far as it is told apart.
@@ -61,53 +60,6 @@ pub(super) struct Planner {
     due: u64,
     free: u64,
     ended: Option<pace::Answer<'static>>,
-}
-
-/// What a planner asked. What has a key is asked again until its answer is known.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What {
-    Start,
-    Within {
-        xid: u64,
-        wish: Wish,
-    },
-    Commit {
-        xid: u64,
-        key: u64,
-    },
-    Abort {
-        xid: u64,
-        key: u64,
-    },
-    /// Whatever is answered.
-    Drop {
-        xid: u64,
-    },
-    Book {
-        customer: u16,
-        trip: Trip,
-        key: u64,
-    },
-    Cancel {
-        locator: Reference,
-        key: u64,
-    },
-}
-
-impl What {
-    /// Whether it decides something, and is noted.
-    const fn is_noted(&self) -> bool {
-        match self {
-            Self::Commit { .. } | Self::Abort { .. } | Self::Book { .. } | Self::Cancel { .. } => {
-                true
-            }
-            Self::Start | Self::Within { .. } | Self::Drop { .. } => false,
-        }
-    }
-
-    const fn begins(&self) -> bool {
-        matches!(self, Self::Start | Self::Book { .. } | Self::Cancel { .. })
-    }
 }
 
 impl Planner {
@@ -165,43 +117,7 @@ impl Planner {
         }
     }
 
-    fn put_trip(&self, out: &mut Vec<u8>, trip: &Trip) {
-        for &item in trip.items() {
-            resp::put_bulk(out, self.stock.item(item));
-        }
-    }
-
-    fn put_wish(&self, out: &mut Vec<u8>, xid: u64, wish: &Wish) {
-        let head = |out: &mut Vec<u8>, words, name: &[u8]| {
-            resp::put_count(out, b'*', words);
-            resp::put_bulk(out, name);
-            put_xid(out, xid);
-        };
-        match wish {
-            Wish::Query { item } => {
-                head(out, 3, b"TRAVEL.QUERY");
-                resp::put_bulk(out, self.stock.item(*item));
-            }
-            Wish::Bill { customer } => {
-                head(out, 3, b"TRAVEL.QUERYCUSTOMER");
-                resp::put_bulk(out, self.stock.customer(*customer));
-            }
-            Wish::Add { item } => {
-                head(out, 5, b"TRAVEL.ADD");
-                resp::put_bulk(out, self.stock.item(*item));
-                resp::put_bulk(out, ADDED_TEXT);
-                // The price stays as it is.
-                resp::put_bulk(out, b"0");
-            }
-            Wish::Reserve { customer, trip } => {
-                head(out, 3 + trip.items().len(), b"TRAVEL.RESERVE");
-                resp::put_bulk(out, self.stock.customer(*customer));
-                self.put_trip(out, trip);
-            }
-        }
-    }
-
-    /// Takes an outcome; whether it was done, or why not.
+    /// Takes an outcome.
     fn take(&mut self, what: &What, outcome: Outcome<'_>) -> Result<(), Garbled> {
         match *what {
             What::Start => {
@@ -389,20 +305,6 @@ fn refused(outcome: &Outcome<'_>) -> pace::Answer<'static> {
     pace::Answer::Refused(known.unwrap_or(ENDED))
 }
 
-fn put_xid(out: &mut Vec<u8>, xid: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut rest = xid;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + u8::try_from(rest % 10).expect("a digit");
-        rest /= 10;
-        if rest == 0 {
-            return resp::put_bulk(out, &digits[at..]);
-        }
-    }
-}
-
 impl Insistent for Planner {
     type What = What;
 
@@ -411,46 +313,9 @@ impl Insistent for Planner {
     }
 
     fn put(&mut self, out: &mut Vec<u8>, what: &What) {
-        let head = |out: &mut Vec<u8>, words, name: &[u8]| {
-            resp::put_count(out, b'*', words);
-            resp::put_bulk(out, name);
-        };
-        let key = match *what {
-            What::Start => return head(out, 1, b"TRAVEL.START"),
-            What::Within { xid, wish } => return self.put_wish(out, xid, &wish),
-            What::Drop { xid } => {
-                head(out, 2, b"TRAVEL.ABORT");
-                return put_xid(out, xid);
-            }
-            What::Commit { xid, key } => {
-                head(out, 4, b"TRAVEL.COMMIT");
-                put_xid(out, xid);
-                key
-            }
-            What::Abort { xid, key } => {
-                head(out, 4, b"TRAVEL.ABORT");
-                put_xid(out, xid);
-                key
-            }
-            What::Book {
-                customer,
-                trip,
-                key,
-            } => {
-                head(out, 4 + trip.items().len(), b"TRAVEL.BOOK");
-                resp::put_bulk(out, self.stock.customer(customer));
-                self.put_trip(out, &trip);
-                key
-            }
-            What::Cancel { locator, key } => {
-                head(out, 4, b"TRAVEL.CANCEL");
-                let mut text = Vec::with_capacity(16);
-                locator.put(&mut text);
-                resp::put_bulk(out, &text);
-                key
-            }
-        };
-        self.unanswered.put_key(out, key);
+        if let Some(key) = what.put(out, &self.stock) {
+            self.unanswered.put_key(out, key);
+        }
     }
 
     fn gives_up(&mut self, what: &What) {
@@ -478,9 +343,7 @@ impl Insistent for Planner {
 impl User for Planner {
     type Ask = Ask<What>;
 
-    const OPERATIONS: &'static [&'static str] = &[
-        "start", "query", "bill", "add", "reserve", "commit", "abort", "book", "cancel",
-    ];
+    const OPERATIONS: &'static [&'static str] = &OPERATIONS;
 
     const WHOLES: &'static [&'static str] = &["journey"];
 
@@ -511,19 +374,7 @@ impl User for Planner {
     }
 
     fn operation(ask: &Ask<What>) -> usize {
-        match ask.what {
-            What::Start => 0,
-            What::Within { wish, .. } => match wish {
-                Wish::Query { .. } => 1,
-                Wish::Bill { .. } => 2,
-                Wish::Add { .. } => 3,
-                Wish::Reserve { .. } => 4,
-            },
-            What::Commit { .. } => 5,
-            What::Abort { .. } | What::Drop { .. } => 6,
-            What::Book { .. } => 7,
-            What::Cancel { .. } => 8,
-        }
+        ask.what.operation()
     }
 
     fn hear<'a>(&mut self, ask: &Ask<What>, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
