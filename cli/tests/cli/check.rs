@@ -48,6 +48,31 @@ fn an_exchange_that_is_killed_answers_what_it_is_asked_again_as_the_first_time()
 }
 
 #[test]
+fn games_that_are_killed_and_paused_count_every_match_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = [
+        "games",
+        "-c",
+        "12",
+        "-P",
+        "2",
+        "-d",
+        "6s",
+        "--faults",
+        "kill,pause",
+    ];
+    let (ended, run) = check(folder.path(), &faults);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.err.contains("started again 0 times"), "{ended:?}");
+    assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+    assert!(ended.out.contains(" readings, 0 unknown"), "{ended:?}");
+    let operations = run["points"][0]["operations"].as_array().unwrap();
+    let moves = operations.iter().find(|one| one["name"] == "move").unwrap();
+    assert!(moves["done"].as_u64().unwrap() > 0, "{moves}");
+    assert!(moves["refused"]["stale"].as_u64().unwrap() > 0, "{moves}");
+}
+
+#[test]
 fn a_server_that_is_killed_and_paused_keeps_every_promise() {
     let folder = tempfile::tempdir().unwrap();
     let faults = [
@@ -149,8 +174,9 @@ fn what_cannot_be_done_is_refused_before_anything_is_started() {
             &["rooms", "--faults", "kill", "--resp", "127.0.0.1:1"],
             "cannot be used with",
         ),
-        (&["hotels"], "rooms or exchange"),
-        (&["travel"], "`lab run` proves games and travel"),
+        (&["hotels"], "rooms, exchange or games"),
+        (&["travel"], "`lab run` proves it"),
+        (&["games", "-c", "50", "--rate", "4"], "rest for too long"),
         (
             &["rooms", "-c", "2", "--think", "1s", "--rate", "5"],
             "--think and --stages are about users",

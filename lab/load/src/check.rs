@@ -5,6 +5,7 @@
 //! positions that the answers tell. At the end the server must be where the replay is.
 
 pub mod exchange;
+pub mod games;
 pub mod rooms;
 
 mod again;
