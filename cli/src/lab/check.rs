@@ -101,7 +101,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let pacing = arguments.pacing.lasting(DURATION);
     let threads = arguments.threads.get();
     // What makes no sense is told before a server is started.
-    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    let pace = pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    if arguments.service == Service::Games {
+        let users = pacing.connections.get();
+        let fits = check::games::Config { pace, users }.check();
+        fits.map_err(|error| Coded::usage(error.to_string()))?;
+    }
     let data = tempfile::tempdir().context("a directory for the server's data")?;
     let checked = Checked::of(arguments, data.path().join("data"))?;
     let target = result::Target {

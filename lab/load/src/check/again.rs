@@ -47,6 +47,9 @@ pub(super) trait Insistent: User<Ask = Ask<Self::What>> {
 
     fn unanswered(&mut self) -> &mut Unanswered<Self::What>;
 
+    /// What it asks next, for the first time: to be noted.
+    fn choose(&mut self) -> Self::What;
+
     /// Appends the request, with its key.
     fn put(&mut self, out: &mut Vec<u8>, what: &Self::What);
 
@@ -110,6 +113,15 @@ impl<W: Copy> Unanswered<W> {
         self.waiting.insert(self.lost, what);
         self.lost += 1;
     }
+}
+
+/// Asks what was lost before anything else.
+pub(super) fn ask<U: Insistent>(user: &mut U, out: &mut Vec<u8>) -> Ask<U::What> {
+    let greets = user.unanswered().greet(out);
+    let again = user.unanswered().next();
+    let what = again.unwrap_or_else(|| user.choose());
+    user.put(out, &what);
+    Ask { greets, what }
 }
 
 /// Asks once more, when the load is over, what was never answered. What a user does not learn now it

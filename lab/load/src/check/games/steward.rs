@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     check::{
-        again::{Ask, Insistent, Unanswered},
+        again::{self, Ask, Insistent, Unanswered},
         reply,
     },
     pace::{self, Garbled, Heard, User},
@@ -64,6 +64,13 @@ impl Insistent for Steward {
         &mut self.unanswered
     }
 
+    fn choose(&mut self) -> What {
+        self.witness.asks();
+        let ask = self.plan.next();
+        let key = self.unanswered.next_key();
+        What { ask, key }
+    }
+
     fn put(&mut self, out: &mut Vec<u8>, what: &What) {
         if what.ask.is_reading() {
             return words::put(out, &what.ask, 0, &self.names);
@@ -108,15 +115,7 @@ impl User for Steward {
     }
 
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<What>> {
-        let greets = self.unanswered.greet(out);
-        let what = self.unanswered.next().unwrap_or_else(|| {
-            self.witness.asks();
-            let ask = self.plan.next();
-            let key = self.unanswered.next_key();
-            What { ask, key }
-        });
-        self.put(out, &what);
-        Some(Ask { greets, what })
+        Some(again::ask(self, out))
     }
 
     fn operation(ask: &Ask<What>) -> usize {
