@@ -2,12 +2,14 @@
 
 mod allocations;
 mod bytes;
+mod disk;
 mod servers;
 mod snapshots;
 mod stories;
 
 pub use allocations::{Counting, Tally};
 pub use bytes::{check_canonical, check_command, check_only_whole, check_outcome, hex, unhex};
+pub use disk::{Filler, SmallDisk};
 pub use servers::{MariaServer, PostgresServer, RedisServer};
 pub use snapshots::{bytes_of, check_changed, check_cut_or_continued, check_restored};
 pub use stories::{Stage, Words, check_stories, ms};

@@ -25,8 +25,11 @@ use crate::{
 /// Those who write. One decides while the other waits for the disk.
 const WRITERS: usize = 2;
 
-/// Idempotency keys that one tick forgets; the next does the rest.
-const FORGOTTEN_MAX: usize = 10_000;
+/// Idempotency keys that are forgotten in one turn: those who decide wait for its end.
+const FORGOTTEN_PER_TURN: usize = 1_000;
+
+/// Turns in which one tick forgets; the next does the rest.
+const FORGETTING_TURNS_MAX: usize = 10;
 
 type Reply = turnstile_contract::Reply<Rooms>;
 
@@ -232,16 +235,26 @@ async fn note_due(session: &mut Session, now: Timestamp) -> Result<usize, Fault>
 }
 
 /// Forgets keys that are a day old, and writers that have not written for a day.
+///
+/// In turns, though it takes some only when there is something to forget: whoever decides writes rows of
+/// the same tables, and the two would lock them in different orders.
 async fn forget(session: &mut Session, now: Timestamp) -> Result<(), Fault> {
     let day_ago = At(Timestamp(now.0.saturating_sub(KEY_MS)));
-    let mut sql = String::new();
+    let (mut look, mut delete) = (String::new(), String::new());
     for table in ["idempotency_keys", "writers"] {
-        put!(
-            sql,
-            "DELETE FROM {table} WHERE since<={day_ago} LIMIT {FORGOTTEN_MAX};\n"
-        );
+        let old = format!("FROM {table} WHERE since<={day_ago}");
+        put!(look, "SELECT 1 {old} LIMIT 1;\n");
+        put!(delete, "DELETE {old} LIMIT {FORGOTTEN_PER_TURN};\n");
     }
-    session.ask(&sql).await.map(drop)
+    for _ in 0..FORGETTING_TURNS_MAX {
+        let found = session.ask(&look).await?;
+        if found.iter().all(Vec::is_empty) {
+            break;
+        }
+        session.begin(Turn::Decide, now, Wants::default()).await?;
+        session.finish(&delete).await?;
+    }
+    Ok(())
 }
 
 async fn facts(session: &mut Session, address: &Address) -> Result<Facts, Fault> {

@@ -56,9 +56,9 @@ impl From<Error> for Fault {
             1213 => Self::Deadlock(reason),
             // A lock wait that took too long, a row changed since it was read, a duplicate.
             1020 | 1062 | 1205 | 1586 => Self::Contended(reason),
-            // Full, out of memory, too many connections, interrupted, read-only.
-            1021 | 1030 | 1037 | 1038 | 1040 | 1041 | 1114 | 1135 | 1180 | 1203 | 1226 | 1290
-            | 1317 | 1696 | 1792 | 1836 | 1969 | 3024 => Self::Refused(reason),
+            // No room for a file or a table, out of memory, too many connections, interrupted, read-only.
+            3 | 20 | 1021 | 1026 | 1030 | 1037 | 1038 | 1040 | 1041 | 1114 | 1135 | 1180 | 1203
+            | 1226 | 1290 | 1317 | 1696 | 1792 | 1836 | 1969 | 3024 => Self::Refused(reason),
             // Not let in, or not to this table.
             1044 | 1045 | 1049 | 1129 | 1130 | 1142 | 1143 | 1227 | 1698 => Self::Refused(reason),
             _ => Self::Broken(reason),
@@ -69,5 +69,30 @@ impl From<Error> for Fault {
 impl From<Strange> for Fault {
     fn from(strange: Strange) -> Self {
         Self::Broken(strange.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mysql_async::ServerError;
+
+    use super::*;
+
+    fn fault(code: u16) -> Fault {
+        Fault::from(Error::Server(ServerError {
+            code,
+            message: "so it says".into(),
+            state: "HY000".into(),
+        }))
+    }
+
+    /// An error on writing a file (3, 20, 1026), as of a full folder for temporary tables, was taken for
+    /// a fault of ours.
+    #[test]
+    fn whatever_the_database_says_of_its_disk_passes() {
+        for code in [3, 20, 1021, 1026, 1030, 1114] {
+            let reason = format!("so it says ({code})");
+            assert_eq!(fault(code).undone(), Failure::Unavailable { reason });
+        }
     }
 }

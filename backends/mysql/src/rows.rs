@@ -18,6 +18,10 @@ pub(crate) trait Record: Clone + PartialEq + fmt::Debug {
     const TABLE: &'static str;
     /// All columns that are written, those of the key first.
     const COLUMNS: &'static [&'static str];
+    /// Whether others wait for the lock of its rows while these are written. An `INSERT` that finds the
+    /// row asks for more than whoever writes has locked, in MySQL behind those who wait: a deadlock. So such
+    /// a row is written by an `UPDATE` of its own; many rows of other tables are by one `INSERT`.
+    const IS_WAITED_FOR: bool = false;
 
     fn read(fields: &mut Fields<'_>) -> Result<(Self::Key, Self), Strange>;
 
@@ -116,7 +120,11 @@ impl<R: Record> Rows<R> {
         }
         put_deletes::<R>(sql, &gone);
         put_inserts(sql, &fresh, false);
-        put_inserts(sql, &changed, true);
+        if R::IS_WAITED_FOR {
+            put_updates(sql, &changed);
+        } else {
+            put_inserts(sql, &changed, true);
+        }
     }
 
     /// The statements that bring the table back to what was found, from wherever
@@ -140,6 +148,18 @@ fn put_deletes<R: Record>(sql: &mut String, keys: &[&R::Key]) {
         put_list(sql, " OR ", keys, |sql, key| {
             R::put_key(key, &mut Values::condition(sql, R::COLUMNS));
         });
+        sql.push_str(";\n");
+    }
+}
+
+fn put_updates<R: Record>(sql: &mut String, rows: &[(&R::Key, &R)]) {
+    for (key, row) in rows {
+        put!(sql, "UPDATE {} SET ", R::TABLE);
+        let mut values = Values::assignments(sql, R::COLUMNS);
+        R::put_key(key, &mut values);
+        row.put(key, &mut values);
+        sql.push_str(" WHERE ");
+        R::put_key(key, &mut Values::condition(sql, R::COLUMNS));
         sql.push_str(";\n");
     }
 }

@@ -154,7 +154,7 @@ impl Session {
         Ok(answers)
     }
 
-    /// Reads the rest in a turn, and ends it.
+    /// Asks the rest of a turn, and ends it.
     pub(crate) async fn finish(&mut self, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
         let sql = format!("{sql}{}", self.end());
         self.ask(&sql).await

@@ -83,12 +83,14 @@ pub(crate) fn put_list<T>(
     }
 }
 
-/// The values of one row, as `(1, 'a')`, or as `id=1 AND name='a'`.
+/// The values of one row, as `1,'a'`, as `id=1 AND name='a'`, or as `id=1,name='a'`.
 #[derive(Debug)]
 pub(crate) struct Values<'a> {
     sql: &'a mut String,
     columns: &'static [&'static str],
-    is_condition: bool,
+    /// Whether each comes after the name of its column.
+    is_named: bool,
+    between: &'static str,
     count: usize,
 }
 
@@ -97,14 +99,22 @@ impl<'a> Values<'a> {
         Self {
             sql,
             columns,
-            is_condition: false,
+            is_named: false,
+            between: ",",
             count: 0,
         }
     }
 
     pub(crate) fn condition(sql: &'a mut String, columns: &'static [&'static str]) -> Self {
         Self {
-            is_condition: true,
+            between: " AND ",
+            ..Self::assignments(sql, columns)
+        }
+    }
+
+    pub(crate) fn assignments(sql: &'a mut String, columns: &'static [&'static str]) -> Self {
+        Self {
+            is_named: true,
             ..Self::row(sql, columns)
         }
     }
@@ -112,10 +122,9 @@ impl<'a> Values<'a> {
     /// The value of the next column.
     pub(crate) fn put(&mut self, literal: impl fmt::Display) {
         if self.count > 0 {
-            self.sql
-                .push_str(if self.is_condition { " AND " } else { "," });
+            self.sql.push_str(self.between);
         }
-        if self.is_condition {
+        if self.is_named {
             let column = self.columns.get(self.count).expect("a value has a column");
             put!(self.sql, "{column}=");
         }

@@ -27,16 +27,8 @@ pub(crate) const WAITING_MAX: usize = 4_096;
 /// How often a transaction is tried before its commands are given up.
 const TRIES_MAX: u32 = 5;
 
-/// The same of one that was chosen to end a deadlock, which is known at once: on a busy machine two servers
-/// can meet in one several times in a row.
-const DEADLOCKS_MAX: u32 = 12;
-
-/// The pause before the second try, and up to as much by chance, so that two who met do not meet again;
-/// each one after it is twice as long.
+/// The pause before the second try; each one after it is twice as long.
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// The longest of these pauses.
-const PAUSE_MAX: Duration = Duration::from_millis(320);
 
 /// How long a batch is looked for that was cut off when it was about to be committed: longer than a
 /// database takes to come back, and than it keeps a dead connection's lock.
@@ -169,23 +161,17 @@ impl Writer {
                 }
             };
             tracing::debug!(?fault, attempt, "a batch was not committed");
-            let tries_max = match fault {
-                Fault::Deadlock(_) => {
-                    self.tally.deadlock_retries.add(1);
-                    DEADLOCKS_MAX
-                }
-                Fault::Contended(_) => {
-                    self.tally.serialization_retries.add(1);
-                    TRIES_MAX
-                }
-                Fault::Lost(_) => TRIES_MAX,
+            match fault {
+                Fault::Deadlock(_) => self.tally.deadlock_retries.add(1),
+                Fault::Contended(_) => self.tally.serialization_retries.add(1),
+                Fault::Lost(_) => {}
                 Fault::Refused(_) | Fault::Broken(_) => return Err(fault.undone()),
-            };
-            if attempt >= tries_max {
+            }
+            if attempt == TRIES_MAX {
                 return Err(fault.undone());
             }
-            sleep(pause + pause.mul_f64(chance())).await;
-            pause = (pause * 2).min(PAUSE_MAX);
+            sleep(pause).await;
+            pause *= 2;
         }
         unreachable!("the tries end")
     }
@@ -250,11 +236,4 @@ async fn gather(waiting: &Waiting) -> Vec<Job> {
         jobs.push(job);
     }
     jobs
-}
-
-/// A number from 0 to 1. Without a source of chance it is 0: pauses are then as long as those of others.
-fn chance() -> f64 {
-    let mut byte = [0];
-    let filled = rustix::rand::getrandom(&mut byte, rustix::rand::GetRandomFlags::NONBLOCK);
-    filled.map_or(0.0, |_count| f64::from(byte[0]) / 255.0)
 }

@@ -32,6 +32,12 @@ impl Headline {
         }
         sentences.extend(refused(run));
         sentences.extend(proven(run));
+        if !run.counts_wholes() {
+            let (schema, what) = (run.schema, &run.asked.workload);
+            sentences.push(format!(
+                "A run of schema {schema} may count requests of {what}, not wholes."
+            ));
+        }
         Self {
             target: target(run),
             sentences,

@@ -67,9 +67,18 @@ impl MariaServer {
     /// As [`Self::start`], or nobody said where MySQL is.
     #[must_use]
     pub fn start_mysql() -> Self {
+        Self::start_mysql_in(&env::temp_dir())
+    }
+
+    /// The same, with its files below this folder.
+    ///
+    /// # Panics
+    /// As [`Self::start_mysql`].
+    #[must_use]
+    pub fn start_mysql_in(parent: &Path) -> Self {
         let missing = || panic!("{MYSQL} names no folder: `cargo xtask test` fetches MySQL");
         let folder = env::var_os(MYSQL).unwrap_or_else(missing);
-        Self::of(Product::MySql(folder.into()), &env::temp_dir())
+        Self::of(Product::MySql(folder.into()), parent)
     }
 
     fn of(product: Product, parent: &Path) -> Self {

@@ -100,6 +100,7 @@ impl Record for Counters {
         "expired_total",
         "stops",
     ];
+    const IS_WAITED_FOR: bool = true;
 
     fn read(fields: &mut Fields<'_>) -> Result<(u8, Self), Strange> {
         let id = fields.number("id")?;

@@ -17,7 +17,11 @@ fn check(server: MariaServer, engine: &'static str) -> Result<(), String> {
         check_keys_in_a_crowd(&stand, 20).await?;
         check_histories(&stand, 0..20, 120).await?;
         check_crowds(&stand, 0..8).await
-    })
+    })?;
+    match stand.deadlocks() {
+        0 => Ok(()),
+        deadlocks => Err(format!("{deadlocks} deadlocks")),
+    }
 }
 
 #[test]

@@ -2,97 +2,19 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use tokio::runtime::{Builder, Runtime};
-use turnstile_contract::{Backend, Failure, Request, conformance::Stand};
+use turnstile_contract::{Backend, Failure, conformance::Stand};
 use turnstile_mysql::{Address, Mysql, OpenError};
-use turnstile_rooms::{
-    Answer, Command, Done, GuestId, GuestName, Outcome, Query, Reference, Refusal, Rooms, Totals,
-    Wish,
-};
-use turnstile_types::{Key, Name, Night, Principal, Stay, Timestamp};
+use turnstile_rooms::{Answer, Done, Outcome, Query, Reference, Refusal};
+use turnstile_trial::MariaServer;
 
 use crate::{
+    hotel::{NOW, ask, book, booking, furnish, runtime, totals},
     proxy::Proxy,
-    stand::{Maria, open},
+    stand::Maria,
 };
-
-const NOW: Timestamp = Timestamp(1_798_761_600_000);
-
-const GUEST: GuestId = GuestId {
-    seal: 7,
-    last_four: 2346,
-};
-
-fn runtime() -> Runtime {
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build();
-    runtime.expect("a runtime")
-}
-
-fn name(text: &str) -> Name {
-    Name::parse(text.as_bytes()).expect("a name of the tests")
-}
-
-fn stay(arrival: u16) -> Stay {
-    let night = Night::from_days;
-    Stay::new(night(arrival), night(arrival + 2)).expect("two nights")
-}
-
-/// A booking of any room, or of one.
-fn booking(room: Option<&str>, arrival: u16, key: Option<&str>) -> Request {
-    let command = Command::Book {
-        property: name("hotel"),
-        wish: room.map_or(Wish::Any, |room| Wish::Room(name(room))),
-        stay: stay(arrival),
-        guest: GuestName::parse(b"Ada").expect("a guest of the tests"),
-        id: GUEST,
-    };
-    let key = key.map(|key| Key::parse(key.as_bytes()).expect("a key of the tests"));
-    Request::new::<Rooms>(Principal::local(), key, &command)
-}
-
-/// Opens an open property, in which there is always a room.
-async fn furnish(backend: &Mysql) {
-    let command = Command::AddProperty {
-        property: name("hotel"),
-        open: true,
-    };
-    let request = Request::new::<Rooms>(Principal::local(), None, &command);
-    let replies = backend.execute(NOW, &[request]).await;
-    let reply = replies[0].as_ref().expect("the database is there");
-    assert_eq!(reply.outcome, Outcome::Done(Done::PropertyAdded));
-}
-
-async fn ask(backend: &Mysql, query: &Query) -> Answer {
-    let answer = backend.query(NOW, &Principal::local(), query).await;
-    answer.expect("the database is there")
-}
-
-async fn totals(backend: &Mysql) -> Totals {
-    match ask(backend, &Query::Totals).await {
-        Answer::Totals(totals) => totals,
-        other => panic!("{other:?} are no totals"),
-    }
-}
-
-/// The bookings that were made; everything must have been.
-async fn book(backend: &Mysql, requests: &[Request]) -> Vec<Reference> {
-    let replies = backend.execute(NOW, requests).await;
-    let made = replies.iter().map(|reply| match reply {
-        Ok(reply) => match reply.outcome {
-            Outcome::Done(Done::Booked { reference, .. }) => reference,
-            ref other => panic!("{other:?} is no booking"),
-        },
-        Err(failure) => panic!("{failure}"),
-    });
-    made.collect()
-}
 
 /// Wherever the wire is cut, bookings are made once, with a key or without.
-fn check_cuts(engine: &'static str) {
-    let stand = Maria::start(engine);
+fn check_cuts(stand: &Maria) {
     runtime().block_on(async {
         let direct = stand.fresh().await;
         furnish(&direct).await;
@@ -130,23 +52,21 @@ fn check_cuts(engine: &'static str) {
 
 #[test]
 fn a_wire_cut_anywhere_loses_and_doubles_nothing_in_transactions() {
-    check_cuts("innodb");
+    check_cuts(&Maria::start("innodb"));
 }
 
 #[test]
 fn a_wire_cut_anywhere_loses_and_doubles_nothing_in_memory() {
-    check_cuts("memory");
+    check_cuts(&Maria::start("memory"));
 }
 
 /// One command that cannot be written is answered so; the others of its batch are done, and of it
 /// nothing is left, though all but its key had been written.
-fn check_half_written(engine: &'static str) {
-    let stand = Maria::start(engine);
+fn check_half_written(stand: &Maria) {
     runtime().block_on(async {
         let backend = stand.fresh().await;
         furnish(&backend).await;
-        stand.server.sql(
-            "CREATE TRIGGER test_0.no_keys BEFORE INSERT ON test_0.idempotency_keys FOR EACH ROW \
+        stand.sql("CREATE TRIGGER no_keys BEFORE INSERT ON idempotency_keys FOR EACH ROW \
              SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT='no keys today'",
         );
         let requests = [
@@ -159,34 +79,32 @@ fn check_half_written(engine: &'static str) {
         let is_booked = |number: usize| matches!(&replies[number], Ok(reply) if matches!(reply.outcome, Outcome::Done(_)));
         assert!(is_booked(0) && is_booked(2), "{replies:?}");
         assert_eq!(replies[1], Err(Failure::Broken { reason }));
-        let rows = "SELECT room FROM test_0.nights UNION SELECT name FROM test_0.rooms ORDER BY 1";
-        assert_eq!(stand.server.sql(rows), "one\nthree\n");
+        let rows = "SELECT room FROM nights UNION SELECT name FROM rooms ORDER BY 1";
+        assert_eq!(stand.sql(rows), "one\nthree\n");
         assert_eq!(totals(&backend).await.bookings, 2);
-        stand.server.sql("DROP TRIGGER test_0.no_keys");
+        stand.sql("DROP TRIGGER no_keys");
         assert_eq!(book(&backend, &requests[1..2]).await.len(), 1);
     });
 }
 
 #[test]
 fn a_command_that_cannot_be_written_leaves_nothing_in_transactions() {
-    check_half_written("innodb");
+    check_half_written(&Maria::start("innodb"));
 }
 
 #[test]
 fn a_command_that_cannot_be_written_leaves_nothing_in_memory() {
-    check_half_written("memory");
+    check_half_written(&Maria::start("memory"));
 }
 
 /// A connection that an operator kills in the middle of its writes is undone, and the batch is written
 /// again by another.
-#[test]
-fn a_killed_connection_leaves_no_half_batch_in_memory() {
-    let stand = Maria::start("memory");
+fn check_killed_connection(stand: &Maria) {
     runtime().block_on(async {
         let backend = Arc::new(stand.fresh().await);
         furnish(&backend).await;
-        stand.server.sql(
-            "CREATE TRIGGER test_0.slow BEFORE INSERT ON test_0.idempotency_keys FOR EACH ROW \
+        stand.sql(
+            "CREATE TRIGGER slow BEFORE INSERT ON idempotency_keys FOR EACH ROW \
              SET NEW.position = NEW.position + 0 * SLEEP(5)",
         );
         let asking = Arc::clone(&backend);
@@ -202,20 +120,23 @@ fn a_killed_connection_leaves_no_half_batch_in_memory() {
                 break found;
             }
         };
-        let half = stand.server.sql("SELECT COUNT(*) FROM test_0.nights");
+        let half = stand.sql("SELECT COUNT(*) FROM nights");
         assert_eq!(half.trim(), "2", "the batch is half written");
         stand.server.sql(&format!("KILL CONNECTION {sleeper}"));
-        stand.server.sql("DROP TRIGGER test_0.slow");
+        stand.sql("DROP TRIGGER slow");
         assert_eq!(asked.await.expect("it was answered").len(), 1);
         assert_eq!(totals(&backend).await.booked_total, 1);
     });
 }
 
+#[test]
+fn a_killed_connection_leaves_no_half_batch_in_memory() {
+    check_killed_connection(&Maria::start("memory"));
+}
+
 /// What was acknowledged is there after the database was killed, and nothing is there twice; what was
 /// answered as not done was not.
-#[test]
-fn a_killed_database_keeps_what_was_acknowledged() {
-    let mut stand = Maria::start("innodb");
+fn check_killed_database(stand: &mut Maria) {
     runtime().block_on(async {
         let backend = Arc::new(stand.fresh().await);
         furnish(&backend).await;
@@ -245,6 +166,11 @@ fn a_killed_database_keeps_what_was_acknowledged() {
     });
 }
 
+#[test]
+fn a_killed_database_keeps_what_was_acknowledged() {
+    check_killed_database(&mut Maria::start("innodb"));
+}
+
 /// Books until sixty bookings have been made, whatever happens to the database.
 async fn call(backend: Arc<Mysql>, caller: u16) -> Vec<Reference> {
     let mut made = Vec::new();
@@ -266,9 +192,7 @@ async fn call(backend: Arc<Mysql>, caller: u16) -> Vec<Reference> {
 
 /// With its tables in memory a killed database has forgotten everything, and says so by knowing
 /// nothing: a reference from before is never given again.
-#[test]
-fn a_killed_database_forgets_what_was_in_memory() {
-    let mut stand = Maria::start("memory");
+fn check_forgotten(stand: &mut Maria) {
     runtime().block_on(async {
         let backend = stand.fresh().await;
         furnish(&backend).await;
@@ -290,10 +214,13 @@ fn a_killed_database_forgets_what_was_in_memory() {
     });
 }
 
-/// A database that takes no writes is answered as unavailable, reads go on, and so do writes later.
 #[test]
-fn a_read_only_database_is_unavailable_for_writes() {
-    let stand = Maria::start("innodb");
+fn a_killed_database_forgets_what_was_in_memory() {
+    check_forgotten(&mut Maria::start("memory"));
+}
+
+/// A database that takes no writes is answered as unavailable, reads go on, and so do writes later.
+fn check_read_only(stand: &Maria) {
     runtime().block_on(async {
         let backend = stand.fresh().await;
         furnish(&backend).await;
@@ -309,13 +236,16 @@ fn a_read_only_database_is_unavailable_for_writes() {
     });
 }
 
-/// A database is refused when it cannot be used, and no password is told.
 #[test]
-fn a_database_that_cannot_be_used_says_why() {
-    let stand = Maria::start("innodb");
+fn a_read_only_database_is_unavailable_for_writes() {
+    check_read_only(&Maria::start("innodb"));
+}
+
+/// A database is refused when it cannot be used, and no password is told.
+fn check_unusable(stand: &Maria) {
     runtime().block_on(async {
-        let url = stand.server.database();
-        drop(open(&url).await);
+        drop(stand.fresh().await);
+        let url = stand.url();
         let refused = async |url: &str| {
             let address = Address::parse(url).expect("an address of the tests");
             Mysql::open(&address).await.expect_err("it cannot be used")
@@ -330,8 +260,29 @@ fn a_database_that_cannot_be_used_says_why() {
         let error = refused(&url.replace("secret", "hunter2")).await;
         assert!(matches!(&error, OpenError::Unavailable { reason } if reason.contains("1045")));
         assert!(!format!("{error:?} {error}").contains("hunter2"));
-        stand.server.sql("UPDATE test_0.turnstile SET version=99");
+        stand.sql("UPDATE turnstile SET version=99");
         let (found, known) = (99, 2);
         assert_eq!(refused(&url).await, OpenError::Newer { found, known });
     });
+}
+
+#[test]
+fn a_database_that_cannot_be_used_says_why() {
+    check_unusable(&Maria::start("innodb"));
+}
+
+/// All of it on one server, since MySQL takes its time to be installed.
+#[test]
+fn mysql_breaks_as_mariadb_does() {
+    let mut stand = Maria::on(MariaServer::start_mysql(), "innodb");
+    check_cuts(&stand);
+    check_half_written(&stand);
+    check_killed_database(&mut stand);
+    check_read_only(&stand);
+    check_unusable(&stand);
+    stand.engine = "memory";
+    check_cuts(&stand);
+    check_half_written(&stand);
+    check_killed_connection(&stand);
+    check_forgotten(&mut stand);
 }

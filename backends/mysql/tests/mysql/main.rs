@@ -1,6 +1,9 @@
 //! The back end on real servers.
 
 mod conformance;
+mod crowds;
 mod faults;
+mod full;
+mod hotel;
 mod proxy;
 mod stand;

@@ -9,7 +9,8 @@ use turnstile_trial::MariaServer;
 /// A server, and the address of its last database.
 pub(crate) struct Maria {
     pub(crate) server: MariaServer,
-    engine: &'static str,
+    /// Of the tables that are opened from now on.
+    pub(crate) engine: &'static str,
     last: Mutex<String>,
 }
 
@@ -26,15 +27,35 @@ impl Maria {
         }
     }
 
+    /// Deadlocks that the server has ended since its start.
+    pub(crate) fn deadlocks(&self) -> u64 {
+        let count = self
+            .server
+            .sql("SELECT count FROM information_schema.innodb_metrics WHERE name='lock_deadlocks'");
+        count.trim().parse().expect("it is counted")
+    }
+
+    /// The address of the last database, without its engine.
+    pub(crate) fn url(&self) -> String {
+        self.last.lock().expect("nobody panicked").clone()
+    }
+
+    /// Runs some SQL as root in the last database.
+    pub(crate) fn sql(&self, sql: &str) -> String {
+        let url = self.url();
+        let (_, database) = url.rsplit_once('/').expect("an address names it");
+        self.server.sql(&format!("USE {database}; {sql}"))
+    }
+
     /// The last database, as whoever connects to this port finds it.
     pub(crate) async fn through(&self, port: u16) -> Mysql {
-        let url = self.last.lock().expect("nobody panicked").clone();
         let ours = format!(":{}/", self.server.port());
-        open(&url.replace(&ours, &format!(":{port}/"))).await
+        let url = self.url().replace(&ours, &format!(":{port}/"));
+        open(&format!("{url}?engine={}", self.engine)).await
     }
 }
 
-pub(crate) async fn open(url: &str) -> Mysql {
+async fn open(url: &str) -> Mysql {
     let address = Address::parse(url).expect("an address of the tests");
     Mysql::open(&address).await.expect("the database opens")
 }
@@ -43,8 +64,7 @@ impl Stand for Maria {
     type Backend = Mysql;
 
     async fn fresh(&self) -> Mysql {
-        let url = format!("{}?engine={}", self.server.database(), self.engine);
-        *self.last.lock().expect("nobody panicked") = url;
+        *self.last.lock().expect("nobody panicked") = self.server.database();
         self.another().await
     }
 

@@ -4,7 +4,10 @@ use turnstile_published::{Timed, exchange};
 use turnstile_stats::{interval, sample};
 
 use super::{NO_FIGURES, on};
-use crate::{Column, Conclusion, Fate, Storage};
+use crate::{
+    Column, Conclusion, Fate, QUOTAS, Storage,
+    experiment::{QUOTA_REQUESTS, requests_of},
+};
 
 /// Below this a difference of means is no accident.
 const CHANCE_MAX: f64 = 0.05;
@@ -116,10 +119,14 @@ fn elasticity(columns: &[Column]) -> Conclusion {
     };
     let theirs = (28.237_f64 / 27.206).ln() / 4_f64.ln();
     let told = |column: &Column, gain: f64| {
-        format!(
+        let mut told = format!(
             "on {} two cores have elasticity {gain:.2} (theirs: {theirs:.2}; 1 is all that cores can bring)",
             column.name
-        )
+        );
+        for (quota, gain) in within_quotas(column) {
+            told += &format!(", a whole core over {quota} of one {gain:.2}");
+        }
+        told
     };
     if let Some((column, gain)) =
         on(columns, Storage::Postgres).and_then(|column| Some((column, of(column)?)))
@@ -135,6 +142,17 @@ fn elasticity(columns: &[Column]) -> Conclusion {
         .find_map(|column| Some(told(column, of(column)?)));
     let beside = beside.map_or_else(String::new, |told| format!("; {told}"));
     Conclusion::untested(claim, format!("Postgres was not measured{beside}"))
+}
+
+/// The elasticity of a whole core over each part of one that was measured. It decides nothing: a server
+/// within a quota stands still for the rest of a period, which one on fewer cores does not.
+fn within_quotas(column: &Column) -> Vec<(f64, f64)> {
+    let series = requests_of(QUOTA_REQUESTS);
+    let gain = |quota: f64| {
+        let (within, whole) = (mean(column, &series, quota)?, mean(column, &series, 1.0)?);
+        Some((quota, (within / whole).ln() / (1.0 / quota).ln()))
+    };
+    QUOTAS.into_iter().filter_map(gain).collect()
 }
 
 fn rate(columns: &[Column]) -> Conclusion {
@@ -204,6 +222,22 @@ mod tests {
                 .contains("1 -> 2 cores is significant in 0 of 3 rows")
         );
         assert!(significance().why.ends_with("1 -> 4 in 2 of 3"));
+    }
+
+    #[test]
+    fn what_parts_of_a_core_bring_is_told_beside() {
+        let mut found = measured(Storage::Postgres, 0.03);
+        let mut quarter = column(Storage::Postgres, &[("7000 requests", &[(0.25, 1.0)])]);
+        // Twice as long with a quarter of a core: half of what it could bring.
+        quarter.figures[0].took = 2.0 * 7_000.0 * 0.004;
+        found.figures.append(&mut quarter.figures);
+        check(
+            &cores(&[found])[2..3],
+            &[(
+                Fate::Confirmed,
+                "all that cores can bring), a whole core over 0.25 of one 0.50",
+            )],
+        );
     }
 
     #[test]
