@@ -28,8 +28,9 @@ const DURATION: Duration = Duration::from_secs(60);
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// rooms: visitors who book, cancel and look at the same few rooms; exchange: dealers who send and
-    /// cancel orders in the same few books; travel: planners who want the same few flights, cars and
-    /// rooms, in transactions and in one command
+    /// cancel orders in the same few books; games: stewards who pair, move, offer draws and resign for
+    /// the same few players; travel: planners who want the same few flights, cars and rooms, in
+    /// transactions and in one command
     service: Service,
     /// RESP door of the server, of which nobody else uses this service; without it, the lab starts
     /// one of its own
@@ -61,6 +62,7 @@ pub(crate) struct Arguments {
 enum Service {
     Rooms,
     Exchange,
+    Games,
     Travel,
 }
 
@@ -71,11 +73,9 @@ impl FromStr for Service {
         match text {
             "rooms" => Ok(Self::Rooms),
             "exchange" => Ok(Self::Exchange),
+            "games" => Ok(Self::Games),
             "travel" => Ok(Self::Travel),
-            "games" => Err(
-                "games are not checked answer by answer; `lab run` proves them when the load is over",
-            ),
-            _ => Err("what can be checked is rooms, exchange or travel"),
+            _ => Err("what can be checked is rooms, exchange, games or travel"),
         }
     }
 }
@@ -85,6 +85,7 @@ impl Service {
         match self {
             Self::Rooms => "rooms",
             Self::Exchange => "exchange",
+            Self::Games => "games",
             Self::Travel => "travel",
         }
     }
@@ -93,7 +94,7 @@ impl Service {
     /// left open, so briefly that both end many times in a run.
     fn flags(self) -> Vec<(String, String)> {
         let flags: &[(&str, &str)] = match self {
-            Self::Rooms | Self::Exchange => &[],
+            Self::Rooms | Self::Exchange | Self::Games => &[],
             Self::Travel => &[
                 ("--travel-wait-ms", "500"),
                 ("--travel-lifetime-ms", "1000"),
@@ -115,7 +116,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let pacing = arguments.pacing.lasting(DURATION);
     let threads = arguments.threads.get();
     // What makes no sense is told before a server is started.
-    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    let pace = pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    let users = pacing.connections.get();
+    let fits = match arguments.service {
+        Service::Rooms | Service::Exchange => Ok(()),
+        Service::Games => check::games::Config { pace, users }.check(),
+        Service::Travel => check::travel::Config { pace, users }.check(),
+    };
+    fits.map_err(|error| Coded::usage(error.to_string()))?;
     let data = tempfile::tempdir().context("a directory for the server's data")?;
     let checked = Checked::of(arguments, data.path().join("data"))?;
     let target = result::Target {
@@ -197,6 +205,10 @@ impl Checked {
                         symbols: usize::from(arguments.symbols),
                     };
                     check::exchange::run(&config, progress)?
+                }
+                Service::Games => {
+                    let pace = pace.clone();
+                    check::games::run(&check::games::Config { pace, users }, progress)?
                 }
                 Service::Travel => {
                     let pace = pace.clone();

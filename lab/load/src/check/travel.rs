@@ -38,6 +38,21 @@ pub struct Config {
     pub users: usize,
 }
 
+impl Config {
+    /// Whether it can be checked.
+    ///
+    /// # Errors
+    /// A setting that makes no sense.
+    pub const fn check(&self) -> Result<(), Error> {
+        if self.pace.pipeline > 1 {
+            return Err(Error::Setting(
+                "a planner waits for each answer before it asks again: travel has no pipeline",
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug)]
 struct Counters {
@@ -51,6 +66,7 @@ struct Counters {
 /// The run could not be made: settings, connections, or a server that does not tell places. What the
 /// server did wrong is in the report's proof.
 pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+    config.check()?;
     let address = config.pace.address;
     let mut door = door::connect(address)?;
     speak_resp3(&mut door)?;
