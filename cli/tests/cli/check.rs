@@ -172,7 +172,7 @@ fn what_cannot_be_done_is_refused_before_anything_is_started() {
         ),
         (&["hotels"], "rooms, exchange, games or travel"),
         (&["games", "-c", "50", "--rate", "4"], "rest for too long"),
-        (&["travel", "-P", "2"], "no pipeline"),
+        (&["travel", "-P", "2"], "travel has no pipeline"),
         (
             &["rooms", "-c", "2", "--think", "1s", "--rate", "5"],
             "--think and --stages are about users",

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     check::{
-        again::{Ask, Insistent, Unanswered},
+        again::{self, Ask, Insistent, Unanswered},
         reply,
     },
     pace::{self, Ended, Garbled, Heard, User},
@@ -85,7 +85,7 @@ impl Planner {
         }
     }
 
-    fn choose(&mut self) -> What {
+    fn wanted(&mut self) -> What {
         if let Some(xid) = self.dropped.take() {
             return What::Drop { xid };
         }
@@ -312,6 +312,14 @@ impl Insistent for Planner {
         &mut self.unanswered
     }
 
+    fn choose(&mut self) -> What {
+        let what = self.wanted();
+        if what.is_noted() {
+            self.witness.asks();
+        }
+        what
+    }
+
     fn put(&mut self, out: &mut Vec<u8>, what: &What) {
         if let Some(key) = what.put(out, &self.stock) {
             self.unanswered.put_key(out, key);
@@ -358,19 +366,7 @@ impl User for Planner {
     }
 
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<What>> {
-        let greets = self.unanswered.greet(out);
-        let what = match self.unanswered.next() {
-            Some(what) => what,
-            None => {
-                let what = self.choose();
-                if what.is_noted() {
-                    self.witness.asks();
-                }
-                what
-            }
-        };
-        self.put(out, &what);
-        Some(Ask { greets, what })
+        Some(again::ask(self, out))
     }
 
     fn operation(ask: &Ask<What>) -> usize {
