@@ -40,7 +40,7 @@ pub(crate) enum Wrong {
     Reorders,
     /// Some are told a price that is a dollar too high.
     Overcharges,
-    /// Some commands are carried out, but the connection is closed instead of an answer.
+    /// Some commands under keys are carried out, but the connection is closed instead of an answer.
     Closes,
     /// The same, and the key is forgotten: what is asked again is done again.
     ForgetsKeys,
@@ -184,7 +184,9 @@ impl State {
         let often = self.commands.is_multiple_of(20) && self.booked > 5;
         let outcome = self.apply(&command);
         let position = self.position(often);
-        let closes = often && matches!(self.wrong, Wrong::Closes | Wrong::ForgetsKeys);
+        let closes = self.commands.is_multiple_of(7)
+            && key.is_some()
+            && matches!(self.wrong, Wrong::Closes | Wrong::ForgetsKeys);
         if let Some(key) = key
             && !(closes && self.wrong == Wrong::ForgetsKeys)
         {
