@@ -2,7 +2,7 @@
 
 mod ceiling;
 mod exchange;
-mod home;
+pub(crate) mod home;
 mod rooms;
 mod visit;
 

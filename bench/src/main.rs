@@ -19,6 +19,7 @@ mod probe;
 mod process;
 mod ratio;
 mod report;
+mod reproduce;
 mod rooms;
 mod section;
 mod server;
@@ -42,6 +43,7 @@ use crate::{
     machine::Machine,
     probe::Probe,
     report::{NotMeasured, Report},
+    reproduce::Reproduce,
     section::Part,
     statistics::Statistics,
 };
@@ -78,6 +80,8 @@ enum Command {
     /// A server with one known bottleneck or fault, for `bottlenecks`
     #[command(hide = true)]
     Planted(Planted),
+    /// The ancestors' experiments on every back end, beside what was published; writes a page for each
+    Reproduce(Reproduce),
     /// Two builds of our server under the same loads, as ratios of new to old
     Compare(Compare),
     /// Only what the bare machine does: one sync, one round trip over loopback
@@ -195,6 +199,7 @@ fn main() -> Result<()> {
             write!(io::stdout(), "{}", bottlenecks::measure(&arguments)?)?;
             Ok(())
         }
+        Command::Reproduce(arguments) => reproduce::measure(&arguments),
         Command::Planted(planted) => bottlenecks::serve(planted),
         Command::Compare(arguments) => {
             write!(io::stdout(), "{}", compare::measure(arguments)?)?;

@@ -6,13 +6,14 @@ mod market;
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-use turnstile_embedded::Durability;
+use turnstile_embedded::{Durability, Slowed};
 use turnstile_rooms::{Command, Outcome, Refusal, Rooms};
 use turnstile_server::{Ask, Gate, Request};
 use turnstile_types::{Machine as _, Name, Principal};
@@ -52,6 +53,29 @@ pub(crate) struct Arguments {
     /// Stop when standard input ends, as well as on SIGTERM: for programs that start this one
     #[arg(long)]
     attached: bool,
+    #[command(flatten)]
+    slow: Slow,
+}
+
+/// How much longer than it has to a server takes for something, so that a measurement can tell what
+/// that is worth. No configuration has it, and no server that serves anybody else.
+#[derive(Args, Debug)]
+struct Slow {
+    /// For measurements: each sync of the journal takes so much longer, up to a second
+    #[arg(long, value_name = "US", requires = "attached", value_parser = clap::value_parser!(u64).range(..=1_000_000))]
+    slow_sync_us: Option<u64>,
+    /// For measurements: each command takes so much longer to decide, up to a second
+    #[arg(long, value_name = "NS", requires = "attached", value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
+    slow_command_ns: Option<u64>,
+}
+
+impl Slow {
+    fn slowed(&self) -> Slowed {
+        Slowed {
+            sync: Duration::from_micros(self.slow_sync_us.unwrap_or_default()),
+            command: Duration::from_nanos(self.slow_command_ns.unwrap_or_default()),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
@@ -62,7 +86,8 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     )?;
     logging::start(config.log_level.clone(), config.log_format);
     let directory = Directory::of(&config)?;
-    let serving = Serving::start(&config, directory.path())?;
+    let slowed = arguments.slow.slowed();
+    let serving = Serving::start_slowed(&config, directory.path(), slowed)?;
     make_samples(&serving.gate()).context("the sample properties")?;
     // The loop takes no commands of the exchange but at its doors.
     if let Some(door) = serving.door("resp") {
@@ -79,6 +104,12 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
         serving.stop_at_end_of_input()?;
     }
     serving.announce(directory.path())?;
+    if slowed != Slowed::NOT {
+        let (sync, command) = (slowed.sync, slowed.command);
+        terminal::line(format_args!(
+            "slowed       each sync takes {sync:?} longer, each command {command:?}"
+        ))?;
+    }
     terminal::line("loopback only, no key needed")?;
     let resp = serving.door("resp");
     let rooms = lines_to_paste(resp, serving.door("http"));

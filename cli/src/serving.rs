@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use turnstile_client::descriptors;
-use turnstile_embedded::Options;
+use turnstile_embedded::{Options, Slowed};
 use turnstile_server::{Databases, Gate, Limits, Running, Settings, Stopper};
 
 use crate::{config::Config, terminal};
@@ -27,6 +27,15 @@ pub(crate) struct Serving {
 impl Serving {
     /// Opens the doors. From here on SIGTERM and SIGINT stop the server gracefully.
     pub(crate) fn start(config: &Config, data: Option<&Path>) -> anyhow::Result<Self> {
+        Self::start_slowed(config, data, Slowed::NOT)
+    }
+
+    /// The same of a server that is slower than it could be, for measurements.
+    pub(crate) fn start_slowed(
+        config: &Config,
+        data: Option<&Path>,
+        slowed: Slowed,
+    ) -> anyhow::Result<Self> {
         let signals = Signals::catch()?;
         allow_descriptors(config);
         let running = turnstile_server::start(&Settings {
@@ -35,6 +44,7 @@ impl Serving {
                 durability: config.durability,
                 segment_bytes: config.segment_bytes,
                 snapshot_records: config.snapshot_records,
+                slowed,
             },
             resp: config.resp,
             http: config.http,

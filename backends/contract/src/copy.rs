@@ -9,6 +9,7 @@
 //! widths, and its first answer in forms of their own. Nor is what bookings that are over were.
 
 mod comparison;
+mod halt;
 mod refusal;
 mod teller;
 
@@ -19,6 +20,7 @@ use turnstile_types::{Position, Timestamp};
 
 pub use self::{
     comparison::{Difference, Digest},
+    halt::Halt,
     refusal::Refusal,
     teller::{Gone, Teller},
 };
@@ -66,8 +68,8 @@ pub trait Target: Source {
         false
     }
 
-    /// Makes sure that nothing is here, and begins to take the state as it is at an instant. With `again`, what an unfinished copy has left
-    /// is thrown away.
+    /// Makes sure that nothing is here, and begins to take the state as it is at an instant. With
+    /// `again`, what an unfinished copy has left is thrown away.
     fn begin<'a>(
         &'a mut self,
         head: &'a Head,
@@ -137,25 +139,16 @@ async fn look(
     now: Timestamp,
     report: &mut dyn FnMut(Stage, u64),
 ) -> Result<(), Refusal> {
-    let (teller, mut told) = Teller::new();
-    let listen = async {
-        let mut done = 0;
-        while let Some(pieces) = told.recv().await {
-            done += pieces.len() as u64;
-            report(Stage::Looking, done);
-            let lacking = pieces
-                .into_iter()
-                .find_map(|piece| Some((target.lacks(&piece)?, piece)));
-            if let Some((what, piece)) = lacking {
-                told.close();
-                let piece = Box::new(piece);
-                return Err(Refusal::NotOffered { what, piece });
-            }
-        }
-        Ok(())
+    let progress = |done| report(Stage::Looking, done);
+    let offered = async |pieces: Vec<Piece>| {
+        let mut pieces = pieces.into_iter();
+        let lacking = pieces.find_map(|piece| Some((target.lacks(&piece)?, piece)));
+        lacking.map_or(Ok(()), |(what, piece)| {
+            let piece = Box::new(piece);
+            Err(Refusal::NotOffered { what, piece })
+        })
     };
-    let (heard, said) = tokio::join!(listen, source.tell(now, teller));
-    heard.and(said)
+    hear(source, now, progress, offered).await
 }
 
 async fn transfer(
@@ -164,16 +157,28 @@ async fn transfer(
     now: Timestamp,
     report: &mut dyn FnMut(Stage, u64),
 ) -> Result<(), Refusal> {
+    let progress = |done| report(Stage::Copying, done);
+    let take = async |pieces| target.take(pieces).await;
+    hear(source, now, progress, take).await
+}
+
+/// Gives all that the source tells to `each`, until it refuses; `progress` hears how many were taken.
+async fn hear(
+    source: &mut dyn Source,
+    now: Timestamp,
+    mut progress: impl FnMut(u64),
+    mut each: impl AsyncFnMut(Vec<Piece>) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
     let (teller, mut told) = Teller::new();
     let listen = async {
         let mut done = 0;
         while let Some(pieces) = told.recv().await {
             done += pieces.len() as u64;
-            if let Err(refusal) = target.take(pieces).await {
+            if let Err(refusal) = each(pieces).await {
                 told.close();
                 return Err(refusal);
             }
-            report(Stage::Copying, done);
+            progress(done);
         }
         Ok(())
     };

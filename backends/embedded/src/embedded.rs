@@ -20,6 +20,7 @@ use crate::{
     kept::Kept,
     recent::Recents,
     recovery::{newest_state, replay},
+    slowed::Slowed,
     snapshots::Snapshots,
     start::{Start, UnsoundSettings},
 };
@@ -32,6 +33,8 @@ pub struct Options {
     pub segment_bytes: u32,
     /// A snapshot is made after each so many records; 0 for never.
     pub snapshot_records: u64,
+    /// For measurements: [`Slowed::NOT`] anywhere else.
+    pub slowed: Slowed,
 }
 
 impl Options {
@@ -43,6 +46,7 @@ impl Options {
             durability,
             segment_bytes: 64 << 20,
             snapshot_records: 4_000_000,
+            slowed: Slowed::NOT,
         }
     }
 }
@@ -80,6 +84,7 @@ pub struct Embedded {
     start: Start,
     /// Groups committed or settled; those sent ahead are not among them.
     groups: u64,
+    slowed: Slowed,
 }
 
 impl Embedded {
@@ -90,7 +95,7 @@ impl Embedded {
     /// The directory is in use, cannot be read, or is damaged where nothing may be forgotten.
     pub fn open(directory: Option<&Path>, options: Options) -> Result<(Self, Recovery), OpenError> {
         let Some(directory) = directory.filter(|_| options.durability != Durability::Memory) else {
-            return Self::nowhere();
+            return Self::nowhere(options.slowed);
         };
         let begun = Instant::now();
         copying::refuse_unfinished(directory)?;
@@ -99,7 +104,7 @@ impl Embedded {
             cause,
         })?;
         if options.durability == Durability::Sync {
-            disk = disk.direct();
+            disk = disk.direct().slowed(options.slowed.sync);
         }
         let journal_options = journal::Options {
             segment_bytes: options.segment_bytes,
@@ -133,11 +138,12 @@ impl Embedded {
             recents,
             start,
             groups: 0,
+            slowed: options.slowed,
         };
         Ok((embedded, recovery))
     }
 
-    fn nowhere() -> Result<(Self, Recovery), OpenError> {
+    fn nowhere(slowed: Slowed) -> Result<(Self, Recovery), OpenError> {
         let embedded = Self {
             sequencer: Sequencer::new(State::empty(), Kept::Nowhere(MemoryLog::new())),
             snapshots: None,
@@ -145,6 +151,7 @@ impl Embedded {
             recents: Recents::after(Position(0)),
             start: Start::default(),
             groups: 0,
+            slowed,
         };
         let recovery = Recovery {
             snapshot: Position(0),
@@ -214,6 +221,7 @@ impl Embedded {
         if !self.start.is_over_for(M::SERVICE) {
             return Err(ExecuteError::ReadOnly);
         }
+        self.slowed.decide();
         self.sequencer.execute::<M>(now, principal, key, command)
     }
 

@@ -2,7 +2,9 @@
 
 use std::{fs, path::Path};
 
-use turnstile_embedded::{Durability, Embedded, OpenError, Options, Recovery, VerifyError, verify};
+use turnstile_embedded::{
+    Durability, Embedded, OpenError, Options, Recovery, Slowed, VerifyError, verify,
+};
 use turnstile_rooms::{Command, GuestName, IdNumber, Outcome, Rooms, Wish};
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
@@ -10,6 +12,7 @@ const OPTIONS: Options = Options {
     durability: Durability::Sync,
     segment_bytes: 256 * 1024,
     snapshot_records: 0,
+    slowed: Slowed::NOT,
 };
 
 fn name(text: &str) -> Name {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use turnstile_embedded::{
-    Durability, Embedded, Options, Recounted, Recovery, recount_games, verify,
+    Durability, Embedded, Options, Recounted, Recovery, Slowed, recount_games, verify,
 };
 use turnstile_games::{
     Answer, Command, Deed, Done, Game, Games, MatchId, Outcome, PlayerId, Query, Recount,
@@ -18,6 +18,7 @@ fn open(directory: &Path, snapshot_records: u64) -> (Embedded, Recovery) {
         durability: Durability::Sync,
         segment_bytes: 256 * 1024,
         snapshot_records,
+        slowed: Slowed::NOT,
     };
     Embedded::open(Some(directory), options).expect("a sound directory")
 }

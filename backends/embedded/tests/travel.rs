@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use turnstile_embedded::{
-    Durability, Embedded, ExecuteError, Options, Recovery, UnsoundSettings, verify,
+    Durability, Embedded, ExecuteError, Options, Recovery, Slowed, UnsoundSettings, verify,
 };
 use turnstile_rooms::{Command as RoomsCommand, Rooms};
 use turnstile_travel::{
@@ -16,6 +16,7 @@ const OPTIONS: Options = Options {
     durability: Durability::Sync,
     segment_bytes: 256 * 1024,
     snapshot_records: 0,
+    slowed: Slowed::NOT,
 };
 
 const NOW: Timestamp = Timestamp(1_780_272_000_000);

@@ -3,7 +3,7 @@
 mod taking;
 mod telling;
 
-use turnstile_contract::copy::{Gone, Head, Moving, Refusal, Source, Target, Teller};
+use turnstile_contract::copy::{Halt, Head, Moving, Refusal, Source, Target, Teller};
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::Timestamp;
 
@@ -108,16 +108,6 @@ impl RoomsCopy {
         }
         self.session.leave().await
     }
-
-    fn refusal(&self, halt: Halt) -> Refusal {
-        match halt {
-            Halt::Refusal(refusal) => refusal,
-            Halt::Fault(fault) => Refusal::Failed {
-                place: self.place.clone(),
-                failure: fault.undone(),
-            },
-        }
-    }
 }
 
 /// The secret, the last position, the slots, and how many rows there are beside them.
@@ -126,33 +116,16 @@ SELECT secret, position, next_reference & 4294967295,
        (SELECT COUNT(*) FROM properties) + (SELECT COUNT(*) FROM rooms)
 FROM turnstile, counters WHERE turnstile.id=1 AND counters.id=1;";
 
-/// What ends a copy early.
-enum Halt {
-    Fault(Fault),
-    Refusal(Refusal),
-}
-
+/// A copy that has failed has done nothing.
 impl From<Fault> for Halt {
     fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
+        Self::Failed(fault.undone())
     }
 }
 
 impl From<Strange> for Halt {
     fn from(strange: Strange) -> Self {
-        Self::Fault(strange.into())
-    }
-}
-
-impl From<Refusal> for Halt {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refusal(refusal)
-    }
-}
-
-impl From<Gone> for Halt {
-    fn from(gone: Gone) -> Self {
-        Self::Refusal(gone.into())
+        Fault::from(strange).into()
     }
 }
 
@@ -160,7 +133,7 @@ impl Source for RoomsCopy {
     fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
         Box::pin(async move {
             let head = self.read_head().await;
-            head.map_err(|halt| self.refusal(halt))
+            head.map_err(|halt| halt.at(&self.place))
         })
     }
 
@@ -168,7 +141,7 @@ impl Source for RoomsCopy {
         Box::pin(async move {
             let slots = self.head().await?.slots;
             let told = telling::tell(&mut self.session, now, (teller, slots)).await;
-            told.map_err(|halt| self.refusal(halt))
+            told.map_err(|halt| halt.at(&self.place))
         })
     }
 }
@@ -182,28 +155,28 @@ impl Target for RoomsCopy {
     ) -> Moving<'a, Result<(), Refusal>> {
         Box::pin(async move {
             let begun = self.begin_copy(head, again).await;
-            begun.map_err(|halt| self.refusal(halt))
+            begun.map_err(|halt| halt.at(&self.place))
         })
     }
 
     fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let taken = self.taken.take(&mut self.session, pieces).await;
-            taken.map_err(|fault| self.refusal(fault.into()))
+            taken.map_err(|fault| Halt::from(fault).at(&self.place))
         })
     }
 
     fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let settled = self.taken.settle(&mut self.session).await;
-            settled.map_err(|fault| self.refusal(fault.into()))
+            settled.map_err(|fault| Halt::from(fault).at(&self.place))
         })
     }
 
     fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let ended = self.end_copy().await;
-            ended.map_err(|fault| self.refusal(fault.into()))
+            ended.map_err(|fault| Halt::from(fault).at(&self.place))
         })
     }
 }

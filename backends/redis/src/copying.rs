@@ -6,7 +6,7 @@ mod telling;
 use redis::cmd;
 use turnstile_contract::{
     Failure, Tally,
-    copy::{Gone, Head, Moving, Refusal, Source, Target, Teller},
+    copy::{Halt, Head, Moving, Refusal, Source, Target, Teller},
 };
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::{Position, Timestamp};
@@ -43,33 +43,21 @@ pub(crate) async fn is_unfinished(link: &Link, tally: &Tally) -> Result<bool, Tr
     link.ask(tally, cmd("EXISTS").arg(key(UNFINISHED))).await
 }
 
-/// What ends a copy early.
-enum Halt {
-    Trouble(Trouble),
-    Refusal(Refusal),
-}
-
+/// A copy that has failed has done nothing that can be used.
 impl From<Trouble> for Halt {
     fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
+        Self::Failed(match trouble {
+            Trouble::Broken(reason) => Failure::Broken { reason },
+            other => Failure::Unavailable {
+                reason: sentence(other),
+            },
+        })
     }
 }
 
 impl From<Strange> for Halt {
     fn from(Strange(field): Strange) -> Self {
-        Self::Trouble(Trouble::Broken(format!("the {field} makes no sense")))
-    }
-}
-
-impl From<Refusal> for Halt {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refusal(refusal)
-    }
-}
-
-impl From<Gone> for Halt {
-    fn from(gone: Gone) -> Self {
-        Self::Refusal(gone.into())
+        Trouble::Broken(format!("the {field} makes no sense")).into()
     }
 }
 
@@ -164,35 +152,20 @@ impl RoomsCopy {
             .begin((link, tally), head, given.position)
             .await?)
     }
-
-    fn refusal(&self, halt: Halt) -> Refusal {
-        let trouble = match halt {
-            Halt::Refusal(refusal) => return refusal,
-            Halt::Trouble(trouble) => trouble,
-        };
-        let failure = match trouble {
-            Trouble::Broken(reason) => Failure::Broken { reason },
-            other => Failure::Unavailable {
-                reason: sentence(other),
-            },
-        };
-        let place = self.redis.place.clone();
-        Refusal::Failed { place, failure }
-    }
 }
 
 impl Source for RoomsCopy {
     fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
         Box::pin(async move {
             let head = self.read_head().await;
-            head.map_err(|halt| self.refusal(halt))
+            head.map_err(|halt| halt.at(&self.redis.place))
         })
     }
 
     fn tell(&mut self, now: Timestamp, teller: Teller) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let told = self.tell_all(now, teller).await;
-            told.map_err(|halt| self.refusal(halt))
+            told.map_err(|halt| halt.at(&self.redis.place))
         })
     }
 }
@@ -224,7 +197,7 @@ impl Target for RoomsCopy {
     ) -> Moving<'a, Result<(), Refusal>> {
         Box::pin(async move {
             let begun = self.begin_copy(head, again).await;
-            begun.map_err(|halt| self.refusal(halt))
+            begun.map_err(|halt| halt.at(&self.redis.place))
         })
     }
 
@@ -232,7 +205,7 @@ impl Target for RoomsCopy {
         Box::pin(async move {
             let way = (&self.redis.link, &self.redis.tally);
             let taken = self.taken.take(way, &pieces).await;
-            taken.map_err(|trouble| self.refusal(trouble.into()))
+            taken.map_err(|trouble| Halt::from(trouble).at(&self.redis.place))
         })
     }
 
@@ -240,7 +213,7 @@ impl Target for RoomsCopy {
         Box::pin(async move {
             let way = (&self.redis.link, &self.redis.tally);
             let settled = self.taken.settle(way).await;
-            settled.map_err(|trouble| self.refusal(trouble.into()))
+            settled.map_err(|trouble| Halt::from(trouble).at(&self.redis.place))
         })
     }
 
@@ -248,7 +221,7 @@ impl Target for RoomsCopy {
         Box::pin(async move {
             let (link, tally) = (&self.redis.link, &self.redis.tally);
             let finished = link.ask(tally, cmd("DEL").arg(key(UNFINISHED))).await;
-            finished.map_err(|trouble| self.refusal(trouble.into()))
+            finished.map_err(|trouble| Halt::from(trouble).at(&self.redis.place))
         })
     }
 }

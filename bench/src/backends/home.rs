@@ -18,7 +18,7 @@ use crate::{
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(crate) enum Home {
     Embedded,
     Postgres,
     InnoDb,
@@ -30,7 +30,7 @@ pub(super) enum Home {
 /// Database servers, each started when it is first needed, on the server's core, with durable
 /// settings and files on the disk that is measured. They end when this is dropped.
 #[derive(Debug, Default)]
-pub(super) struct Databases {
+pub(crate) struct Databases {
     postgres: OnceCell<PostgresServer>,
     maria: OnceCell<MariaServer>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Databases {
 /// An empty database. What lies in it is dropped with this, so that nothing of it is written while
 /// somebody else is measured.
 #[derive(Debug)]
-pub(super) struct Empty<'a> {
+pub(crate) struct Empty<'a> {
     url: String,
     host: Host<'a>,
 }
@@ -53,7 +53,7 @@ enum Host<'a> {
 
 impl Databases {
     /// An empty database of this kind; none for the embedded journal.
-    pub(super) fn empty(&self, home: Home, ground: &Ground) -> Result<Option<Empty<'_>>> {
+    pub(crate) fn empty(&self, home: Home, ground: &Ground) -> Result<Option<Empty<'_>>> {
         let empty = |url, host| Ok(Some(Empty { url, host }));
         match home {
             Home::Embedded => Ok(None),
@@ -119,7 +119,7 @@ fn end(pid: u32) -> Result<()> {
 
 impl Empty<'_> {
     /// Where it is, as our server is told.
-    pub(super) fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.url
     }
 

@@ -28,7 +28,8 @@ const DURATION: Duration = Duration::from_secs(60);
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// rooms: visitors who book, cancel and look at the same few rooms; exchange: dealers who send and
-    /// cancel orders in the same few books
+    /// cancel orders in the same few books; games: stewards who pair, move, offer draws and resign for
+    /// the same few players
     service: Service,
     /// RESP door of the server, of which nobody else uses this service; without it, the lab starts
     /// one of its own
@@ -60,6 +61,7 @@ pub(crate) struct Arguments {
 enum Service {
     Rooms,
     Exchange,
+    Games,
 }
 
 impl FromStr for Service {
@@ -69,11 +71,11 @@ impl FromStr for Service {
         match text {
             "rooms" => Ok(Self::Rooms),
             "exchange" => Ok(Self::Exchange),
-            "games" | "travel" => Err(
-                "only rooms and exchange are checked answer by answer; `lab run` proves games and \
-                 travel when the load is over",
+            "games" => Ok(Self::Games),
+            "travel" => Err(
+                "travel is not checked answer by answer; `lab run` proves it when the load is over",
             ),
-            _ => Err("what can be checked is rooms or exchange"),
+            _ => Err("what can be checked is rooms, exchange or games"),
         }
     }
 }
@@ -83,6 +85,7 @@ impl Service {
         match self {
             Self::Rooms => "rooms",
             Self::Exchange => "exchange",
+            Self::Games => "games",
         }
     }
 }
@@ -98,7 +101,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let pacing = arguments.pacing.lasting(DURATION);
     let threads = arguments.threads.get();
     // What makes no sense is told before a server is started.
-    pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    let pace = pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
+    if arguments.service == Service::Games {
+        let users = pacing.connections.get();
+        let fits = check::games::Config { pace, users }.check();
+        fits.map_err(|error| Coded::usage(error.to_string()))?;
+    }
     let data = tempfile::tempdir().context("a directory for the server's data")?;
     let checked = Checked::of(arguments, data.path().join("data"))?;
     let target = result::Target {
@@ -179,6 +187,10 @@ impl Checked {
                         symbols: usize::from(arguments.symbols),
                     };
                     check::exchange::run(&config, progress)?
+                }
+                Service::Games => {
+                    let pace = pace.clone();
+                    check::games::run(&check::games::Config { pace, users }, progress)?
                 }
             })
         };

@@ -99,6 +99,14 @@ fn interleaved(arguments: &Arguments, a: &Side, b: &Side) -> anyhow::Result<()> 
 
 /// Pairs the points of two runs in their order.
 fn kept(arguments: &Arguments, a: &Run, b: &Run) -> anyhow::Result<()> {
+    if a.counts_wholes() != b.counts_wholes() {
+        let (a, b, what) = (a.schema, b.schema, &a.asked.workload);
+        let wrong = format!(
+            "a run of schema 1 may count requests of {what}, one of schema 2 counts wholes: schema {a} \
+             cannot be compared with schema {b}"
+        );
+        return Err(Coded::usage(wrong).into());
+    }
     let target = Target {
         address: format!("{} and {}", arguments.a, arguments.b),
         own: false,

@@ -175,15 +175,13 @@ impl Subject {
         })
     }
 
-    /// Starts another server beside the first, on these processors, with this durability.
+    /// Starts another server beside the first, on these processors, that is told more.
     pub(super) fn open_other(
         &self,
         cores: Option<&[usize]>,
-        durability: Option<&str>,
+        told: &[(String, String)],
     ) -> anyhow::Result<Opened<'_>> {
-        let told = durability.map(|one| ("--durability".to_owned(), one.to_owned()));
-        let told: Vec<_> = told.into_iter().collect();
-        self.start(cores, || Server::start_with(None, Doors::Resp, &told))
+        self.start(cores, || Server::start_with(None, Doors::Resp, told))
     }
 
     fn start(

@@ -31,16 +31,24 @@ fn outcomes(run: &Value) -> Vec<&str> {
         .collect()
 }
 
+/// Checks a server of the lab's own while this is done to it: every promise is kept.
+fn survives(folder: &Path, service: &str, faults: &str) -> (Ended, Value) {
+    let load = ["-c", "8", "-P", "2", "-d", "6s"];
+    let (ended, run) = check(
+        folder,
+        &[&[service, "--faults", faults], &load[..]].concat(),
+    );
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.err.contains("a server of our own at 127.0.0.1:"));
+    assert!(!ended.err.contains("started again 0 times"), "{ended:?}");
+    assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+    (ended, run)
+}
+
 #[test]
 fn an_exchange_that_is_killed_answers_what_it_is_asked_again_as_the_first_time() {
     let folder = tempfile::tempdir().unwrap();
-    let faults = [
-        "exchange", "-c", "8", "-P", "2", "-d", "5s", "--faults", "kill",
-    ];
-    let (ended, run) = check(folder.path(), &faults);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(!ended.err.contains("started again 0 times"), "{ended:?}");
-    assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+    let (ended, run) = survives(folder.path(), "exchange", "kill");
     // What was lost with a connection was asked again, until the answer was known.
     assert!(ended.out.contains(" readings, 0 unknown"), "{ended:?}");
     let order = &run["points"][0]["operations"][0];
@@ -48,24 +56,20 @@ fn an_exchange_that_is_killed_answers_what_it_is_asked_again_as_the_first_time()
 }
 
 #[test]
-fn a_server_that_is_killed_and_paused_keeps_every_promise() {
+fn games_that_are_killed_and_paused_count_every_match_once() {
     let folder = tempfile::tempdir().unwrap();
-    let faults = [
-        "rooms",
-        "-c",
-        "8",
-        "-P",
-        "2",
-        "-d",
-        "6s",
-        "--faults",
-        "kill,pause",
-    ];
-    let (ended, run) = check(folder.path(), &faults);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.err.contains("a server of our own at 127.0.0.1:"));
-    assert!(!ended.err.contains("started again 0 times"), "{ended:?}");
-    assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+    let (ended, run) = survives(folder.path(), "games", "kill,pause");
+    assert!(ended.out.contains(" readings, 0 unknown"), "{ended:?}");
+    let operations = run["points"][0]["operations"].as_array().unwrap();
+    let moves = operations.iter().find(|one| one["name"] == "move").unwrap();
+    assert!(moves["done"].as_u64().unwrap() > 0, "{moves}");
+    assert!(moves["refused"]["stale"].as_u64().unwrap() > 0, "{moves}");
+}
+
+#[test]
+fn rooms_that_are_killed_and_paused_keep_every_promise() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, run) = survives(folder.path(), "rooms", "kill,pause");
     assert_eq!(run["asked"]["command"], "check");
     assert_eq!(run["asked"]["settings"]["faults"], "kill,pause");
     let lost = run["points"][0]["connections_lost"].as_u64().unwrap();
@@ -149,8 +153,9 @@ fn what_cannot_be_done_is_refused_before_anything_is_started() {
             &["rooms", "--faults", "kill", "--resp", "127.0.0.1:1"],
             "cannot be used with",
         ),
-        (&["hotels"], "rooms or exchange"),
-        (&["travel"], "`lab run` proves games and travel"),
+        (&["hotels"], "rooms, exchange or games"),
+        (&["travel"], "`lab run` proves it"),
+        (&["games", "-c", "50", "--rate", "4"], "rest for too long"),
         (
             &["rooms", "-c", "2", "--think", "1s", "--rate", "5"],
             "--think and --stages are about users",

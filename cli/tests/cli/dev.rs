@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::{Shutdown, SocketAddr, TcpStream},
+    time::{Duration, Instant},
 };
 
 use turnstile_client::Error;
@@ -351,4 +352,65 @@ fn an_id_number_is_in_no_log_line() {
     let log = server.stop();
     assert!(log.contains("stopped"), "{log}");
     assert!(!log.contains("234123412346"), "{log}");
+}
+
+#[test]
+fn a_server_for_measurements_is_slower_by_what_it_was_told() {
+    let data = tempfile::tempdir().unwrap();
+    let mut command = turnstile();
+    command.args(["dev", "--attached", "--resp", "127.0.0.1:0"]);
+    for door in ["http", "xml", "travel", "games-arena", "games-scores"] {
+        command.args([&format!("--{door}"), "off"]);
+    }
+    command.args(["--slow-sync-us", "30000", "--slow-command-ns", "20000000"]);
+    let server = Server::start(command.arg("--data").arg(data.path()));
+    let told = "slowed       each sync takes 30ms longer, each command 20ms";
+    assert!(
+        server.printed.contains(&told.to_owned()),
+        "{:?}",
+        server.printed
+    );
+    let mut door = server.connect();
+    let mut count = |name: &str| {
+        let info = ask(&mut door, "INFO persistence");
+        let mut lines = info.as_str().unwrap().lines();
+        let count = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        count.unwrap().trim().parse::<u64>().unwrap()
+    };
+    let (groups, nanos) = (count("groups"), count("commit_ns_total"));
+    assert!(
+        groups > 0 && nanos >= groups * 30_000_000,
+        "{groups} {nanos}"
+    );
+    let begun = Instant::now();
+    for night in 1..=3 {
+        let line = format!(
+            "ROOMS.BOOK hotel 101 2027-01-0{night} 2027-01-0{} ada 234123412346",
+            night + 1
+        );
+        assert!(words(&ask(&mut door, &line)).starts_with('1'), "{line}");
+    }
+    // Less than what was planted cannot be.
+    assert!(begun.elapsed() >= Duration::from_millis(3 * (30 + 20)));
+    server.stop();
+}
+
+#[test]
+fn no_server_but_one_for_measurements_can_be_slowed() {
+    for (arguments, sentence) in [
+        (&["dev", "--slow-sync-us", "200"][..], "--attached"),
+        (&["dev", "--slow-command-ns", "200"], "--attached"),
+        (
+            &["dev", "--attached", "--slow-sync-us", "1000001"],
+            "not in 0..=1000000",
+        ),
+        (
+            &["serve", "--slow-sync-us", "200"],
+            "unexpected argument '--slow-sync-us'",
+        ),
+    ] {
+        let ended = run(turnstile().args(arguments));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains(sentence), "{ended:?}");
+    }
 }

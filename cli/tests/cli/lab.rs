@@ -341,7 +341,7 @@ fn a_run_at_a_rate_is_kept_with_what_was_asked_and_held_against_objectives() {
         "--slo",
         "errors<100%,rate>1000000",
     ]);
-    assert_eq!(kept["schema"], 1);
+    assert_eq!(kept["schema"], 2);
     assert_eq!(kept["asked"]["settings"]["mix"], "book=70,cancel=30");
     let point = &kept["points"][0];
     assert_eq!(point["load"]["loop"], "open");

@@ -118,6 +118,18 @@ fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
         changed("no sync of the journal (--durability os)").is_some(),
         "{changes:?}"
     );
+    for (begin, resource) in [
+        ("each sync of the journal slower by ", "log"),
+        ("each command slower to decide by ", "server thread"),
+    ] {
+        let mut those = changes.iter();
+        let begins = |one: &&serde_json::Value| one["changed"].as_str().unwrap().starts_with(begin);
+        let slower = those.find(begins).unwrap_or_else(|| panic!("{changes:?}"));
+        assert_eq!(slower["resources"][0], resource, "{slower}");
+        let factor = slower["factor"].as_f64().unwrap();
+        assert!(factor > 0.0 && factor < 1.0, "{slower}");
+        assert!(slower["elasticity"]["estimate"].is_number(), "{slower}");
+    }
 }
 
 #[test]

@@ -5,7 +5,10 @@ use std::{fs, path::Path};
 use crate::process::{Ended, run, turnstile};
 
 /// A run with every field, which the crate of results keeps.
-const RUN: &str = "../lab/result/tests/result/schema-1.json";
+const RUN: &str = "../lab/result/tests/result/schema-2.json";
+
+/// The same as a lab of schema 1 wrote it.
+const OLD: &str = "../lab/result/tests/result/schema-1.json";
 
 fn lab(arguments: &[&str], path: &Path) -> Ended {
     run(turnstile().arg("lab").args(arguments).arg(path))
@@ -33,6 +36,45 @@ fn a_run_is_shown_in_every_form_beside_its_result_or_elsewhere() {
     assert!(read("report.md").starts_with("# Lab run rooms: fine\n"));
     let ended = lab(&["report", "--md", "-o", "-"], &folder);
     assert_eq!(ended.out, read("report.md"));
+}
+
+#[test]
+fn runs_of_either_schema_are_shown_and_compared_but_for_what_they_count_otherwise() {
+    let runs = runs();
+    let new = runs.path().join("2026/one/run.json");
+    let old = runs.path().join("old.json");
+    fs::copy(OLD, &old).unwrap();
+    let ended = lab(&["report", "--md", "-o", "-"], &old);
+    assert!(
+        ended.out.starts_with("# Lab run rooms: fine\n"),
+        "{ended:?}"
+    );
+    let compare = |old: &Path, new: &Path| {
+        let (to, mut command) = (tempfile::tempdir().unwrap(), turnstile());
+        command.args(["lab", "compare"]).arg(old).arg(new);
+        run(command.args(["rooms", "-q", "-o"]).arg(to.path()))
+    };
+    // Points that are invalid tell nothing, but they could be set beside each other.
+    let ended = compare(&old, &new);
+    assert_eq!(ended.code, Some(98), "{ended:?}");
+    for path in [&old, &new] {
+        let text = fs::read_to_string(path).unwrap();
+        let text = text.replacen("\"workload\":\"rooms\"", "\"workload\":\"games\"", 1);
+        fs::write(path, text).unwrap();
+    }
+    let ended = compare(&old, &new);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended
+            .err
+            .contains("of schema 1 may count requests of games"),
+        "{ended:?}"
+    );
+    let ended = lab(&["report", "--md", "-o", "-"], &old);
+    assert!(
+        ended.out.contains("may count requests of games"),
+        "{ended:?}"
+    );
 }
 
 #[test]

@@ -38,9 +38,11 @@ pub struct Trial {
     pub name: String,
     /// The server in words.
     pub told: String,
+    pub runs: usize,
+    /// Of all runs.
     pub requests: u64,
     pub rows: Vec<Row>,
-    /// Requests that were due and are in no count of the generator.
+    /// Requests that were due and are in no count of the generator, of all runs.
     pub dropped: u64,
     /// How late the server itself was, and how late the generator, p99.
     pub server_late_ns: u64,
@@ -243,23 +245,20 @@ pub fn judge(case: &Case, known: &Known, said: &Said<'_>) -> Trial {
     };
     let rows: Vec<Row> = QUANTILES.into_iter().filter_map(row).collect();
     let dropped = known.due.saturating_sub(said.answered);
-    let worst = rows.iter().map(|row| row.verdict).max();
-    let verdict = if dropped > 0 {
-        Verdict::Missed
-    } else {
-        worst.unwrap_or(Verdict::NotMeasured)
-    };
-    Trial {
+    let mut trial = Trial {
         name: case.name.to_owned(),
         told: case.told.to_owned(),
+        runs: 1,
         requests: said.response.count,
         rows,
         dropped,
         server_late_ns: known.server_late_ns,
         lag_ns: None,
         run_delay: said.run_delay,
-        verdict,
-    }
+        verdict: Verdict::NotMeasured,
+    };
+    trial.verdict = trial.verdict();
+    trial
 }
 
 impl Row {
@@ -268,16 +267,60 @@ impl Row {
     pub fn error(&self) -> f64 {
         self.measured / self.truth - 1.0
     }
+
+    /// The same in units of what is allowed.
+    fn reach(&self) -> f64 {
+        (self.measured - self.truth).abs() / NANOS.max(SHARE * self.truth)
+    }
 }
 
 impl Trial {
+    /// Of several runs of one server: each percentile as in the run where it lies second of three, so
+    /// that a machine that stood still once does not decide. Nothing of no runs.
+    #[must_use]
+    pub fn middle(trials: &[Self]) -> Option<Self> {
+        let (first, others) = trials.split_first()?;
+        let row = |quantile: f64| {
+            let rows = trials.iter().flat_map(|trial| &trial.rows);
+            let mut rows: Vec<&Row> = rows
+                .filter(|row| row.quantile.total_cmp(&quantile).is_eq())
+                .collect();
+            rows.sort_by(|one, other| one.reach().total_cmp(&other.reach()));
+            rows.get(rows.len() / 2).map(|&&row| row)
+        };
+        let mut middle = Self {
+            runs: trials.len(),
+            rows: QUANTILES.into_iter().filter_map(row).collect(),
+            ..first.clone()
+        };
+        for other in others {
+            middle.requests += other.requests;
+            middle.dropped += other.dropped;
+            middle.server_late_ns = middle.server_late_ns.max(other.server_late_ns);
+            middle.lag_ns = middle.lag_ns.max(other.lag_ns);
+            middle.run_delay = [middle.run_delay, other.run_delay]
+                .into_iter()
+                .flatten()
+                .reduce(f64::max);
+        }
+        middle.verdict = middle.verdict();
+        Some(middle)
+    }
+
+    fn verdict(&self) -> Verdict {
+        if self.dropped > 0 {
+            return Verdict::Missed;
+        }
+        let worst = self.rows.iter().map(|row| row.verdict).max();
+        worst.unwrap_or(Verdict::NotMeasured)
+    }
+
     /// The row that lies farthest from the truth.
     #[must_use]
     pub fn worst(&self) -> Option<&Row> {
-        let reach = |row: &Row| (row.measured - row.truth).abs() / NANOS.max(SHARE * row.truth);
         self.rows
             .iter()
-            .max_by(|one, other| reach(one).total_cmp(&reach(other)))
+            .max_by(|one, other| one.reach().total_cmp(&other.reach()))
     }
 
     /// In a sentence.

@@ -16,6 +16,8 @@ pub struct Setting {
     pub warm_up: Duration,
     /// The window of each run.
     pub duration: Duration,
+    /// How often each server of known delays is measured, odd: what is off in most runs counts.
+    pub repeats: usize,
     pub seed: u64,
     /// Whether the generator has real-time priority.
     pub real_time: bool,
@@ -33,6 +35,7 @@ impl Setting {
             cores: processors::available(),
             warm_up: Duration::from_secs(1),
             duration,
+            repeats: 3,
             seed,
             real_time,
             program: None,

@@ -63,10 +63,11 @@ impl Calibration {
         for trial in &self.trials {
             writeln!(
                 f,
-                "\n{}: {}; {} requests, {} dropped, server late by {} (p99), generator by {}, this process \
-                 could have run but did not for {}.",
+                "\n{}: {}; runs: {}; {} requests, {} dropped; at most server late by {} (p99), generator by {}, \
+                 and this process could have run but did not for {}.",
                 trial.name,
                 trial.told,
+                trial.runs,
                 Count(trial.requests),
                 trial.dropped,
                 nanos(Some(trial.server_late_ns)),

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod exchange;
+pub mod games;
 pub mod rooms;
 
 mod charge;

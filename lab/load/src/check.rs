@@ -5,6 +5,7 @@
 //! positions that the answers tell. At the end the server must be where the replay is.
 
 pub mod exchange;
+pub mod games;
 pub mod rooms;
 
 mod again;
@@ -115,6 +116,25 @@ fn unfit(command: &'static str, answer: &Value) -> Error {
     }
 }
 
+/// What the server counts, before and after the run, and how many more there are by the replay.
+type Counted = (&'static str, u64, u64, u64);
+
+/// Whether the server counts what the replay does.
+fn compare_counts(charge: &mut Charge, counts: &[Counted]) {
+    for &(what, before, after, replayed) in counts {
+        let counted = after.wrapping_sub(before);
+        if counted != replayed {
+            let counted = counted.cast_signed();
+            charge.add(|| {
+                format!(
+                    "the server counts {counted} {what} more than before the run, by the replay it \
+                     is {replayed} (unless somebody else used it)"
+                )
+            });
+        }
+    }
+}
+
 impl Proof {
     /// What was found during the run, and `end`, what does not fit when it is over; both by their
     /// rules. `clouded`: what became of some operations was needed, and is not known.
@@ -123,7 +143,9 @@ impl Proof {
         let unproven = if findings.overflowed {
             Some("one answer was waited for while too many others came")
         } else if clouded {
-            Some("nobody knows whether an operation was carried out on which all later ones depend")
+            Some(
+                "nobody knows whether something happened, or when, on which all later answers depend",
+            )
         } else {
             (checked == 0).then_some("nothing was answered that could be checked")
         };

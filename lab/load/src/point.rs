@@ -193,12 +193,12 @@ fn wholes(tally: &Tally) -> Vec<Whole> {
 fn bins(bins: &[Bin]) -> Bins {
     Bins {
         width_ns: BIN_NANOS,
-        answered: bins.iter().map(|bin| bin.answered).collect(),
+        answered: bins.iter().map(|bin| u64::from(bin.answered)).collect(),
         response_ns: bins
             .iter()
-            .map(|bin| bin.response / bin.answered.max(1))
+            .map(|bin| bin.response / u64::from(bin.answered.max(1)))
             .collect(),
-        failed: bins.iter().map(|bin| bin.failed).collect(),
+        failed: bins.iter().map(|bin| u64::from(bin.failed)).collect(),
     }
 }
 

@@ -18,7 +18,7 @@ use proc::{Machine, Usage};
 use crate::door;
 
 /// So many samples are kept; when there are more, each second one goes.
-const SAMPLES_MAX: usize = 4_096;
+const SAMPLES_MAX: usize = 1_024;
 
 /// Who is looked at.
 #[derive(Clone, Debug, PartialEq)]

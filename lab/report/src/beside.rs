@@ -1,7 +1,7 @@
 //! A page about an ancestor's experiment that was made again.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use turnstile_reproduce::{Cell, Fate, Reproduction, Row, Table, Unit as Figure};
+use turnstile_reproduce::{Cell, Fate, Reproduction, Row, Session, Table, Unit as Figure};
 
 use crate::{
     chart::{Chart, Dot, Form, Scale, Series, Unit},
@@ -12,7 +12,7 @@ use crate::{
 /// Nanoseconds in a second: charts have times in those.
 const NANOS: f64 = 1e9;
 
-pub(crate) fn page(all: &[Reproduction], machine: &str) -> Markup {
+pub(crate) fn page(all: &[Reproduction], session: &Session) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -28,13 +28,38 @@ pub(crate) fn page(all: &[Reproduction], machine: &str) -> Markup {
                 header {
                     p.kicker { "Turnstile lab" }
                     h1 { "The ancestors' experiments again" }
-                    p.meta { (machine) }
+                    p.meta { (session.how(session.took_s)) }
+                    pre.wrapped { (session.command) }
                 }
                 nav aria-label="Experiments" { ol {
                     @for one in all { li { a href={ "#" (one.experiment) } { (one.experiment) } } }
                 } }
-                main { @for one in all { (experiment(one)) } }
+                main {
+                    (verdicts(all))
+                    @for one in all { (experiment(one)) }
+                }
             }
+        }
+    }
+}
+
+/// All conclusions of all experiments, in a word each.
+fn verdicts(all: &[Reproduction]) -> Markup {
+    let count = |fate| all.iter().map(|one| one.count(fate)).sum::<usize>();
+    html! {
+        section id="conclusions" {
+            h2 { "What became of their conclusions" }
+            p {
+                (count(Fate::Confirmed)) " confirmed, " (count(Fate::Refuted)) " refuted, "
+                (count(Fate::NotTestable)) " not testable here."
+            }
+            div.wide { table {
+                thead { tr { th { "conclusion" } th { "here" } th { "experiment" } } }
+                tbody { @for one in all { @for conclusion in &one.conclusions { tr.(class(conclusion.fate)) {
+                    td { (conclusion.claim) } td.n { (conclusion.fate.name()) }
+                    td { a href={ "#" (one.experiment) } { (one.experiment) } }
+                } } } }
+            } }
         }
     }
 }
@@ -42,14 +67,15 @@ pub(crate) fn page(all: &[Reproduction], machine: &str) -> Markup {
 fn experiment(one: &Reproduction) -> Markup {
     html! {
         section id=(one.experiment) {
-            h2 { (one.experiment) }
+            h2 { (one.experiment.title()) }
             p { (one.provenance) }
             @if !one.notices.is_empty() { ul.said { @for notice in &one.notices { li { (notice) } } } }
-            h3 { "What becomes of their conclusions" }
+            @if !one.failed.is_empty() { ul.said { @for failed in &one.failed { li { strong { "not measured: " } (failed) } } } }
+            h3 { "Its conclusions" }
             div.wide { table {
                 thead { tr { th { "conclusion" } th { "here" } th { "why" } } }
                 tbody { @for conclusion in &one.conclusions { tr.(class(conclusion.fate)) {
-                    td { (conclusion.claim) } td { (conclusion.fate.name()) } td { (conclusion.why) }
+                    td { (conclusion.claim) } td.n { (conclusion.fate.name()) } td { (conclusion.why) }
                 } } }
             } }
             div.charts {

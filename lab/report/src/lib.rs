@@ -14,7 +14,7 @@ mod rows;
 mod summary;
 mod text;
 
-use turnstile_reproduce::Reproduction;
+use turnstile_reproduce::{Reproduction, Session};
 use turnstile_result::Run;
 
 pub use rows::csv;
@@ -22,8 +22,8 @@ pub use summary::{Headline, markdown};
 
 /// A page about experiments of the ancestors that were made again on this machine.
 #[must_use]
-pub fn reproductions(all: &[Reproduction], machine: &str) -> String {
-    beside::page(all, machine).into_string()
+pub fn reproductions(all: &[Reproduction], session: &Session) -> String {
+    beside::page(all, session).into_string()
 }
 
 /// The page, `report.html`.

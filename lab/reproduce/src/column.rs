@@ -10,7 +10,10 @@ use turnstile_stats::{Interval, units::to_float};
 pub enum Storage {
     /// Our journal.
     Embedded,
+    /// On a disk, as the ancestor had it.
     Mysql,
+    /// With tables in memory.
+    MysqlMemory,
     Redis,
     Postgres,
 }
@@ -56,6 +59,7 @@ impl Storage {
         match self {
             Self::Embedded => "the embedded journal",
             Self::Mysql => "MySQL",
+            Self::MysqlMemory => "MySQL in memory",
             Self::Redis => "Redis",
             Self::Postgres => "Postgres",
         }

@@ -23,24 +23,38 @@ pub enum Experiment {
 /// How much time it may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Effort {
-    /// Every point that was published, each as long as the lab likes.
-    pub full: bool,
+    pub extent: Extent,
     /// As long and as often as the ancestor measured, with its rules of what is left out.
     pub as_published: bool,
 }
 
+/// How many points are measured, and how long each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Extent {
+    /// So few and short that it can only be seen that everything works.
+    Brief,
+    /// Enough for the conclusions.
+    #[default]
+    Quick,
+    /// Every point that was published, each as long as the lab likes.
+    Full,
+}
+
 /// A run of the generator.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub series: String,
     /// What `turnstile lab run` is told, but for the addresses.
     pub arguments: Vec<String>,
     /// On how many cores the server may run.
     pub cores: Option<u32>,
+    /// How much of a processor it may use, where that is less than one.
+    pub quota: Option<f64>,
 }
 
 /// All that is measured on each back end, and what is not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub steps: Vec<Step>,
     pub notices: Vec<String>,
@@ -69,6 +83,19 @@ impl Experiment {
             Self::GamesUsers => "games-users",
             Self::TravelOps => "travel-ops",
             Self::TravelRate => "travel-rate",
+        }
+    }
+
+    /// What it is about, at the head of a page.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::BookingMysql => "Room booking on MySQL",
+            Self::BookingRedis => "Room booking on Redis",
+            Self::ExchangeCores => "The exchange on Postgres and its cores",
+            Self::GamesUsers => "Games and their players",
+            Self::TravelOps => "The requests of a transaction of travel",
+            Self::TravelRate => "Transactions of travel at a rate",
         }
     }
 
@@ -108,19 +135,23 @@ impl Experiment {
             Self::TravelOps => travel_ops_steps(effort),
             Self::TravelRate => travel_rate_steps(effort),
         };
-        if !effort.full {
-            notices.push("quick: fewer points, shorter; --full measures all of them".to_owned());
+        match effort.extent {
+            Extent::Brief => notices.push(BRIEF.to_owned()),
+            Extent::Quick => notices.push(QUICK.to_owned()),
+            Extent::Full => {}
         }
         Plan { steps, notices }
     }
 
     fn booking_steps(self, effort: Effort) -> Vec<Step> {
-        let quick: &[usize] = match self {
-            Self::BookingMysql => &[1, 10, 50, 100, 200, 300, 600],
+        let users: &[usize] = match (self, effort.extent) {
+            (_, Extent::Brief) => &[1, 10, 50],
+            (Self::BookingMysql, _) => &[1, 10, 50, 100, 200, 300, 600],
             _ => &[1, 3, 5, 8, 10, 15, 25, 40, 80],
         };
+        let is_full = effort.extent == Extent::Full;
         let points = bookings(self.source()).into_iter();
-        let points = points.filter(|point| effort.full || quick.contains(&point.users));
+        let points = points.filter(|point| is_full || users.contains(&point.users));
         let steps = points.map(|point| {
             let mix = if point.series == MIXED {
                 "book=70,cancel=30"
@@ -128,73 +159,112 @@ impl Experiment {
                 "book=100"
             };
             let mut arguments = words(&format!("rooms -c {} --mix {mix}", point.users));
-            arguments.extend(words(match (effort.as_published, effort.full) {
-                (true, true) => "-d 4m --warm-up 5s",
-                (true, false) | (false, false) => "-d 2500ms --warm-up 500ms",
-                (false, true) => "--precision 1% --max-time 1m",
+            arguments.extend(words(match (effort.extent, effort.as_published) {
+                (Extent::Brief, _) => "-d 300ms --warm-up 100ms",
+                (Extent::Quick, _) => "-d 2500ms --warm-up 500ms",
+                (Extent::Full, false) => "--precision 1% --max-time 1m",
+                (Extent::Full, true) => "-d 4m --warm-up 5s",
             }));
-            Step {
-                series: point.series,
-                arguments,
-                cores: None,
-            }
+            Step::new(&point.series, arguments)
         });
         steps.collect()
     }
 }
 
-fn exchange_steps(effort: Effort, cores: u32, notices: &mut Vec<String>) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for row in exchange() {
-        if row.cores > cores {
-            let left_out = format!("{} cores: left out, this machine has {cores}", row.cores);
-            if !notices.contains(&left_out) {
-                notices.push(left_out);
-            }
-            continue;
-        }
-        let repeats = if effort.full || effort.as_published {
-            5
-        } else {
-            3
-        };
-        for repeat in 1..=repeats {
-            steps.push(Step {
-                series: format!("{} requests", row.requests),
-                arguments: words(&format!(
-                    "exchange --door xml --one-shot {} -c 100 --seed {repeat}",
-                    row.requests
-                )),
-                cores: Some(row.cores),
-            });
+const BRIEF: &str = "brief: a few points, as short as can be, to see that everything works; its \
+    figures and conclusions are worth nothing";
+
+const QUICK: &str = "quick: fewer points, shorter; --full measures all of them";
+
+impl Step {
+    fn new(series: &str, arguments: Vec<String>) -> Self {
+        Self {
+            series: series.to_owned(),
+            arguments,
+            cores: None,
+            quota: None,
         }
     }
+}
+
+/// Parts of one processor, each twice the one before: with the whole of it they are as far apart as the
+/// one, two and four cores of the ancestor.
+pub const QUOTAS: [f64; 2] = [0.25, 0.5];
+
+/// Of how many requests quotas are measured where not everything is.
+pub(crate) const QUOTA_REQUESTS: u64 = 7_000;
+
+fn exchange_steps(effort: Effort, cores: u32, notices: &mut Vec<String>) -> Vec<Step> {
+    let is_full = effort.extent == Extent::Full;
+    let repeats = match (effort.extent, effort.as_published) {
+        (Extent::Brief, _) => 1,
+        (Extent::Quick, false) => 3,
+        (Extent::Quick, true) | (Extent::Full, _) => 5,
+    };
+    let equal_runs = |requests: u64, cores: u32, quota: Option<f64>| {
+        (1..=repeats).map(move |repeat| {
+            let asked = format!("exchange --door xml --one-shot {requests} -c 100 --seed {repeat}");
+            Step {
+                cores: Some(cores),
+                quota,
+                ..Step::new(&requests_of(requests), words(&asked))
+            }
+        })
+    };
+    let (mut steps, mut within_quotas) = (Vec::new(), Vec::new());
+    for row in exchange() {
+        if row.cores <= cores {
+            steps.extend(equal_runs(row.requests, row.cores, None));
+            continue;
+        }
+        let left_out = format!("{} cores: left out, this machine has {cores}", row.cores);
+        if !notices.contains(&left_out) {
+            notices.push(left_out);
+        }
+        let is_new = |step: &Step| step.series != requests_of(row.requests);
+        if (is_full || row.requests == QUOTA_REQUESTS) && within_quotas.iter().all(is_new) {
+            for quota in QUOTAS {
+                within_quotas.extend(equal_runs(row.requests, 1, Some(quota)));
+            }
+        }
+    }
+    // Last, for not everybody may set quotas.
+    steps.extend(within_quotas);
     steps
 }
 
+/// The name of a series of the exchange.
+pub(crate) fn requests_of(requests: u64) -> String {
+    format!("{requests} requests")
+}
+
 fn games_steps(effort: Effort) -> Vec<Step> {
-    const QUICK: [usize; 8] = [10, 100, 300, 700, 1_100, 1_500, 2_000, 2_100];
+    let players: &[usize] = match effort.extent {
+        Extent::Brief => &[10, 100],
+        _ => &[10, 100, 300, 700, 1_100, 1_500, 2_000, 2_100],
+    };
+    let is_full = effort.extent == Extent::Full;
     let mut steps = Vec::new();
-    let levels = || games().into_iter().map(|level| level.players);
-    for players in levels().filter(|players| effort.full || QUICK.contains(players)) {
-        let games = match (effort.full, effort.as_published, players) {
-            (true, true, _) => 3_800,
+    let levels = games().into_iter().map(|level| level.players);
+    for players in levels.filter(|level| is_full || players.contains(level)) {
+        let games = match (effort.extent, effort.as_published, players) {
+            (Extent::Brief, ..) => 20,
+            (Extent::Full, true, _) => 3_800,
             (_, _, ..=100) => 2_000,
-            (true, ..) => 1_000,
-            (false, ..) => 200,
+            (Extent::Full, ..) => 1_000,
+            (Extent::Quick, ..) => 200,
         };
-        steps.push(Step {
-            series: NO_DELAY.to_owned(),
-            arguments: words(&format!("games -c {players} -i {games}")),
-            cores: None,
-        });
+        let asked = format!("games -c {players} -i {games}");
+        steps.push(Step::new(NO_DELAY, words(&asked)));
     }
+    let games = if effort.extent == Extent::Brief {
+        10
+    } else {
+        50
+    };
     for players in [10, 100] {
-        steps.push(Step {
-            series: NAGLE.to_owned(),
-            arguments: words(&format!("games -c {players} -i 50 --nagle")),
-            cores: None,
-        });
+        let asked = format!("games -c {players} -i {games} --nagle");
+        steps.push(Step::new(NAGLE, words(&asked)));
     }
     steps
 }
@@ -205,17 +275,14 @@ pub(crate) const NO_DELAY: &str = "TCP_NODELAY";
 pub(crate) const NAGLE: &str = "with Nagle's algorithm";
 
 fn travel_ops_steps(effort: Effort) -> Vec<Step> {
-    let transactions = match (effort.as_published, effort.full) {
-        (true, _) => 100,
-        (false, true) => 20_000,
-        (false, false) => 2_000,
+    let transactions = match (effort.as_published, effort.extent) {
+        (true, _) | (false, Extent::Brief) => 100,
+        (false, Extent::Full) => 20_000,
+        (false, Extent::Quick) => 2_000,
     };
-    let step = |series: &str, managers: &str| Step {
-        series: series.to_owned(),
-        arguments: words(&format!(
-            "travel --experiment ops --managers {managers} -n {transactions}"
-        )),
-        cores: None,
+    let step = |series: &str, managers: &str| {
+        let asked = format!("travel --experiment ops --managers {managers} -n {transactions}");
+        Step::new(series, words(&asked))
     };
     vec![step(ONE, "one"), step(SEVERAL, "several")]
 }
@@ -226,20 +293,17 @@ pub(crate) const ONE: &str = "one manager";
 pub(crate) const SEVERAL: &str = "several managers";
 
 fn travel_rate_steps(effort: Effort) -> Vec<Step> {
-    let (rates, length) = if effort.full {
-        (
+    let (rates, length) = match effort.extent {
+        Extent::Full => (
             "20,50,100,200,500,1000,2000,4000,8000,max",
             "-d 10s --warm-up 2s",
-        )
-    } else {
-        ("50,100,500,1000,2000,4000,max", "-d 2s --warm-up 500ms")
+        ),
+        Extent::Quick => ("50,100,500,1000,2000,4000,max", "-d 2s --warm-up 500ms"),
+        Extent::Brief => ("100,1000,max", "-d 300ms --warm-up 100ms"),
     };
-    let steps = [2, 4, 6, 8].map(|clients| Step {
-        series: format!("{clients} clients"),
-        arguments: words(&format!(
-            "travel --experiment rate -c {clients} -r {rates} {length}"
-        )),
-        cores: None,
+    let steps = [2, 4, 6, 8].map(|clients| {
+        let asked = format!("travel --experiment rate -c {clients} -r {rates} {length}");
+        Step::new(&format!("{clients} clients"), words(&asked))
     });
     steps.into()
 }
@@ -276,10 +340,10 @@ impl std::error::Error for UnknownExperiment {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, Experiment, Step};
+    use super::{Effort, Experiment, Extent, QUOTAS, Step};
 
     const QUICK: Effort = Effort {
-        full: false,
+        extent: Extent::Quick,
         as_published: false,
     };
 
@@ -290,7 +354,7 @@ mod tests {
     #[test]
     fn a_full_plan_has_every_point_that_was_published() {
         let full = Effort {
-            full: true,
+            extent: Extent::Full,
             ..QUICK
         };
         assert_eq!(steps(Experiment::BookingMysql, full).len(), 28);
@@ -301,16 +365,53 @@ mod tests {
     }
 
     #[test]
-    fn cores_that_are_not_there_are_left_out_with_a_notice() {
+    fn cores_that_are_not_there_are_left_out_with_a_notice_and_quotas_stand_for_them() {
         let plan = Experiment::ExchangeCores.plan(QUICK, 2);
         assert!(plan.steps.iter().all(|step| step.cores < Some(3)));
         assert_eq!(plan.notices[0], "4 cores: left out, this machine has 2");
+        let quotas = |plan: &[Step]| {
+            plan.iter()
+                .filter_map(|step| step.quota)
+                .collect::<Vec<_>>()
+        };
+        let [quarter, half] = QUOTAS;
+        let expected = [quarter, quarter, quarter, half, half, half];
+        assert_eq!(quotas(&plan.steps), expected);
+        let full = Effort {
+            extent: Extent::Full,
+            ..QUICK
+        };
+        let all = steps(Experiment::ExchangeCores, full);
+        assert_eq!(quotas(&all).len(), 3 * 2 * 5);
+        let enough = Experiment::ExchangeCores.plan(QUICK, 4).steps;
+        assert!(quotas(&enough).is_empty());
+    }
+
+    #[test]
+    fn a_brief_plan_has_a_few_runs_of_everything() {
+        let brief = Effort {
+            extent: Extent::Brief,
+            ..QUICK
+        };
+        for experiment in Experiment::ALL {
+            let (few, quick) = (steps(experiment, brief), steps(experiment, QUICK));
+            assert!(few.len() <= quick.len(), "{experiment}");
+            let notices = experiment.plan(brief, 2).notices.join("\n");
+            assert!(notices.contains("are worth nothing"), "{notices}");
+        }
+        let first = &steps(Experiment::BookingRedis, brief)[0];
+        assert!(
+            first
+                .arguments
+                .join(" ")
+                .ends_with("-d 300ms --warm-up 100ms")
+        );
     }
 
     #[test]
     fn as_published_is_as_long_as_they_measured() {
         let published = Effort {
-            full: true,
+            extent: Extent::Full,
             as_published: true,
         };
         let line = |experiment| steps(experiment, published)[0].arguments.join(" ");

@@ -9,6 +9,7 @@
 mod column;
 mod conclusion;
 mod experiment;
+mod page;
 mod printed;
 mod rules;
 mod table;
@@ -17,7 +18,8 @@ use serde::Serialize;
 
 pub use column::{Column, Figure, Storage};
 pub use conclusion::{Conclusion, Fate};
-pub use experiment::{Effort, Experiment, Plan, Step, UnknownExperiment};
+pub use experiment::{Effort, Experiment, Extent, Plan, QUOTAS, Step, UnknownExperiment};
+pub use page::Session;
 pub use table::{Cell, Row, Table, Unit};
 
 /// An experiment that was made again.
@@ -26,24 +28,53 @@ pub struct Reproduction {
     pub experiment: Experiment,
     /// How the published figures came about.
     pub provenance: String,
-    /// What of it was not done, and why.
+    /// What of it was not done, and why; on what it was measured.
     pub notices: Vec<String>,
+    /// Each run that should have been measured but was not, and why.
+    pub failed: Vec<String>,
+    /// How long it took, in seconds, but for what was kept from before.
+    pub took_s: f64,
     /// What was measured, by name; the order of the cells in each row.
     pub columns: Vec<String>,
     pub tables: Vec<Table>,
     pub conclusions: Vec<Conclusion>,
 }
 
+/// What came of the runs of an experiment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// One for each back end.
+    pub columns: Vec<Column>,
+    /// As [`Reproduction::notices`].
+    pub notices: Vec<String>,
+    /// As [`Reproduction::failed`].
+    pub failed: Vec<String>,
+    /// As [`Reproduction::took_s`].
+    pub took_s: f64,
+}
+
 impl Reproduction {
+    /// What becomes of an experiment. Some claims compare it with another one: `known` is what was
+    /// measured of those before.
     #[must_use]
-    pub fn of(experiment: Experiment, notices: Vec<String>, columns: &[Column]) -> Self {
+    pub fn of(experiment: Experiment, measured: &Measured, known: &[Column]) -> Self {
+        let columns = &measured.columns;
         Self {
             experiment,
             provenance: experiment.provenance(),
-            notices,
+            notices: measured.notices.clone(),
+            failed: measured.failed.clone(),
+            took_s: measured.took_s,
             columns: columns.iter().map(|column| column.name.clone()).collect(),
             tables: table::tables(experiment, columns),
-            conclusions: rules::conclusions(experiment, columns),
+            conclusions: rules::conclusions(experiment, columns, known),
         }
+    }
+
+    /// How many of its conclusions have this fate.
+    #[must_use]
+    pub fn count(&self, fate: Fate) -> usize {
+        let of = |one: &&Conclusion| one.fate == fate;
+        self.conclusions.iter().filter(of).count()
     }
 }

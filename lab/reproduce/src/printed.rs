@@ -27,6 +27,9 @@ impl Cell {
         if !self.is_usable {
             text += " (invalid)";
         }
+        if self.left_out > 0 {
+            text += &format!(" ({} invalid left out)", self.left_out);
+        }
         text
     }
 }
@@ -34,9 +37,12 @@ impl Cell {
 /// Markdown: as readable on a terminal as in a document.
 impl fmt::Display for Reproduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "## {}\n\n{}\n", self.experiment, self.provenance)?;
+        writeln!(f, "{}\n", self.provenance)?;
         for notice in &self.notices {
             writeln!(f, "* {notice}")?;
+        }
+        for failed in &self.failed {
+            writeln!(f, "* **not measured**: {failed}")?;
         }
         for table in &self.tables {
             self.write_table(table, f)?;

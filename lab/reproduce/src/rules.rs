@@ -10,10 +10,14 @@ mod travel;
 
 use crate::{Column, Conclusion, Experiment, Figure, Storage};
 
-pub(crate) fn conclusions(experiment: Experiment, columns: &[Column]) -> Vec<Conclusion> {
+pub(crate) fn conclusions(
+    experiment: Experiment,
+    columns: &[Column],
+    known: &[Column],
+) -> Vec<Conclusion> {
     match experiment {
         Experiment::BookingMysql => bookings::mysql(columns),
-        Experiment::BookingRedis => bookings::redis(columns),
+        Experiment::BookingRedis => bookings::redis(columns, known),
         Experiment::ExchangeCores => exchange::cores(columns),
         Experiment::GamesUsers => games::users(columns),
         Experiment::TravelOps => travel::ops(columns),

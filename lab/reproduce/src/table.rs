@@ -5,8 +5,8 @@ use turnstile_published::{Bookings, Managers, bookings, exchange, games, travel}
 use turnstile_stats::Interval;
 
 use crate::{
-    Column, Experiment, Figure,
-    experiment::{NAGLE, NO_DELAY, ONE, SEVERAL},
+    Column, Experiment, Figure, QUOTAS,
+    experiment::{NAGLE, NO_DELAY, ONE, SEVERAL, requests_of},
 };
 
 /// What is measured up along a table.
@@ -46,6 +46,8 @@ pub struct Cell {
     /// Where the truth lies.
     pub range: Option<(f64, f64)>,
     pub is_usable: bool,
+    /// Equal runs that were not usable, and have no part in it.
+    pub left_out: usize,
 }
 
 impl Row {
@@ -150,6 +152,7 @@ fn together(cells: &[Cell]) -> Option<Cell> {
         value: mean.estimate,
         range: Some((mean.low, mean.high)),
         is_usable: true,
+        left_out: cells.len() - usable.len(),
     })
 }
 
@@ -158,6 +161,7 @@ fn rate(figure: &Figure) -> Cell {
         value: figure.throughput,
         range: figure.throughput_range,
         is_usable: figure.is_usable,
+        left_out: 0,
     }
 }
 
@@ -166,6 +170,7 @@ fn response(figure: &Figure) -> Cell {
         value: figure.response,
         range: figure.response_range,
         is_usable: figure.is_usable,
+        left_out: 0,
     }
 }
 
@@ -194,22 +199,41 @@ fn measured(mut rows: Vec<Row>) -> Vec<Row> {
 }
 
 fn cores(columns: &[Column]) -> Table {
-    let places = exchange().into_iter().map(|row| Place {
-        series: format!("{} requests", row.requests),
-        x: f64::from(row.cores),
-        name: row.cores.to_string(),
-        published: Some(row.mean),
-    });
+    let published = exchange();
+    let mut places = Vec::new();
+    for row in &published {
+        let series = requests_of(row.requests);
+        if !places.iter().any(|place: &Place| place.series == series) {
+            places.extend(QUOTAS.map(|quota| Place {
+                series: series.clone(),
+                x: quota,
+                name: format!("{quota} of one"),
+                published: None,
+            }));
+        }
+        places.push(Place {
+            series,
+            x: f64::from(row.cores),
+            name: row.cores.to_string(),
+            published: Some(row.mean),
+        });
+    }
     let took = |figure: &Figure| Cell {
         value: figure.took,
         range: None,
         is_usable: figure.is_usable,
+        left_out: 0,
     };
     Table {
         title: "Wall time of all requests".to_owned(),
         across: "cores of the server".to_owned(),
         unit: Unit::Seconds,
-        rows: places.map(|place| place.beside(columns, took)).collect(),
+        rows: measured(
+            places
+                .iter()
+                .map(|place| place.beside(columns, took))
+                .collect(),
+        ),
     }
 }
 

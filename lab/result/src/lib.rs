@@ -20,7 +20,7 @@ pub use asked::{Arrivals, Asked, Load, Server, Target};
 pub use bottleneck::{Bottleneck, Change, Stage, Suspect};
 pub use comparison::{Better, Comparison, Metric, Shape};
 pub use distribution::{Distribution, PERCENTILES, Percentile};
-pub use file::{ReadError, SCHEMA};
+pub use file::{ReadError, SCHEMA, SCHEMA_OLDEST};
 pub use machine::Machine;
 pub use point::{Bins, Operation, Point, Split, Steady, Times, Whole};
 pub use resources::{Pressure, Process, Resources, Stall, Stands, Station};

@@ -126,8 +126,9 @@ impl Point {
     }
 }
 
-/// The clocks of a request, over all operations, or of wholes, where there are any: `due` is when it should have been sent, `ready`
-/// when the generator noticed, then `sent`, the answer's first byte, and `done`.
+/// The clocks of a request, over all operations, or of wholes, where there are any: `due` is when it
+/// should have been sent, `ready` when the generator noticed, then `sent`, the answer's first byte, and
+/// `done`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// From due to done: what a user feels.

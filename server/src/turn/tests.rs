@@ -8,7 +8,7 @@ use std::{fs, io, path::PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-use turnstile_embedded::{Durability, Embedded, ExecuteError, Options};
+use turnstile_embedded::{Durability, Embedded, ExecuteError, Options, Slowed};
 use turnstile_http::EventId;
 use turnstile_rooms::{Command, Rooms, Wish};
 use turnstile_types::{Machine as _, Name, Night, Position, Stay};
@@ -39,6 +39,7 @@ const OPTIONS: Options = Options {
     segment_bytes: SEGMENT_BYTES,
     snapshot_records: 0,
     durability: Durability::Sync,
+    slowed: Slowed::NOT,
 };
 
 type Answer = Executed<Rooms>;

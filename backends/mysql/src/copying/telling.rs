@@ -1,11 +1,10 @@
 //! The tables as pieces.
 
 use mysql_async::Row as Found;
-use turnstile_contract::copy::Teller;
+use turnstile_contract::copy::{Halt, Teller};
 use turnstile_rooms::{Counted, Piece, Standing};
 use turnstile_types::Timestamp;
 
-use super::Halt;
 use crate::{
     decide::is_forgotten,
     fault::Fault,

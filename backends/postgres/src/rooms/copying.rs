@@ -5,7 +5,7 @@ mod telling;
 
 use turnstile_contract::{
     Failure,
-    copy::{Gone, Head, Moving, Refusal, Source, Target, Teller},
+    copy::{Halt, Head, Moving, Refusal, Source, Target, Teller},
 };
 use turnstile_rooms::{IdKey, Piece, Rooms};
 use turnstile_types::{Position, Timestamp};
@@ -72,18 +72,6 @@ impl RoomsCopy {
             pieces: count::<u64>(pieces)? + count::<u64>(slots)?,
         })
     }
-
-    fn failed(&self, trouble: Trouble) -> Refusal {
-        let failure = match trouble {
-            // Nothing of it is committed before the end.
-            Trouble::Lost(reason) => Failure::Unavailable { reason },
-            other => Failure::from(other),
-        };
-        Refusal::Failed {
-            place: self.place.clone(),
-            failure,
-        }
-    }
 }
 
 async fn prepared(place: &Place) -> Result<Connection, crate::migrations::Unready> {
@@ -93,33 +81,13 @@ async fn prepared(place: &Place) -> Result<Connection, crate::migrations::Unread
     Ok(connection)
 }
 
-/// What ends the telling early.
-pub(super) enum Halt {
-    Trouble(Trouble),
-    Refusal(Refusal),
-}
-
+/// Nothing of a copy is committed before its end.
 impl From<Trouble> for Halt {
     fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
-    }
-}
-
-impl From<tokio_postgres::Error> for Halt {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::Trouble(error.into())
-    }
-}
-
-impl From<Refusal> for Halt {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refusal(refusal)
-    }
-}
-
-impl From<Gone> for Halt {
-    fn from(gone: Gone) -> Self {
-        Self::Refusal(gone.into())
+        Self::Failed(match trouble {
+            Trouble::Lost(reason) => Failure::Unavailable { reason },
+            other => Failure::from(other),
+        })
     }
 }
 
@@ -127,7 +95,7 @@ impl Source for RoomsCopy {
     fn head(&mut self) -> Moving<'_, Result<Head, Refusal>> {
         Box::pin(async move {
             let head = self.read_head().await;
-            head.map_err(|trouble| self.failed(trouble))
+            head.map_err(|trouble| Halt::from(trouble).at(&self.place))
         })
     }
 
@@ -135,10 +103,7 @@ impl Source for RoomsCopy {
         Box::pin(async move {
             let slots = self.head().await?.slots;
             let told = telling::tell(&mut self.connection, now, (teller, slots)).await;
-            told.map_err(|halt| match halt {
-                Halt::Trouble(trouble) => self.failed(trouble),
-                Halt::Refusal(refusal) => refusal,
-            })
+            told.map_err(|halt| halt.at(&self.place))
         })
     }
 }
@@ -158,7 +123,7 @@ impl Target for RoomsCopy {
                 Ok(false) => Err(Refusal::NotEmpty {
                     place: self.place.clone(),
                 }),
-                Err(trouble) => Err(self.failed(trouble)),
+                Err(trouble) => Err(Halt::from(trouble).at(&self.place)),
             }
         })
     }
@@ -166,24 +131,22 @@ impl Target for RoomsCopy {
     fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let taken = self.taken.take(&mut self.connection, &pieces).await;
-            taken.map_err(|trouble| self.failed(trouble))
+            taken.map_err(|trouble| Halt::from(trouble).at(&self.place))
         })
     }
 
     fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let settled = self.taken.settle(&mut self.connection).await;
-            settled.map_err(|trouble| self.failed(trouble))
+            settled.map_err(|trouble| Halt::from(trouble).at(&self.place))
         })
     }
 
     fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let committed = self.connection.script("COMMIT").await;
-            committed.map_err(|trouble| Refusal::Failed {
-                place: self.place.clone(),
-                failure: trouble.into(),
-            })
+            // Of this alone it is not known whether it was done.
+            committed.map_err(|trouble| Halt::Failed(trouble.into()).at(&self.place))
         })
     }
 }

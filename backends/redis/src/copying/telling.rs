@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use redis::{FromRedisValue, Pipeline, cmd, pipe};
-use turnstile_contract::{Tally, copy::Teller};
+use turnstile_contract::{
+    Tally,
+    copy::{Halt, Teller},
+};
 use turnstile_rooms::{Counted, EntryState, Piece, Standing, limits};
 use turnstile_types::{Name, Position, Timestamp};
 
-use super::{Halt, key};
+use super::key;
 use crate::{
     answer::{Strange, entry_of, reference_of},
     link::{Link, Trouble},

@@ -4,10 +4,10 @@ use anyhow::Context as _;
 use turnstile_load::processors;
 use turnstile_reproduce::Experiment;
 
-use super::Kind;
+use super::ways::Kind;
 use crate::{
     child::{Company, Doors, Server},
-    lab::pin,
+    lab::{pin, quota::Quota},
 };
 
 /// The servers of one column, one after the other.
@@ -16,6 +16,8 @@ pub(super) struct Servers {
     kind: Kind,
     places: Places,
     own: Option<Own>,
+    /// Of the server that runs, where it has less than a processor.
+    quota: Option<Quota>,
 }
 
 /// Who runs where. The generator has a processor for itself, where there are several: the ancestors
@@ -38,6 +40,7 @@ impl Servers {
             kind,
             places: Places::of(experiment),
             own: None,
+            quota: None,
         }
     }
 
@@ -46,11 +49,17 @@ impl Servers {
         self.places.generator.as_deref()
     }
 
-    /// The flags that name the doors of a server for the next run, on so many cores.
+    /// The flags that name the doors of a server for the next run, on so many cores, or within so much
+    /// of one.
     ///
     /// It is a new one for each run, so that none inherits the books of another; what a database keeps
     /// is inherited anyway.
-    pub(super) fn doors(&mut self, cores: Option<u32>) -> anyhow::Result<Vec<String>> {
+    pub(super) fn doors(
+        &mut self,
+        cores: Option<u32>,
+        quota: Option<f64>,
+    ) -> anyhow::Result<Vec<String>> {
+        self.quota = None;
         let is_booking = matches!(
             self.experiment,
             Experiment::BookingMysql | Experiment::BookingRedis
@@ -66,7 +75,11 @@ impl Servers {
                 pin::on(Some(&servers), || self.start())?
             }
         };
-        self.own.insert(own).flags(self.experiment)
+        let own = self.own.insert(own);
+        if let Some(processors) = quota {
+            self.quota = Some(Quota::of(&[own.known().pid()], processors)?);
+        }
+        own.flags(self.experiment)
     }
 
     fn start(&self) -> anyhow::Result<Own> {
@@ -84,7 +97,14 @@ impl Servers {
         Server::start_with(None, doors, &told).map(Own::One)
     }
 
-    pub(super) fn stop(self) -> anyhow::Result<()> {
+    /// Ends the server whatever it is at: the next run gets a new one.
+    pub(super) fn abandon(&mut self) {
+        self.quota = None;
+        self.own = None;
+    }
+
+    pub(super) fn stop(mut self) -> anyhow::Result<()> {
+        self.quota = None;
         self.own.map_or(Ok(()), Own::stop)
     }
 }

@@ -8,8 +8,10 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use rustix::fs::{Advice, FallocateFlags};
+use rustix::fs::{Advice, FallocateFlags, Timespec};
+use rustix::thread::{NanosleepRelativeResult, nanosleep};
 
 use self::direct::Direct;
 use super::{Disk, DiskFile};
@@ -26,6 +28,8 @@ const ZEROS_BYTES: usize = 1024 * 1024;
 pub struct RealDisk {
     path: Arc<Path>,
     is_direct: bool,
+    /// By how much each sync of a file takes longer than it has to.
+    slowed: Duration,
 }
 
 /// A file of the operating system.
@@ -34,6 +38,7 @@ pub struct RealFile {
     file: File,
     /// The way past the page cache, as long as the file is written from its beginning to its end.
     direct: Mutex<Option<Direct>>,
+    slowed: Duration,
 }
 
 /// The exclusive lock of a directory; the system releases it when the process ends in any way.
@@ -60,6 +65,7 @@ impl RealDisk {
         Ok(Self {
             path: path.into(),
             is_direct: false,
+            slowed: Duration::ZERO,
         })
     }
 
@@ -72,6 +78,13 @@ impl RealDisk {
             is_direct: true,
             ..self
         }
+    }
+
+    /// The same directory on a disk that is slower: each sync of a file takes so much longer. For
+    /// measurements of what a sync is worth.
+    #[must_use]
+    pub fn slowed(self, by: Duration) -> Self {
+        Self { slowed: by, ..self }
     }
 
     /// Where the directory is.
@@ -135,6 +148,7 @@ impl Disk for RealDisk {
         Ok(RealFile {
             file,
             direct: Mutex::new(direct),
+            slowed: self.slowed,
         })
     }
 
@@ -146,6 +160,7 @@ impl Disk for RealDisk {
         Ok(RealFile {
             file,
             direct: Mutex::new(None),
+            slowed: self.slowed,
         })
     }
 
@@ -173,6 +188,18 @@ fn take(file: File) -> io::Result<Option<RealLock>> {
         Ok(()) => Ok(Some(RealLock { _file: Some(file) })),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Waits as one does for a disk: the processor is free for others.
+fn wait(time: Duration) -> io::Result<()> {
+    let mut left = Timespec::try_from(time).map_err(io::Error::other)?;
+    loop {
+        match nanosleep(&left) {
+            NanosleepRelativeResult::Ok => return Ok(()),
+            NanosleepRelativeResult::Interrupted(rest) => left = rest,
+            NanosleepRelativeResult::Err(error) => return Err(error.into()),
+        }
     }
 }
 
@@ -221,7 +248,11 @@ impl DiskFile for RealFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.file.sync_data()?;
+        if !self.slowed.is_zero() {
+            wait(self.slowed)?;
+        }
+        Ok(())
     }
 
     fn forget_cache(&self) -> io::Result<()> {

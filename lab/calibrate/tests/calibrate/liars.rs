@@ -138,6 +138,22 @@ fn whoever_is_off_is_named() {
     );
 }
 
+#[test]
+fn a_machine_that_stood_still_once_does_not_decide_and_a_drop_always_does() {
+    let run = |took: u64, answered| trial(|_| took * MS, |_| took * MS, answered, 0.0);
+    let (good, stall, dropping) = (run(100, 20_000), run(105, 20_000), run(100, 19_990));
+    let verdict = |trials: [&Trial; 3]| {
+        let middle = Trial::middle(&trials.map(Trial::clone)).unwrap();
+        assert_eq!(middle.runs, 3);
+        assert_eq!(middle.rows.len(), good.rows.len());
+        middle.verdict
+    };
+    assert_eq!(verdict([&stall, &good, &good]), Verdict::Met);
+    assert_eq!(verdict([&stall, &good, &stall]), Verdict::Noisy);
+    assert_eq!(verdict([&good, &dropping, &good]), Verdict::Missed);
+    assert_eq!(Trial::middle(&[]), None);
+}
+
 /// Stands still for a third of each 600 ms.
 const FREEZING: Case = Case {
     name: "freezing",

@@ -8,6 +8,7 @@ use turnstile_calibrate::{Calibration, News, Part, Setting, Verdict, calibrate, 
 fn run(parts: &[Part]) -> (Calibration, Vec<String>) {
     let setting = Setting {
         warm_up: Duration::from_millis(200),
+        repeats: 1,
         ..Setting::here(Duration::from_millis(600), 1, false)
     };
     let mut told = Vec::new();

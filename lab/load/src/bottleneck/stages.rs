@@ -37,6 +37,12 @@ impl Stages {
         }
     }
 
+    /// How long a group was on its way to the disk, on average; nothing when there was none.
+    #[must_use]
+    pub fn group_ns(self) -> Option<f64> {
+        (self.groups > 0).then(|| to_float(self.commit_ns) / to_float(self.groups))
+    }
+
     /// Adds the journal to what a point may have filled: the time in which a group was on its way to
     /// the disk, of which at most one is, as much for each answer of the run as for every other.
     pub fn add_to(self, point: &mut Point) {
@@ -66,9 +72,7 @@ impl Stages {
         let here = |nanos: f64| point.throughput * nanos / 1e9;
         let split = &point.split;
         let generator = here(split.lag_ns + split.sending_ns + split.reading_ns + split.backlog_ns);
-        let commit = stages.map_or(0.0, |stages| {
-            to_float(stages.commit_ns) / to_float(stages.groups.max(1))
-        });
+        let commit = stages.and_then(Self::group_ns).unwrap_or(0.0);
         let at_server = here(split.answering_ns);
         let log = here(commit).min(at_server);
         let rest = f64::from(users) - generator - at_server;
@@ -104,6 +108,8 @@ mod tests {
             commit_ns: 105_000_000,
         };
         let spent = after.since(before);
+        assert_eq!(spent.group_ns(), Some(1_000_000.0));
+        assert_eq!(after.since(after).group_ns(), None);
         let mut point = Point::blank("rooms");
         point.load = Load::Closed {
             users: 10,

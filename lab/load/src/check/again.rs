@@ -12,7 +12,7 @@ use std::{
 
 use turnstile_client::resp;
 
-use crate::pace::User;
+use crate::pace::{Garbled, User};
 
 /// How long the server may take for any one answer when the load is over.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -46,6 +46,9 @@ pub(super) trait Insistent: User<Ask = Ask<Self::What>> {
     type What: Copy;
 
     fn unanswered(&mut self) -> &mut Unanswered<Self::What>;
+
+    /// What it asks next, for the first time: to be noted.
+    fn choose(&mut self) -> Self::What;
 
     /// Appends the request, with its key.
     fn put(&mut self, out: &mut Vec<u8>, what: &Self::What);
@@ -112,6 +115,15 @@ impl<W: Copy> Unanswered<W> {
     }
 }
 
+/// Asks what was lost before anything else.
+pub(super) fn ask<U: Insistent>(user: &mut U, out: &mut Vec<u8>) -> Ask<U::What> {
+    let greets = user.unanswered().greet(out);
+    let again = user.unanswered().next();
+    let what = again.unwrap_or_else(|| user.choose());
+    user.put(out, &what);
+    Ask { greets, what }
+}
+
 /// Asks once more, when the load is over, what was never answered. What a user does not learn now it
 /// will not learn.
 pub(super) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
@@ -124,27 +136,47 @@ pub(super) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
 }
 
 fn ask_alone<U: Insistent>(user: &mut U, address: SocketAddr) -> io::Result<()> {
-    let mut line = TcpStream::connect_timeout(&address, PATIENCE)?;
-    line.set_read_timeout(Some(PATIENCE))?;
+    let mut line = Line::connect(address)?;
     user.connected();
     while let Some(what) = user.unanswered().waiting.front().copied() {
-        let mut out = Vec::new();
-        let greets = user.unanswered().greet(&mut out);
-        user.put(&mut out, &what);
-        line.write_all(&out)?;
+        let mut request = Vec::new();
+        let greets = user.unanswered().greet(&mut request);
+        user.put(&mut request, &what);
         let ask = Ask { greets, what };
-        let (mut answer, mut buffer) = (Vec::new(), [0; 4_096]);
-        while user
-            .hear(&ask, &answer)
-            .map_err(io::Error::other)?
-            .is_none()
-        {
-            match line.read(&mut buffer)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                read => answer.extend_from_slice(&buffer[..read]),
-            }
-        }
+        let hear = |answer: &[u8]| Ok(user.hear(&ask, answer)?.map(|heard| heard.length));
+        line.ask(&request, hear)?;
         user.unanswered().next();
     }
     Ok(())
+}
+
+/// A connection beside the load, with one request under way.
+pub(super) struct Line(TcpStream);
+
+impl Line {
+    pub(super) fn connect(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Self(stream))
+    }
+
+    /// Sends a request, and reads until all of its answer is there.
+    pub(super) fn ask<T>(
+        &mut self,
+        request: &[u8],
+        mut hear: impl FnMut(&[u8]) -> Result<Option<T>, Garbled>,
+    ) -> io::Result<T> {
+        self.0.write_all(request)?;
+        let (mut answer, mut buffer) = (Vec::new(), [0; 4_096]);
+        loop {
+            match self.0.read(&mut buffer)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => answer.extend_from_slice(&buffer[..read]),
+            }
+            if let Some(heard) = hear(&answer).map_err(io::Error::other)? {
+                return Ok(heard);
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@ use turnstile_client::{Connection, resp::Value};
 
 pub use visitor::{Ask, Visitor};
 
-use super::{Proof, Report, drive, speak_resp3, unfit};
+use super::{Counted, Proof, Report, compare_counts, drive, speak_resp3, unfit};
 use crate::{
     Error,
     door::{self, Counters, field},
@@ -68,7 +68,8 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     }
     let (_, after) = door::info(&mut door)?;
     let mut account = last.account();
-    compare_counters(&mut account, before, after);
+    let counts = counted(before, after, &account);
+    compare_counts(&mut account.charge, &counts);
     let rule = "in the end exactly those bookings stand that the replay leaves, no night is sold \
                 twice, and the server's counters say so";
     let proof = Proof::new(
@@ -143,34 +144,20 @@ fn standing(
         .collect()
 }
 
-fn compare_counters(account: &mut Account, before: Counters, after: Counters) {
-    let rows = [
-        (
-            "bookings",
-            after.booked.wrapping_sub(before.booked),
-            account.booked,
-        ),
+fn counted(before: Counters, after: Counters, account: &Account) -> [Counted; 3] {
+    [
+        ("bookings", before.booked, after.booked, account.booked),
         (
             "cancellations",
-            after.cancelled.wrapping_sub(before.cancelled),
+            before.cancelled,
+            after.cancelled,
             account.cancelled,
         ),
         (
             "bookings that stand",
-            after.standing.wrapping_sub(before.standing),
+            before.standing,
+            after.standing,
             account.standing,
         ),
-    ];
-    for (word, counted, replayed) in rows {
-        if counted != replayed {
-            account.charge.add(|| {
-                format!(
-                    "the server counts {} {word} more than before the run, by the replay it is {} \
-                     (unless somebody else used it)",
-                    counted.cast_signed(),
-                    replayed
-                )
-            });
-        }
-    }
+    ]
 }

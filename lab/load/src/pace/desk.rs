@@ -140,13 +140,13 @@ impl Desk {
         let last = &mut self.cpu;
         self.recorder.turn(now, || {
             let used = thread_time();
-            nanos(used.saturating_sub(std::mem::replace(last, used)))
+            micros(used.saturating_sub(std::mem::replace(last, used)))
         });
     }
 
-    /// Processor time that has not been written down.
-    pub(super) fn cpu_left(&self) -> u64 {
-        nanos(thread_time().saturating_sub(self.cpu))
+    /// Processor time that has not been written down, in microseconds.
+    pub(super) fn cpu_left(&self) -> u32 {
+        micros(thread_time().saturating_sub(self.cpu))
     }
 
     /// Whether what is answered now is part of the measured window.
@@ -190,7 +190,7 @@ impl Desk {
             bin.answered += 1;
             bin.response += done - due;
         }
-        bin.failed += u64::from(error || late);
+        bin.failed += u32::from(error || late);
         self.censor(due, done);
         late
     }
@@ -253,4 +253,9 @@ impl Desk {
 
 pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).expect("a run lasts less than 584 years")
+}
+
+/// As a bin has them: whole, and at most an hour and a bit.
+fn micros(duration: Duration) -> u32 {
+    u32::try_from(duration.as_micros()).unwrap_or(u32::MAX)
 }

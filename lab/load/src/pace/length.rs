@@ -147,7 +147,7 @@ fn figures(bins: &[Bin], responses: bool) -> Vec<f64> {
         .map_or(0.0, Bin::response);
     let figures = bins.iter().map(|bin| {
         if !responses {
-            return to_float(bin.answered) * 1e9 / to_float(BIN_NANOS);
+            return f64::from(bin.answered) * 1e9 / to_float(BIN_NANOS);
         }
         if bin.answered > 0 {
             last = bin.response();
@@ -178,10 +178,10 @@ mod tests {
     /// Bins with these answers, each of which took so many nanoseconds.
     fn bins(answered: &[f64], response: u64) -> Vec<Bin> {
         let bin = |answered: &f64| {
-            let answered = format!("{answered:.0}").parse().unwrap();
+            let answered: u32 = format!("{answered:.0}").parse().unwrap();
             Bin {
                 answered,
-                response: answered * response,
+                response: u64::from(answered) * response,
                 ..Bin::default()
             }
         };
@@ -294,7 +294,7 @@ mod tests {
         assert!(matches!(PRECISE.judge(&steady, true), Step::Enough(_)));
         let mut slower = steady;
         for (at, bin) in (1..).zip(&mut slower) {
-            bin.response += 1_000 * at * bin.answered;
+            bin.response += 1_000 * at * u64::from(bin.answered);
         }
         assert!(matches!(PRECISE.judge(&slower, false), Step::Enough(_)));
         assert!(matches!(PRECISE.judge(&slower, true), Step::RunOn { .. }));

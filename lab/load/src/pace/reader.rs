@@ -100,7 +100,7 @@ impl Reader {
         let cpu = in_window
             .unwrap_or(&self.album.bins)
             .iter()
-            .map(|bin| bin.cpu);
+            .map(|bin| u64::from(bin.cpu));
         Totals {
             started: started.unwrap_or_else(Instant::now),
             tally,
@@ -111,7 +111,7 @@ impl Reader {
             p99: self.album.percentile(0.99, known.from, known.to),
             arrivals,
             planned: planned(pace, warm_up, window),
-            cpu: Duration::from_nanos(cpu.sum()),
+            cpu: Duration::from_micros(cpu.sum()),
             took,
             bins: bins.to_vec(),
             known,

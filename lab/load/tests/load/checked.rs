@@ -2,10 +2,11 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use turnstile_client::Connection;
 use turnstile_load::{
     Error, Verdict,
     check::{
-        Report, exchange,
+        Report, exchange, games,
         rooms::{self, Config},
     },
     pace::Pace,
@@ -15,6 +16,7 @@ use turnstile_result::Outcome;
 use crate::{
     floor::{Fault, Floor},
     inn::{self, Wrong},
+    parlour::{self, Parlour},
 };
 
 fn pace(address: SocketAddr) -> Pace {
@@ -45,6 +47,18 @@ fn trade(fault: Fault) -> Report {
         symbols: 2,
     };
     exchange::run(&config, &mut |_progress| {}).unwrap()
+}
+
+fn play(fault: parlour::Fault) -> Result<Report, Error> {
+    play_at(Parlour::open(fault).address)
+}
+
+fn play_at(address: SocketAddr) -> Result<Report, Error> {
+    let config = games::Config {
+        pace: pace(address),
+        users: 8,
+    };
+    games::run(&config, &mut |_progress| {})
 }
 
 /// Everything that was found, where it must not be fine.
@@ -159,6 +173,80 @@ fn every_mutant_of_the_exchange_is_caught() {
     for (fault, sentence) in rows {
         caught(&trade(fault), sentence);
     }
+}
+
+#[test]
+fn honest_games_are_proven_while_they_are_played_and_what_was_lost_is_asked_again() {
+    for fault in [parlour::Fault::None, parlour::Fault::ClosesOften] {
+        let report = play(fault).unwrap();
+        assert_eq!(violations(&report), Vec::<String>::new(), "{fault:?}");
+        assert_eq!(report.verdict(), Verdict::Fine, "{report}");
+        let operations = &report.point.operations;
+        // They get in each other's way.
+        for (place, reasons) in [
+            (0, &["playing", "waiting"][..]),
+            (1, &["playing"]),
+            (2, &["not_waiting"]),
+            (3, &["playing"]),
+            (4, &["stale", "not_your_turn", "over"]),
+            (7, &["no_offer"]),
+            (8, &[]),
+        ] {
+            let operation = &operations[place];
+            let refused = |reason: &&str| operation.refused.contains_key(*reason);
+            assert!(
+                operation.done > 0 && reasons.iter().all(refused),
+                "{report}"
+            );
+        }
+        let unknown: u64 = operations.iter().map(|one| one.unknown).sum();
+        assert_eq!(unknown > 0, fault == parlour::Fault::ClosesOften);
+        assert_eq!(report.proof.unknown, 0);
+    }
+}
+
+#[test]
+fn every_mutant_of_games_is_caught() {
+    use parlour::Fault;
+    let rows = [
+        (Fault::LosesMove, "by the replay it is"),
+        (Fault::ForgetsKeys, "by the replay it is"),
+        (Fault::TakesStale, "by the replay it is Refused(Stale"),
+        (
+            Fault::MovesForOther,
+            "by the replay it is Refused(NotYourTurn",
+        ),
+        (Fault::BelievesClaims, "it was not allowed"),
+        (Fault::OtherPly, "it has done something else"),
+        (Fault::ForgetsSeeker, "what was answered before is lost"),
+        (
+            Fault::ReadsStale,
+            "which was not true at any instant of that",
+        ),
+        (Fault::Reorders, "had been answered"),
+        (Fault::CountsAgain, "by the replay it was Standing"),
+        (Fault::CountsTwice, "by the replay it was Standing"),
+        (Fault::CountsOneMore, "the server counts"),
+    ];
+    for (fault, sentence) in rows {
+        caught(&play(fault).unwrap(), sentence);
+    }
+}
+
+#[test]
+fn games_are_not_checked_where_somebody_else_plays() {
+    let address = Parlour::open(parlour::Fault::None).address;
+    let mut door = Connection::connect(address, Duration::from_secs(10)).unwrap();
+    door.command(&[b"GAMES.BEGIN", b"ada", b"bob", b"gomoku"])
+        .unwrap();
+    let Err(Error::Preparation { command, answer }) = play_at(address) else {
+        panic!("their match may end at any time");
+    };
+    assert_eq!(command, "INFO");
+    assert!(
+        answer.starts_with("1 open matches and 0 who seek"),
+        "{answer}"
+    );
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn in_an_open_loop_a_frozen_server_is_charged_for_all_that_was_due_meanwhile() {
     assert!(pairs.service.mean() < pairs.response.mean(), "{pairs:?}");
     assert!(totals.figures().split.backlog > 0.0);
     // What is measured are pairs; only their first requests were due at an instant.
-    let bins = totals.bins.iter().map(|bin| bin.answered);
+    let bins = totals.bins.iter().map(|bin| u64::from(bin.answered));
     assert_eq!((totals.times().count(), bins.sum::<u64>()), (40, 40));
     assert_eq!((totals.planned, totals.tally.lag.count()), (Some(40), 40));
 }

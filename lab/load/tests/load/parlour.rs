@@ -2,15 +2,18 @@
 //! honest or with one fault.
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     sync::{Arc, Mutex},
 };
 
-use turnstile_games::{Answer, Command, Deed, Done, Games, Outcome, Query, Refusal, Tally};
+use turnstile_games::{
+    Answer, Command, Deed, Done, Ending, Games, Outcome, PlayerId, Query, Refusal, Tally,
+};
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
     catalogue::{Action, Catalogue},
-    games::{Request, parse, put_answer, put_outcome},
+    games::{Request, facts, parse, put_answer, put_outcome},
 };
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 
@@ -26,12 +29,34 @@ pub(crate) enum Fault {
     CountsNone,
     /// Nothing is counted between two.
     OnlyAgainst,
-    /// The fiftieth move is answered as if it were the next.
+    /// Every fiftieth move is answered as if it were the next.
     OtherPly,
     /// The tenth match is refused.
     Refuses,
     /// The fiftieth move is made, but the connection is closed instead of an answer.
     Closes,
+    /// Every two hundredth command is carried out, but the connection is closed instead of an answer.
+    ClosesOften,
+    /// The same, and when it is asked again under its key, it is carried out again.
+    ForgetsKeys,
+    /// Every twentieth move is undone, though it was answered.
+    LosesMove,
+    /// A stale move is made as if it were meant for the match as it is.
+    TakesStale,
+    /// Whoever moves out of turn moves for the other.
+    MovesForOther,
+    /// Nobody looks whether a claim is true.
+    BelievesClaims,
+    /// Every tenth player who seeks is forgotten.
+    ForgetsSeeker,
+    /// Every tenth result is counted once more.
+    CountsAgain,
+    /// What players do is answered from what it was some looks ago.
+    ReadsStale,
+    /// Every hundredth command has a position before those of the last twenty.
+    Reorders,
+    /// The counter of moves is one ahead once there are any.
+    CountsOneMore,
 }
 
 /// A parlour that is open until the process ends.
@@ -46,6 +71,14 @@ struct State {
     commands: u64,
     matches: u64,
     moves: u64,
+    seeks: u64,
+    results: u64,
+    looks: u64,
+    /// What was first answered under each key.
+    keys: BTreeMap<String, (Outcome, Position)>,
+    /// The answer that was kept from the client.
+    unsaid: Option<Outcome>,
+    shown: BTreeMap<PlayerId, Answer>,
 }
 
 impl Parlour {
@@ -56,6 +89,12 @@ impl Parlour {
             commands: 0,
             matches: 0,
             moves: 0,
+            seeks: 0,
+            results: 0,
+            looks: 0,
+            keys: BTreeMap::new(),
+            unsaid: None,
+            shown: BTreeMap::new(),
         }));
         let address = listen(&state, serve);
         Self { address }
@@ -81,15 +120,33 @@ impl State {
         arguments: Arguments<'_, '_>,
         reply: &mut Encoder<'_>,
     ) -> Option<()> {
+        if arguments.get(0) == Some(b"INFO") {
+            reply.bulk(self.info().as_bytes());
+            return Some(());
+        }
         let Ok(Action::Games(verb)) = catalogue.resolve(&arguments) else {
             panic!("only words of games are said here");
         };
         match parse(verb, arguments).unwrap() {
-            Request::Command { command, .. } => {
-                let outcome = self.apply(&command)?;
-                put_outcome(reply, &outcome, Position(self.commands), false);
+            Request::Command { command, key } => {
+                let key = key.map(|key| format!("{key:?}"));
+                let first = key.as_ref().and_then(|key| self.keys.get(key));
+                if let Some((outcome, position)) = first {
+                    put_outcome(reply, outcome, *position, true);
+                    return Some(());
+                }
+                let outcome = self.apply(&command);
+                let position = self.position();
+                let first = outcome.clone().or_else(|| self.unsaid.take());
+                if let (Some(key), Some(first)) = (key, first) {
+                    self.keys.insert(key, (first, position));
+                }
+                put_outcome(reply, &outcome?, position, false);
             }
-            Request::Query(query) => put_answer(reply, &self.query(&query)),
+            Request::Query(query) => {
+                let answer = self.stale(&query).unwrap_or_else(|| self.query(&query));
+                put_answer(reply, &answer);
+            }
         }
         Some(())
     }
@@ -111,23 +168,158 @@ impl State {
             _ => {}
         }
         self.commands += 1;
-        let context = Context {
-            position: Position(self.commands),
-            now: Timestamp(self.commands),
-            principal: &Principal::local(),
-        };
-        let mut outcome = self.machine.apply(&context, command);
-        self.machine.drain_events(&mut |_event| {});
+        let before = self.before(command);
+        let mut outcome = self.decide(&self.misled(command));
+        if let Some(before) = before {
+            self.machine = Games::restore(&before).unwrap();
+        }
+        self.spoil(command, &outcome);
         match (self.fault, self.moves, &mut outcome) {
             (Fault::Closes, 50, _) => return None,
-            (Fault::OtherPly, 50, Outcome::Done(Done::Acted(view))) => view.ply += 1,
+            (Fault::OtherPly, moves @ 1.., Outcome::Done(Done::Acted(view)))
+                if moves.is_multiple_of(50) =>
+            {
+                view.ply += 1;
+            }
+            (Fault::ClosesOften, ..) if self.is_every(200) => {
+                self.unsaid = Some(outcome);
+                return None;
+            }
+            (Fault::ForgetsKeys, ..) if self.is_every(200) => return None,
             _ => {}
         }
         Some(outcome)
     }
 
+    const fn is_every(&self, commands: u64) -> bool {
+        self.commands.is_multiple_of(commands)
+    }
+
+    fn decide(&mut self, command: &Command) -> Outcome {
+        let context = Context {
+            position: Position(self.commands),
+            now: Timestamp(self.commands),
+            principal: &Principal::local(),
+        };
+        let outcome = self.machine.apply(&context, command);
+        self.machine.drain_events(&mut |_event| {});
+        outcome
+    }
+
+    /// Those of commands are ten apart.
+    const fn position(&self) -> Position {
+        if self.is_every(100) && matches!(self.fault, Fault::Reorders) {
+            return Position((self.commands - 20) * 10 + 5);
+        }
+        Position(self.commands * 10)
+    }
+
+    /// The machine as it is, where a command is to be undone.
+    fn before(&self, command: &Command) -> Option<Vec<u8>> {
+        let moves = matches!(
+            command,
+            Command::Act {
+                deed: Deed::Move { .. },
+                ..
+            }
+        );
+        let undone = moves && self.fault == Fault::LosesMove && self.moves.is_multiple_of(20);
+        undone.then(|| {
+            let mut bytes = Vec::new();
+            self.machine.snapshot(&mut bytes);
+            bytes
+        })
+    }
+
+    /// What is done instead.
+    fn misled(&self, command: &Command) -> Command {
+        let mut command = *command;
+        let Command::Act {
+            match_id,
+            player,
+            deed: Deed::Move { ply, claim, .. },
+        } = &mut command
+        else {
+            return command;
+        };
+        let query = Query::Match {
+            match_id: *match_id,
+        };
+        let Answer::Match(Some(view)) = self.query(&query) else {
+            return command;
+        };
+        let mover = view.to_move().map(|seat| *seat.of(&view.players));
+        match (self.fault, mover) {
+            (Fault::TakesStale, Some(mover)) if *player == mover => *ply = view.ply,
+            (Fault::MovesForOther, Some(mover)) if view.players.contains(player) => {
+                *player = mover;
+            }
+            (Fault::BelievesClaims, _) => *claim = None,
+            _ => {}
+        }
+        command
+    }
+
+    /// What is done beside it.
+    fn spoil(&mut self, command: &Command, outcome: &Outcome) {
+        match (command, outcome) {
+            (&Command::Seek { player, .. }, Outcome::Done(Done::Seeking(_))) => {
+                self.seeks += 1;
+                if self.fault == Fault::ForgetsSeeker && self.seeks.is_multiple_of(10) {
+                    self.decide(&Command::Withdraw { player });
+                }
+            }
+            (_, Outcome::Done(Done::Acted(view))) => {
+                let Some(verdict) = view.ending.and_then(Ending::verdict) else {
+                    return;
+                };
+                self.results += 1;
+                if self.fault == Fault::CountsAgain && self.results.is_multiple_of(10) {
+                    let players = view.players;
+                    self.decide(&Command::Report { players, verdict });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What was shown of a player before.
+    fn stale(&mut self, query: &Query) -> Option<Answer> {
+        let Query::Player { player } = *query else {
+            return None;
+        };
+        if self.fault != Fault::ReadsStale {
+            return None;
+        }
+        self.looks += 1;
+        if self.looks.is_multiple_of(20) {
+            let now = self.query(query);
+            self.shown.insert(player, now);
+        }
+        self.shown.get(&player).cloned()
+    }
+
+    fn info(&self) -> String {
+        let Answer::Totals(totals) = self.query(&Query::Totals) else {
+            panic!("totals were asked for");
+        };
+        let ahead = self.fault == Fault::CountsOneMore && totals.moves > 0;
+        let mut info = format!(
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\ngames_backend:embedded\r\n\
+             position:{}\r\n",
+            self.commands * 10
+        );
+        for (name, figure) in facts(&totals) {
+            let ahead = u64::from(ahead && name == "games_moves_total");
+            info.push_str(&format!("{name}:{}\r\n", figure + ahead));
+        }
+        info
+    }
+
     fn query(&self, query: &Query) -> Answer {
-        let mut answer = self.machine.query(Timestamp(0), &Principal::local(), query);
+        let mut answer = self
+            .machine
+            .query(Timestamp(self.commands), &Principal::local(), query);
         match (self.fault, &mut answer) {
             (Fault::CountsTwice, Answer::Standing(Some(standing))) => standing.tally.won += 1,
             (Fault::CountsNone, Answer::Standing(Some(standing))) => standing.tally.won -= 1,

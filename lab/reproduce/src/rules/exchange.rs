@@ -4,7 +4,10 @@ use turnstile_published::{Timed, exchange};
 use turnstile_stats::{interval, sample};
 
 use super::{NO_FIGURES, on};
-use crate::{Column, Conclusion, Fate, Storage};
+use crate::{
+    Column, Conclusion, Fate, QUOTAS, Storage,
+    experiment::{QUOTA_REQUESTS, requests_of},
+};
 
 /// Below this a difference of means is no accident.
 const CHANCE_MAX: f64 = 0.05;
@@ -116,10 +119,14 @@ fn elasticity(columns: &[Column]) -> Conclusion {
     };
     let theirs = (28.237_f64 / 27.206).ln() / 4_f64.ln();
     let told = |column: &Column, gain: f64| {
-        format!(
+        let mut told = format!(
             "on {} two cores have elasticity {gain:.2} (theirs: {theirs:.2}; 1 is all that cores can bring)",
             column.name
-        )
+        );
+        for (quota, gain) in within_quotas(column) {
+            told += &format!(", a whole core over {quota} of one {gain:.2}");
+        }
+        told
     };
     if let Some((column, gain)) =
         on(columns, Storage::Postgres).and_then(|column| Some((column, of(column)?)))
@@ -134,7 +141,26 @@ fn elasticity(columns: &[Column]) -> Conclusion {
         .iter()
         .find_map(|column| Some(told(column, of(column)?)));
     let beside = beside.map_or_else(String::new, |told| format!("; {told}"));
-    Conclusion::untested(claim, format!("Postgres was not measured{beside}"))
+    Conclusion::untested(claim, format!("{}{beside}", unknown(columns)))
+}
+
+/// Why nothing is known of Postgres.
+fn unknown(columns: &[Column]) -> &'static str {
+    match on(columns, Storage::Postgres) {
+        Some(_) => NO_FIGURES,
+        None => "Postgres was not measured",
+    }
+}
+
+/// The elasticity of a whole core over each part of one that was measured. It decides nothing: a server
+/// within a quota stands still for the rest of a period, which one on fewer cores does not.
+fn within_quotas(column: &Column) -> Vec<(f64, f64)> {
+    let series = requests_of(QUOTA_REQUESTS);
+    let gain = |quota: f64| {
+        let (within, whole) = (mean(column, &series, quota)?, mean(column, &series, 1.0)?);
+        Some((quota, (within / whole).ln() / (1.0 / quota).ln()))
+    };
+    QUOTAS.into_iter().filter_map(gain).collect()
 }
 
 fn rate(columns: &[Column]) -> Conclusion {
@@ -153,10 +179,8 @@ fn rate(columns: &[Column]) -> Conclusion {
         let each = per_request(column)?;
         Some(format!("; on {} it takes {each:.3} ms", column.name))
     });
-    Conclusion::untested(
-        claim,
-        format!("Postgres was not measured{}", beside.unwrap_or_default()),
-    )
+    let why = unknown(columns);
+    Conclusion::untested(claim, format!("{why}{}", beside.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -207,6 +231,22 @@ mod tests {
     }
 
     #[test]
+    fn what_parts_of_a_core_bring_is_told_beside() {
+        let mut found = measured(Storage::Postgres, 0.03);
+        let mut quarter = column(Storage::Postgres, &[("7000 requests", &[(0.25, 1.0)])]);
+        // Twice as long with a quarter of a core: half of what it could bring.
+        quarter.figures[0].took = 2.0 * 7_000.0 * 0.004;
+        found.figures.append(&mut quarter.figures);
+        check(
+            &cores(&[found])[2..3],
+            &[(
+                Fate::Confirmed,
+                "all that cores can bring), a whole core over 0.25 of one 0.50",
+            )],
+        );
+    }
+
+    #[test]
     fn cores_that_bring_nothing_are_no_bottleneck() {
         check(
             &cores(&[measured(Storage::Postgres, 0.03)])[1..],
@@ -216,6 +256,12 @@ mod tests {
                 (Fate::Confirmed, "4.00 ms"),
             ],
         );
+        let mut spoilt = measured(Storage::Postgres, 0.03);
+        for figure in &mut spoilt.figures {
+            figure.is_usable = false;
+        }
+        let few = (Fate::NotTestable, "too few usable figures were measured");
+        check(&cores(&[spoilt])[1..], &[few; 3]);
         check(
             &cores(&[measured(Storage::Postgres, 0.9)])[2..3],
             &[(Fate::Refuted, "elasticity 0.90")],

@@ -4,16 +4,13 @@ use std::time::SystemTime;
 
 use futures_util::{StreamExt as _, pin_mut};
 use tokio_postgres::Row;
-use turnstile_contract::copy::Teller;
+use turnstile_contract::copy::{Halt, Teller};
 use turnstile_rooms::{Counted, EntryState, Piece, Standing};
 use turnstile_types::{Position, Timestamp};
 
-use super::{
-    super::{
-        listings::{Moment, entry},
-        values::{column, count, name, night, reference_of, time_of},
-    },
-    Halt,
+use super::super::{
+    listings::{Moment, entry},
+    values::{column, count, name, night, reference_of, time_of},
 };
 use crate::{connection::Connection, trouble::Trouble};
 
@@ -73,7 +70,7 @@ pub(super) async fn tell(
     let rows = connection.stream(STOPPED, &[]).await?;
     pin_mut!(rows);
     while let Some(row) = rows.next().await {
-        let row = row?;
+        let row = row.map_err(Trouble::from)?;
         let (property, room) = (column(&row, 0)?, column(&row, 1)?);
         let night = night(column(&row, 2)?)?;
         teller
@@ -83,7 +80,7 @@ pub(super) async fn tell(
     let rows = connection.stream(SLOTS, &[]).await?;
     pin_mut!(rows);
     while let Some(row) = rows.next().await {
-        tell_slot(&row?, moment, &mut teller).await?;
+        tell_slot(&row.map_err(Trouble::from)?, moment, &mut teller).await?;
     }
     let counted = counted(connection, moment.time).await?;
     Ok(teller.finish(slots, counted).await?)
@@ -93,7 +90,7 @@ async fn tell_houses(connection: &mut Connection, teller: &mut Teller) -> Told {
     let rows = connection.stream(PROPERTIES, &[]).await?;
     pin_mut!(rows);
     while let Some(row) = rows.next().await {
-        let row = row?;
+        let row = row.map_err(Trouble::from)?;
         let property = Piece::Property {
             name: name(column(&row, 0)?)?,
             open: column(&row, 1)?,
@@ -103,7 +100,7 @@ async fn tell_houses(connection: &mut Connection, teller: &mut Teller) -> Told {
     let rows = connection.stream(ROOMS, &[]).await?;
     pin_mut!(rows);
     while let Some(row) = rows.next().await {
-        let row = row?;
+        let row = row.map_err(Trouble::from)?;
         let room = Piece::Room {
             property: name(column(&row, 0)?)?,
             name: name(column(&row, 1)?)?,

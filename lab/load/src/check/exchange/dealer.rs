@@ -12,7 +12,7 @@ use turnstile_client::resp;
 use super::answer::{self, Told};
 use crate::{
     check::{
-        again::{Ask, Insistent, Unanswered},
+        again::{self, Ask, Insistent, Unanswered},
         reply,
     },
     exchange::{self as workload, Flow, Held, Market, New, Path, Wish, put_number},
@@ -82,19 +82,6 @@ fn narrow(number: usize) -> u16 {
 }
 
 impl Dealer {
-    fn choose(&mut self) -> What {
-        if self.dice.below(LOOKS_ONE_IN) == 0 {
-            let symbols = u64::try_from(self.market.symbols.len()).expect("symbols are bounded");
-            let symbol = usize::try_from(self.dice.below(symbols)).expect("symbols are bounded");
-            return What::Look { symbol };
-        }
-        let key = self.unanswered.next_key();
-        match self.flow.next() {
-            Wish::New(new) => What::Order { new, key },
-            Wish::Cancel(held) => What::Cancel { held, key },
-        }
-    }
-
     /// Notes an outcome, and remembers an order that waits.
     fn note<'a>(
         &mut self,
@@ -169,6 +156,20 @@ impl Insistent for Dealer {
         &mut self.unanswered
     }
 
+    fn choose(&mut self) -> What {
+        self.witness.asks();
+        if self.dice.below(LOOKS_ONE_IN) == 0 {
+            let symbols = u64::try_from(self.market.symbols.len()).expect("symbols are bounded");
+            let symbol = usize::try_from(self.dice.below(symbols)).expect("symbols are bounded");
+            return What::Look { symbol };
+        }
+        let key = self.unanswered.next_key();
+        match self.flow.next() {
+            Wish::New(new) => What::Order { new, key },
+            Wish::Cancel(held) => What::Cancel { held, key },
+        }
+    }
+
     fn put(&mut self, out: &mut Vec<u8>, what: &What) {
         let market = &self.market;
         match what {
@@ -228,13 +229,7 @@ impl User for Dealer {
     }
 
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<What>> {
-        let greets = self.unanswered.greet(out);
-        let what = self.unanswered.next().unwrap_or_else(|| {
-            self.witness.asks();
-            self.choose()
-        });
-        self.put(out, &what);
-        Some(Ask { greets, what })
+        Some(again::ask(self, out))
     }
 
     fn operation(ask: &Ask<What>) -> usize {

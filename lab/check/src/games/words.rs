@@ -1,0 +1,187 @@
+//! What can be asked of games, and what is answered.
+
+use super::state::{Change, Claim, Ending, State};
+
+/// Somebody who does not belong to the run.
+pub const STRANGER: u16 = u16::MAX;
+
+/// What was asked, and what was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    pub ask: Ask,
+    pub answer: Answer,
+}
+
+/// What can be asked. Players are numbers within the run; all play tic-tac-toe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    Challenge {
+        player: u16,
+        opponent: u16,
+    },
+    /// For anybody. Whoever seeks has always been as good as all others who do.
+    Seek {
+        player: u16,
+    },
+    Withdraw {
+        player: u16,
+    },
+    Begin {
+        players: [u16; 2],
+    },
+    Act {
+        number: u64,
+        player: u16,
+        deed: Deed,
+    },
+    /// Somebody looks at a match, at what a player does, at a player's scores.
+    Match {
+        number: u64,
+    },
+    Player {
+        player: u16,
+    },
+    Standing {
+        player: u16,
+    },
+}
+
+/// What a player does in a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    Move {
+        /// How many moves the player has seen.
+        ply: u16,
+        /// From 1.
+        cell: u8,
+        claim: Option<Claim>,
+    },
+    Resign,
+    Abort,
+    Offer,
+    Accept,
+    Decline,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Challenged,
+    Seeking,
+    Withdrawn,
+    Begun(State),
+    Acted(Change),
+    Refused(Refusal),
+    /// None: there never was such a match, or it is forgotten.
+    Match(Option<State>),
+    /// None: nobody has named this player.
+    Player(Option<Activity>),
+    /// None: no match of this player was counted.
+    Standing(Option<Tally>),
+    /// No answer came.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    SamePlayer,
+    Playing {
+        player: u16,
+        number: u64,
+    },
+    Waiting {
+        player: u16,
+    },
+    NotWaiting,
+    NoSuchMatch,
+    NotSeated,
+    Over(State),
+    Stale(State),
+    NotYourTurn(State),
+    NoSuchCell,
+    Taken,
+    FalseClaim,
+    NoOffer,
+    OfferStands,
+    TooLate,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+/// What a player does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    Idle,
+    Challenging(u16),
+    Seeking,
+    Playing(State),
+}
+
+/// Matches of a player that count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// As it is told, which need not be the sum of the others.
+    pub played: u64,
+    pub won: u64,
+    pub lost: u64,
+    pub drawn: u64,
+}
+
+impl Ask {
+    /// Whether it changes nothing, whatever is answered.
+    #[must_use]
+    pub const fn is_reading(&self) -> bool {
+        matches!(
+            self,
+            Self::Match { .. } | Self::Player { .. } | Self::Standing { .. }
+        )
+    }
+}
+
+impl Answer {
+    /// The match that it shows.
+    #[must_use]
+    pub const fn state(&self) -> Option<State> {
+        match *self {
+            Self::Begun(state)
+            | Self::Match(Some(state))
+            | Self::Player(Some(Activity::Playing(state)))
+            | Self::Refused(
+                Refusal::Over(state) | Refusal::Stale(state) | Refusal::NotYourTurn(state),
+            ) => Some(state),
+            _ => None,
+        }
+    }
+
+    /// Whether it shows a match that the server's clock has ended.
+    pub(super) fn shows_clock(&self) -> bool {
+        let ending = match self {
+            Self::Acted(change) => change.ending,
+            _ => self.state().and_then(|state| state.ending),
+        };
+        ending == Some(Ending::Clock)
+    }
+}
+
+/// What it means that something else was answered.
+pub(super) fn meaning(told: &Answer, replayed: &Answer) -> &'static str {
+    const LOST: &str = "what was answered before is lost";
+    match (told, replayed) {
+        (Answer::Begun(state), Answer::Begun(_)) if state.has(STRANGER) => {
+            "somebody else plays here"
+        }
+        (Answer::Begun(_), Answer::Begun(_)) => "it is another match",
+        (Answer::Begun(_), _) => "somebody would do two things at once",
+        (Answer::Acted(told), Answer::Acted(replayed)) if told.changes < replayed.changes => LOST,
+        (Answer::Acted(_), Answer::Acted(_)) => "it has done something else",
+        (
+            Answer::Acted(change),
+            Answer::Refused(Refusal::Stale(state) | Refusal::NotYourTurn(state)),
+        ) if change.changes <= state.changes => LOST,
+        (Answer::Acted(_), _) => "it was not allowed",
+        (Answer::Refused(Refusal::Strange), _) => "there is no reason",
+        (Answer::Refused(_), Answer::Refused(_)) => "the reason is another",
+        (Answer::Refused(_), _) => LOST,
+        (Answer::Challenged | Answer::Seeking, Answer::Begun(_)) => LOST,
+        _ => "they differ",
+    }
+}

@@ -1,0 +1,218 @@
+//! Stewards who act for the same players, under keys, so that every answer is known in the end; all
+//! checked.
+
+mod answer;
+mod plan;
+mod steward;
+mod words;
+
+use std::{net::SocketAddr, sync::Arc};
+
+use serde::Serialize;
+use turnstile_check::{
+    Charge, Checker, Model as _,
+    games::{Ask, Club, Operation, Totals},
+    witnesses,
+};
+use turnstile_client::{self as client, Connection, resp, resp::Value};
+
+use super::{
+    Counted, Proof, Report,
+    again::{self, Line},
+    compare_counts, drive, reply, speak_resp3, unfit,
+};
+use crate::{
+    Error,
+    door::{self, Facts, field},
+    pace::{Garbled, Pace, Progress, Rhythm, Think},
+};
+use answer::{Names, Told};
+use plan::CIRCLE;
+use steward::Steward;
+
+/// Players: as many as there are stewards, within these bounds. So each of them is wanted again and
+/// again.
+const PLAYERS_MIN: usize = 8;
+const PLAYERS_MAX: usize = 1_000;
+
+/// Each player must be acted for so often, at least, in seconds on average: a match that rests is ended
+/// by the server's clock, after five minutes where nothing else was set.
+const REST_S_MAX: f64 = 10.0;
+
+/// What to drive, and how hard.
+#[derive(Clone, Debug, Serialize)]
+pub struct Config {
+    /// The RESP door of a server at whose arena nobody else plays.
+    #[serde(flatten)]
+    pub pace: Pace,
+    /// Stewards; each has a connection of its own.
+    pub users: usize,
+}
+
+/// The server's own counts at one instant.
+#[derive(Clone, Copy, Debug)]
+struct Counters {
+    begun: u64,
+    moves: u64,
+    results: u64,
+    open: u64,
+    seeking: u64,
+}
+
+impl Config {
+    /// Whether it can be checked: no match rests for so long that the server's clock could end it.
+    ///
+    /// # Errors
+    /// A setting that makes no sense.
+    pub fn check(&self) -> Result<(), Error> {
+        let users = f64::from(u32::try_from(self.users).expect("users are at most 50,000"));
+        let rate = match &self.pace.rhythm {
+            Rhythm::Open { rate, .. } => rate.level(),
+            Rhythm::Closed { think, .. } => match think {
+                Think::None => None,
+                Think::Fixed(pause) | Think::Exponential(pause) => {
+                    Some(users / pause.as_secs_f64())
+                }
+            },
+        };
+        if rate.is_some_and(|rate| rate * REST_S_MAX < f64::from(players(self.users))) {
+            return Err(Error::Setting(
+                "games rest for too long at so few requests: ask for at least one in ten seconds for \
+                 each player, of whom there are as many as connections, 8 to 1,000",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Runs stewards against the server, and checks all that they are told.
+///
+/// # Errors
+/// The run could not be made: settings, connections, or a server that does not tell positions, or where
+/// somebody plays already. What the server did wrong is in the report's proof.
+pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+    let players = players(config.users);
+    config.check()?;
+    let address = config.pace.address;
+    let mut door = door::connect(address)?;
+    speak_resp3(&mut door)?;
+    let facts = door::facts(&mut door, "games")?;
+    let (server, position) = (facts.server()?, facts.count("position")?);
+    let before = Counters::of(&facts)?;
+    before.nobody_plays()?;
+    let names = Arc::new(Names::of_run(position, players));
+    tells_positions(&mut door, &names)?;
+    let (witnesses, horizon, records) = witnesses(config.users, config.pace.pipeline, position);
+    let steward = |witness| {
+        let names = Arc::clone(&names);
+        Steward::new(&config.pace, position, (names, players), witness)
+    };
+    let stewards = witnesses.into_iter().map(steward).collect();
+    let checker = Checker::new(Club::new(players, before.begun), horizon, records);
+    let settle = |steward: &mut Steward| again::settle(steward, address);
+    let driven = drive(&config.pace, stewards, checker, progress, settle)?;
+    let replayed = &driven.model;
+    let mut charge = Charge::default();
+    if !replayed.is_clouded() {
+        compare_players(&mut charge, address, (&names, players), replayed)?;
+        let after = Counters::of(&door::facts(&mut door::connect(address)?, "games")?)?;
+        compare_counts(&mut charge, &counted(before, after, replayed.totals()));
+    }
+    let rule = "in the end every player has the scores that the replay leaves, played = won + lost + \
+                drawn, each match counted once for both, and is where the replay is, and the server's \
+                counters say so";
+    let clouded = replayed.is_clouded();
+    let proof = Proof::new(driven.findings, driven.checking, (rule, charge), clouded);
+    let totals = &driven.totals;
+    Ok(Report::new("games", server, &config.pace, totals, proof))
+}
+
+/// Whole circles of them.
+fn players(users: usize) -> u16 {
+    let players = users.clamp(PLAYERS_MIN, PLAYERS_MAX);
+    let players = u16::try_from(players).expect("players are at most 1,000");
+    players.next_multiple_of(CIRCLE)
+}
+
+/// Nobody of this name waits for anything: that is refused, and must tell its position.
+fn tells_positions(door: &mut Connection, names: &Names) -> Result<(), Error> {
+    let refused = door.command(&[b"GAMES.WITHDRAW", names.of(0)])?;
+    let said = field(&refused, "reason").and_then(Value::as_str);
+    if said != Some("not_waiting") || field(&refused, "position").is_none() {
+        return Err(unfit("GAMES.WITHDRAW", &refused));
+    }
+    Ok(())
+}
+
+/// Every player, as the server and as the replay has them.
+fn compare_players(
+    charge: &mut Charge,
+    address: SocketAddr,
+    (names, players): (&Names, u16),
+    replayed: &Club,
+) -> Result<(), Error> {
+    let socket = |error| Error::Door(client::Error::Io(error));
+    let mut line = Line::connect(address).map_err(socket)?;
+    let mut request = Vec::new();
+    resp::put_command(&mut request, &[b"HELLO", b"3"]);
+    let mut greets = true;
+    for player in 0..players {
+        for ask in [Ask::Standing { player }, Ask::Player { player }] {
+            words::put(&mut request, &ask, 0, names);
+            let hear = |bytes: &[u8]| -> Result<Option<Operation>, Garbled> {
+                let Some(whole) = reply::whole(bytes, greets)? else {
+                    return Ok(None);
+                };
+                match answer::told(&bytes[whole], &ask, names)? {
+                    Told::Answered { answer, .. } => Ok(Some(Operation { ask, answer })),
+                    Told::Error(_) => Err(Garbled),
+                }
+            };
+            let found = line.ask(&request, hear).map_err(socket)?;
+            if !replayed.agrees(&found) {
+                let (answer, shown) = (found.answer, replayed.shown(&found));
+                charge.add(|| format!("{ask:?} is answered {answer:?}, by the replay {shown}"));
+            }
+            request.clear();
+            greets = false;
+        }
+    }
+    Ok(())
+}
+
+impl Counters {
+    fn of(facts: &Facts) -> Result<Self, Error> {
+        Ok(Self {
+            begun: facts.count("games_matches_total")?,
+            moves: facts.count("games_moves_total")?,
+            results: facts.count("games_results_total")?,
+            open: facts.count("games_open_matches")?,
+            seeking: facts.count("games_seeking")?,
+        })
+    }
+
+    /// Whoever waits here would be matched with the run's players, and matches of others end by the
+    /// clock.
+    fn nobody_plays(self) -> Result<(), Error> {
+        if self.open + self.seeking == 0 {
+            return Ok(());
+        }
+        Err(Error::Preparation {
+            command: "INFO",
+            answer: format!(
+                "{} open matches and {} who seek: somebody else plays there",
+                self.open, self.seeking
+            ),
+        })
+    }
+}
+
+fn counted(before: Counters, after: Counters, replayed: Totals) -> [Counted; 5] {
+    [
+        ("matches", before.begun, after.begun, replayed.begun),
+        ("moves", before.moves, after.moves, replayed.moves),
+        ("results", before.results, after.results, replayed.results),
+        ("open matches", before.open, after.open, replayed.open),
+        ("who seek", before.seeking, after.seeking, replayed.seeking),
+    ]
+}

@@ -1,0 +1,324 @@
+//! What a steward asks next, by what it knows of a player.
+
+use turnstile_check::games::{Activity, Answer, Ask, CELLS, Claim, Deed, Refusal, State};
+
+use crate::seed::Dice;
+
+/// Players challenge others of their own circle only, so that two often name each other.
+pub(super) const CIRCLE: u16 = 4;
+
+/// Of so many circles one seeks anybody instead. Its matches end by draws or are aborted: so all who
+/// seek stay equally good, and any two are matched at once.
+const SEEKERS_ONE_IN: u16 = 3;
+
+/// How many requests a steward has for a player before it turns to another: at least, and so many more
+/// by chance.
+const STAYS: u64 = 6;
+
+/// A player whom a steward acts for, then another.
+#[derive(Debug)]
+pub(super) struct Plan {
+    dice: Dice,
+    players: u16,
+    player: u16,
+    /// For so many requests more.
+    left: u64,
+    known: Known,
+    /// A match that was over when it was last heard of.
+    past: Option<State>,
+}
+
+/// What is known of the player. Others act for the same one, so it may be old.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    Nothing,
+    Idle,
+    Challenging(u16),
+    Seeking,
+    Playing(State),
+}
+
+impl Plan {
+    /// For so many players.
+    pub(super) const fn new(dice: Dice, players: u16) -> Self {
+        Self {
+            dice,
+            players,
+            player: 0,
+            left: 0,
+            known: Known::Nothing,
+            past: None,
+        }
+    }
+
+    fn below(&mut self, bound: u16) -> u16 {
+        let number = self.dice.below(u64::from(bound));
+        u16::try_from(number).expect("it is below the bound")
+    }
+
+    fn one_of<T: Copy, const N: usize>(&mut self, choices: [T; N]) -> T {
+        let bound = u64::try_from(N).expect("choices are few");
+        let chosen = usize::try_from(self.dice.below(bound)).expect("choices are few");
+        choices[chosen]
+    }
+
+    const fn seeks(player: u16) -> bool {
+        (player / CIRCLE).is_multiple_of(SEEKERS_ONE_IN)
+    }
+
+    /// Another of the player's circle.
+    fn mate(&mut self) -> u16 {
+        let first = self.player / CIRCLE * CIRCLE;
+        first + (self.player - first + 1 + self.below(CIRCLE - 1)) % CIRCLE
+    }
+
+    /// What to ask next.
+    pub(super) fn next(&mut self) -> Ask {
+        if self.left == 0 {
+            self.left = STAYS + self.dice.below(STAYS);
+            self.player = self.below(self.players);
+            self.known = Known::Nothing;
+        }
+        self.left -= 1;
+        let throw = self.dice.below(100);
+        if throw < 6 {
+            let player = self.below(self.players);
+            return Ask::Standing { player };
+        }
+        if throw < 10
+            && let Some(past) = self.past
+        {
+            return self.disturb(&past);
+        }
+        let player = self.player;
+        match self.known {
+            Known::Nothing => Ask::Player { player },
+            Known::Idle if Self::seeks(player) => self.seek(),
+            Known::Idle => self.look_for_somebody(),
+            Known::Challenging(opponent) => self.wait_for(opponent),
+            Known::Seeking => self.wait(),
+            Known::Playing(state) => self.play(&state),
+        }
+    }
+
+    /// Something in a match that is over.
+    fn disturb(&mut self, past: &State) -> Ask {
+        let (number, player) = (past.number, self.one_of(past.players));
+        let claim = None;
+        let (ply, cell) = (past.ply, 1);
+        let step = Deed::Move { ply, cell, claim };
+        let deed = self.one_of([step, Deed::Resign, Deed::Offer]);
+        let disturbs = Ask::Act {
+            number,
+            player,
+            deed,
+        };
+        self.one_of([disturbs, Ask::Match { number }])
+    }
+
+    fn seek(&mut self) -> Ask {
+        let (player, mate) = (self.player, self.mate());
+        match self.dice.below(100) {
+            0..70 => Ask::Seek { player },
+            70..90 => Ask::Seek { player: mate },
+            _ => Ask::Withdraw { player },
+        }
+    }
+
+    fn look_for_somebody(&mut self) -> Ask {
+        let (player, mate) = (self.player, self.mate());
+        match self.dice.below(100) {
+            0..45 => Ask::Challenge {
+                player,
+                opponent: mate,
+            },
+            45..70 => Ask::Challenge {
+                player: mate,
+                opponent: player,
+            },
+            70..90 => Ask::Begin {
+                players: [player, mate],
+            },
+            90..95 => Ask::Withdraw { player },
+            _ => Ask::Challenge {
+                player,
+                opponent: player,
+            },
+        }
+    }
+
+    fn wait_for(&mut self, opponent: u16) -> Ask {
+        let (player, mate) = (self.player, self.mate());
+        match self.dice.below(100) {
+            0..60 => Ask::Challenge {
+                player: opponent,
+                opponent: player,
+            },
+            60..72 => Ask::Challenge {
+                player,
+                opponent: mate,
+            },
+            72..82 => Ask::Begin {
+                players: [mate, player],
+            },
+            82..92 => Ask::Withdraw { player },
+            _ => Ask::Player { player },
+        }
+    }
+
+    fn wait(&mut self) -> Ask {
+        let (player, mate) = (self.player, self.mate());
+        match self.dice.below(100) {
+            0..60 => Ask::Seek { player: mate },
+            60..75 => Ask::Seek { player },
+            75..90 => Ask::Withdraw { player },
+            _ => Ask::Player { player },
+        }
+    }
+
+    fn play(&mut self, state: &State) -> Ask {
+        let number = state.number;
+        let either = self.one_of(state.players);
+        let (player, deed) = match self.dice.below(100) {
+            0..76 => return self.step(state),
+            76..82 => (either, Deed::Offer),
+            82..88 => (either, Deed::Accept),
+            88..90 => (either, Deed::Decline),
+            90..93 if !Self::seeks(self.player) => (either, Deed::Resign),
+            93..95 => (either, Deed::Abort),
+            95..97 => (self.below(self.players), Deed::Decline),
+            _ => return Ask::Match { number },
+        };
+        Ask::Act {
+            number,
+            player,
+            deed,
+        }
+    }
+
+    /// A move, most often one that is allowed.
+    fn step(&mut self, state: &State) -> Ask {
+        let number = state.number;
+        let mover = state.to_move.unwrap_or(self.player);
+        let other = state.other(mover);
+        let Some(cell) = self.cell(state) else {
+            // Whatever is left wins, which must not be.
+            let player = self.one_of([mover, other]);
+            let deed = Deed::Offer;
+            return Ask::Act {
+                number,
+                player,
+                deed,
+            };
+        };
+        let (ply, right) = (state.ply, state.claim_of(cell));
+        let wrong = match right {
+            Claim::Ordinary => Claim::Wins,
+            Claim::Wins => Claim::Fills,
+            Claim::Fills => Claim::Ordinary,
+        };
+        let (player, ply, cell, claim) = match self.dice.below(100) {
+            0..50 => (mover, ply, cell, None),
+            50..75 => (mover, ply, cell, Some(right)),
+            75..80 => (mover, ply, cell, Some(wrong)),
+            80..85 => (mover, ply, self.wrong_cell(state), None),
+            85..93 => (other, ply, cell, None),
+            _ => (mover, ply.checked_sub(1).unwrap_or(3), cell, None),
+        };
+        let deed = Deed::Move { ply, cell, claim };
+        Ask::Act {
+            number,
+            player,
+            deed,
+        }
+    }
+
+    /// A free cell; among those who seek none that wins.
+    fn cell(&mut self, state: &State) -> Option<u8> {
+        let draws = Self::seeks(self.player);
+        let fits = |cell: &u8| {
+            state.board.is_free(*cell) && !(draws && state.claim_of(*cell) == Claim::Wins)
+        };
+        let count = cells().filter(fits).count();
+        let count = u16::try_from(count).expect("a board is small");
+        if count == 0 {
+            return None;
+        }
+        let chosen = usize::from(self.below(count));
+        cells().filter(fits).nth(chosen)
+    }
+
+    /// A cell where a stone lies, or none.
+    fn wrong_cell(&mut self, state: &State) -> u8 {
+        let taken = cells().find(|cell| !state.board.is_free(*cell));
+        let beyond = self.one_of([0, 10]);
+        self.one_of([taken.unwrap_or(beyond), beyond])
+    }
+
+    /// Takes note of what can be asked for next.
+    pub(super) fn learn(&mut self, ask: &Ask, answer: &Answer) {
+        let own = self.player;
+        if let Some(state) = answer.state() {
+            return self.learn_state(&state);
+        }
+        match (*ask, *answer) {
+            (Ask::Player { player }, Answer::Player(activity)) if player == own => {
+                self.known = match activity {
+                    None | Some(Activity::Idle) => Known::Idle,
+                    Some(Activity::Challenging(opponent)) => Known::Challenging(opponent),
+                    Some(Activity::Seeking) => Known::Seeking,
+                    Some(Activity::Playing(state)) => Known::Playing(state),
+                };
+            }
+            (Ask::Challenge { player, opponent }, Answer::Challenged) if player == own => {
+                self.known = Known::Challenging(opponent);
+            }
+            (Ask::Seek { player }, Answer::Seeking) if player == own => {
+                self.known = Known::Seeking;
+            }
+            (Ask::Withdraw { player }, Answer::Withdrawn) if player == own => {
+                self.known = Known::Idle;
+            }
+            (Ask::Act { deed, .. }, Answer::Acted(change)) => {
+                let Known::Playing(mut state) = self.known else {
+                    return;
+                };
+                if state.number != change.number {
+                    return;
+                }
+                match deed {
+                    Deed::Move { ply, cell, .. } if ply == state.ply => state.play(cell),
+                    _ => {}
+                }
+                // What else has changed meanwhile, a look tells.
+                self.known = Known::Nothing;
+                if state.change() == change || change.ending.is_some() {
+                    state.ending = change.ending;
+                    self.learn_state(&state);
+                }
+            }
+            (_, Answer::Refused(Refusal::Playing { player, .. } | Refusal::Waiting { player }))
+                if player == own =>
+            {
+                self.known = Known::Nothing;
+            }
+            _ => {}
+        }
+    }
+
+    fn learn_state(&mut self, state: &State) {
+        let is_known = matches!(self.known, Known::Playing(known) if known.number == state.number);
+        if state.ending.is_some() {
+            self.past = Some(*state);
+            if is_known {
+                self.known = Known::Idle;
+            }
+        } else if state.has(self.player) {
+            self.known = Known::Playing(*state);
+        }
+    }
+}
+
+fn cells() -> impl Iterator<Item = u8> {
+    (1..).take(CELLS)
+}
