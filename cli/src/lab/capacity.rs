@@ -5,7 +5,10 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use turnstile_load::slo::Slo;
 use turnstile_result::{Capacity, Outcome, Point, Probe, Verdict};
-use turnstile_stats::search::{self, Search};
+use turnstile_stats::{
+    Interval,
+    search::{self, Search},
+};
 
 use super::{
     notebook::{Notebook, Objectives, Output},
@@ -26,6 +29,12 @@ const AGAIN: usize = 2;
 
 /// How near both ends of the result should be.
 const TOLERANCE: f64 = 0.03;
+
+/// From this ratio of its ends on, a rate is not known.
+const VAGUE_FROM: f64 = 1.5;
+
+const VAGUE: &str = "not known well: each end is sure, but between them chance decided, or something else \
+    than the server";
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
@@ -93,6 +102,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     opened.stop()?;
     let (rate, stopped) = match search.next() {
+        search::Probe::Known(rate) if is_vague(&rate) => (Some(rate), VAGUE),
         search::Probe::Known(rate) => (Some(rate), "known within 3 % on either side"),
         search::Probe::NoRate => (None, "even the lowest rate missed"),
         search::Probe::GivenUp | search::Probe::Try(_) => {
@@ -107,11 +117,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         stopped: stopped.to_owned(),
     });
     let verdict = match search.next() {
+        search::Probe::Known(rate) if is_vague(&rate) => Verdict::Unsteady,
         search::Probe::Known(_) => Verdict::Fine,
         search::Probe::NoRate => Verdict::Missed,
         search::Probe::GivenUp | search::Probe::Try(_) => Verdict::Unsteady,
     };
     notebook.finish_as(verdict)
+}
+
+/// Whether nobody would call that a known rate: both ends are sure, but chance, or something else than the
+/// server, decided between them.
+fn is_vague(rate: &Interval) -> bool {
+    rate.high > VAGUE_FROM * rate.low
 }
 
 /// Measures a point, again where something else than the server may have missed the objectives.
@@ -157,4 +174,21 @@ fn meets(slo: &[Slo], point: &Point) -> Option<bool> {
         return Some(false);
     }
     each.iter().all(|met| *met == Some(true)).then_some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_whose_ends_are_far_apart_is_not_known() {
+        let rate = |low, high| Interval {
+            low,
+            estimate: f64::midpoint(low, high),
+            high,
+        };
+        assert!(!is_vague(&rate(8_000.0, 8_200.0)));
+        assert!(!is_vague(&rate(8_000.0, 12_000.0)));
+        assert!(is_vague(&rate(2_772.0, 19_897.0)));
+    }
 }

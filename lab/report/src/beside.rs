@@ -29,7 +29,7 @@ pub(crate) fn page(all: &[Reproduction], session: &Session) -> Markup {
                     p.kicker { "Turnstile lab" }
                     h1 { "The ancestors' experiments again" }
                     p.meta { (session.how(session.took_s)) }
-                    pre { (session.command) }
+                    pre.wrapped { (session.command) }
                 }
                 nav aria-label="Experiments" { ol {
                     @for one in all { li { a href={ "#" (one.experiment) } { (one.experiment) } } }
@@ -54,10 +54,10 @@ fn verdicts(all: &[Reproduction]) -> Markup {
                 (count(Fate::NotTestable)) " not testable here."
             }
             div.wide { table {
-                thead { tr { th { "experiment" } th { "conclusion" } th { "here" } } }
+                thead { tr { th { "conclusion" } th { "here" } th { "experiment" } } }
                 tbody { @for one in all { @for conclusion in &one.conclusions { tr.(class(conclusion.fate)) {
+                    td { (conclusion.claim) } td.n { (conclusion.fate.name()) }
                     td { a href={ "#" (one.experiment) } { (one.experiment) } }
-                    td { (conclusion.claim) } td { (conclusion.fate.name()) }
                 } } } }
             } }
         }
@@ -67,7 +67,7 @@ fn verdicts(all: &[Reproduction]) -> Markup {
 fn experiment(one: &Reproduction) -> Markup {
     html! {
         section id=(one.experiment) {
-            h2 { (one.experiment) }
+            h2 { (one.experiment.title()) }
             p { (one.provenance) }
             @if !one.notices.is_empty() { ul.said { @for notice in &one.notices { li { (notice) } } } }
             @if !one.failed.is_empty() { ul.said { @for failed in &one.failed { li { strong { "not measured: " } (failed) } } } }
@@ -75,7 +75,7 @@ fn experiment(one: &Reproduction) -> Markup {
             div.wide { table {
                 thead { tr { th { "conclusion" } th { "here" } th { "why" } } }
                 tbody { @for conclusion in &one.conclusions { tr.(class(conclusion.fate)) {
-                    td { (conclusion.claim) } td { (conclusion.fate.name()) } td { (conclusion.why) }
+                    td { (conclusion.claim) } td.n { (conclusion.fate.name()) } td { (conclusion.why) }
                 } } }
             } }
             div.charts {

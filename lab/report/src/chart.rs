@@ -222,6 +222,26 @@ mod tests {
     }
 
     #[test]
+    fn a_line_goes_through_the_mean_of_what_was_measured_more_than_once() {
+        let mut chart = chart();
+        let dots = &mut chart.series[0].dots;
+        for dot in dots.iter_mut() {
+            dot.range = None;
+        }
+        let drawn = |chart: &Chart| {
+            let drawn = chart.markup("x").into_string();
+            let (_, rest) = drawn.split_once("<path class=\"line\" d=\"").unwrap();
+            rest.split_once('"').unwrap().0.to_owned()
+        };
+        let once = drawn(&chart);
+        let dots = &mut chart.series[0].dots;
+        let [low, high] = [8_000.0, 10_000.0].map(|y| Dot::at(4.0, y));
+        dots.splice(2.., [low, high]);
+        assert_eq!(drawn(&chart), once);
+        assert_eq!(once.matches('L').count(), 1, "{once}");
+    }
+
+    #[test]
     fn who_does_not_see_a_chart_is_told_what_it_shows() {
         let expected = "Answers against users. Across: users. Up: answers a second. answered: from \
                         4 000 at 1 to 9 000 at 4, at most 9 000 at 4.";

@@ -149,6 +149,12 @@ impl Curve<'_> {
         ends.is_some_and(|(first, last)| place(first) < place(last))
     }
 
+    /// Whether a load was measured more than once.
+    pub(crate) fn has_repeats(&self) -> bool {
+        let equal = |pair: &[&Point]| place(pair[0]).total_cmp(&place(pair[1])).is_eq();
+        self.points.windows(2).any(equal)
+    }
+
     /// A name for a chart's legend: what is drawn, and of which curve.
     pub(crate) fn legend(&self, what: &str) -> String {
         if self.name.is_empty() {

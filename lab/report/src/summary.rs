@@ -151,11 +151,12 @@ fn compared(run: &Run) -> Vec<String> {
         return Vec::new();
     };
     let (a, b) = (&comparison.a, &comparison.b);
+    let mut sentences = vec![format!("A is {a}, B is {b}; a ratio is B over A.")];
     let verdicts = comparison
         .metrics
         .iter()
-        .map(|metric| format!("{b} against {a}, {}: {}.", metric.name, verdict(metric)));
-    let mut sentences: Vec<String> = verdicts.collect();
+        .map(|metric| format!("B against A, {}: {}.", metric.name, verdict(metric)));
+    sentences.extend(verdicts);
     if !comparison.interleaved {
         sentences.push(
             "The runs were not interleaved, so drifts of the machine are in the difference."

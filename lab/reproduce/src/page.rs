@@ -72,7 +72,7 @@ impl Session {
         let build = if self.is_release {
             "in release"
         } else {
-            "**in a build for debugging, so that no figure says anything**"
+            "in a build for debugging, so that no figure says anything"
         };
         let (machine, began) = (&self.machine, &self.began);
         let took = lasted(took_s);

@@ -12,7 +12,10 @@ use anyhow::{Context as _, anyhow, ensure};
 use turnstile_reproduce::{Column, Experiment, Figure, Measured, Plan, Step};
 use turnstile_result::{Load, Point, Run, SCHEMA};
 
-use super::{servers::Servers, ways::Way};
+use super::{
+    servers::Servers,
+    ways::{Kind, Way},
+};
 use crate::{
     exit,
     lab::{pin, quota::Quota},
@@ -131,7 +134,13 @@ impl<'a> Taken<'a> {
             run?
         };
         if let Some(server) = &run.server {
-            self.server = Some(format!("{}, {}", server.back_end, server.durability));
+            let (back_end, durability) = (&server.back_end, &server.durability);
+            // Where it is says nothing about it, and is another place the next time.
+            let kind = back_end.split(" at ").next().unwrap_or(back_end);
+            self.server = Some(match self.way.kind {
+                Kind::Kept { .. } => format!("{kind}, {}", durability.replace(',', ", ")),
+                Kind::Embedded | Kind::Separate => format!("the {kind} journal, {durability}"),
+            });
         }
         let points = run.points.iter();
         let figures = points.flat_map(|point| figures(self.experiment, step, point));

@@ -1,6 +1,7 @@
 //! A chart as the elements of SVG.
 
 use maud::{Markup, html};
+use turnstile_stats::units::count;
 
 use super::{Chart, Dot, Form, Mark, Series};
 
@@ -121,12 +122,34 @@ fn drawn(frame: &Frame<'_>, series: &Series) -> Markup {
                 Form::Area => { path.band d=(area(frame, series)) {} path.line d=(path(frame, series)) {} }
                 Form::Dashed => { path.line.dashed d=(path(frame, series)) {} }
                 Form::Marked => {
-                    (band(frame, series))
-                    path.line d=(path(frame, series)) {}
+                    @let middle = middle(series);
+                    (band(frame, &middle))
+                    path.line d=(path(frame, &middle)) {}
                     (dots(frame, series))
                 }
             }
         }
+    }
+}
+
+/// Where several sound points are at one place, their mean: a line through each of them would only go up
+/// and down there. Their ranges together are its range.
+fn middle(series: &Series) -> Series {
+    let sound: Vec<&Dot> = series.dots.iter().filter(|dot| !dot.is_invalid).collect();
+    let here = |a: &&Dot, b: &&Dot| a.x.total_cmp(&b.x).is_eq();
+    let dots = sound.chunk_by(here).map(|equal| {
+        let ranges = equal.iter().map(|dot| dot.range);
+        let whole = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        Dot {
+            x: equal[0].x,
+            y: equal.iter().map(|dot| dot.y).sum::<f64>() / count(equal.len()),
+            range: ranges.reduce(|a, b| Some(whole(a?, b?))).flatten(),
+            is_invalid: false,
+        }
+    });
+    Series {
+        dots: dots.collect(),
+        ..series.clone()
     }
 }
 

@@ -208,7 +208,7 @@ fn explained(curves: &[Curve<'_>]) -> Markup {
             tbody { @for (curve, found) in &found { tr {
                 td { @if curve.name.is_empty() { "all points" } @else { (curve.name) } }
                 td.n { (found.capacity.map_or_else(|| "-".to_owned(), |one| text::interval(&one, text::per_second))) }
-                td.n { (found.lone_ns.map_or_else(|| "-".to_owned(), |one| text::interval(&one, text::time))) }
+                td.n { (found.lone_ns.map_or_else(|| "-".to_owned(), |one| text::interval(&one, |nanos| text::time(nanos.max(0.0))))) }
                 td.n { (found.knee.map_or_else(|| "-".to_owned(), |one| text::interval(&one, |users| curve.load(users)))) }
                 td.n { (users(found.other_rules.two_segments)) }
                 td.n { (users(found.other_rules.kneedle)) }

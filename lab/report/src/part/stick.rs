@@ -57,10 +57,15 @@ fn series(curves: &[Curve<'_>], is_open: bool) -> Vec<Series> {
         series.push(Series::new(
             curve.legend("response p99"),
             colour,
-            Form::Marked,
+            // A line through repeats would go to and fro.
+            if curve.has_repeats() {
+                Form::Dots
+            } else {
+                Form::Marked
+            },
             response,
         ));
-        if is_open {
+        if is_open && !curve.has_repeats() {
             let colour = if curves.len() == 1 { 0 } else { number };
             let service = dots(curve, |point| &point.times.service);
             series.push(Series::new(

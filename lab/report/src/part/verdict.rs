@@ -11,7 +11,7 @@ pub(super) fn body(run: &Run) -> Markup {
     html! {
         div.verdict.(class(run.verdict)) {
             p.mark { (mark(run.verdict)) " " span.word { (text::verdict(run.verdict)) } span.code { "exit code " (run.exit_code) } }
-            p { (meaning(run.verdict)) }
+            p { (meaning(run)) }
         }
         @let tiles = tiles(run);
         @if !tiles.is_empty() {
@@ -40,13 +40,21 @@ const fn mark(verdict: Verdict) -> &'static str {
     }
 }
 
-const fn meaning(verdict: Verdict) -> &'static str {
-    match verdict {
+fn meaning(run: &Run) -> &'static str {
+    match run.verdict {
+        Verdict::Fine if run.points.iter().any(|point| !curves::is_usable(point)) => {
+            "What was found rests on what is sound: some points are not, and are told below. The server \
+             kept every promise that was checked."
+        }
         Verdict::Fine => {
             "The figures are sound, and the server kept every promise that was checked."
         }
         Verdict::Missed => {
             "The figures are sound and the server kept its promises, but it missed an objective."
+        }
+        Verdict::Unsteady if run.capacity.is_some() => {
+            "The highest rate is not known well: between those that surely meet the objectives and those \
+             that surely miss them lies too much."
         }
         Verdict::Unsteady => {
             "The server did not settle within the time that was allowed: a mean of what still \
@@ -88,6 +96,7 @@ impl Tile {
 
 fn tiles(run: &Run) -> Vec<Tile> {
     let mut tiles = capacities(run);
+    tiles.extend(ratios(run));
     if let (Some(point), true) = (
         curves::busiest(run).or_else(|| run.points.first()),
         tiles.is_empty(),
@@ -125,6 +134,23 @@ fn tiles(run: &Run) -> Vec<Tile> {
         tiles.push(Tile::new("promises kept", of, None, text::plain));
     }
     tiles
+}
+
+/// How the two of a comparison differ in what people ask for first.
+fn ratios(run: &Run) -> Vec<Tile> {
+    const FIRST: [(&str, &str); 3] = [
+        ("throughput", "throughput, B over A"),
+        ("response mean", "mean response, B over A"),
+        ("response p99", "p99, B over A"),
+    ];
+    let shown = |ratio: f64| format!("{ratio:.3}");
+    let metrics = run.comparison.iter().flat_map(|found| &found.metrics);
+    let tiles = metrics.filter_map(|metric| {
+        let (_, name) = FIRST.into_iter().find(|(of, _)| *of == metric.name)?;
+        let ratio = metric.ratio;
+        Some(Tile::new(name, shown(ratio.estimate), Some(ratio), shown))
+    });
+    tiles.collect()
 }
 
 /// What sweeps and searches found.

@@ -86,9 +86,10 @@ fn a_run_is_told_in_plain_sentences() {
     check(
         &simulated::comparison(),
         &[
-            "new against old, throughput: the same, ratio 1.003 (0.997 to 1.009).",
-            "new against old, response mean: lower, ratio 0.962 (0.954 to 0.970).",
-            "new against old, response p99: cannot tell, ratio 1.010 (0.965 to 1.055); 12 more \
+            "A is old, B is new; a ratio is B over A.",
+            "B against A, throughput: the same, ratio 1.003 (0.997 to 1.009).",
+            "B against A, response mean: lower, ratio 0.962 (0.954 to 0.970).",
+            "B against A, response p99: cannot tell, ratio 1.010 (0.965 to 1.055); 12 more \
              pairs would settle it.",
             "1 of 20 promises were broken.",
         ],

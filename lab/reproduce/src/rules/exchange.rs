@@ -141,7 +141,15 @@ fn elasticity(columns: &[Column]) -> Conclusion {
         .iter()
         .find_map(|column| Some(told(column, of(column)?)));
     let beside = beside.map_or_else(String::new, |told| format!("; {told}"));
-    Conclusion::untested(claim, format!("Postgres was not measured{beside}"))
+    Conclusion::untested(claim, format!("{}{beside}", unknown(columns)))
+}
+
+/// Why nothing is known of Postgres.
+fn unknown(columns: &[Column]) -> &'static str {
+    match on(columns, Storage::Postgres) {
+        Some(_) => NO_FIGURES,
+        None => "Postgres was not measured",
+    }
 }
 
 /// The elasticity of a whole core over each part of one that was measured. It decides nothing: a server
@@ -171,10 +179,8 @@ fn rate(columns: &[Column]) -> Conclusion {
         let each = per_request(column)?;
         Some(format!("; on {} it takes {each:.3} ms", column.name))
     });
-    Conclusion::untested(
-        claim,
-        format!("Postgres was not measured{}", beside.unwrap_or_default()),
-    )
+    let why = unknown(columns);
+    Conclusion::untested(claim, format!("{why}{}", beside.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -250,6 +256,12 @@ mod tests {
                 (Fate::Confirmed, "4.00 ms"),
             ],
         );
+        let mut spoilt = measured(Storage::Postgres, 0.03);
+        for figure in &mut spoilt.figures {
+            figure.is_usable = false;
+        }
+        let few = (Fate::NotTestable, "too few usable figures were measured");
+        check(&cores(&[spoilt])[1..], &[few; 3]);
         check(
             &cores(&[measured(Storage::Postgres, 0.9)])[2..3],
             &[(Fate::Refuted, "elasticity 0.90")],
