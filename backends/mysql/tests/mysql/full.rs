@@ -15,7 +15,9 @@ const FULL: [&str; 2] = ["is full (1114)", "Lock wait timeout exceeded"];
 /// database gives, and those who read are served. Then there is room again, and the same server goes
 /// on; what was acknowledged is there, also after a crash, and what was refused is not.
 fn check(start: impl Fn(&Path) -> MariaServer, mebibytes: u32) {
-    let disk = SmallDisk::mount(mebibytes);
+    let Some(disk) = SmallDisk::mount(mebibytes, "InnoDB on a full disk") else {
+        return;
+    };
     let mut stand = Maria::on(start(disk.path()), "innodb");
     runtime().block_on(async {
         let backend = stand.fresh().await;

@@ -13,7 +13,9 @@ const DISK: u32 = 128;
 /// what was acknowledged is there.
 #[tokio::test]
 async fn a_full_disk_refuses_loses_nothing_and_goes_on() {
-    let disk = SmallDisk::mount(DISK);
+    let Some(disk) = SmallDisk::mount(DISK, "PostgreSQL on a full disk") else {
+        return;
+    };
     let mut server = PostgresServer::start_in(disk.path());
     let url = server.database();
     let backend = Postgres::<Rooms>::open(&url).await.unwrap();
