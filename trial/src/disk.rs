@@ -9,6 +9,8 @@ use std::{
 
 use tempfile::TempDir;
 
+use crate::no_mount;
+
 /// How much of a filler is written at once: large first, then what a page of memory takes.
 const BLOCKS: [usize; 2] = [1 << 20, 1 << 12];
 
@@ -20,19 +22,24 @@ pub struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Mounts a disk of so many MiB.
+    /// Mounts a disk of so many MiB; where that is not allowed, says which promise stays untested and
+    /// returns nothing.
     ///
     /// # Panics
-    /// When that is refused: only root may, and not in every container.
+    /// As [`no_mount`].
     #[must_use]
-    pub fn mount(mebibytes: u32) -> Self {
+    pub fn mount(mebibytes: u32, promise: &str) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder to mount a disk at");
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={mebibytes}m")]);
-        let mounted = mount.arg("tmpfs").arg(folder.path()).status();
-        let is_mounted = mounted.is_ok_and(|status| status.success());
-        assert!(is_mounted, "a full disk is tried by root, who may mount");
-        Self { folder }
+        let mounted = mount.arg("tmpfs").arg(folder.path()).output();
+        let failure = match mounted {
+            Ok(mounted) if mounted.status.success() => return Some(Self { folder }),
+            Ok(mounted) => String::from_utf8_lossy(&mounted.stderr).into_owned(),
+            Err(error) => error.to_string(),
+        };
+        no_mount(promise, failure.trim());
+        None
     }
 
     #[must_use]

@@ -3,6 +3,7 @@
 mod allocations;
 mod bytes;
 mod disk;
+mod notice;
 mod servers;
 mod snapshots;
 mod stories;
@@ -10,6 +11,7 @@ mod stories;
 pub use allocations::{Counting, Tally};
 pub use bytes::{check_canonical, check_command, check_only_whole, check_outcome, hex, unhex};
 pub use disk::{Filler, SmallDisk};
+pub use notice::no_mount;
 pub use servers::{MariaServer, PostgresServer, RedisServer};
 pub use snapshots::{bytes_of, check_changed, check_cut_or_continued, check_restored};
 pub use stories::{Stage, Words, check_stories, ms};

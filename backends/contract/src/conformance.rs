@@ -9,6 +9,7 @@ mod copies;
 mod crowd;
 mod draw;
 pub mod exchange;
+mod full;
 mod history;
 mod keys;
 mod oracle;
@@ -22,6 +23,7 @@ use crate::{Backend, Service};
 pub use self::{
     copies::check_copy,
     crowd::check_crowds,
+    full::House,
     history::check_histories,
     keys::{check_keys_in_a_crowd, check_keys_of_failures},
 };

@@ -16,7 +16,7 @@ use crate::{
     queries,
     reader::{Errand, Readers},
     schema::{self, OpenError, SCHEMA},
-    session::{Session, Turn},
+    session::{Session, Turn, Uncommitted},
     sql::{At, put},
     wants::{DUE_MAX, Wants},
     writer::{Job, WAITING_MAX, Writer},
@@ -229,7 +229,8 @@ async fn note_due(session: &mut Session, now: Timestamp) -> Result<usize, Fault>
         session.leave().await?;
     } else {
         known.count(|counters| counters.position = position);
-        session.commit(&known).await?;
+        let committed = session.commit(&known).await;
+        committed.map_err(Uncommitted::into_fault)?;
     }
     Ok(due)
 }

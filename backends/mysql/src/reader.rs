@@ -46,11 +46,18 @@ impl Readers {
         for attempt in 1.. {
             let answered = self.run_once(errand).await;
             match answered {
-                Err(Fault::Lost(_)) if attempt < TRIES_MAX => self.idle().clear(),
-                Err(Fault::Deadlock(_) | Fault::Contended(_)) if attempt < TRIES_MAX => {}
+                Err(Fault::Lost(_)) if attempt < TRIES_MAX => {
+                    self.idle().clear();
+                    self.tally.reconnects.add(1);
+                }
+                Err(Fault::Deadlock(_)) if attempt < TRIES_MAX => {
+                    self.tally.deadlock_retries.add(1)
+                }
+                Err(Fault::Contended(_)) if attempt < TRIES_MAX => {
+                    self.tally.serialization_retries.add(1);
+                }
                 answered => return answered,
             }
-            self.tally.reconnects.add(1);
         }
         unreachable!("the tries end")
     }

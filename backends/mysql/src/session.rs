@@ -64,6 +64,8 @@ pub(crate) struct Session {
     engine: Engine,
     /// How long an answer may take.
     patience: Duration,
+    /// Statements of the last ones sent that were done.
+    done: usize,
 }
 
 impl Session {
@@ -90,6 +92,7 @@ impl Session {
             conn,
             engine: address.engine,
             patience: ANSWER,
+            done: 0,
         })
     }
 
@@ -116,7 +119,9 @@ impl Session {
 
     /// Sends statements in one go, and returns the rows of each that has a result.
     pub(crate) async fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
-        let asked = timeout(self.patience, collect(&mut self.conn, sql)).await;
+        self.done = 0;
+        let collected = collect(&mut self.conn, sql, &mut self.done);
+        let asked = timeout(self.patience, collected).await;
         asked.map_err(|_elapsed| Fault::timed_out("an answer"))?
     }
 
@@ -166,8 +171,8 @@ impl Session {
         self.ask(end).await.map(drop)
     }
 
-    /// Writes what a turn changed, and ends it. On an error nobody knows whether it did.
-    pub(crate) async fn commit(&mut self, known: &Known) -> Result<(), Fault> {
+    /// Writes what a turn changed, and ends it.
+    pub(crate) async fn commit(&mut self, known: &Known) -> Result<(), Uncommitted> {
         let mut sql = String::new();
         if self.engine == Engine::Memory {
             let mut undo = String::new();
@@ -178,8 +183,18 @@ impl Session {
         if self.engine == Engine::Memory {
             sql.push_str(WHOLE);
         }
+        let writes = sql.matches(END).count();
         sql.push_str(self.end());
-        self.ask(&sql).await.map(drop)
+        let fault = match self.ask(&sql).await {
+            Ok(_no_rows) => return Ok(()),
+            Err(fault) => fault,
+        };
+        // What follows a statement that was answered with an error is not done.
+        let is_refused = !matches!(fault, Fault::Lost(_)) && self.done < writes;
+        if self.engine == Engine::InnoDb && is_refused {
+            return Err(Uncommitted::Refused(fault));
+        }
+        Err(Uncommitted::InDoubt(fault))
     }
 
     /// Ends a turn in which whole tables were written.
@@ -280,6 +295,26 @@ impl Session {
     }
 }
 
+/// What a turn's writes may end in.
+#[derive(Debug)]
+pub(crate) enum Uncommitted {
+    /// The database did not come to the commit: it takes back what it had done of the transaction, however long
+    /// that takes.
+    Refused(Fault),
+    /// Nobody knows whether it did.
+    InDoubt(Fault),
+}
+
+impl Uncommitted {
+    pub(crate) fn into_fault(self) -> Fault {
+        let (Self::Refused(fault) | Self::InDoubt(fault)) = self;
+        fault
+    }
+}
+
+/// The end of a statement: no literal has it.
+const END: &str = ";\n";
+
 /// Says that a batch in memory is whole: what was kept to undo it does not count any more.
 const WHOLE: &str = "UPDATE undo_head SET parts=0;\nDELETE FROM undo_parts;\n";
 
@@ -294,7 +329,8 @@ fn put_undo_parts(sql: &mut String, undo: &str) {
     put!(sql, ";\nUPDATE undo_head SET parts={};\n", parts.len());
 }
 
-async fn collect(conn: &mut Conn, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
+/// Sends statements, takes the rows of each that has a result, and counts those that were done.
+async fn collect(conn: &mut Conn, sql: &str, done: &mut usize) -> Result<Vec<Vec<Row>>, Fault> {
     let mut result = conn.query_iter(sql).await?;
     let mut answers = Vec::new();
     loop {
@@ -303,6 +339,7 @@ async fn collect(conn: &mut Conn, sql: &str) -> Result<Vec<Vec<Row>>, Fault> {
         if has_rows {
             answers.push(rows);
         }
+        *done += 1;
         if result.is_empty() {
             // The library keeps the error of a later statement until somebody asks for its rows.
             result.drop_result().await?;

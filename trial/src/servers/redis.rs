@@ -1,6 +1,6 @@
 //! A Redis server of a test's own.
 
-use std::{env, process::Command};
+use std::{env, path::Path, process::Command};
 
 use tempfile::TempDir;
 
@@ -26,8 +26,17 @@ impl RedisServer {
     /// When it cannot be started, or is not installed.
     #[must_use]
     pub fn start() -> Self {
+        Self::start_in(&env::temp_dir())
+    }
+
+    /// The same, with its files below this folder.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    #[must_use]
+    pub fn start_in(parent: &Path) -> Self {
         let mut server = Self {
-            folder: Account::of("redis").folder(&env::temp_dir()),
+            folder: Account::of("redis").folder(parent),
             port: free_port(),
             running: None,
         };

@@ -8,12 +8,12 @@ use turnstile_types::{Key, Principal};
 use super::{Stand, draw, history::BEGINNING};
 use crate::{Backend, Failure, Reply, Request};
 
-fn keyed(key: &str, command: &Command<'_>) -> Request {
+pub(super) fn keyed(key: &str, command: &Command<'_>) -> Request {
     let key = Key::parse(key.as_bytes()).expect("a key of the suite");
     Request::new::<Rooms>(Principal::local(), Some(key), command)
 }
 
-async fn furnish(backend: &impl Backend<Rooms>) -> Result<(), String> {
+pub(super) async fn furnish(backend: &impl Backend<Rooms>) -> Result<(), String> {
     let furniture: Vec<_> = draw::furniture()
         .iter()
         .map(|command| Request::new::<Rooms>(Principal::local(), None, command))

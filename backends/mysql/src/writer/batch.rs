@@ -13,7 +13,7 @@ use crate::{
     known::{Halt, Known},
     plan::plan,
     rows::{Record, Rows},
-    session::{Session, Turn},
+    session::{Session, Turn, Uncommitted},
     sql::{Values, put},
     tables::{First, Writer as Row},
 };
@@ -21,7 +21,7 @@ use crate::{
 /// Where a batch was cut off.
 #[derive(Debug)]
 pub(super) enum Cut {
-    /// Nothing was written.
+    /// Nothing was written, or nothing of it stays.
     Before(Fault),
     /// When it was to be committed; these are its replies, if it was.
     InDoubt(Fault, Vec<Result<Reply>>),
@@ -66,9 +66,12 @@ impl Writer {
                 self.committed(requests.len());
                 Ok(replies)
             }
-            Err(fault) => {
+            Err(uncommitted) => {
                 self.session = None;
-                Err(Cut::InDoubt(fault, replies))
+                Err(match uncommitted {
+                    Uncommitted::Refused(fault) => Cut::Before(fault),
+                    Uncommitted::InDoubt(fault) => Cut::InDoubt(fault, replies),
+                })
             }
         }
     }

@@ -5,6 +5,7 @@ mod conformance;
 #[cfg(test)]
 mod exchange;
 mod faults;
+mod full;
 mod proxy;
 mod rules;
 mod stand;

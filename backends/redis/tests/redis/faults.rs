@@ -5,7 +5,7 @@ use turnstile_redis::{OpenError, Redis};
 use turnstile_rooms::{
     Answer, Command, Done, GuestName, IdNumber, Outcome, Query, Reference, Refusal, Rooms, Wish,
 };
-use turnstile_trial::RedisServer;
+use turnstile_trial::{RedisServer, SmallDisk};
 use turnstile_types::{Key, Name, Night, Principal, Stay, Timestamp};
 
 use crate::stand::open;
@@ -135,6 +135,80 @@ async fn a_server_without_memory_takes_nothing_and_keeps_what_it_has() {
     server.cli(&["CONFIG", "SET", "maxmemory", "0"]);
     let booked = ask(&backend, None, &book(&backend, "r1")).await.unwrap();
     assert_eq!(reference(&booked).slot, 0, "nothing of the first was done");
+}
+
+/// Books rooms until the server fails; gives the bookings, and why it did.
+async fn book_until_full(backend: &Redis) -> (Vec<Reference>, Failure) {
+    let mut made = Vec::new();
+    loop {
+        let room = format!("room-{}", made.len());
+        match ask(backend, None, &book(backend, &room)).await {
+            Ok(outcome) => made.push(reference(&outcome)),
+            Err(failure) => return (made, failure),
+        }
+    }
+}
+
+/// Books a room once the server takes it, and asks for all that was made.
+async fn go_on(backend: &Redis, mut made: Vec<Reference>) {
+    let outcome = loop {
+        match ask(backend, Some("late"), &book(backend, "late")).await {
+            Err(Failure::Unavailable { .. } | Failure::Unknown { .. }) => {}
+            decided => break decided.expect("it is booked or refused"),
+        }
+    };
+    made.push(reference(&outcome));
+    for reference in made {
+        let query = Query::LookUp { reference };
+        let answer = backend.query(NOW, &Principal::local(), &query).await;
+        assert!(matches!(answer, Ok(Answer::Entry(_))), "{answer:?}");
+    }
+}
+
+/// A Redis that syncs each write ends when it cannot; whoever starts it again when there is room finds all that
+/// was acknowledged.
+#[tokio::test]
+async fn a_full_disk_under_always_ends_the_server_and_loses_nothing() {
+    let Some(disk) = SmallDisk::mount(8, "Redis that syncs each write, on a full disk") else {
+        return;
+    };
+    let mut server = RedisServer::start_in(disk.path());
+    let backend = open(&server.url()).await;
+    open_house(&backend).await;
+    let filler = disk.fill();
+    let (made, failure) = book_until_full(&backend).await;
+    assert!(matches!(failure, Failure::Unknown { .. }), "{failure:?}");
+    let away = ask(&backend, None, &book(&backend, "away")).await;
+    assert!(matches!(away, Err(Failure::Unavailable { .. })), "{away:?}");
+    drop(filler);
+    server.restart();
+    go_on(&backend, made).await;
+}
+
+/// One that syncs each second refuses to write, and questions too, since each may note that a hold is over; it
+/// goes on by itself when there is room.
+#[tokio::test]
+async fn a_full_disk_under_everysec_refuses_and_goes_on() {
+    let Some(disk) = SmallDisk::mount(8, "Redis that syncs each second, on a full disk") else {
+        return;
+    };
+    let server = RedisServer::start_in(disk.path());
+    server.cli(&["CONFIG", "SET", "appendfsync", "everysec"]);
+    let backend = open(&server.url()).await;
+    open_house(&backend).await;
+    let filler = disk.fill();
+    let (made, failure) = book_until_full(&backend).await;
+    let query = backend
+        .query(NOW, &Principal::local(), &Query::Totals)
+        .await;
+    for failure in [failure, query.unwrap_err()] {
+        assert!(
+            matches!(&failure, Failure::Unavailable { reason } if reason.contains("No space left")),
+            "{failure:?}"
+        );
+    }
+    drop(filler);
+    go_on(&backend, made).await;
 }
 
 #[tokio::test]

@@ -105,7 +105,8 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let (witnesses, horizon, records) = witnesses(config.users, config.pace.pipeline, position);
     let steward = |witness| {
         let names = Arc::clone(&names);
-        Steward::new(&config.pace, position, (names, players), witness)
+        let start = (position, before.begun);
+        Steward::new(&config.pace, start, (names, players), witness)
     };
     let stewards = witnesses.into_iter().map(steward).collect();
     let checker = Checker::new(Club::new(players, before.begun), horizon, records);

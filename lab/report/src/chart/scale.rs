@@ -158,14 +158,19 @@ fn step(least: f64) -> f64 {
     found.unwrap_or(10.0) * power
 }
 
+/// By so little a figure is off only because it is computed.
+const NOISE: f64 = 1e-9;
+
 /// To the next of 1, 2 or 5 times a power of ten, upwards or downwards.
 fn rounded(value: f64, up: bool) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
     let mut marks = [1.0, 2.0, 5.0, 10.0].into_iter().map(|mark| mark * power);
     if up {
-        return marks.find(|mark| *mark >= value * 0.999).unwrap_or(power);
+        return marks
+            .find(|mark| *mark >= value * (1.0 - NOISE))
+            .unwrap_or(power);
     }
-    let below = marks.filter(|mark| *mark <= value * 1.001);
+    let below = marks.filter(|mark| *mark <= value * (1.0 + NOISE));
     below.fold(power, f64::max)
 }
 
@@ -196,6 +201,17 @@ mod tests {
             "10 ms",
         ];
         assert_eq!(ticks(&log), expected);
+    }
+
+    /// A point of 99.9 us was not drawn: the axis began at 100 us.
+    #[test]
+    fn what_is_next_to_a_round_figure_is_on_the_axis() {
+        for value in [99_939.0, 100_000.0, 100_061.0, 199_900.0, 500_400.0] {
+            let scale = Scale::log("mean", Unit::Time, [value].into_iter());
+            assert!(scale.holds(value), "{value}: {scale:?}");
+            let wide = Scale::log("mean", Unit::Time, [value, 1e9].into_iter());
+            assert!(wide.low <= value && wide.holds(value), "{value}: {wide:?}");
+        }
     }
 
     #[test]

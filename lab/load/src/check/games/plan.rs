@@ -20,6 +20,8 @@ const STAYS: u64 = 6;
 pub(super) struct Plan {
     dice: Dice,
     players: u16,
+    /// The number of the last match before the run.
+    before: u64,
     player: u16,
     /// For so many requests more.
     left: u64,
@@ -39,11 +41,12 @@ enum Known {
 }
 
 impl Plan {
-    /// For so many players.
-    pub(super) const fn new(dice: Dice, players: u16) -> Self {
+    /// For so many players, whose first match comes behind this one.
+    pub(super) const fn new(dice: Dice, players: u16, before: u64) -> Self {
         Self {
             dice,
             players,
+            before,
             player: 0,
             left: 0,
             known: Known::Nothing,
@@ -101,7 +104,7 @@ impl Plan {
         }
     }
 
-    /// Something in a match that is over.
+    /// Something in a match that is over, or a look at that or at an older one, which may be forgotten.
     fn disturb(&mut self, past: &State) -> Ask {
         let (number, player) = (past.number, self.one_of(past.players));
         let claim = None;
@@ -113,7 +116,13 @@ impl Plan {
             player,
             deed,
         };
-        self.one_of([disturbs, Ask::Match { number }])
+        let since = number.saturating_sub(self.before).max(1);
+        let older = self.before + 1 + self.dice.below(since);
+        self.one_of([
+            disturbs,
+            Ask::Match { number },
+            Ask::Match { number: older },
+        ])
     }
 
     fn seek(&mut self) -> Ask {

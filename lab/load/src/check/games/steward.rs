@@ -41,15 +41,16 @@ pub(super) struct What {
 }
 
 impl Steward {
+    /// In a run that begins at this position, behind the match of this number.
     pub(super) fn new(
         pace: &pace::Pace,
-        position: u64,
+        (position, before): (u64, u64),
         (names, players): (Arc<Names>, u16),
         witness: Witness<Operation>,
     ) -> Self {
         let user = u64::try_from(witness.user()).expect("users are bounded");
         Self {
-            plan: Plan::new(Dice::of_user(pace.seed, user), players),
+            plan: Plan::new(Dice::of_user(pace.seed, user), players, before),
             unanswered: Unanswered::new(position, witness.user(), pace.pipeline),
             witness,
             names,
