@@ -56,10 +56,11 @@ impl Server {
         program: Option<&Path>,
         data: &Path,
         resp: SocketAddr,
+        more: &[(String, String)],
     ) -> anyhow::Result<Self> {
         let own = std::env::current_exe().context("the path of this binary")?;
         let program = program.unwrap_or(&own);
-        Self::start_as(program, Some(data), Doors::Resp, &resp.to_string(), &[])
+        Self::start_as(program, Some(data), Doors::Resp, &resp.to_string(), more)
     }
 
     /// The same as [`Self::start`], with more to be told.

@@ -8,6 +8,7 @@ use std::{
 use mio::net::TcpStream;
 use rustix::net::{SendFlags, send};
 use turnstile_duel::Parcel;
+use turnstile_resp::travel::Decided;
 use turnstile_travel::Outcome;
 use turnstile_types::Position;
 
@@ -432,8 +433,8 @@ impl Connection {
 
     /// Appends a late answer; after the last that it waits for it goes on with what has come
     /// meanwhile.
-    pub(crate) fn put_late(&mut self, late: (Position, &Outcome)) {
-        self.put_durable(|conversation, out| conversation.put_late(late, out));
+    pub(crate) fn put_late(&mut self, late: (Position, Decided), outcome: &Outcome) {
+        self.put_durable(|conversation, out| conversation.put_late(late, outcome, out));
     }
 
     /// Appends what a database has answered. What this process decided for the same client may be

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use turnstile_duel::Player;
-use turnstile_resp::{Decoder, Encoder, Fault};
+use turnstile_resp::{Decoder, Encoder, Fault, travel::Decided};
 use turnstile_travel::Outcome;
 use turnstile_types::Position;
 
@@ -167,10 +167,15 @@ impl Conversation {
     }
 
     /// Tells a late answer, as soon as every other is there that its reply waits for.
-    pub(crate) fn put_late(&mut self, late: (Position, &Outcome), out: &mut Vec<u8>) {
+    pub(crate) fn put_late(
+        &mut self,
+        late: (Position, Decided),
+        outcome: &Outcome,
+        out: &mut Vec<u8>,
+    ) {
         match self {
-            Self::Lines(session) => session.put_late(late.1, out),
-            Self::Resp { session, .. } => session.put_late(late, out),
+            Self::Lines(session) => session.put_late(outcome, out),
+            Self::Resp { session, .. } => session.put_late(late, outcome, out),
             Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {}
         }
     }

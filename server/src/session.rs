@@ -126,8 +126,13 @@ impl Session {
     }
 
     /// Tells an answer that is waited for; the reply is sent with the last of them.
-    pub(crate) fn put_late(&mut self, late: (Position, &Outcome), out: &mut Vec<u8>) {
-        self.late.fill(late, self.protocol, out);
+    pub(crate) fn put_late(
+        &mut self,
+        late: (Position, travel::Decided),
+        outcome: &Outcome,
+        out: &mut Vec<u8>,
+    ) {
+        self.late.fill(late, outcome, self.protocol, out);
     }
 
     /// The server stops, and whoever waits is told so.

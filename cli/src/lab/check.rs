@@ -29,7 +29,8 @@ const DURATION: Duration = Duration::from_secs(60);
 pub(crate) struct Arguments {
     /// rooms: visitors who book, cancel and look at the same few rooms; exchange: dealers who send and
     /// cancel orders in the same few books; games: stewards who pair, move, offer draws and resign for
-    /// the same few players
+    /// the same few players; travel: planners who want the same few flights, cars and rooms, in
+    /// transactions and in one command
     service: Service,
     /// RESP door of the server, of which nobody else uses this service; without it, the lab starts
     /// one of its own
@@ -62,6 +63,7 @@ enum Service {
     Rooms,
     Exchange,
     Games,
+    Travel,
 }
 
 impl FromStr for Service {
@@ -72,10 +74,8 @@ impl FromStr for Service {
             "rooms" => Ok(Self::Rooms),
             "exchange" => Ok(Self::Exchange),
             "games" => Ok(Self::Games),
-            "travel" => Err(
-                "travel is not checked answer by answer; `lab run` proves it when the load is over",
-            ),
-            _ => Err("what can be checked is rooms, exchange or games"),
+            "travel" => Ok(Self::Travel),
+            _ => Err("what can be checked is rooms, exchange, games or travel"),
         }
     }
 }
@@ -86,7 +86,22 @@ impl Service {
             Self::Rooms => "rooms",
             Self::Exchange => "exchange",
             Self::Games => "games",
+            Self::Travel => "travel",
         }
+    }
+
+    /// What a server of the lab's own is told for it. Locks of travel are waited for, and transactions
+    /// left open, so briefly that both end many times in a run.
+    fn flags(self) -> Vec<(String, String)> {
+        let flags: &[(&str, &str)] = match self {
+            Self::Rooms | Self::Exchange | Self::Games => &[],
+            Self::Travel => &[
+                ("--travel-wait-ms", "500"),
+                ("--travel-lifetime-ms", "1000"),
+            ],
+        };
+        let owned = |(flag, value): &(&str, &str)| ((*flag).to_owned(), (*value).to_owned());
+        flags.iter().map(owned).collect()
     }
 }
 
@@ -102,11 +117,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let threads = arguments.threads.get();
     // What makes no sense is told before a server is started.
     let pace = pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
-    if arguments.service == Service::Games {
-        let users = pacing.connections.get();
-        let fits = check::games::Config { pace, users }.check();
-        fits.map_err(|error| Coded::usage(error.to_string()))?;
-    }
+    let users = pacing.connections.get();
+    let fits = match arguments.service {
+        Service::Rooms | Service::Exchange => Ok(()),
+        Service::Games => check::games::Config { pace, users }.check(),
+        Service::Travel => check::travel::Config { pace, users }.check(),
+    };
+    fits.map_err(|error| Coded::usage(error.to_string()))?;
     let data = tempfile::tempdir().context("a directory for the server's data")?;
     let checked = Checked::of(arguments, data.path().join("data"))?;
     let target = result::Target {
@@ -147,6 +164,7 @@ impl Checked {
             seed: arguments.pacing.seed(),
             program: arguments.turnstile.clone(),
             data,
+            flags: arguments.service.flags(),
         };
         let server = storm.start(faults::free_port()?)?;
         let address = server.resp();
@@ -191,6 +209,10 @@ impl Checked {
                 Service::Games => {
                     let pace = pace.clone();
                     check::games::run(&check::games::Config { pace, users }, progress)?
+                }
+                Service::Travel => {
+                    let pace = pace.clone();
+                    check::travel::run(&check::travel::Config { pace, users }, progress)?
                 }
             })
         };

@@ -33,7 +33,9 @@ fn outcomes(run: &Value) -> Vec<&str> {
 
 /// Checks a server of the lab's own while this is done to it: every promise is kept.
 fn survives(folder: &Path, service: &str, faults: &str) -> (Ended, Value) {
-    let load = ["-c", "8", "-P", "2", "-d", "6s"];
+    // Who is within a transaction waits for each answer.
+    let pipeline = if service == "travel" { "1" } else { "2" };
+    let load = ["-c", "8", "-P", pipeline, "-d", "6s"];
     let (ended, run) = check(
         folder,
         &[&[service, "--faults", faults], &load[..]].concat(),
@@ -53,6 +55,21 @@ fn an_exchange_that_is_killed_answers_what_it_is_asked_again_as_the_first_time()
     assert!(ended.out.contains(" readings, 0 unknown"), "{ended:?}");
     let order = &run["points"][0]["operations"][0];
     assert!(order["unknown"].as_u64().unwrap() > 0, "{order}");
+}
+
+#[test]
+fn travel_that_is_killed_and_paused_keeps_every_transaction_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ended, run) = survives(folder.path(), "travel", "kill,pause");
+    let operations = run["points"][0]["operations"].as_array().unwrap();
+    let find = |name| operations.iter().find(|one| one["name"] == name).unwrap();
+    // They meet locks, wait, and are in each other's way.
+    for name in ["commit", "abort", "book", "cancel"] {
+        let done = find(name)["done"].as_u64().unwrap();
+        assert!(done > 0, "{name}: {ended:?}");
+    }
+    let deadlocks = &find("reserve")["refused"]["deadlock"];
+    assert!(deadlocks.as_u64().unwrap() > 0, "{ended:?}");
 }
 
 #[test]
@@ -153,9 +170,9 @@ fn what_cannot_be_done_is_refused_before_anything_is_started() {
             &["rooms", "--faults", "kill", "--resp", "127.0.0.1:1"],
             "cannot be used with",
         ),
-        (&["hotels"], "rooms, exchange or games"),
-        (&["travel"], "`lab run` proves it"),
+        (&["hotels"], "rooms, exchange, games or travel"),
         (&["games", "-c", "50", "--rate", "4"], "rest for too long"),
+        (&["travel", "-P", "2"], "travel has no pipeline"),
         (
             &["rooms", "-c", "2", "--think", "1s", "--rate", "5"],
             "--think and --stages are about users",

@@ -16,7 +16,8 @@ pub struct Event {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// The answer to the command at this position, which was told to wait.
+    /// The answer to the command at this position, which was told to wait. Those of one record come
+    /// in the order in which they were decided.
     Answered {
         ticket: Position,
         outcome: Outcome,

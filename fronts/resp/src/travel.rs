@@ -11,7 +11,7 @@ mod words;
 
 pub use answer::{facts, put_answer};
 pub use event::{CHANNEL, event_json};
-pub use outcome::put_outcome;
+pub use outcome::{Decided, put_late, put_outcome};
 pub use request::{Request, parse};
 pub use words::{Flaw, Invalid};
 

@@ -32,6 +32,11 @@ pub trait Model {
     /// An operation with its answer.
     type Operation: fmt::Debug;
 
+    /// So many places has each position of the server, where one record may decide several operations:
+    /// what is called a position here is that of the server times this, and the place within. Place 0
+    /// is what the record itself asked for.
+    const PLACES: u64 = 1;
+
     /// Carries out an operation; an answer that it cannot have had is told in a sentence.
     ///
     /// # Errors
@@ -89,10 +94,17 @@ pub struct Checker<M: Model> {
 /// A position, who had it, and when.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    position: u64,
+    told: Told,
     user: u32,
     asked: u64,
     done: u64,
+}
+
+/// A position as the server tells it, and the place within.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Told {
+    position: u64,
+    within: u64,
 }
 
 /// A record by its place in the replay: a reading comes behind all that stands at its floor.
@@ -229,22 +241,22 @@ impl<M: Model> Checker<M> {
     fn apply(&mut self, position: u64, record: &Record<M::Operation>) {
         self.findings.replayed += 1;
         let place = Place {
-            position,
+            told: Told::of::<M>(position),
             user: record.user,
             asked: record.asked.at,
             done: record.done,
         };
         if let Some(last) = self.last
-            && position == last.position
+            && place.told == last.told
         {
             let order = &mut self.findings.order;
             order.add(|| format!("{place} and {last} have the same position"));
         }
         if position <= record.asked.floor {
-            let floor = record.asked.floor;
+            let floor = Told::of::<M>(record.asked.floor);
             self.findings.order.add(|| {
                 format!(
-                    "{place}, {:?}, was asked when position {floor} had been answered",
+                    "{place}, {:?}, was asked when {floor} had been answered",
                     record.operation
                 )
             });
@@ -315,12 +327,31 @@ impl fmt::Display for Instant {
     }
 }
 
+impl Told {
+    const fn of<M: Model>(position: u64) -> Self {
+        Self {
+            position: position / M::PLACES,
+            within: position % M::PLACES,
+        }
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "position {}", self.position)?;
+        if self.within > 0 {
+            write!(f, " (place {} within)", self.within)?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "position {} (user {}, asked at {}, answered at {})",
-            self.position,
+            "{} (user {}, asked at {}, answered at {})",
+            self.told,
             self.user,
             Instant(self.asked),
             Instant(self.done)

@@ -15,6 +15,7 @@
 pub mod exchange;
 pub mod games;
 pub mod rooms;
+pub mod travel;
 
 mod charge;
 mod checker;

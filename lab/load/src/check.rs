@@ -7,6 +7,7 @@
 pub mod exchange;
 pub mod games;
 pub mod rooms;
+pub mod travel;
 
 mod again;
 mod reply;

@@ -1,6 +1,9 @@
 //! Replies that are held back, because a command in them waits.
 
-use turnstile_resp::{Encoder, Protocol, travel};
+use turnstile_resp::{
+    Encoder, Protocol,
+    travel::{self, Decided},
+};
 use turnstile_travel::Outcome;
 use turnstile_types::Position;
 
@@ -84,7 +87,8 @@ impl Late {
     /// Fills the gaps under a ticket, and sends the reply if it is whole.
     pub(super) fn fill(
         &mut self,
-        (ticket, outcome): (Position, &Outcome),
+        late: (Position, Decided),
+        outcome: &Outcome,
         protocol: Protocol,
         out: &mut Vec<u8>,
     ) {
@@ -93,10 +97,10 @@ impl Late {
                 Awaited::Ticket {
                     ticket: awaited,
                     replayed,
-                } if awaited == ticket => {
+                } if awaited == late.0 => {
                     let mut answer = Vec::new();
                     let mut reply = Encoder::new(&mut answer, protocol);
-                    travel::put_outcome(&mut reply, outcome, ticket, replayed);
+                    travel::put_late(&mut reply, outcome, late, replayed);
                     gap.answer = Some(answer);
                 }
                 Awaited::Ticket { .. } | Awaited::Database(_) => {}
@@ -163,6 +167,24 @@ mod tests {
 
     use super::*;
 
+    const DECIDED: Decided = Decided {
+        position: Position(6),
+        ordinal: 2,
+    };
+
+    #[test]
+    fn who_speaks_resp3_is_told_where_a_late_answer_was_decided() {
+        let mut late = Late::default();
+        let mut out = Vec::new();
+        late.leave_gap(Position(4), false, &out);
+        late.hold(&mut out, 0, false);
+        let added = Outcome::Done(Done::Added);
+        late.fill((Position(4), DECIDED), &added, Protocol::Resp3, &mut out);
+        let whole = "%4\r\n$7\r\noutcome\r\n$4\r\ndone\r\n$7\r\ndecided\r\n:6\r\n\
+                     $7\r\nordinal\r\n:2\r\n$8\r\nposition\r\n:4\r\n";
+        assert_eq!(String::from_utf8(out).unwrap(), whole);
+    }
+
     #[test]
     fn a_reply_is_sent_when_the_last_gap_is_filled_in_whatever_order() {
         let (first, second) = (Position(4), Position(5));
@@ -177,10 +199,10 @@ mod tests {
         let tickets: Vec<_> = late.tickets().collect();
         assert_eq!(tickets, [first, second, first]);
         let started = Outcome::Done(Done::Started { xid: Xid(7) });
-        late.fill((second, &started), Protocol::Resp2, &mut out);
+        late.fill((second, DECIDED), &started, Protocol::Resp2, &mut out);
         assert_eq!(out, b"+before\r\n");
         let added = Outcome::Done(Done::Added);
-        late.fill((first, &added), Protocol::Resp2, &mut out);
+        late.fill((first, DECIDED), &added, Protocol::Resp2, &mut out);
         let whole = "+before\r\n*4\r\n*2\r\n:1\r\n:4\r\n:1\r\n*3\r\n:1\r\n:7\r\n:5\r\n\
                      *3\r\n:1\r\n:4\r\n$8\r\nreplayed\r\n";
         assert_eq!(String::from_utf8(out).unwrap(), whole);
@@ -197,7 +219,7 @@ mod tests {
             late.leave_gap(ticket, false, &out);
             late.hold(&mut out, 0, true);
             if has_come {
-                late.fill((ticket, &added), Protocol::Resp2, &mut out);
+                late.fill((ticket, DECIDED), &added, Protocol::Resp2, &mut out);
             } else {
                 late.end(Protocol::Resp2, &mut out);
             }

@@ -116,7 +116,11 @@ impl FastLoop {
                     Waiter::Asked(reply) => drop(reply.send(LateAnswer::Given(outcome.clone()))),
                     Waiter::Connection(place) => {
                         if let Some(connection) = self.connections.get_mut(place) {
-                            connection.put_late((*ticket, outcome));
+                            let decided = travel::Decided {
+                                position: event.position,
+                                ordinal: event.ordinal,
+                            };
+                            connection.put_late((*ticket, decided), outcome);
                             told.push(place);
                         }
                     }

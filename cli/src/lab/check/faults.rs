@@ -42,6 +42,8 @@ pub(super) struct Storm {
     pub(super) seed: u64,
     pub(super) program: Option<PathBuf>,
     pub(super) data: PathBuf,
+    /// What else the server is told.
+    pub(super) flags: Vec<(String, String)>,
 }
 
 /// The server after the storm, and what it has been through.
@@ -79,7 +81,7 @@ impl FromStr for Fault {
 
 impl Storm {
     pub(super) fn start(&self, address: SocketAddr) -> anyhow::Result<Server> {
-        Server::start_at(self.program.as_deref(), &self.data, address)
+        Server::start_at(self.program.as_deref(), &self.data, address, &self.flags)
     }
 
     /// Does one fault after the other until the load ends, or would within the next. The server that

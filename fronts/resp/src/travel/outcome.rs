@@ -5,9 +5,17 @@ use turnstile_types::Position;
 
 use super::values::{Field, Value, bill_fields};
 use crate::{
-    Encoder,
+    Encoder, Protocol,
     verdict::{Tail, put_done, put_refused},
 };
+
+/// Where an outcome was decided that came later than its command: in which record, and behind how many
+/// other events of it. Outcomes are decided in this order; what the record itself asked for came first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decided {
+    pub position: Position,
+    pub ordinal: u32,
+}
 
 /// Appends what was answered to the command at this position, at once or late. `replayed`: it is
 /// the answer to an earlier request with the same key.
@@ -18,6 +26,30 @@ use crate::{
 /// # Panics
 /// When the command still waits: its answer comes later.
 pub fn put_outcome(reply: &mut Encoder<'_>, outcome: &Outcome, position: Position, replayed: bool) {
+    put(reply, outcome, (position, None), replayed);
+}
+
+/// The same for an answer that came when its command had waited, with the place where it was decided:
+/// in RESP3 only, for in RESP2 it could not be told from what else may stand there.
+///
+/// # Panics
+/// When the command still waits.
+pub fn put_late(
+    reply: &mut Encoder<'_>,
+    outcome: &Outcome,
+    (ticket, decided): (Position, Decided),
+    replayed: bool,
+) {
+    put(reply, outcome, (ticket, Some(decided)), replayed);
+}
+
+fn put(
+    reply: &mut Encoder<'_>,
+    outcome: &Outcome,
+    (position, decided): (Position, Option<Decided>),
+    replayed: bool,
+) {
+    let decided = decided.filter(|_place| reply.protocol() == Protocol::Resp3);
     match outcome {
         Outcome::Done(done) => {
             let tail = Tail {
@@ -25,15 +57,31 @@ pub fn put_outcome(reply: &mut Encoder<'_>, outcome: &Outcome, position: Positio
                 again: false,
                 replayed,
             };
-            with_done(done, |fields| put_done(reply, fields, tail));
+            with_done(done, |fields| {
+                with_place(fields, decided, |fields| put_done(reply, fields, tail));
+            });
         }
         Outcome::Refused(refusal) => {
             with_refusal(refusal, |fields| {
-                put_refused(reply, refusal.code(), fields, Some(position), replayed);
+                with_place(fields, decided, |fields| {
+                    put_refused(reply, refusal.code(), fields, Some(position), replayed);
+                });
             });
         }
         Outcome::Waiting { ticket } => unreachable!("{ticket} is not answered yet"),
     }
+}
+
+/// The fields, and behind them where it was decided, if that is told.
+fn with_place(fields: &[Field<'_>], decided: Option<Decided>, put: impl FnOnce(&[Field<'_>])) {
+    let Some(Decided { position, ordinal }) = decided else {
+        return put(fields);
+    };
+    let place = [
+        ("decided", Value::Number(position.0)),
+        ("ordinal", Value::count(ordinal)),
+    ];
+    put(&[fields, &place].concat());
 }
 
 /// Appends that there is not what was asked for.

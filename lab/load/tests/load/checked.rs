@@ -8,12 +8,14 @@ use turnstile_load::{
     check::{
         Report, exchange, games,
         rooms::{self, Config},
+        travel,
     },
     pace::Pace,
 };
 use turnstile_result::Outcome;
 
 use crate::{
+    bureau,
     floor::{Fault, Floor},
     inn::{self, Wrong},
     parlour::{self, Parlour},
@@ -256,4 +258,72 @@ fn a_server_whose_refusals_tell_no_position_is_not_checked() {
     };
     assert_eq!(command, "ROOMS.CANCEL");
     assert!(answer.contains("ended"), "{answer}");
+}
+
+fn plan(wrong: bureau::Wrong) -> Result<Report, Error> {
+    let config = travel::Config {
+        pace: Pace {
+            threads: 2,
+            // Long enough for whoever is slow, that each fault meets somebody.
+            ..Pace::closed(
+                bureau::open(wrong),
+                Duration::from_millis(30),
+                Duration::from_millis(600),
+            )
+        },
+        users: 6,
+    };
+    travel::run(&config, &mut |_progress| {})
+}
+
+#[test]
+fn an_honest_agency_is_proven_while_it_is_used_and_what_was_lost_is_asked_again() {
+    for wrong in [bureau::Wrong::Nothing, bureau::Wrong::Closes] {
+        let report = plan(wrong).unwrap();
+        assert_eq!(violations(&report), Vec::<String>::new(), "{wrong:?}");
+        assert_eq!(report.verdict(), Verdict::Fine, "{report}");
+        let operations = &report.point.operations;
+        let find = |name: &str| operations.iter().find(|one| one.name == name).unwrap();
+        // They get in each other's way, and ask what must be refused.
+        assert!(find("commit").done > 0 && find("commit").refused["deadlock"] > 0);
+        assert!(
+            find("abort").done > 0 && find("cancel").done > 0,
+            "{report}"
+        );
+        assert!(find("book").done > 0 && find("book").refused["sold_out"] > 0);
+        let lost: u64 = operations.iter().map(|one| one.unknown).sum();
+        assert_eq!(lost > 0, wrong == bureau::Wrong::Closes, "{report}");
+        // Of what was booked before and told again the place is not known.
+        assert_eq!(report.proof.unknown > 0, lost > 0, "{report}");
+    }
+}
+
+#[test]
+fn every_mutant_of_the_agency_is_caught() {
+    let rows = [
+        (bureau::Wrong::LosesUpdates, "was shown as"),
+        (bureau::Wrong::SkewsWrites, "was shown as"),
+        (bureau::Wrong::ReadsDirty, "was shown as"),
+        (bureau::Wrong::BooksHalf, "was shown as"),
+        (bureau::Wrong::KeepsAborted, "was shown as"),
+        (bureau::Wrong::SellsTwice, "it is sold twice"),
+        (bureau::Wrong::Reorders, "had been answered"),
+        (bureau::Wrong::Overcharges, "but costs"),
+        (bureau::Wrong::ForgetsKeys, "was shown as"),
+        (bureau::Wrong::CountsOneMore, "the server counts"),
+    ];
+    for (wrong, sentence) in rows {
+        let report = plan(wrong).unwrap();
+        assert_ne!(report.verdict(), Verdict::Fine, "{wrong:?}");
+        caught(&report, sentence);
+    }
+}
+
+#[test]
+fn an_agency_that_tells_no_places_is_not_checked() {
+    let Err(Error::Preparation { command, answer }) = plan(bureau::Wrong::NoPosition) else {
+        panic!("there is no order to replay");
+    };
+    assert_eq!(command, "TRAVEL.COMMIT");
+    assert!(answer.contains("done"), "{answer}");
 }

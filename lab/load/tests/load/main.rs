@@ -5,6 +5,7 @@
 mod agency;
 mod allocation;
 mod arena;
+mod bureau;
 mod checked;
 mod exchange;
 mod floor;

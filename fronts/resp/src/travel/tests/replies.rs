@@ -11,7 +11,7 @@ use super::{ADA, item, locator};
 use crate::{
     Protocol,
     catalogue::{self, Catalogue},
-    travel::{facts, put_answer, put_outcome},
+    travel::{Decided, facts, put_answer, put_late, put_outcome},
     typed::shown,
 };
 
@@ -47,6 +47,41 @@ fn outcomes(outcome: &Outcome, replayed: bool, (two, three): (&str, &str)) {
     let [two, _] = spelt(two);
     let [_, three] = spelt(three);
     assert_eq!(found, [two, three], "{outcome:?}");
+}
+
+#[test]
+fn a_late_answer_tells_where_it_was_decided_to_who_speaks_resp3() {
+    let decided = Decided {
+        position: Position(12),
+        ordinal: 3,
+    };
+    let rows = [
+        (
+            Outcome::Done(Done::Added),
+            false,
+            "*2|:1|:9|",
+            "M4|$7|outcome|$4|done|$7|decided|:12|$7|ordinal|:3|$8|position|:9|",
+        ),
+        (
+            Outcome::Refused(Refusal::SoldOut(item("flight-7"))),
+            true,
+            "*4|:0|$8|sold_out|$8|flight-7|$8|replayed|",
+            "M7|$7|outcome|$7|refused|$6|reason|$8|sold_out|$4|item|$8|flight-7|$7|decided|:12|\
+             $7|ordinal|:3|$8|position|:9|$8|replayed|YES",
+        ),
+    ];
+    for (outcome, replayed, two, three) in rows {
+        let found = [Protocol::Resp2, Protocol::Resp3].map(|protocol| {
+            shown(protocol, |reply| {
+                put_late(reply, &outcome, (Position(9), decided), replayed);
+            })
+        });
+        assert_eq!(
+            found,
+            [two.to_owned(), spelt(three)[1].clone()],
+            "{outcome:?}"
+        );
+    }
 }
 
 /// What was done: the number of its fields, and they without and with their names.

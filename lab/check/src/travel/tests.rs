@@ -1,0 +1,396 @@
+//! What the agency takes for true.
+
+use turnstile_seed::Random;
+
+use super::{Agency, Bill, Booked, Cancelled, End, Line, Offer, Operation, Reserved, Step, Trip};
+use crate::{Model as _, rooms::Reference};
+
+const ADA: u16 = 0;
+const BOB: u16 = 1;
+
+fn offer(free: i64, reserved: i64) -> Offer {
+    Offer {
+        free,
+        reserved,
+        price: 10,
+    }
+}
+
+fn agency() -> Agency {
+    Agency::new(vec![offer(2, 0); 3], 2)
+}
+
+fn locator(text: &str) -> Reference {
+    Reference::parse(text.as_bytes()).unwrap()
+}
+
+fn query(item: u16, free: i64, reserved: i64) -> Step {
+    let found = Some(offer(free, reserved));
+    Step::Query { item, found }
+}
+
+fn bill(customer: u16, lines: &[(u16, i64)]) -> Step {
+    let lines = lines.iter().map(|&(item, count)| Line {
+        item,
+        count,
+        price: 10,
+    });
+    let lines: Vec<Line> = lines.collect();
+    let total = lines.iter().map(|line| line.count.unsigned_abs() * 10);
+    let total = total.sum();
+    let found = Some(Bill { lines, total });
+    Step::Bill { customer, found }
+}
+
+fn reserve(customer: u16, items: &[u16]) -> Step {
+    Step::Reserve {
+        customer,
+        trip: Trip::new(items),
+        answer: Reserved::Done,
+    }
+}
+
+fn ended(end: End, steps: &[Step]) -> Operation {
+    let steps = steps.to_vec();
+    Operation::Transaction { steps, end }
+}
+
+fn committed(steps: &[Step]) -> Operation {
+    ended(End::Committed, steps)
+}
+
+fn book(customer: u16, items: &[u16], answer: Booked) -> Operation {
+    let trip = Trip::new(items);
+    Operation::Book {
+        customer,
+        trip,
+        answer,
+    }
+}
+
+fn booked(customer: u16, items: &[u16], text: &str) -> Operation {
+    let price = 10 * u64::try_from(items.len()).unwrap();
+    let locator = locator(text);
+    book(customer, items, Booked::Done { locator, price })
+}
+
+fn cancel(text: &str, answer: Cancelled) -> Operation {
+    let locator = locator(text);
+    Operation::Cancel { locator, answer }
+}
+
+fn replay(agency: &mut Agency, operations: &[Operation]) -> Vec<String> {
+    let replayed = (1..).zip(operations);
+    replayed
+        .filter_map(|(place, operation)| agency.apply(place, operation).err())
+        .collect()
+}
+
+/// One operation of these is wrong, and told with such a sentence.
+fn caught(operations: &[Operation], sentence: &str) {
+    let found = replay(&mut agency(), operations);
+    assert_eq!(found.len(), 1, "{sentence}: {found:?}");
+    assert!(found[0].contains(sentence), "{sentence}: {found:?}");
+}
+
+#[test]
+fn whole_transactions_follow_one_another_and_what_is_aborted_leaves_nothing() {
+    let mut agency = agency();
+    let found = replay(
+        &mut agency,
+        &[
+            committed(&[
+                bill(ADA, &[]),
+                query(0, 2, 0),
+                reserve(ADA, &[0]),
+                query(0, 1, 1),
+            ]),
+            ended(
+                End::Aborted,
+                &[
+                    reserve(BOB, &[0, 1]),
+                    query(0, 0, 2),
+                    bill(BOB, &[(0, 1), (1, 1)]),
+                ],
+            ),
+            booked(BOB, &[0, 1, 1], "B1"),
+            book(BOB, &[2, 0], Booked::SoldOut(0)),
+            committed(&[
+                Step::Reserve {
+                    customer: ADA,
+                    trip: Trip::new(&[0, 2]),
+                    answer: Reserved::SoldOut(0),
+                },
+                Step::Add { item: 0, count: 2 },
+                query(0, 2, 2),
+            ]),
+            cancel("B1", Cancelled::Done),
+            cancel("B1", Cancelled::Over),
+            committed(&[bill(BOB, &[]), query(1, 2, 0)]),
+        ],
+    );
+    assert_eq!(found, Vec::<String>::new());
+    let last = agency.last(&[query(0, 3, 1), query(1, 2, 0), bill(ADA, &[(0, 1)])]);
+    assert!(last.charge.is_empty(), "{last:?}");
+    assert_eq!((last.counts, last.clouded), (Some((1, 0)), false));
+}
+
+#[test]
+fn every_broken_promise_of_isolation_is_caught() {
+    let update = committed(&[query(0, 2, 0), reserve(ADA, &[0])]);
+    // The second has read before the first was committed, and writes over it.
+    let lost = committed(&[query(0, 2, 0), reserve(BOB, &[0])]);
+    caught(&[update, lost], "item 0 was shown as Offer { free: 2,");
+    let dirty = committed(&[query(0, 1, 1)]);
+    let undone = ended(End::Aborted, &[reserve(ADA, &[0])]);
+    caught(&[undone, dirty], "item 0 was shown as Offer { free: 1,");
+    // Each reads what the other writes.
+    let one = committed(&[query(0, 2, 0), query(1, 2, 0), reserve(ADA, &[0])]);
+    let other = committed(&[query(0, 2, 0), query(1, 2, 0), reserve(BOB, &[1])]);
+    caught(&[one, other], "step 1 of 3: item 0");
+    let half = committed(&[bill(ADA, &[(0, 1)])]);
+    caught(
+        &[booked(ADA, &[0, 1], "A1"), half],
+        "the bill of customer 0",
+    );
+    let unrepeatable = committed(&[query(0, 2, 0), query(0, 1, 1)]);
+    caught(&[unrepeatable], "step 2 of 2");
+}
+
+#[test]
+fn every_wrong_answer_is_caught() {
+    let all = booked(ADA, &[0, 0], "A1");
+    caught(&[all.clone(), booked(BOB, &[0], "B1")], "it is sold twice");
+    caught(
+        &[all.clone(), committed(&[reserve(BOB, &[0])])],
+        "it is sold twice",
+    );
+    caught(&[book(ADA, &[0, 1], Booked::SoldOut(0))], "but 2 are free");
+    let price = 11;
+    let dear = Booked::Done {
+        locator: locator("A1"),
+        price,
+    };
+    caught(&[book(ADA, &[0], dear)], "was booked for 11, but costs 10");
+    caught(&[all.clone(), booked(BOB, &[1], "A1")], "was given before");
+    caught(&[all, cancel("A1", Cancelled::Over)], "it is lost");
+    caught(&[cancel("A1", Cancelled::Done)], "was never booked");
+    caught(&[committed(&[Step::Strange])], "for no reason");
+    caught(&[book(ADA, &[0], Booked::Strange)], "for no reason");
+    let nobody = Step::Bill {
+        customer: ADA,
+        found: None,
+    };
+    caught(&[committed(&[nobody])], "was shown as nothing");
+}
+
+#[test]
+fn what_was_never_answered_may_have_been_carried_out_whole_or_not_at_all() {
+    let unknown = ended(End::Unknown, &[reserve(ADA, &[0, 1])]);
+    for (read, whole) in [
+        ([query(0, 1, 1), query(1, 1, 1)], true),
+        ([query(0, 2, 0), query(1, 2, 0)], true),
+        ([query(0, 1, 1), query(1, 2, 0)], false),
+    ] {
+        let mut agency = agency();
+        agency.suspect(&unknown);
+        let found = replay(&mut agency, &[committed(&read)]);
+        assert_eq!(found.is_empty(), whole, "{read:?}: {found:?}");
+    }
+    // What was seen once was carried out, and stays.
+    let mut agency = agency();
+    agency.suspect(&unknown);
+    let seen = [committed(&[query(0, 1, 1)]), committed(&[query(0, 2, 0)])];
+    let found = replay(&mut agency, &seen);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("item 0 was shown as Offer { free: 2"));
+}
+
+#[test]
+fn where_several_explain_an_answer_none_is_taken_for_the_one() {
+    let mut agency = agency();
+    for customer in [ADA, BOB] {
+        agency.suspect(&book(customer, &[0], Booked::Unknown));
+    }
+    let one_of_them = committed(&[query(0, 1, 1)]);
+    for customer in [BOB, ADA] {
+        let mut found = replay(&mut agency, std::slice::from_ref(&one_of_them));
+        let has = committed(&[bill(customer, &[(0, 1)]), bill(1 - customer, &[])]);
+        found.extend(replay(&mut agency, &[has]));
+        assert_eq!(found.is_empty(), customer == BOB, "{found:?}");
+    }
+}
+
+#[test]
+fn what_was_done_at_a_place_that_nobody_knows_must_be_there_in_the_end() {
+    let done = |text| booked(ADA, &[0], text);
+    for (read, sound) in [(query(0, 1, 1), true), (query(0, 2, 0), false)] {
+        let mut agency = agency();
+        agency.suspect(&done("A1"));
+        let last = agency.last(&[read]);
+        assert_eq!(last.charge.is_empty(), sound);
+        assert_eq!(last.counts, Some((1, 1)));
+    }
+    let mut one = agency();
+    one.suspect(&done("A1"));
+    assert_eq!(replay(&mut one, &[cancel("A1", Cancelled::Done)]), [""; 0]);
+    let last = one.last(&[query(0, 2, 0), bill(ADA, &[])]);
+    assert!(last.charge.is_empty(), "{last:?}");
+    // Of a cancellation without an answer nobody knows whether the itinerary stands.
+    let mut other = agency();
+    assert_eq!(replay(&mut other, &[done("A1")]), [""; 0]);
+    other.suspect(&cancel("A1", Cancelled::Unknown));
+    assert_eq!(
+        replay(&mut other, &[cancel("A1", Cancelled::Over)]),
+        [""; 0]
+    );
+    assert_eq!(other.last(&[query(0, 2, 0)]).counts, Some((1, 0)));
+}
+
+#[test]
+fn a_trip_that_was_refused_after_it_waited_is_a_reading() {
+    let reading = book(BOB, &[0, 0], Booked::SoldOut(0));
+    let mut agency = agency();
+    assert!(!agency.agrees(&reading));
+    assert!(agency.shown(&reading).contains("2 of item 0 are free"));
+    assert_eq!(replay(&mut agency, &[booked(ADA, &[0], "A1")]), [""; 0]);
+    assert!(agency.agrees(&reading));
+    assert!(!agency.agrees(&book(BOB, &[1], Booked::SoldOut(1))));
+    agency.suspect(&book(ADA, &[1], Booked::Unknown));
+    assert!(agency.agrees(&book(BOB, &[1], Booked::SoldOut(1))));
+}
+
+/// A history as a right server makes it: what it answers follows from counts that this keeps by
+/// itself, in the order of the history.
+struct Truth {
+    random: Random,
+    free: [i64; 3],
+    bills: [[i64; 3]; 2],
+    standing: Vec<(Reference, u16, u16)>,
+    booked: u64,
+}
+
+impl Truth {
+    fn below(&mut self, bound: u64) -> u16 {
+        u16::try_from(self.random.below(bound)).unwrap()
+    }
+
+    fn query(&self, item: u16) -> Step {
+        let at = usize::from(item);
+        query(item, self.free[at], self.bills[0][at] + self.bills[1][at])
+    }
+
+    fn bill(&self, customer: u16) -> Step {
+        let lines = (0..).zip(self.bills[usize::from(customer)]);
+        let lines: Vec<(u16, i64)> = lines.filter(|(_, count)| *count > 0).collect();
+        bill(customer, &lines)
+    }
+
+    fn take(&mut self, customer: u16, item: u16, count: i64) {
+        self.free[usize::from(item)] -= count;
+        self.bills[usize::from(customer)][usize::from(item)] += count;
+    }
+
+    fn next(&mut self) -> Operation {
+        let (customer, item) = (self.below(2), self.below(3));
+        let sold_out = self.free[usize::from(item)] == 0;
+        match self.below(4) {
+            0 if !self.standing.is_empty() => {
+                let (locator, customer, item) = self.standing.swap_remove(0);
+                self.take(customer, item, -1);
+                let answer = Cancelled::Done;
+                Operation::Cancel { locator, answer }
+            }
+            0 | 1 if sold_out => book(customer, &[item], Booked::SoldOut(item)),
+            0 | 1 => {
+                self.take(customer, item, 1);
+                self.booked += 1;
+                let text = format!("L{}", self.booked);
+                self.standing.push((locator(&text), customer, item));
+                booked(customer, &[item], &text)
+            }
+            _ => {
+                let mut steps = vec![self.bill(customer), self.query(item)];
+                if sold_out {
+                    self.free[usize::from(item)] += 1;
+                    steps.push(Step::Add { item, count: 1 });
+                } else {
+                    self.take(customer, item, 1);
+                    steps.push(reserve(customer, &[item]));
+                }
+                steps.push(self.query(item));
+                committed(&steps)
+            }
+        }
+    }
+}
+
+/// The same without its answer, or with its answer and without its place.
+fn unanswered(operation: &Operation, certain: bool) -> Operation {
+    let mut operation = operation.clone();
+    match &mut operation {
+        _ if certain => {}
+        Operation::Transaction { end, .. } => *end = End::Unknown,
+        Operation::Book { answer, .. } => *answer = Booked::Unknown,
+        Operation::Cancel { answer, .. } => *answer = Cancelled::Unknown,
+    }
+    operation
+}
+
+#[test]
+fn no_history_of_a_right_server_is_accused_however_much_of_it_is_unknown() {
+    for seed in 0..400 {
+        let mut truth = Truth {
+            random: Random::new(seed),
+            free: [2; 3],
+            bills: [[0; 3]; 2],
+            standing: Vec::new(),
+            booked: 0,
+        };
+        let mut agency = agency();
+        // Of so many one is unknown; without any, all is compared.
+        let one_in = [0, 3, 9][usize::from(truth.below(3))];
+        for place in 1..60 {
+            let operation = truth.next();
+            let chance = one_in > 0 && truth.below(one_in) == 0;
+            if chance {
+                let certain = truth.below(2) == 0;
+                let unknown = unanswered(&operation, certain);
+                if let (Operation::Book { answer, .. }, false) = (&operation, certain)
+                    && matches!(answer, Booked::Done { .. })
+                {
+                    // Its locator was never told: nobody can cancel it.
+                    truth.standing.pop();
+                }
+                let sold_out = matches!(
+                    operation,
+                    Operation::Book {
+                        answer: Booked::SoldOut(_),
+                        ..
+                    }
+                );
+                if sold_out {
+                    // Nothing was done, and nobody was told.
+                    continue;
+                }
+                agency.suspect(&unknown);
+                continue;
+            }
+            // What never was carried out may be suspected, too.
+            if one_in > 0 && truth.below(30) == 0 {
+                agency.suspect(&book(ADA, &[0], Booked::Unknown));
+            }
+            let found = agency.apply(place, &operation);
+            assert_eq!(found, Ok(()), "seed {seed}, place {place}: {operation:?}");
+        }
+        let read: Vec<Step> = (0..3).map(|item| truth.query(item)).collect();
+        let bills = [ADA, BOB].map(|customer| truth.bill(customer));
+        let read = [read, bills.to_vec()].concat();
+        let last = agency.last(&read);
+        assert!(last.charge.is_empty(), "seed {seed}: {last:?}");
+        if one_in == 0 {
+            let standing = u64::try_from(truth.standing.len()).unwrap();
+            assert_eq!(last.counts, Some((truth.booked, standing)), "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Planners who want the same few flights, cars and rooms, in interactive transactions and in one
+//! command, so that they wait for each other; all checked.
+
+mod answer;
+mod plan;
+mod planner;
+mod request;
+mod stock;
+
+use serde::Serialize;
+use turnstile_check::{
+    Checker, Model as _,
+    travel::{Agency, Last},
+    witnesses,
+};
+use turnstile_client::{Connection, resp::Value};
+
+use super::{Proof, Report, again, drive, speak_resp3, unfit};
+use crate::{
+    Error,
+    door::{self, field},
+    pace::{Pace, Progress},
+};
+use planner::Planner;
+use stock::Stock;
+
+/// How often it is looked whether a trip waits.
+const LOOKS_MAX: usize = 1_000;
+
+/// What to drive, and how hard.
+#[derive(Clone, Debug, Serialize)]
+pub struct Config {
+    /// The RESP door of a server at whose agency nobody else books. A connection has one request
+    /// under way.
+    #[serde(flatten)]
+    pub pace: Pace,
+    /// Planners; each has a connection of its own.
+    pub users: usize,
+}
+
+impl Config {
+    /// Whether it can be checked.
+    ///
+    /// # Errors
+    /// A setting that makes no sense.
+    pub const fn check(&self) -> Result<(), Error> {
+        if self.pace.pipeline > 1 {
+            return Err(Error::Setting(
+                "a planner waits for each answer before it asks again: travel has no pipeline",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The server's own counts at one instant.
+#[derive(Clone, Copy, Debug)]
+struct Counters {
+    booked: u64,
+    itineraries: u64,
+}
+
+/// Makes items and customers, runs planners against the server, and checks all that they are told.
+///
+/// # Errors
+/// The run could not be made: settings, connections, or a server that does not tell places. What the
+/// server did wrong is in the report's proof.
+pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Error> {
+    config.check()?;
+    let address = config.pace.address;
+    let mut door = door::connect(address)?;
+    speak_resp3(&mut door)?;
+    let (spare, _) = Stock::make(&mut door, 1)?;
+    let mut other = door::connect(address)?;
+    speak_resp3(&mut other)?;
+    tells_places(&mut door, &mut other, &spare)?;
+    let (stock, position) = Stock::make(&mut door, config.users)?;
+    let server = door::facts(&mut door, "travel")?.server()?;
+    let before = Counters::ask(&mut door)?;
+    let first = (position + 1) * Agency::PLACES - 1;
+    let (witnesses, horizon, records) = witnesses(config.users, 1, first);
+    let run = (config.pace.seed, position);
+    let planner = |witness| Planner::new(&stock, witness, run);
+    let planners = witnesses.into_iter().map(planner).collect();
+    let agency = Agency::new(stock.offers(), stock.customers());
+    let checker = Checker::new(agency, horizon, records);
+    let settle = |planner: &mut Planner| again::settle(planner, address);
+    let driven = drive(&config.pace, planners, checker, progress, settle)?;
+    // A new connection: the server may have been killed and started again meanwhile.
+    let mut door = door::connect(address)?;
+    speak_resp3(&mut door)?;
+    let mut last = driven.model.last(&stock.read(&mut door)?);
+    compare_counters(&mut last, before, Counters::ask(&mut door)?);
+    let rule = "in the end all that was put in is free or on bills as the replay leaves it, every \
+                itinerary is whole or absent, and the server's counters say so";
+    let end = (rule, last.charge);
+    let proof = Proof::new(driven.findings, driven.checking, end, last.clouded);
+    let totals = &driven.totals;
+    Ok(Report::new("travel", server, &config.pace, totals, proof))
+}
+
+/// Books a trip that must wait for a transaction, if this server lets anybody wait, to see whether its
+/// late answer tells where it was decided: without that there is no order to replay.
+fn tells_places(door: &mut Connection, other: &mut Connection, stock: &Stock) -> Result<(), Error> {
+    let xid = stock::begin(door)?;
+    stock::done(door, &[b"TRAVEL.QUERY", &xid, stock.item(0)])?;
+    other.send(&[b"TRAVEL.BOOK", stock.customer(0), stock.item(0)]);
+    other.flush()?;
+    let mut waits = false;
+    for _ in 0..LOOKS_MAX {
+        let waiting = door.command(&[b"TRAVEL.TX", b"LIST", b"STATE", b"waiting"])?;
+        waits = waiting.as_array().is_some_and(|all| !all.is_empty());
+        if waits {
+            break;
+        }
+    }
+    // It ends, be it that the server has ended it already.
+    door.command(&[b"TRAVEL.ABORT", &xid])?;
+    let booked = other.receive()?;
+    let locator = field(&booked, "locator").and_then(Value::as_bytes);
+    let told = field(&booked, "decided").is_some() || !waits;
+    let Some(locator) = locator.filter(|_locator| told && field(&booked, "position").is_some())
+    else {
+        return Err(unfit("TRAVEL.BOOK", &booked));
+    };
+    stock::done(door, &[b"TRAVEL.CANCEL", locator])?;
+    Ok(())
+}
+
+impl Counters {
+    fn ask(door: &mut Connection) -> Result<Self, Error> {
+        let facts = door::facts(door, "travel")?;
+        Ok(Self {
+            booked: facts.count("travel_booked_total")?,
+            itineraries: facts.count("travel_itineraries")?,
+        })
+    }
+}
+
+fn compare_counters(last: &mut Last, before: Counters, after: Counters) {
+    let Some((booked, standing)) = last.counts else {
+        return;
+    };
+    let rows = [
+        ("bookings", after.booked.wrapping_sub(before.booked), booked),
+        (
+            "itineraries",
+            after.itineraries.wrapping_sub(before.itineraries),
+            standing,
+        ),
+    ];
+    for (word, counted, replayed) in rows {
+        if counted != replayed {
+            let counted = counted.cast_signed();
+            last.charge.add(|| {
+                format!(
+                    "the server counts {counted} {word} more than before the run, by the replay it \
+                     is {replayed} (unless somebody else used it)"
+                )
+            });
+        }
+    }
+}

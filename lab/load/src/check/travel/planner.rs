@@ -1,0 +1,419 @@
+//! A planner, who buys journeys step by step or in one command, of what others want, too, and notes all
+//! that it hears.
+//!
+//! What is read in a transaction is kept until its end is answered, and then told as one operation. So,
+//! unlike the users of other loads, a planner allocates while it is heard.
+
+use std::sync::Arc;
+
+use super::{
+    answer::{self, Outcome, Told},
+    plan::{ADDED, Ending, Errand, Held, Plan, STEPS_MAX, Wish},
+    request::{OPERATIONS, What},
+    stock::Stock,
+};
+use crate::{
+    check::{
+        again::{self, Ask, Insistent, Unanswered},
+        reply,
+    },
+    pace::{self, Ended, Garbled, Heard, User},
+};
+use turnstile_check::{
+    Seen, Witness,
+    rooms::Reference,
+    travel::{Booked, Cancelled, End, Operation, Reserved, Step, Trip},
+};
+
+/// Why a whole ended otherwise than done, as far as it is told apart.
+const REASONS: [&[u8]; 7] = [
+    b"sold_out",
+    b"itinerary_over",
+    b"deadlock",
+    b"lock_timeout",
+    b"expired",
+    b"restarted",
+    b"asked",
+];
+
+/// The reason of everything else.
+const ENDED: &[u8] = b"ended";
+
+/// How a transaction ended that was left open.
+const LEFT: &[u8] = b"left";
+
+/// One planner.
+#[derive(Debug)]
+pub(super) struct Planner {
+    stock: Arc<Stock>,
+    witness: Witness<Operation>,
+    unanswered: Unanswered<What>,
+    plan: Plan,
+    held: Held,
+    /// The transaction that is open.
+    open: Option<u64>,
+    /// What was answered in it so far.
+    steps: Vec<Step>,
+    /// A transaction that nobody goes on with: it is to be aborted, for others wait for its locks.
+    dropped: Option<u64>,
+    /// When the whole was due, and this planner free for it.
+    due: u64,
+    free: u64,
+    ended: Option<pace::Answer<'static>>,
+}
+
+impl Planner {
+    /// Of a run with this seed that begins at this position.
+    pub(super) fn new(
+        stock: &Arc<Stock>,
+        witness: Witness<Operation>,
+        (seed, position): (u64, u64),
+    ) -> Self {
+        let user = witness.user();
+        Self {
+            plan: Plan::new(seed, user, stock.items(), stock.customers()),
+            stock: Arc::clone(stock),
+            witness,
+            unanswered: Unanswered::new(position, user, 1),
+            held: Held::new(),
+            open: None,
+            steps: Vec::new(),
+            dropped: None,
+            due: 0,
+            free: 0,
+            ended: None,
+        }
+    }
+
+    fn wanted(&mut self) -> What {
+        if let Some(xid) = self.dropped.take() {
+            return What::Drop { xid };
+        }
+        if let Some(xid) = self.open {
+            if let Some(wish) = self.plan.step() {
+                return What::Within { xid, wish };
+            }
+            let key = self.unanswered.next_key();
+            return match self.plan.ending() {
+                Ending::Abort => What::Abort { xid, key },
+                Ending::Commit | Ending::Leave => What::Commit { xid, key },
+            };
+        }
+        match self.plan.errand(!self.held.is_empty()) {
+            Errand::Transaction => What::Start,
+            Errand::Book { customer, trip } => {
+                let key = self.unanswered.next_key();
+                What::Book {
+                    customer,
+                    trip,
+                    key,
+                }
+            }
+            Errand::Cancel { over } => {
+                let locator = self.held.take(over).expect("something is held");
+                let key = self.unanswered.next_key();
+                What::Cancel { locator, key }
+            }
+        }
+    }
+
+    /// Takes an outcome.
+    fn take(&mut self, what: &What, outcome: Outcome<'_>) -> Result<(), Garbled> {
+        match *what {
+            What::Start => {
+                self.open = Some(outcome.xid.ok_or(Garbled)?);
+                self.steps = Vec::with_capacity(STEPS_MAX);
+            }
+            What::Within { wish, .. } => self.take_step(wish, outcome),
+            What::Commit { .. } => self.take_end(End::Committed, &outcome),
+            What::Abort { .. } => self.take_end(End::Aborted, &outcome),
+            What::Drop { .. } => {}
+            What::Book { customer, trip, .. } => self.take_booking(customer, trip, &outcome)?,
+            What::Cancel { locator, .. } => self.take_cancellation(locator, &outcome),
+        }
+        Ok(())
+    }
+
+    fn take_step(&mut self, wish: Wish, outcome: Outcome<'_>) {
+        let reason = outcome.reason;
+        if matches!(reason, Some(b"aborted" | b"unknown_transaction")) {
+            return self.end(refused(&outcome));
+        }
+        self.steps.push(match (wish, reason) {
+            (Wish::Query { item }, None) => Step::Query {
+                item,
+                found: outcome.offer(),
+            },
+            (Wish::Bill { customer }, None) => Step::Bill {
+                customer,
+                found: outcome.into_bill(),
+            },
+            (Wish::Add { item }, None) => Step::Add { item, count: ADDED },
+            (Wish::Reserve { customer, trip }, None) => Step::Reserve {
+                customer,
+                trip,
+                answer: Reserved::Done,
+            },
+            (Wish::Reserve { customer, trip }, Some(b"sold_out")) => Step::Reserve {
+                customer,
+                trip,
+                answer: Reserved::SoldOut(outcome.item.unwrap_or(u16::MAX)),
+            },
+            (_, Some(_)) => Step::Strange,
+        });
+        self.plan.advance();
+        if self.plan.step().is_none() && self.plan.ending() == Ending::Leave {
+            self.end(pace::Answer::Refused(LEFT));
+        }
+    }
+
+    /// The end of an interactive transaction. It had all its locks before that was asked for, and gives
+    /// them back only then: the place of the command is its place in the order, whenever it is answered.
+    fn take_end(&mut self, end: End, outcome: &Outcome<'_>) {
+        let mut steps = std::mem::take(&mut self.steps);
+        match outcome.reason {
+            None => {}
+            Some(b"aborted" | b"unknown_transaction") => {
+                self.witness.hears_nothing();
+                return self.end(refused(outcome));
+            }
+            Some(b"in_doubt") => {
+                let end = End::Unknown;
+                let operation = Operation::Transaction { steps, end };
+                self.witness.hears(Seen::Unknown, operation);
+                return self.end(refused(outcome));
+            }
+            Some(_) => steps.push(Step::Strange),
+        }
+        let operation = Operation::Transaction { steps, end };
+        self.witness.hears(Seen::At(outcome.asked_at()), operation);
+        let committed = end == End::Committed && outcome.reason.is_none();
+        self.end(if committed {
+            pace::Answer::Done
+        } else {
+            refused(outcome)
+        });
+    }
+
+    fn take_booking(
+        &mut self,
+        customer: u16,
+        trip: Trip,
+        outcome: &Outcome<'_>,
+    ) -> Result<(), Garbled> {
+        let answer = match outcome.reason {
+            None => {
+                let (locator, price) = outcome.locator.zip(outcome.paid()).ok_or(Garbled)?;
+                self.held.keep(locator);
+                self.ended = Some(pace::Answer::Done);
+                Booked::Done { locator, price }
+            }
+            Some(b"aborted") => {
+                self.witness.hears_nothing();
+                self.ended = Some(refused(outcome));
+                return Ok(());
+            }
+            Some(reason) => {
+                self.ended = Some(refused(outcome));
+                match (reason, outcome.item) {
+                    (b"in_doubt", _) => Booked::Unknown,
+                    (b"sold_out", Some(item)) => Booked::SoldOut(item),
+                    _ => Booked::Strange,
+                }
+            }
+        };
+        let waited = outcome.decided.is_some() || outcome.replayed;
+        let seen = match (answer, outcome.place()) {
+            (Booked::Unknown, _) => Seen::Unknown,
+            // Nothing was promised, so that a crash may have given its place again.
+            (Booked::SoldOut(_), _) if waited => Seen::Reading,
+            (_, Some(place)) => Seen::At(place),
+            (_, None) => Seen::Unknown,
+        };
+        let operation = Operation::Book {
+            customer,
+            trip,
+            answer,
+        };
+        self.witness.hears(seen, operation);
+        Ok(())
+    }
+
+    fn take_cancellation(&mut self, locator: Reference, outcome: &Outcome<'_>) {
+        let answer = match outcome.reason {
+            None => Cancelled::Done,
+            Some(b"aborted") => {
+                // It stands as before.
+                self.held.keep(locator);
+                self.witness.hears_nothing();
+                self.ended = Some(refused(outcome));
+                return;
+            }
+            Some(b"in_doubt") => Cancelled::Unknown,
+            Some(b"itinerary_over") => Cancelled::Over,
+            Some(_) => Cancelled::Strange,
+        };
+        self.ended = Some(match answer {
+            Cancelled::Done => pace::Answer::Done,
+            _ => refused(outcome),
+        });
+        self.held.end(locator);
+        let seen = match (answer, outcome.place()) {
+            (Cancelled::Unknown, _) | (Cancelled::Done, None) => Seen::Unknown,
+            (Cancelled::Done, Some(place)) => Seen::At(place),
+            // It was refused at once.
+            (Cancelled::Over | Cancelled::Strange, _) => Seen::At(outcome.asked_at()),
+        };
+        let operation = Operation::Cancel { locator, answer };
+        self.witness.hears(seen, operation);
+    }
+
+    /// The transaction is over.
+    fn end(&mut self, how: pace::Answer<'static>) {
+        self.open = None;
+        self.ended = Some(how);
+    }
+
+    /// An error says that nothing was done, unless it says that nobody knows.
+    fn take_error(&mut self, what: &What, code: &[u8]) {
+        // What is asked again may get an answer that is forgotten.
+        let is_unknown = reply::is_unknown(code) || code == b"ERR";
+        match what {
+            What::Start | What::Drop { .. } => {}
+            What::Within { xid, .. } => self.dropped = Some(*xid),
+            _ if is_unknown => self.gives_up(what),
+            What::Commit { xid, .. } | What::Abort { xid, .. } => {
+                self.witness.hears_nothing();
+                self.dropped = Some(*xid);
+            }
+            What::Book { .. } => self.witness.hears_nothing(),
+            What::Cancel { locator, .. } => {
+                self.held.keep(*locator);
+                self.witness.hears_nothing();
+            }
+        }
+        if !matches!(what, What::Drop { .. }) {
+            self.end(pace::Answer::Error(b"error"));
+        }
+    }
+}
+
+/// Why something was not done, in a word that stays.
+fn refused(outcome: &Outcome<'_>) -> pace::Answer<'static> {
+    let told = outcome.cause.or(outcome.reason);
+    let known = told.and_then(|told| REASONS.into_iter().find(|reason| *reason == told));
+    pace::Answer::Refused(known.unwrap_or(ENDED))
+}
+
+impl Insistent for Planner {
+    type What = What;
+
+    fn unanswered(&mut self) -> &mut Unanswered<What> {
+        &mut self.unanswered
+    }
+
+    fn choose(&mut self) -> What {
+        let what = self.wanted();
+        if what.is_noted() {
+            self.witness.asks();
+        }
+        what
+    }
+
+    fn put(&mut self, out: &mut Vec<u8>, what: &What) {
+        if let Some(key) = what.put(out, &self.stock) {
+            self.unanswered.put_key(out, key);
+        }
+    }
+
+    fn gives_up(&mut self, what: &What) {
+        let operation = match *what {
+            What::Start | What::Within { .. } | What::Drop { .. } => return,
+            What::Abort { .. } => return self.witness.hears_nothing(),
+            What::Commit { .. } => Operation::Transaction {
+                steps: std::mem::take(&mut self.steps),
+                end: End::Unknown,
+            },
+            What::Book { customer, trip, .. } => Operation::Book {
+                customer,
+                trip,
+                answer: Booked::Unknown,
+            },
+            What::Cancel { locator, .. } => Operation::Cancel {
+                locator,
+                answer: Cancelled::Unknown,
+            },
+        };
+        self.witness.hears(Seen::Unknown, operation);
+    }
+}
+
+impl User for Planner {
+    type Ask = Ask<What>;
+
+    const OPERATIONS: &'static [&'static str] = &OPERATIONS;
+
+    const WHOLES: &'static [&'static str] = &["journey"];
+
+    const REQUEST_BYTES_MAX: usize = 512;
+
+    fn connected(&mut self) {
+        self.unanswered.connected();
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.unanswered.is_empty() || self.open.is_some() || self.dropped.is_some()
+    }
+
+    fn ask(&mut self, out: &mut Vec<u8>) -> Option<Ask<What>> {
+        Some(again::ask(self, out))
+    }
+
+    fn operation(ask: &Ask<What>) -> usize {
+        ask.what.operation()
+    }
+
+    fn hear<'a>(&mut self, ask: &Ask<What>, bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
+        let Some(whole) = reply::whole(bytes, ask.greets)? else {
+            return Ok(None);
+        };
+        let length = whole.end;
+        let answer = match answer::told(&bytes[whole], &self.stock)? {
+            Told::Error(code) => {
+                self.take_error(&ask.what, code);
+                pace::Answer::Error(code)
+            }
+            Told::Outcome(outcome) => {
+                let reason = outcome.cause.or(outcome.reason);
+                self.take(&ask.what, outcome)?;
+                reason.map_or(pace::Answer::Done, pace::Answer::Refused)
+            }
+        };
+        Ok(Some(Heard { length, answer }))
+    }
+
+    fn heard(&mut self, ask: &Ask<What>, due: u64, free: u64) -> Option<Ended> {
+        if ask.what.begins() {
+            (self.due, self.free) = (due, free);
+        }
+        let answer = self.ended.take()?;
+        Some(Ended {
+            whole: 0,
+            due: self.due,
+            free: self.free,
+            measured: true,
+            answer,
+        })
+    }
+
+    fn lost(&mut self, ask: &Ask<What>) {
+        match ask.what {
+            What::Start | What::Drop { .. } => {}
+            What::Within { xid, .. } => {
+                self.open = None;
+                self.dropped = Some(xid);
+            }
+            what => self.unanswered.lose(what),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What a planner asks, and its bytes.
+
+use turnstile_check::{rooms::Reference, travel::Trip};
+use turnstile_client::resp;
+
+use super::{
+    plan::{ADDED_TEXT, Wish},
+    stock::Stock,
+};
+
+/// The names of the operations, by their number.
+pub(super) const OPERATIONS: [&str; 9] = [
+    "start", "query", "bill", "add", "reserve", "commit", "abort", "book", "cancel",
+];
+
+/// What a planner asked. What has a key is asked again until its answer is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    Start,
+    Within {
+        xid: u64,
+        wish: Wish,
+    },
+    Commit {
+        xid: u64,
+        key: u64,
+    },
+    Abort {
+        xid: u64,
+        key: u64,
+    },
+    /// Whatever is answered.
+    Drop {
+        xid: u64,
+    },
+    Book {
+        customer: u16,
+        trip: Trip,
+        key: u64,
+    },
+    Cancel {
+        locator: Reference,
+        key: u64,
+    },
+}
+
+impl What {
+    /// Whether it decides something, and is noted.
+    pub(super) const fn is_noted(&self) -> bool {
+        match self {
+            Self::Commit { .. } | Self::Abort { .. } | Self::Book { .. } | Self::Cancel { .. } => {
+                true
+            }
+            Self::Start | Self::Within { .. } | Self::Drop { .. } => false,
+        }
+    }
+
+    /// Whether it begins a journey.
+    pub(super) const fn begins(&self) -> bool {
+        matches!(self, Self::Start | Self::Book { .. } | Self::Cancel { .. })
+    }
+
+    /// Its number among the operations.
+    pub(super) const fn operation(&self) -> usize {
+        match self {
+            Self::Start => 0,
+            Self::Within { wish, .. } => match wish {
+                Wish::Query { .. } => 1,
+                Wish::Bill { .. } => 2,
+                Wish::Add { .. } => 3,
+                Wish::Reserve { .. } => 4,
+            },
+            Self::Commit { .. } => 5,
+            Self::Abort { .. } | Self::Drop { .. } => 6,
+            Self::Book { .. } => 7,
+            Self::Cancel { .. } => 8,
+        }
+    }
+
+    /// Appends the request; where a key belongs behind it, says which.
+    pub(super) fn put(&self, out: &mut Vec<u8>, stock: &Stock) -> Option<u64> {
+        match *self {
+            Self::Start => put_head(out, 1, b"TRAVEL.START"),
+            Self::Within { xid, wish } => put_wish(out, stock, xid, &wish),
+            Self::Drop { xid } => put_step(out, 2, b"TRAVEL.ABORT", xid),
+            Self::Commit { xid, key } => {
+                put_step(out, 4, b"TRAVEL.COMMIT", xid);
+                return Some(key);
+            }
+            Self::Abort { xid, key } => {
+                put_step(out, 4, b"TRAVEL.ABORT", xid);
+                return Some(key);
+            }
+            Self::Book {
+                customer,
+                trip,
+                key,
+            } => {
+                put_head(out, 4 + trip.items().len(), b"TRAVEL.BOOK");
+                resp::put_bulk(out, stock.customer(customer));
+                put_trip(out, stock, &trip);
+                return Some(key);
+            }
+            Self::Cancel { locator, key } => {
+                put_head(out, 4, b"TRAVEL.CANCEL");
+                let bytes = locator.bytes();
+                let end = bytes.iter().position(|&byte| byte == 0);
+                resp::put_bulk(out, &bytes[..end.unwrap_or(bytes.len())]);
+                return Some(key);
+            }
+        }
+        None
+    }
+}
+
+fn put_head(out: &mut Vec<u8>, words: usize, name: &[u8]) {
+    resp::put_count(out, b'*', words);
+    resp::put_bulk(out, name);
+}
+
+/// The beginning of what is asked of a transaction.
+fn put_step(out: &mut Vec<u8>, words: usize, name: &[u8], xid: u64) {
+    put_head(out, words, name);
+    let digits = usize::try_from(xid.checked_ilog10().unwrap_or(0) + 1).expect("20 at most");
+    resp::put_count(out, b'$', digits);
+    resp::put_decimal(out, xid);
+    out.extend_from_slice(b"\r\n");
+}
+
+fn put_trip(out: &mut Vec<u8>, stock: &Stock, trip: &Trip) {
+    for &item in trip.items() {
+        resp::put_bulk(out, stock.item(item));
+    }
+}
+
+fn put_wish(out: &mut Vec<u8>, stock: &Stock, xid: u64, wish: &Wish) {
+    match wish {
+        Wish::Query { item } => {
+            put_step(out, 3, b"TRAVEL.QUERY", xid);
+            resp::put_bulk(out, stock.item(*item));
+        }
+        Wish::Bill { customer } => {
+            put_step(out, 3, b"TRAVEL.QUERYCUSTOMER", xid);
+            resp::put_bulk(out, stock.customer(*customer));
+        }
+        Wish::Add { item } => {
+            put_step(out, 5, b"TRAVEL.ADD", xid);
+            resp::put_bulk(out, stock.item(*item));
+            resp::put_bulk(out, ADDED_TEXT);
+            // The price stays as it is.
+            resp::put_bulk(out, b"0");
+        }
+        Wish::Reserve { customer, trip } => {
+            put_step(out, 3 + trip.items().len(), b"TRAVEL.RESERVE", xid);
+            resp::put_bulk(out, stock.customer(*customer));
+            put_trip(out, stock, trip);
+        }
+    }
+}
