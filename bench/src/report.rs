@@ -68,6 +68,7 @@ impl fmt::Display for Report {
         )?;
         f.write_str("| target | bound | measured | verdict |\n|---|---|---|---|\n")?;
         for section in &self.sections {
+            writeln!(f, "| **{}** | | | |", section.title)?;
             for claim in &section.claims {
                 write_claim(f, claim)?;
             }

@@ -12,6 +12,7 @@ use std::{
     path::Path,
     process::{Child, Command, Stdio},
     rc::Rc,
+    sync::atomic::{AtomicU16, Ordering},
     time::{Duration, Instant},
 };
 
@@ -40,6 +41,10 @@ const KNOCK_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 1_000_000,
 };
+
+/// The ports at which servers listen: so many, from this one on.
+const PORTS_FROM: u16 = 11_000;
+const PORTS: u16 = 20_000;
 
 /// Where a server's own words go, in its directory.
 const OUTPUT: &str = "output";
@@ -306,9 +311,22 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
 }
 
 /// An address of loopback that nobody listens on at this moment.
+///
+/// Its port is below those from which clients connect: one of them would take it before the server
+/// does, every few hundred times.
 pub(crate) fn free_address() -> Result<SocketAddr> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?)
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Another bench that runs beside this one begins elsewhere.
+    let first = std::process::id() % u32::from(PORTS);
+    let first = u16::try_from(first).expect("it is less than the number of ports");
+    for _port in 0..PORTS {
+        let step = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, PORTS_FROM + step));
+        if TcpListener::bind(address).is_ok() {
+            return Ok(address);
+        }
+    }
+    bail!("no port from {PORTS_FROM} on is free")
 }
 
 fn bytes_below(dir: &Path) -> Result<u64> {

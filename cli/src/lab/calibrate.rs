@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// Run the generator's threads with real-time priority (FIFO): nobody else delays them
     #[arg(long)]
     rt: bool,
+    /// The generator's threads never sleep, and so nobody has to wake them
+    #[arg(long, conflicts_with = "rt")]
+    awake: bool,
     /// Also write what was found as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -46,6 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let parts = arguments.parts();
     let setting = Setting {
         program: env::current_exe().ok(),
+        awake: arguments.awake,
         ..Setting::here(arguments.duration, arguments.seed, arguments.rt)
     };
     if setting.cores.len() < 2 {
@@ -100,10 +104,14 @@ impl Arguments {
                 line = format!("{line} {flag} {}", words.join(","));
             }
         }
-        let rt = if self.rt { " --rt" } else { "" };
+        let manner = match (self.rt, self.awake) {
+            (true, _) => " --rt",
+            (false, true) => " --awake",
+            (false, false) => "",
+        };
         let seconds = self.duration.as_millis();
         format!(
-            "# The lab's generator, calibrated\n\n`{line} -d {seconds}ms --seed {}{rt}` measures this \
+            "# The lab's generator, calibrated\n\n`{line} -d {seconds}ms --seed {}{manner}` measures this \
              again; docs/lab-calibrate.md says what is measured.\n\n{found}\n",
             self.seed
         )

@@ -163,7 +163,7 @@ impl Notebook {
         began_s: f64,
     ) -> usize {
         point.began_s = began_s;
-        validity::judge(&mut point, used, pace.threads, Pacing::goal(pace));
+        validity::judge(&mut point, used, pace, Pacing::goal(pace));
         self.run.points.push(point);
         self.run.points.len() - 1
     }

@@ -76,6 +76,10 @@ pub(crate) struct Extent {
     /// Run the generator's threads with real-time priority (FIFO): nobody else delays them
     #[arg(long)]
     rt: bool,
+    /// The generator's threads never sleep, and so nobody has to wake them: each takes a processor of
+    /// its own whole
+    #[arg(long, conflicts_with = "rt")]
+    awake: bool,
 }
 
 /// A level over time.
@@ -140,6 +144,7 @@ impl Pacing {
             deadline: self.manner.deadline,
             seed: self.extent.seed,
             real_time: self.extent.rt,
+            awake: self.extent.awake,
             ..Pace::closed(address, Duration::ZERO, Duration::ZERO)
         })
     }

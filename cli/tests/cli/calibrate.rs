@@ -124,3 +124,18 @@ fn real_time_priority_is_given_or_refused_with_a_reason() {
         _ => panic!("{ended:?}"),
     }
 }
+
+#[test]
+fn who_never_sleeps_is_not_reproached_with_being_busy() {
+    for (flag, reproached) in [("--awake", false), ("--quiet", true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = turnstile();
+        command.args(["lab", "run", "rooms", "-c", "2", "-r", "200", "-d", "1s"]);
+        let ended = run(command.args([flag, "-o"]).arg(directory.path()));
+        assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+        let told = std::fs::read_to_string(directory.path().join("run.json")).unwrap();
+        assert_eq!(told.contains("generator_busy"), reproached, "{flag}");
+    }
+    let both = run(turnstile().args(["lab", "run", "rooms", "--awake", "--rt"]));
+    assert_eq!(both.code, Some(2), "{both:?}");
+}

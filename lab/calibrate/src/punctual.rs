@@ -50,6 +50,7 @@ pub fn measure(setting: &Setting, real_time: bool, watch: Watch<'_>) -> Result<(
             rate: Profile::constant(RATE),
         },
         real_time,
+        awake: setting.awake && !real_time,
         ..setting.pace()
     };
     let name = if real_time { "lag, real time" } else { "lag" };

@@ -1,6 +1,6 @@
 //! One run of the generator on its processor, with what the machine did meanwhile.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use turnstile_load::{
     pace::{self, Pace, User},
@@ -11,6 +11,9 @@ use turnstile_load::{
 use turnstile_result::Point;
 
 use crate::{Error, Setting, Verdict, Watch};
+
+/// The machine is looked at as often, or ten times in a short run.
+const LOOK_PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// A run that is over.
 #[derive(Debug)]
@@ -32,8 +35,14 @@ pub(crate) fn measure<U: User>(
     let stay = core.map(|core| processors::stay_on(&[core])).transpose();
     let _stay = stay.map_err(Error::Processors)?;
     let mut sampler = Sampler::new(Vec::new());
+    // A look takes the generator's processor for a moment, which is seen in what it measures.
+    let pause = (setting.duration / 10).min(LOOK_PAUSE_MAX);
+    let mut next = Duration::ZERO;
     let totals = pace::run(pace, users, &mut |progress| {
-        sampler.look(progress.elapsed);
+        if progress.elapsed >= next {
+            sampler.look(progress.elapsed);
+            next = progress.elapsed + pause;
+        }
         watch(progress);
     })?;
     let mut point = totals.point(name, pace);

@@ -21,6 +21,8 @@ pub struct Setting {
     pub seed: u64,
     /// Whether the generator has real-time priority.
     pub real_time: bool,
+    /// Whether the generator never sleeps.
+    pub awake: bool,
     /// The program of the lab, which can be a server in a process of its own; without it a thread is,
     /// and the crowd is smaller where few files may be open.
     #[serde(skip)]
@@ -38,6 +40,7 @@ impl Setting {
             repeats: 3,
             seed,
             real_time,
+            awake: false,
             program: None,
         }
     }
@@ -66,6 +69,7 @@ impl Setting {
         Pace {
             seed: self.seed,
             real_time: self.real_time,
+            awake: self.awake,
             ..Pace::closed(nobody, self.warm_up, self.duration)
         }
     }

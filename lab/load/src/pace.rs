@@ -78,6 +78,9 @@ pub struct Pace {
     /// Whether the generator's threads ask for real-time priority, so that they run as soon as
     /// something is due.
     pub real_time: bool,
+    /// Whether the generator's threads never sleep, so that nobody has to wake them: each takes a
+    /// processor of its own whole. Not with real-time priority.
+    pub awake: bool,
 }
 
 /// When users ask.
@@ -145,6 +148,7 @@ impl Pace {
             no_delay: true,
             seed: 1,
             real_time: false,
+            awake: false,
         }
     }
 }
@@ -347,6 +351,11 @@ fn check<U: User>(pace: &Pace, users: usize) -> Result<(), Error> {
     }
     if !precise {
         return Err(Error::Setting("a precision is a share above 0"));
+    }
+    if pace.real_time && pace.awake {
+        return Err(Error::Setting(
+            "the system stops whoever has real-time priority and never sleeps: one of both",
+        ));
     }
     if pace.real_time {
         priority::try_out().map_err(Error::RealTime)?;

@@ -47,12 +47,16 @@ const DELAYED_ACK_SHARE: f64 = 0.05;
 
 /// Adds what was used to a point, checks it, and gives it its verdict. `goal`: how well its mean
 /// should be known, as a share; a point that is not is worth nothing.
-pub fn judge(point: &mut Point, resources: Resources, threads: usize, goal: Option<f64>) {
+pub fn judge(point: &mut Point, resources: Resources, pace: &Pace, goal: Option<f64>) {
+    let threads = pace.threads;
     point.resources = resources;
     let checks = [
         little(point),
         lag(point),
-        generator_busy(point, threads),
+        // Who never sleeps is always busy; whether it keeps up, its lag tells.
+        (!pace.awake)
+            .then(|| generator_busy(point, threads))
+            .flatten(),
         run_delay(point, threads),
         steal(point),
         delivered(point),
@@ -87,7 +91,7 @@ pub fn judge(point: &mut Point, resources: Resources, threads: usize, goal: Opti
 /// The same for a point of this pace, with what was used in its window.
 pub fn judge_run(point: &mut Point, sampler: &Sampler, pace: &Pace, goal: Option<f64>) {
     let used = used(point, sampler);
-    judge(point, used, pace.threads, goal);
+    judge(point, used, pace, goal);
 }
 
 /// What was used in the window of a point that is over.

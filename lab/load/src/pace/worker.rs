@@ -45,6 +45,7 @@ pub(super) struct Worker<'a, U: User> {
     desk: Desk,
     thread: usize,
     real_time: bool,
+    awake: bool,
     vigil: Vigil,
     board: &'a Board,
     /// When the run ends, in nanoseconds since the start; somebody may end it before.
@@ -119,6 +120,7 @@ impl<'a, U: User> Worker<'a, U> {
             desk,
             thread,
             real_time: pace.real_time,
+            awake: pace.awake,
             vigil: Vigil::new(processors::has_idle(threads)),
             board: shared.board,
             until: shared.until,
@@ -195,6 +197,9 @@ impl<'a, U: User> Worker<'a, U> {
     /// is waited for awake where there is a processor to spare, for being woken takes as long as some
     /// answers do.
     fn rest(&mut self) -> io::Result<Duration> {
+        if self.awake {
+            return Ok(Duration::ZERO);
+        }
         let now = self.desk.now();
         let wakes = self.desk.agenda.as_ref().and_then(Agenda::wakes);
         let first = self.desk.alarms.first().into_iter().chain(wakes).min();

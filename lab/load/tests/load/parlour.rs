@@ -47,7 +47,7 @@ pub(crate) enum Fault {
     MovesForOther,
     /// Nobody looks whether a claim is true.
     BelievesClaims,
-    /// Every tenth player who seeks is forgotten.
+    /// Every third player who seeks is forgotten.
     ForgetsSeeker,
     /// Every tenth result is counted once more.
     CountsAgain,
@@ -265,7 +265,7 @@ impl State {
         match (command, outcome) {
             (&Command::Seek { player, .. }, Outcome::Done(Done::Seeking(_))) => {
                 self.seeks += 1;
-                if self.fault == Fault::ForgetsSeeker && self.seeks.is_multiple_of(10) {
+                if self.fault == Fault::ForgetsSeeker && self.seeks.is_multiple_of(3) {
                     self.decide(&Command::Withdraw { player });
                 }
             }
