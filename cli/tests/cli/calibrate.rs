@@ -133,7 +133,7 @@ fn who_never_sleeps_is_not_reproached_with_being_busy() {
         command.args(["lab", "run", "rooms", "-c", "2", "-r", "200", "-d", "1s"]);
         let ended = run(command.args([flag, "-o"]).arg(directory.path()));
         assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
-        let told = std::fs::read_to_string(directory.path().join("run.json")).unwrap();
+        let told = fs::read_to_string(directory.path().join("run.json")).unwrap();
         assert_eq!(told.contains("generator_busy"), reproached, "{flag}");
     }
     let both = run(turnstile().args(["lab", "run", "rooms", "--awake", "--rt"]));
