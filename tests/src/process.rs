@@ -9,7 +9,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::binary;
 
@@ -165,6 +166,10 @@ impl Turnstile {
     /// When the system does not let us.
     pub fn pause(&self) {
         self.signal(Signal::STOP);
+        // One of its threads takes the signal, and until that one runs the others still serve.
+        let child = WaitId::Pid(Pid::from_child(&self.process.0));
+        let stopped = retry_on_intr(|| waitid(child.clone(), WaitIdOptions::STOPPED));
+        stopped.expect("a child can be waited for");
     }
 
     /// Lets it go on after a pause.
