@@ -6,8 +6,10 @@ mod answer;
 mod backend;
 mod copying;
 mod facts;
+mod line;
 mod link;
 mod order;
+mod replies;
 
 pub use backend::{OpenError, Redis};
 pub use copying::RoomsCopy;

@@ -2,15 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError,
-    aio::MultiplexedConnection,
-};
+use redis::{Cmd, ErrorKind, FromRedisValue, Pipeline, RedisConnectionInfo, RedisError};
 use tokio::sync::Mutex;
 use turnstile_contract::Tally;
 
-/// How long Redis may take for one call.
-const PATIENCE: Duration = Duration::from_secs(10);
+use crate::line::Line;
 
 /// How long it is not tried again after it was away: first so long, then twice, up to a second.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -32,22 +28,26 @@ pub(crate) enum Trouble {
 /// The way to one server.
 #[derive(Debug)]
 pub(crate) struct Link {
-    client: Client,
+    host: String,
+    port: u16,
+    settings: RedisConnectionInfo,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    connection: Option<MultiplexedConnection>,
+    connection: Option<Line>,
     had_one: bool,
     pause: Duration,
     not_before: Option<Instant>,
 }
 
 impl Link {
-    pub(crate) fn new(client: Client) -> Self {
+    pub(crate) fn new(host: String, port: u16, settings: RedisConnectionInfo) -> Self {
         Self {
-            client,
+            host,
+            port,
+            settings,
             state: Mutex::default(),
         }
     }
@@ -60,16 +60,8 @@ impl Link {
     ) -> Result<T, Trouble> {
         let mut connection = self.connection(tally).await?;
         tally.round_trips.add(1);
-        match call.query_async(&mut connection).await {
-            Ok(answer) => Ok(answer),
-            Err(error) => {
-                let trouble = trouble_of(&error);
-                if matches!(trouble, Trouble::Lost(_)) {
-                    self.state.lock().await.connection = None;
-                }
-                Err(trouble)
-            }
-        }
+        let answered = call.query_async(&mut connection).await;
+        answered.map_err(|error| trouble_of(&error))
     }
 
     /// Has some commands done in one round trip; one answer for each.
@@ -84,9 +76,11 @@ impl Link {
         answered.map_err(|error| trouble_of(&error))
     }
 
-    async fn connection(&self, tally: &Tally) -> Result<MultiplexedConnection, Trouble> {
+    async fn connection(&self, tally: &Tally) -> Result<Line, Trouble> {
         let mut state = self.state.lock().await;
-        if let Some(connection) = &state.connection {
+        if let Some(connection) = &state.connection
+            && !connection.has_ended()
+        {
             return Ok(connection.clone());
         }
         if state
@@ -95,13 +89,7 @@ impl Link {
         {
             return Err(Trouble::Undone("the database is away".to_owned()));
         }
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE));
-        let made = self
-            .client
-            .get_multiplexed_async_connection_with_config(&config);
-        match made.await {
+        match Line::connect((&self.host, self.port), &self.settings).await {
             Ok(connection) => {
                 if state.had_one {
                     tally.reconnects.add(1);
