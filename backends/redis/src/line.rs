@@ -32,13 +32,13 @@ const READ_BYTES: usize = 16 << 10;
 
 /// One connection, for many callers at a time.
 ///
-/// A call is written by whoever makes it, and a task reads the replies. On the library's connection a
-/// call goes to a task that writes it, and its replies through a general parser: of what a booking cost
-/// our process, the smaller half was spent there.
+/// A call is written by whoever makes it, and a task reads the replies. The library's own connection hands
+/// each call to a task that writes it, and reads replies by a general parser, which costs our process more
+/// for the same.
 ///
 /// The system holds a call back until Redis has acknowledged the one before (Nagle's algorithm), which it
-/// mostly does by its answer: so one is decided while the next are on their way. Without, Redis takes all
-/// that are under way at once and answers them at once, and has nothing to do while everybody asks again.
+/// mostly does by its answer. With `TCP_NODELAY` fewer and larger batches were under way, and no more was
+/// decided.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     shared: Arc<Shared>,
