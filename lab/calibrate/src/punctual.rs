@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use turnstile_load::{
-    pace::{Law, Pace, Profile, Rhythm},
+    pace::{Law, Pace},
     priority,
 };
 use turnstile_result::Distribution;
@@ -10,7 +10,6 @@ use turnstile_stats::units::{Nanos, to_float};
 
 use crate::{
     Claim, Error, Setting, Verdict, Watch,
-    delay::Delay,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -37,21 +36,12 @@ pub struct Lag {
 /// # Errors
 /// The server or the generator could not be started.
 pub fn measure(setting: &Setting, real_time: bool, watch: Watch<'_>) -> Result<(Lag, Run), Error> {
-    let server = Server::start(Setup {
-        delay: Delay::None,
-        wire: Wire::Numbers,
-        core: setting.server_core(),
-        kept: 0,
-    })?;
+    let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {
         address: server.address,
-        rhythm: Rhythm::Open {
-            law: Law::Fixed,
-            rate: Profile::constant(RATE),
-        },
         real_time,
         awake: setting.awake && !real_time,
-        ..setting.pace()
+        ..setting.open(Law::Fixed, RATE)
     };
     let name = if real_time { "lag, real time" } else { "lag" };
     let ran = run::measure(name, &pace, Asker::crowd(CONNECTIONS), setting, watch)?;

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Serialize;
 use turnstile_load::{
-    pace::{Length, Pace},
+    pace::{Law, Pace, Profile, Rhythm},
     processors,
 };
 
@@ -56,13 +56,6 @@ impl Setting {
         self.cores.get(1).copied().or_else(|| self.server_core())
     }
 
-    pub(crate) const fn length(&self) -> Length {
-        Length::Fixed {
-            warm_up: self.warm_up,
-            duration: self.duration,
-        }
-    }
-
     /// A closed loop against nobody yet, on one thread.
     pub(crate) fn pace(&self) -> Pace {
         let nobody = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -71,6 +64,15 @@ impl Setting {
             real_time: self.real_time,
             awake: self.awake,
             ..Pace::closed(nobody, self.warm_up, self.duration)
+        }
+    }
+
+    /// The same at so many requests a second.
+    pub(crate) fn open(&self, law: Law, rate: f64) -> Pace {
+        let rate = Profile::constant(rate);
+        Pace {
+            rhythm: Rhythm::Open { law, rate },
+            ..self.pace()
         }
     }
 }

@@ -328,16 +328,8 @@ mod tests {
         point.times.service = Distribution::of(&times);
         point.resources.processes = vec![Process {
             role: "server".to_owned(),
-            pid: 1,
-            threads: 1,
             user: server,
-            system: 0.0,
-            run_delay: None,
-            memory_bytes: 0,
-            disk_written: None,
-            disk_read: None,
-            busy: Vec::new(),
-            cpu_per_answer_ns: 0.0,
+            ..Process::default()
         }];
         point
     }
