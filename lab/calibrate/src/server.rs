@@ -49,6 +49,19 @@ pub struct Setup {
     pub kept: usize,
 }
 
+impl Setup {
+    /// Answers at once, and writes nothing down.
+    #[must_use]
+    pub const fn at_once(wire: Wire, core: Option<usize>) -> Self {
+        Self {
+            delay: Delay::None,
+            wire,
+            core,
+            kept: 0,
+        }
+    }
+}
+
 /// The server, until it is asked to stop.
 #[derive(Debug)]
 pub struct Server {
