@@ -13,6 +13,7 @@ use std::{
     io,
     net::SocketAddr,
     sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -224,7 +225,7 @@ impl FastLoop {
             self.looks = (self.looks + 1).min(LOOKS);
             patience = Some(Duration::ZERO);
         }
-        match self.poll.poll(events, patience) {
+        match self.poll(events, patience) {
             Ok(()) => {}
             Err(failure) if failure.kind() == io::ErrorKind::Interrupted => return Ok(()),
             Err(failure) => return Err(Broken::Poll(failure)),
@@ -252,6 +253,26 @@ impl FastLoop {
         }
         self.asks_wait |= self.inbox.has_rung();
         Ok(())
+    }
+
+    /// Asks the system what has happened; for a while without sleeping, where that is wanted.
+    fn poll(&mut self, events: &mut Events, patience: Option<Duration>) -> io::Result<()> {
+        let busy = patience.map_or(self.limits.busy_poll, |patience| {
+            patience.min(self.limits.busy_poll)
+        });
+        if !busy.is_zero() {
+            let begin = Instant::now();
+            while begin.elapsed() < busy {
+                self.poll.poll(events, Some(Duration::ZERO))?;
+                if !events.is_empty() {
+                    return Ok(());
+                }
+                // Whoever wants this processor has it.
+                thread::yield_now();
+            }
+        }
+        let rest = patience.map(|patience| patience.saturating_sub(busy));
+        self.poll.poll(events, rest)
     }
 
     fn patience(&self) -> Option<Duration> {
