@@ -3,7 +3,7 @@
 mod late;
 mod soft;
 
-use std::{fs, io, path::PathBuf};
+use std::{fs, io, path::PathBuf, time::Duration};
 
 use proptest::prelude::*;
 use tempfile::TempDir;
