@@ -3,7 +3,7 @@
 mod taking;
 mod telling;
 
-use turnstile_contract::copy::{Halt, Head, Moving, Refusal, Source, Target, Teller};
+use turnstile_contract::copy::{Halt, Head, Moving, Refusal, Remembered, Source, Target, Teller};
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::Timestamp;
 
@@ -76,7 +76,7 @@ impl RoomsCopy {
             id_key: IdKey::new(secret),
             position,
             slots,
-            pieces: fields.number::<u64>("pieces")? + u64::from(slots),
+            parts: fields.number::<u64>("parts")? + u64::from(slots),
         })
     }
 
@@ -113,7 +113,8 @@ impl RoomsCopy {
 /// The secret, the last position, the slots, and how many rows there are beside them.
 const HEAD: &str = "\
 SELECT secret, position, next_reference & 4294967295,
-       (SELECT COUNT(*) FROM properties) + (SELECT COUNT(*) FROM rooms)
+       (SELECT COUNT(*) FROM properties) + (SELECT COUNT(*) FROM rooms) +
+       (SELECT COUNT(*) FROM idempotency_keys)
 FROM turnstile, counters WHERE turnstile.id=1 AND counters.id=1;";
 
 /// A copy that has failed has done nothing.
@@ -162,6 +163,13 @@ impl Target for RoomsCopy {
     fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let taken = self.taken.take(&mut self.session, pieces).await;
+            taken.map_err(|fault| Halt::from(fault).at(&self.place))
+        })
+    }
+
+    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let taken = taking::take_keys(&mut self.session, keys).await;
             taken.map_err(|fault| Halt::from(fault).at(&self.place))
         })
     }

@@ -18,18 +18,20 @@ use crate::{
 };
 
 /// The number of the newest step.
-pub(crate) const SCHEMA: u32 = 2;
+pub(crate) const SCHEMA: u32 = 3;
 
 /// How long to wait for another server that applies the steps.
 const LOCK_SECONDS: u32 = 30;
 
 /// The statements of each step, for tables in transactions and for tables in memory.
-const STEPS: [(u32, Engine, &str); 5] = [
+const STEPS: [(u32, Engine, &str); 7] = [
     (1, Engine::InnoDb, include_str!("../migrations/1-rooms.sql")),
     (1, Engine::Memory, include_str!("../migrations/1-rooms.sql")),
     (1, Engine::Memory, include_str!("../migrations/1-undo.sql")),
     (2, Engine::InnoDb, include_str!("../migrations/2-ended.sql")),
     (2, Engine::Memory, include_str!("../migrations/2-ended.sql")),
+    (3, Engine::InnoDb, include_str!("../migrations/3-keys.sql")),
+    (3, Engine::Memory, include_str!("../migrations/3-keys.sql")),
 ];
 
 /// What is true of the database whatever its tables are: it outlives tables in memory.

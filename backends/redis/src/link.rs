@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError,
-    aio::MultiplexedConnection,
+    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError, Value,
+    aio::MultiplexedConnection, from_redis_value,
 };
 use tokio::sync::Mutex;
 use turnstile_contract::Tally;
@@ -78,6 +78,10 @@ impl Link {
         tally: &Tally,
         calls: &Pipeline,
     ) -> Result<T, Trouble> {
+        if calls.is_empty() {
+            let nothing = from_redis_value(Value::Array(Vec::new()));
+            return nothing.map_err(|error| Trouble::Broken(error.to_string()));
+        }
         let mut connection = self.connection(tally).await?;
         tally.round_trips.add(1);
         let answered = calls.query_async(&mut connection).await;

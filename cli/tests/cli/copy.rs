@@ -12,13 +12,26 @@ use crate::process::{Ended, Server, ask, hotel_bookings, run, turnstile, words};
 
 const GUEST: &str = "234123412346";
 
+/// What comes too late, under a key.
+const KEYED: &str = "ROOMS.BOOK hotel 101 2027-12-24 2027-12-27 bob 234123412346 KEY too-late";
+
 fn copy(from: &str, to: &str, more: &[&str]) -> Ended {
     let mut command = turnstile();
     command.args(["rooms", "copy", "--from", from, "--to", to]);
     run(command.args(more))
 }
 
-/// A directory with the public season in it, and a booking of Ada's: its reference.
+/// What was answered under a key is answered again, and the key is good for nothing else.
+fn assert_remembered(server: &Server) {
+    let again = words(&ask(&mut server.connect(), KEYED));
+    assert!(again.starts_with("0 sold_out"), "{again}");
+    assert!(again.ends_with("replayed"), "{again}");
+    let other = KEYED.replace("bob", "eve");
+    let reused = words(&ask(&mut server.connect(), &other));
+    assert!(reused.contains("the idempotency key was used"), "{reused}");
+}
+
+/// A directory with the public season in it, a booking of Ada's, and Bob's key: her reference.
 fn season_in(data: &Path, file: &Path) -> String {
     let server = Server::dev(data);
     let resp = server.door("resp").unwrap().to_string();
@@ -27,6 +40,8 @@ fn season_in(data: &Path, file: &Path) -> String {
     let imported = run(import.arg(file));
     assert_eq!(imported.code, Some(0), "{imported:?}");
     let booked = ada_books(&server);
+    let sold_out = ask(&mut server.connect(), KEYED);
+    assert!(words(&sold_out).starts_with("0 sold_out"), "{sold_out:?}");
     server.stop();
     let reference = booked.split(' ').nth(1);
     reference
@@ -89,6 +104,7 @@ fn the_public_season_goes_from_back_end_to_back_end_and_comes_back() {
 
     // The guest comes with the reference and the number of the first place.
     for server in [Server::dev(&last), served_from(&places[1], &beside)] {
+        assert_remembered(&server);
         let again = ada_books(&server);
         assert!(again.starts_with("0 sold_out"), "{again}");
         let mut door = server.connect();
@@ -141,7 +157,9 @@ fn a_copy_that_is_killed_is_not_served_until_it_is_made_again() {
     assert!(refused.err.contains("`rooms copy --again`"), "{refused:?}");
     let copied = copy(&from, &to, &["--again"]);
     assert_eq!(copied.code, Some(0), "{copied:?}");
-    served_from(&to, &beside).stop();
+    let server = served_from(&to, &beside);
+    assert_remembered(&server);
+    server.stop();
 }
 
 #[test]

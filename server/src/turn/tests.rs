@@ -40,6 +40,7 @@ const OPTIONS: Options = Options {
     snapshot_records: 0,
     durability: Durability::Sync,
     slowed: Slowed::NOT,
+    trouble: None,
 };
 
 type Answer = Executed<Rooms>;

@@ -1,6 +1,7 @@
 //! A whole state of rooms goes from every back end to every other, and goes on there.
 
 mod interrupted;
+mod keys;
 mod places;
 
 use turnstile_contract::{

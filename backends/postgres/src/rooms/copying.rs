@@ -1,11 +1,12 @@
 //! A whole state of rooms, moved out of a database or into one.
 
+mod keys;
 mod taking;
 mod telling;
 
 use turnstile_contract::{
     Failure,
-    copy::{Halt, Head, Moving, Refusal, Source, Target, Teller},
+    copy::{Halt, Head, Moving, Refusal, Remembered, Source, Target, Teller},
 };
 use turnstile_rooms::{IdKey, Piece, Rooms};
 use turnstile_types::{Position, Timestamp};
@@ -63,13 +64,13 @@ impl RoomsCopy {
         let row = self.connection.row(telling::HEAD, &[]).await?;
         let secret = <[u8; 16]>::try_from(column::<&[u8]>(&row, 0)?);
         let secret = secret.map_err(|_length| Trouble::Broken("no secret".to_owned()))?;
-        let (position, slots, pieces): (i64, i64, i64) =
+        let (position, slots, parts): (i64, i64, i64) =
             (column(&row, 1)?, column(&row, 2)?, column(&row, 3)?);
         Ok(Head {
             id_key: IdKey::new(secret),
             position: Position(count(position)?),
             slots: count(slots)?,
-            pieces: count::<u64>(pieces)? + count::<u64>(slots)?,
+            parts: count::<u64>(parts)? + count::<u64>(slots)?,
         })
     }
 }
@@ -89,6 +90,12 @@ impl From<Trouble> for Halt {
             other => Failure::from(other),
         })
     }
+}
+
+/// A number that is never negative, as the database has it.
+fn signed(number: u64) -> Result<i64, Trouble> {
+    let signed = i64::try_from(number);
+    signed.map_err(|_large| Trouble::Broken(format!("{number} is more than a database counts")))
 }
 
 impl Source for RoomsCopy {
@@ -131,6 +138,13 @@ impl Target for RoomsCopy {
     fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let taken = self.taken.take(&mut self.connection, &pieces).await;
+            taken.map_err(|trouble| Halt::from(trouble).at(&self.place))
+        })
+    }
+
+    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let taken = keys::take(&mut self.connection, &keys).await;
             taken.map_err(|trouble| Halt::from(trouble).at(&self.place))
         })
     }

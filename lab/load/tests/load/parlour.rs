@@ -8,7 +8,7 @@ use std::{
 };
 
 use turnstile_games::{
-    Answer, Command, Deed, Done, Ending, Games, Outcome, PlayerId, Query, Refusal, Tally,
+    Answer, Command, Deed, Done, Ending, Game, Games, Outcome, PlayerId, Query, Refusal, Tally,
 };
 use turnstile_resp::{
     Arguments, Encoder,
@@ -57,6 +57,12 @@ pub(crate) enum Fault {
     Reorders,
     /// The counter of moves is one ahead once there are any.
     CountsOneMore,
+    /// Who wants gomoku gets connect four.
+    PlaysAnother,
+    /// The stone of every twentieth move of connect four lies one row higher than it falls.
+    Floats,
+    /// A line on the largest board does not end the match.
+    MissesLines,
 }
 
 /// A parlour that is open until the process ends.
@@ -184,6 +190,17 @@ impl State {
             {
                 view.ply += 1;
             }
+            (Fault::Floats, moves, Outcome::Done(Done::Acted(view)))
+                if moves.is_multiple_of(20) && view.game == Game::ConnectFour =>
+            {
+                view.last = view.last.and_then(|cell| cell.checked_sub(7));
+            }
+            (Fault::MissesLines, _, Outcome::Done(Done::Acted(view)))
+                if view.game == Game::Gomoku
+                    && matches!(view.ending, Some(Ending::Line { .. })) =>
+            {
+                view.ending = None;
+            }
             (Fault::ClosesOften, ..) if self.is_every(200) => {
                 self.unsaid = Some(outcome);
                 return None;
@@ -237,6 +254,13 @@ impl State {
     /// What is done instead.
     fn misled(&self, command: &Command) -> Command {
         let mut command = *command;
+        if let Command::Begin { game, .. }
+        | Command::Challenge { game, .. }
+        | Command::Seek { game, .. } = &mut command
+            && (self.fault, *game) == (Fault::PlaysAnother, Game::Gomoku)
+        {
+            *game = Game::ConnectFour;
+        }
         let Command::Act {
             match_id,
             player,
