@@ -11,6 +11,7 @@
 
 mod comparison;
 mod halt;
+mod presence;
 mod refusal;
 mod remembered;
 mod teller;
@@ -25,6 +26,7 @@ use self::teller::Batch;
 pub use self::{
     comparison::{Difference, Digest, Part},
     halt::Halt,
+    presence::{Others, Patience, Role},
     refusal::Refusal,
     remembered::Remembered,
     teller::{Gone, KeyTeller, Teller},

@@ -12,6 +12,7 @@ use crate::{
     address::{Address, Engine},
     fault::Fault,
     fields::{Fields, Strange},
+    presence,
     schema::{self, OpenError},
     session::{Session, Turn},
     wants::Wants,
@@ -33,12 +34,17 @@ pub struct RoomsCopy {
 }
 
 impl RoomsCopy {
-    /// Connects to a database, and brings its tables up to date.
+    /// Connects to a database that nobody serves, and brings its tables up to date. Nobody can serve it
+    /// while this lives.
     ///
     /// # Errors
-    /// As [`Mysql::open`](crate::Mysql::open); an unfinished copy is refused later, or thrown away.
+    /// As [`Mysql::open`](crate::Mysql::open), and somebody serves it, or copies it too; an unfinished copy is refused later, or thrown away.
     pub async fn open(address: &Address) -> Result<Self, OpenError> {
         let mut session = Session::open(address).await?;
+        if let Some(others) = presence::copy(&mut session).await? {
+            let place = address.place();
+            return Err(OpenError::Occupied { place, others });
+        }
         schema::prepare(&mut session, address).await?;
         session.take_time().await?;
         Ok(Self {

@@ -7,7 +7,7 @@ mod telling;
 use redis::cmd;
 use turnstile_contract::{
     Failure, Tally,
-    copy::{Halt, Head, Moving, Refusal, Remembered, Source, Target, Teller},
+    copy::{Halt, Head, Moving, Refusal, Remembered, Role, Source, Target, Teller},
 };
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::{Position, Timestamp};
@@ -101,13 +101,14 @@ struct Given {
 }
 
 impl RoomsCopy {
-    /// Connects, and loads the functions. It takes a running tokio runtime.
+    /// Connects where nobody serves, and loads the functions; nobody can serve it while this lives. It
+    /// takes a running tokio runtime.
     ///
     /// # Errors
-    /// As [`Redis::open`]; an unfinished copy is refused later, or thrown away.
+    /// As [`Redis::open`], and somebody serves it, or copies it too; an unfinished copy is refused later, or thrown away.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
         Ok(Self {
-            redis: Redis::open_any(url).await?,
+            redis: Redis::open_any(url, Role::Copying).await?,
             taken: Taken::default(),
             keys: None,
         })

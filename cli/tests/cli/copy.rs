@@ -56,15 +56,11 @@ fn ada_books(server: &Server) -> String {
 
 fn served_from(url: &str, data: &Path) -> Server {
     let mut command = turnstile();
-    command.args([
-        "dev",
-        "--resp",
-        "127.0.0.1:0",
-        "--http",
-        "127.0.0.1:0",
-        "--rooms-backend",
-        url,
-    ]);
+    command.args(["dev", "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
+    for door in ["--xml", "--travel", "--games-arena", "--games-scores"] {
+        command.args([door, "off"]);
+    }
+    command.args(["--rooms-backend", url]);
     Server::start(command.arg("--data").arg(data))
 }
 
@@ -160,6 +156,56 @@ fn a_copy_that_is_killed_is_not_served_until_it_is_made_again() {
     let server = served_from(&to, &beside);
     assert_remembered(&server);
     server.stop();
+}
+
+/// Two servers on each database, of which a copy says so wherever it would begin; they serve on meanwhile, and
+/// when both are killed nothing of them is left.
+#[test]
+fn what_is_served_is_not_copied_until_its_servers_have_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: String| folder.path().join(name);
+    let (postgres, maria, redis) = (
+        PostgresServer::start(),
+        MariaServer::start(),
+        RedisServer::start(),
+    );
+    let places = [
+        postgres.database(),
+        format!("{}?engine=innodb", maria.database()),
+        format!("{}?engine=memory", maria.database()),
+        redis.url(),
+    ];
+    let source = path("source".to_owned());
+    let directory = source.display().to_string();
+    let own = Server::dev(&source);
+    for (number, url) in places.iter().enumerate() {
+        let served = ["one", "two"].map(|name| served_from(url, &path(format!("{name}-{number}"))));
+        let target = path(format!("target-{number}")).display().to_string();
+        for (from, to) in [(&**url, &*target), (&*target, &**url)] {
+            let refused = copy(from, to, &[]);
+            assert_eq!(refused.code, Some(1), "{refused:?}");
+            let words = "2 servers are connected";
+            assert!(refused.err.contains(words), "{refused:?}");
+        }
+        for (server, room) in served.iter().zip(1..) {
+            let line = format!("ROOMS.BOOK hotel 10{room} 2027-12-24 2027-12-27 ada {GUEST}");
+            let booked = words(&ask(&mut server.connect(), &line));
+            assert!(booked.starts_with("1 "), "{booked}");
+        }
+        // A server that is dropped is killed, as by SIGKILL.
+        drop(served);
+        let copied = copy(url, &target, &[]);
+        assert_eq!(copied.code, Some(0), "{copied:?}");
+    }
+    let refused = copy(
+        &directory,
+        &path("last".to_owned()).display().to_string(),
+        &[],
+    );
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let complaint = "another process has the journal's directory";
+    assert!(refused.err.contains(complaint), "{refused:?}");
+    own.stop();
 }
 
 #[test]

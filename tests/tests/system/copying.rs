@@ -3,6 +3,7 @@
 mod interrupted;
 mod keys;
 mod places;
+mod presence;
 
 use turnstile_contract::{
     conformance::check_copy,

@@ -6,7 +6,7 @@ mod telling;
 
 use turnstile_contract::{
     Failure,
-    copy::{Halt, Head, Moving, Refusal, Remembered, Source, Target, Teller},
+    copy::{Halt, Head, Moving, Refusal, Remembered, Role, Source, Target, Teller},
 };
 use turnstile_rooms::{IdKey, Piece, Rooms};
 use turnstile_types::{Position, Timestamp};
@@ -14,13 +14,20 @@ use turnstile_types::{Position, Timestamp};
 use self::taking::Taken;
 use super::values::{column, count};
 use crate::{
-    OpenError, connection::Connection, kept::Kept, migrations::migrate, place::Place,
+    OpenError,
+    connection::Connection,
+    kept::Kept,
+    migrations::{Unready, migrate},
+    place::Place,
+    presence::attend,
     trouble::Trouble,
 };
 
-/// A copy reads and writes for as long as it takes; what waits for a lock still gives up.
+/// A copy reads and writes for as long as it takes; what waits for a lock still gives up, and so does the
+/// database, in the midst of a statement, when the copy has ended.
 const UNHURRIED: &str = "
     SET statement_timeout = 0;
+    SET client_connection_check_interval = '1s';
     SET idle_in_transaction_session_timeout = 0";
 
 /// A database of rooms from which, or to which, a state is copied.
@@ -38,10 +45,11 @@ pub struct RoomsCopy {
 }
 
 impl RoomsCopy {
-    /// Connects to a database, and makes or renews the tables of rooms there.
+    /// Connects to a database that nobody serves, and makes or renews the tables of rooms there. Nobody
+    /// can serve it while this lives.
     ///
     /// # Errors
-    /// As [`Postgres::open`](crate::Postgres::open).
+    /// As [`Postgres::open`](crate::Postgres::open), and somebody serves it, or copies it too.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
         let place = Place::parse(url)?;
         let shown = place.to_string();
@@ -75,8 +83,11 @@ impl RoomsCopy {
     }
 }
 
-async fn prepared(place: &Place) -> Result<Connection, crate::migrations::Unready> {
+async fn prepared(place: &Place) -> Result<Connection, Unready> {
     let mut connection = Connection::open(place).await?;
+    if let Some(others) = attend(&mut connection, Rooms::SCHEMA, Role::Copying).await? {
+        return Err(Unready::Occupied(others));
+    }
     migrate(&mut connection, Rooms::SCHEMA, Rooms::MIGRATIONS).await?;
     connection.script(UNHURRIED).await?;
     Ok(connection)
