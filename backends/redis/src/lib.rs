@@ -9,6 +9,7 @@ mod facts;
 mod line;
 mod link;
 mod order;
+mod presence;
 mod replies;
 
 pub use backend::{OpenError, Redis};

@@ -2,11 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, ErrorKind, FromRedisValue, Pipeline, RedisConnectionInfo, RedisError};
+use redis::{
+    Cmd, ErrorKind, FromRedisValue, Pipeline, RedisConnectionInfo, RedisError, Value,
+    from_redis_value,
+};
 use tokio::sync::Mutex;
-use turnstile_contract::Tally;
+use turnstile_contract::{
+    Tally,
+    copy::{Others, Role},
+};
 
-use crate::line::Line;
+use crate::{line::Line, presence::attend};
 
 /// How long it is not tried again after it was away: first so long, then twice, up to a second.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -21,6 +27,8 @@ pub(crate) enum Trouble {
     Lost(String),
     /// The functions are not there.
     NoFunctions,
+    /// Others are there who do not let us come; nothing was sent.
+    Occupied(Others),
     /// The answer makes no sense.
     Broken(String),
 }
@@ -31,6 +39,8 @@ pub(crate) struct Link {
     host: String,
     port: u16,
     settings: RedisConnectionInfo,
+    /// What all its connections are for.
+    role: Role,
     state: Mutex<State>,
 }
 
@@ -39,15 +49,17 @@ struct State {
     connection: Option<Line>,
     had_one: bool,
     pause: Duration,
-    not_before: Option<Instant>,
+    /// While it is away: until when it is not tried again, and why.
+    absence: Option<(Instant, String)>,
 }
 
 impl Link {
-    pub(crate) fn new(host: String, port: u16, settings: RedisConnectionInfo) -> Self {
+    pub(crate) fn new(host: String, port: u16, settings: RedisConnectionInfo, role: Role) -> Self {
         Self {
             host,
             port,
             settings,
+            role,
             state: Mutex::default(),
         }
     }
@@ -70,6 +82,10 @@ impl Link {
         tally: &Tally,
         calls: &Pipeline,
     ) -> Result<T, Trouble> {
+        if calls.is_empty() {
+            let nothing = from_redis_value(Value::Array(Vec::new()));
+            return nothing.map_err(|error| Trouble::Broken(error.to_string()));
+        }
         let mut connection = self.connection(tally).await?;
         tally.round_trips.add(1);
         let answered = calls.query_async(&mut connection).await;
@@ -83,13 +99,14 @@ impl Link {
         {
             return Ok(connection.clone());
         }
-        if state
-            .not_before
-            .is_some_and(|instant| Instant::now() < instant)
+        if let Some((until, reason)) = &state.absence
+            && Instant::now() < *until
         {
-            return Err(Trouble::Undone("the database is away".to_owned()));
+            return Err(Trouble::Undone(reason.clone()));
         }
-        match Line::connect((&self.host, self.port), &self.settings).await {
+        // Whoever comes looks who is there, and should not find itself.
+        state.connection = None;
+        match self.connect().await {
             Ok(connection) => {
                 if state.had_one {
                     tally.reconnects.add(1);
@@ -101,11 +118,26 @@ impl Link {
                 };
                 Ok(connection)
             }
-            Err(error) => {
+            Err(trouble) => {
                 state.pause = (state.pause * 2).clamp(PAUSE, PAUSE_MAX);
-                state.not_before = Some(Instant::now() + state.pause);
-                Err(Trouble::Undone(error.to_string()))
+                let reason = match &trouble {
+                    Trouble::Occupied(others) => others.to_string(),
+                    _ => "the database is away".to_owned(),
+                };
+                state.absence = Some((Instant::now() + state.pause, reason));
+                Err(trouble)
             }
+        }
+    }
+
+    async fn connect(&self) -> Result<Line, Trouble> {
+        let undone = |error: RedisError| Trouble::Undone(error.to_string());
+        let made = Line::connect((&self.host, self.port), &self.settings).await;
+        let mut connection = made.map_err(undone)?;
+        let others = attend(&mut connection, self.settings.db(), self.role).await;
+        match others.map_err(undone)? {
+            None => Ok(connection),
+            Some(others) => Err(Trouble::Occupied(others)),
         }
     }
 }
