@@ -30,7 +30,7 @@ const FREE_PORT: &str = "127.0.0.1:0";
 pub(crate) struct Server {
     child: Child,
     /// Held open: its end would stop the server.
-    _input: ChildStdin,
+    input: ChildStdin,
     /// Held open: a server that may print must not find it closed.
     _output: BufReader<ChildStdout>,
     resp: SocketAddr,
@@ -112,7 +112,7 @@ impl Server {
         let resp = door(&printed, "resp").context("the server named no RESP door")?;
         Ok(Self {
             child,
-            _input: input,
+            input,
             _output: output,
             resp,
             printed,
@@ -163,6 +163,16 @@ impl Server {
         Ok(kill_process(pid, signal)?)
     }
 
+    /// Gives it an order about its disk; it must have been told to heed them.
+    pub(crate) fn order(&mut self, order: &str) -> io::Result<()> {
+        writeln!(self.input, "{order}")
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.try_wait()
+    }
+
     /// Asks it to stop, as an operator does, and waits until it has.
     pub(crate) fn stop(mut self) -> anyhow::Result<()> {
         self.signal(Signal::TERM).context("SIGTERM")?;
@@ -174,6 +184,11 @@ impl Server {
     /// Waits until it ends by itself.
     pub(crate) fn wait(mut self) -> io::Result<ExitStatus> {
         io::stdout().flush()?;
+        self.await_end()
+    }
+
+    /// Waits until it has ended, in whatever way.
+    pub(crate) fn await_end(&mut self) -> io::Result<ExitStatus> {
         // `Child::wait` would close its standard input, had we not taken that.
         self.child.wait()
     }

@@ -2,6 +2,7 @@
 
 mod journeys;
 mod market;
+mod orders;
 
 use std::{
     net::SocketAddr,
@@ -55,6 +56,10 @@ pub(crate) struct Arguments {
     attached: bool,
     #[command(flatten)]
     slow: Slow,
+    /// For checks: standard input orders what goes wrong with the disk, a line each: `sync-error N` and
+    /// `sync-lost N` (the N-th sync from then on), `full-disk`, `room`. Segments are small
+    #[arg(long, requires = "attached", value_name = "BOOL", action = clap::ArgAction::Set, default_value_t = false)]
+    disk_orders: bool,
 }
 
 /// How much longer than it has to a server takes for something, so that a measurement can tell what
@@ -79,7 +84,7 @@ impl Slow {
 }
 
 pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
-    let config = Config::parse(
+    let mut config = Config::parse(
         &Layers::about_logging(log)
             .with_every_door()
             .flags(arguments.flags, log),
@@ -87,7 +92,11 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     logging::start(config.log_level.clone(), config.log_format);
     let directory = Directory::of(&config)?;
     let slowed = arguments.slow.slowed();
-    let serving = Serving::start_slowed(&config, directory.path(), slowed)?;
+    let trouble = arguments.disk_orders.then_some(&orders::TROUBLE);
+    if trouble.is_some() {
+        config.segment_bytes = orders::SEGMENT_BYTES;
+    }
+    let serving = Serving::start_hindered(&config, directory.path(), slowed, trouble)?;
     make_samples(&serving.gate()).context("the sample properties")?;
     // The loop takes no commands of the exchange but at its doors.
     if let Some(door) = serving.door("resp") {
@@ -101,7 +110,8 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
         .transpose()
         .context("the sample journeys")?;
     if arguments.attached {
-        serving.stop_at_end_of_input()?;
+        let heed = trouble.map_or(ignore as fn(&str), |_| orders::heed);
+        serving.stop_at_end_of_input(heed)?;
     }
     serving.announce(directory.path())?;
     if slowed != Slowed::NOT {
@@ -120,6 +130,9 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     }
     serving.until_stopped()
 }
+
+/// Whoever starts a server may write to it; it is only the end that counts.
+const fn ignore(_line: &str) {}
 
 /// Where the data is.
 enum Directory {

@@ -12,7 +12,7 @@ use turnstile_result::Verdict;
 pub(crate) const USAGE: u8 = 2;
 pub(crate) const VIOLATION: u8 = 97;
 pub(crate) const INVALID: u8 = 98;
-const FAILED: u8 = 1;
+pub(crate) const FAILED: u8 = 1;
 
 /// An error that has an exit code of its own.
 #[derive(Debug)]

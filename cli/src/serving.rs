@@ -1,15 +1,16 @@
 //! A server in this process: from its start to the signal that ends it.
 
 use std::{
-    io::{self, Read as _},
+    io::{self, BufRead as _, Read as _},
     path::Path,
     process, thread,
+    time::Duration,
 };
 
 use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use turnstile_client::descriptors;
-use turnstile_embedded::{Options, Slowed};
+use turnstile_embedded::{Options, Slowed, Trouble};
 use turnstile_server::{Databases, Gate, Limits, Running, Settings, Stopper};
 
 use crate::{config::Config, terminal};
@@ -17,6 +18,9 @@ use crate::{config::Config, terminal};
 /// Descriptors beside those of connections that the configuration bounds: requests of HTTP, event
 /// streams, the journal.
 const OTHER_DESCRIPTORS: u64 = 1_024;
+
+/// Of a line of standard input; what is longer counts as several.
+const LINE_BYTES: u64 = 256;
 
 /// A server that serves, and the signals that will stop it.
 #[derive(Debug)]
@@ -27,14 +31,16 @@ pub(crate) struct Serving {
 impl Serving {
     /// Opens the doors. From here on SIGTERM and SIGINT stop the server gracefully.
     pub(crate) fn start(config: &Config, data: Option<&Path>) -> anyhow::Result<Self> {
-        Self::start_slowed(config, data, Slowed::NOT)
+        Self::start_hindered(config, data, Slowed::NOT, None)
     }
 
-    /// The same of a server that is slower than it could be, for measurements.
-    pub(crate) fn start_slowed(
+    /// The same of a server that is slower than it could be, for measurements, or whose disk fails when
+    /// it is told to, for checks.
+    pub(crate) fn start_hindered(
         config: &Config,
         data: Option<&Path>,
         slowed: Slowed,
+        trouble: Option<&'static Trouble>,
     ) -> anyhow::Result<Self> {
         let signals = Signals::catch()?;
         allow_descriptors(config);
@@ -45,6 +51,7 @@ impl Serving {
                 segment_bytes: config.segment_bytes,
                 snapshot_records: config.snapshot_records,
                 slowed,
+                trouble,
             },
             resp: config.resp,
             http: config.http,
@@ -102,14 +109,18 @@ impl Serving {
         terminal::line(format_args!("{:<12} {place}", "data"))
     }
 
-    /// Stops this server when standard input ends, so that it never outlives who started it.
-    pub(crate) fn stop_at_end_of_input(&self) -> io::Result<()> {
+    /// Stops this server when standard input ends, so that it never outlives who started it. Each line
+    /// that comes before is for `heed`.
+    pub(crate) fn stop_at_end_of_input(&self, heed: fn(&str)) -> io::Result<()> {
         let stopper = self.running.stopper();
         thread::Builder::new()
             .name("end-of-input".to_owned())
             .spawn(move || {
-                let mut ignored = [0; 256];
-                while io::stdin().read(&mut ignored).is_ok_and(|read| read > 0) {}
+                let (mut input, mut line) = (io::stdin().lock(), Vec::new());
+                while let Ok(1..) = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line) {
+                    heed(String::from_utf8_lossy(&line).trim_end());
+                    line.clear();
+                }
                 stopper.stop();
             })?;
         Ok(())
@@ -129,6 +140,7 @@ fn limits(config: &Config) -> Limits {
     let mut limits = Limits::STANDARD;
     limits.connections = usize::try_from(config.connections).expect("32 bits fit");
     limits.http.players = config.players.into();
+    limits.busy_poll = Duration::from_micros(config.busy_poll_us.into());
     limits
 }
 

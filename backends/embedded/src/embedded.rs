@@ -9,6 +9,7 @@ use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_journal::{
     self as journal, Chores, CommitError, Durability, Journal, Log, LogThread, MemoryLog, RealDisk,
+    Trouble,
 };
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_sequencer::{ExecuteError, Sequencer, Settled, State};
@@ -35,6 +36,9 @@ pub struct Options {
     pub snapshot_records: u64,
     /// For measurements: [`Slowed::NOT`] anywhere else.
     pub slowed: Slowed,
+    /// For checks: who orders what goes wrong with the disk; `None` anywhere else. Heeded with
+    /// [`Durability::Sync`].
+    pub trouble: Option<&'static Trouble>,
 }
 
 impl Options {
@@ -47,6 +51,7 @@ impl Options {
             segment_bytes: 64 << 20,
             snapshot_records: 4_000_000,
             slowed: Slowed::NOT,
+            trouble: None,
         }
     }
 }
@@ -104,7 +109,8 @@ impl Embedded {
             cause,
         })?;
         if options.durability == Durability::Sync {
-            disk = disk.direct().slowed(options.slowed.sync);
+            let slowed = disk.direct().slowed(options.slowed.sync);
+            disk = slowed.troubled(options.trouble);
         }
         let journal_options = journal::Options {
             segment_bytes: options.segment_bytes,

@@ -23,7 +23,7 @@ pub use recovery::{OpenError, Recovery};
 pub use services::Services;
 pub use slowed::Slowed;
 pub use start::UnsoundSettings;
-pub use turnstile_journal::{CommitError, Durability, LogThread};
+pub use turnstile_journal::{CommitError, Durability, LogThread, Trouble};
 pub use turnstile_sequencer::{ExecuteError, Settled};
 pub use verify::{Verdict, VerifyError, verify};
 

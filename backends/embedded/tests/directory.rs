@@ -13,6 +13,7 @@ const OPTIONS: Options = Options {
     segment_bytes: 256 * 1024,
     snapshot_records: 0,
     slowed: Slowed::NOT,
+    trouble: None,
 };
 
 fn name(text: &str) -> Name {

@@ -19,6 +19,7 @@ fn open(directory: &Path, snapshot_records: u64) -> (Embedded, Recovery) {
         segment_bytes: 256 * 1024,
         snapshot_records,
         slowed: Slowed::NOT,
+        trouble: None,
     };
     Embedded::open(Some(directory), options).expect("a sound directory")
 }

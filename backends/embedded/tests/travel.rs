@@ -17,6 +17,7 @@ const OPTIONS: Options = Options {
     segment_bytes: 256 * 1024,
     snapshot_records: 0,
     slowed: Slowed::NOT,
+    trouble: None,
 };
 
 const NOW: Timestamp = Timestamp(1_780_272_000_000);

@@ -5,11 +5,13 @@ use std::{env, fs, io, path::PathBuf, str::FromStr, time::Duration};
 use anyhow::Context as _;
 use clap::Args;
 use turnstile_calibrate::{Calibration, News, Part, Setting, apart, calibrate, contest::Rival};
+use turnstile_load::pace::Wait;
 use turnstile_result::{Target, Verdict};
 
 use super::{
     duration,
     notebook::{self, Notebook, Output},
+    pacing::Waiting,
 };
 use crate::{exit::Coded, terminal};
 
@@ -28,12 +30,8 @@ pub(crate) struct Arguments {
     /// Decides instants and orders
     #[arg(long, default_value = "1")]
     seed: u64,
-    /// Run the generator's threads with real-time priority (FIFO): nobody else delays them
-    #[arg(long)]
-    rt: bool,
-    /// The generator's threads never sleep, and so nobody has to wake them
-    #[arg(long, conflicts_with = "rt")]
-    awake: bool,
+    #[command(flatten)]
+    waiting: Waiting,
     /// Also write what was found as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -49,8 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let parts = arguments.parts();
     let setting = Setting {
         program: env::current_exe().ok(),
-        awake: arguments.awake,
-        ..Setting::here(arguments.duration, arguments.seed, arguments.rt)
+        ..Setting::here(arguments.duration, arguments.seed, arguments.waiting.wait())
     };
     if setting.cores.len() < 2 {
         terminal::note("server and generator share the only processor: expect a noisy machine");
@@ -104,10 +101,10 @@ impl Arguments {
                 line = format!("{line} {flag} {}", words.join(","));
             }
         }
-        let manner = match (self.rt, self.awake) {
-            (true, _) => " --rt",
-            (false, true) => " --awake",
-            (false, false) => "",
+        let manner = match self.waiting.wait() {
+            Wait::RealTime => " --rt",
+            Wait::Awake => " --awake",
+            Wait::Asleep => "",
         };
         let seconds = self.duration.as_millis();
         format!(

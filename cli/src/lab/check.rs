@@ -40,7 +40,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BIN")]
     turnstile: Option<PathBuf>,
     /// What is done to the server that the lab starts, at instants that the seed decides: kill (and
-    /// start it again), pause
+    /// start it again), pause, sync-error (a sync fails, the server must end, and is started again),
+    /// full-disk (for a while), sync-lost (what was synced is gone after the next kill: the check must
+    /// find it)
     #[arg(long, value_delimiter = ',')]
     faults: Vec<Fault>,
     /// exchange: symbols, each with a book of its own
@@ -159,13 +161,13 @@ impl Checked {
         if let Some(address) = arguments.resp {
             return Ok(Self { address, own: None });
         }
-        let storm = Storm {
-            faults: arguments.faults.clone(),
-            seed: arguments.pacing.seed(),
-            program: arguments.turnstile.clone(),
+        let storm = Storm::new(
+            arguments.faults.clone(),
+            arguments.pacing.seed(),
+            arguments.turnstile.clone(),
             data,
-            flags: arguments.service.flags(),
-        };
+            arguments.service.flags(),
+        );
         let server = storm.start(faults::free_port()?)?;
         let address = server.resp();
         terminal::note(format_args!(
@@ -236,7 +238,7 @@ impl Checked {
             notebook.note(&survived.summary());
         }
         let report = report?;
-        if survived.kills + survived.pauses == 0 && !arguments.faults.is_empty() {
+        if survived.is_untouched() && !arguments.faults.is_empty() {
             let short = "the run was too short for a fault: name a longer --duration";
             return Err(Coded::invalid(short.to_owned()).into());
         }

@@ -4,7 +4,7 @@ use std::{fs, net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr, t
 
 use anyhow::Context as _;
 use clap::Args;
-use turnstile_load::pace::{Law, Length, Pace, Profile, Rhythm, Think};
+use turnstile_load::pace::{Law, Length, Pace, Profile, Rhythm, Think, Wait};
 
 use super::duration;
 use crate::exit::Coded;
@@ -73,6 +73,13 @@ pub(crate) struct Extent {
     /// The same seed sends the same requests at the same instants
     #[arg(long, default_value = "1")]
     pub(super) seed: u64,
+    #[command(flatten)]
+    waiting: Waiting,
+}
+
+/// How the generator's threads wait for what is due.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Waiting {
     /// Run the generator's threads with real-time priority (FIFO): nobody else delays them
     #[arg(long)]
     rt: bool,
@@ -80,6 +87,16 @@ pub(crate) struct Extent {
     /// its own whole
     #[arg(long, conflicts_with = "rt")]
     awake: bool,
+}
+
+impl Waiting {
+    pub(super) const fn wait(self) -> Wait {
+        match (self.rt, self.awake) {
+            (true, _) => Wait::RealTime,
+            (false, true) => Wait::Awake,
+            (false, false) => Wait::Asleep,
+        }
+    }
 }
 
 /// A level over time.
@@ -143,8 +160,7 @@ impl Pacing {
             rhythm,
             deadline: self.manner.deadline,
             seed: self.extent.seed,
-            real_time: self.extent.rt,
-            awake: self.extent.awake,
+            wait: self.extent.waiting.wait(),
             ..Pace::closed(address, Duration::ZERO, Duration::ZERO)
         })
     }

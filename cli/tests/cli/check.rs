@@ -1,4 +1,5 @@
-//! `turnstile lab check`: servers of its own that are killed and paused, and one that lies.
+//! `turnstile lab check`: servers of its own that are killed and paused, whose disks fail, and one that
+//! lies.
 
 use std::{
     fs,
@@ -95,6 +96,55 @@ fn rooms_that_are_killed_and_paused_keep_every_promise() {
     assert!(page.contains("no operation stands before one"));
 }
 
+/// What happened to a server, by the summary that ends with this.
+fn times(ended: &Ended, what: &str) -> u32 {
+    let told = ended.err.split(['\n', ';']).find_map(|part| {
+        let (times, rest) = part.trim().split_once(" times ")?;
+        (rest == what).then(|| times.parse().unwrap())
+    });
+    told.unwrap_or_else(|| panic!("nothing of {what}: {ended:?}"))
+}
+
+/// The requests of a run that were refused for want of room.
+fn without_room(run: &Value) -> u64 {
+    let operations = run["points"][0]["operations"].as_array().unwrap();
+    let each = operations.iter().map(|one| &one["errors"]["READONLY"]);
+    each.filter_map(Value::as_u64).sum()
+}
+
+#[test]
+fn every_service_keeps_its_promises_when_syncs_fail_and_when_the_disk_is_full() {
+    for service in ["rooms", "exchange", "games", "travel"] {
+        let folder = tempfile::tempdir().unwrap();
+        let pipeline = if service == "travel" { "1" } else { "2" };
+        let load = ["-c", "8", "-P", pipeline, "-d", "8s"];
+        let faults = [service, "--faults", "sync-error,full-disk"];
+        let (ended, run) = check(folder.path(), &[&faults[..], &load].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+        let failed = times(&ended, "a sync failed, it ended and was started again");
+        // Each of these servers said so, and ended by itself.
+        let told = ended.err.matches("the journal failed: ").count();
+        assert_eq!(u32::try_from(told).unwrap(), failed, "{ended:?}");
+        assert!(times(&ended, "its disk was full") > 0, "{ended:?}");
+        assert!(without_room(&run) > 0, "{run}");
+    }
+}
+
+/// A server that acknowledges what a failed sync was for, because nobody told it, and then dies.
+#[test]
+fn what_was_acknowledged_and_then_lost_is_found_in_every_service() {
+    for service in ["rooms", "exchange", "games", "travel"] {
+        let folder = tempfile::tempdir().unwrap();
+        let load = ["-c", "8", "-d", "4s"];
+        let faults = [service, "--faults", "sync-lost"];
+        let (ended, run) = check(folder.path(), &[&faults[..], &load].concat());
+        assert_eq!(ended.code, Some(97), "{service} {ended:?}");
+        assert!(times(&ended, "its disk lost what was synced, and it was killed") > 0);
+        assert!(outcomes(&run).contains(&"fails"), "{service} {ended:?}");
+    }
+}
+
 /// Passes everything on, but says that whoever asks for what has ended is a wrong guest.
 fn liar(server: SocketAddr) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -162,10 +212,9 @@ fn a_server_that_lies_ends_the_check_with_97_and_the_lie_stands_in_the_report() 
 fn what_cannot_be_done_is_refused_before_anything_is_started() {
     let rows = [
         (
-            &["rooms", "--faults", "fsync"][..],
-            "simulated disks do that",
+            &["rooms", "--faults", "flood"][..],
+            "a fault is kill, pause, sync-error, full-disk or sync-lost",
         ),
-        (&["rooms", "--faults", "flood"], "a fault is kill or pause"),
         (
             &["rooms", "--faults", "kill", "--resp", "127.0.0.1:1"],
             "cannot be used with",

@@ -396,7 +396,7 @@ fn a_server_for_measurements_is_slower_by_what_it_was_told() {
 }
 
 #[test]
-fn no_server_but_one_for_measurements_can_be_slowed() {
+fn no_server_but_one_for_measurements_can_be_slowed_or_told_to_fail() {
     for (arguments, sentence) in [
         (&["dev", "--slow-sync-us", "200"][..], "--attached"),
         (&["dev", "--slow-command-ns", "200"], "--attached"),
@@ -404,9 +404,14 @@ fn no_server_but_one_for_measurements_can_be_slowed() {
             &["dev", "--attached", "--slow-sync-us", "1000001"],
             "not in 0..=1000000",
         ),
+        (&["dev", "--disk-orders", "true"], "--attached"),
         (
             &["serve", "--slow-sync-us", "200"],
             "unexpected argument '--slow-sync-us'",
+        ),
+        (
+            &["serve", "--disk-orders", "true"],
+            "unexpected argument '--disk-orders'",
         ),
     ] {
         let ended = run(turnstile().args(arguments));

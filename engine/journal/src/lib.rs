@@ -22,7 +22,7 @@ pub mod snapshot;
 pub use carrier::LogThread;
 pub use disk::{
     Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealFile, RealLock,
-    Unsynced,
+    Trouble, Unsynced,
 };
 pub use founding::Founding;
 pub use journal::{Chores, CommitError, Journal, Options};

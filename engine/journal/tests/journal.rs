@@ -16,6 +16,8 @@ mod rot;
 mod snapshots;
 #[path = "journal/tails.rs"]
 mod tails;
+#[path = "journal/troubled.rs"]
+mod troubled;
 
 use turnstile_journal::{
     Chores, CommitError, Disk, Durability, FaultyDisk, Journal, Log, OpenError, Options, Report,

@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 use turnstile_load::{
-    pace::{Length, Pace, Profile, Rhythm, Schedule},
+    pace::{Length, Pace, Rhythm, Schedule, Wait},
     validity::RUN_DELAY_MAX,
 };
 use turnstile_result::Distribution;
@@ -113,19 +113,13 @@ pub fn observe(
     connections: usize,
     watch: Watch<'_>,
 ) -> Result<(Known, Run), Error> {
-    let pace = Pace {
-        rhythm: Rhythm::Open {
-            law: case.arrivals.clone(),
-            rate: Profile::constant(case.rate),
-        },
-        length: setting.length(),
-        ..setting.pace()
-    };
+    let pace = setting.open(case.arrivals.clone(), case.rate);
     let server = Server::start(Setup {
         delay: case.delay,
         wire: Wire::Numbers,
         core: setting.server_core(),
         kept: dues(&pace).len(),
+        awake: pace.wait == Wait::Awake,
     })?;
     let epoch = server.epoch;
     let pace = Pace {

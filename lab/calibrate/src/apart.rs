@@ -11,7 +11,6 @@ use std::{
 use turnstile_client::descriptors;
 
 use crate::{
-    delay::Delay,
     server::{Record, Server, Setup},
     wire::Wire,
 };
@@ -71,12 +70,7 @@ impl Drop for Apart {
 pub fn answer(mut input: impl Read, mut output: impl Write) -> io::Result<Record> {
     // As many as there are must do.
     descriptors::allow(DESCRIPTORS).ok();
-    let server = Server::start(Setup {
-        delay: Delay::None,
-        wire: Wire::Numbers,
-        core: None,
-        kept: 0,
-    })?;
+    let server = Server::start(Setup::at_once(Wire::Numbers, None))?;
     writeln!(output, "{}", server.address)?;
     output.flush()?;
     io::copy(&mut input, &mut io::sink())?;

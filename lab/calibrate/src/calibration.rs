@@ -1,7 +1,7 @@
 //! All parts of a calibration, one after the other.
 
 use serde::Serialize;
-use turnstile_load::pace::Progress;
+use turnstile_load::pace::{Progress, Wait};
 use turnstile_result::{Machine, Point};
 use turnstile_stats::units::Nanos;
 
@@ -150,13 +150,13 @@ impl Calibration {
 
     /// As the setting says, and with real-time priority where that is allowed.
     fn measure_lag(&mut self, setting: &Setting, tell: Tell<'_>) -> Result<(), Error> {
-        let also = !setting.real_time && punctual::can_be_real_time();
-        for real_time in [setting.real_time, true]
+        let also = setting.wait != Wait::RealTime && punctual::can_be_real_time();
+        for wait in [setting.wait]
             .into_iter()
-            .take(1 + usize::from(also))
+            .chain(also.then_some(Wait::RealTime))
         {
             tell(News::Next("lag"));
-            let (lag, run) = punctual::measure(setting, real_time, &mut going(tell))?;
+            let (lag, run) = punctual::measure(setting, wait, &mut going(tell))?;
             self.claims.push(lag.claim());
             self.lags.push(lag);
             self.points.push(run.point);

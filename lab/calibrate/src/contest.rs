@@ -27,7 +27,6 @@ use turnstile_stats::{
 
 use crate::{
     Claim, Error, Setting, Verdict, Watch,
-    delay::Delay,
     server::{Server, Setup},
     wire::Wire,
 };
@@ -147,15 +146,11 @@ impl Used {
 }
 
 fn serve(of: Match, setting: &Setting) -> Result<Server, Error> {
-    Ok(Server::start(Setup {
-        delay: Delay::None,
-        wire: match of.rival {
-            Rival::Wrk => Wire::Http,
-            Rival::RedisBenchmark => Wire::Resp,
-        },
-        core: setting.server_core(),
-        kept: 0,
-    })?)
+    let wire = match of.rival {
+        Rival::Wrk => Wire::Http,
+        Rival::RedisBenchmark => Wire::Resp,
+    };
+    Ok(Server::start(Setup::at_once(wire, setting.server_core()))?)
 }
 
 fn ours(of: Match, setting: &Setting, watch: Watch<'_>) -> Result<Used, Error> {

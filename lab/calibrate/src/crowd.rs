@@ -14,7 +14,6 @@ use turnstile_stats::units::{Count, Nanos, PerSecond, to_float};
 use crate::{
     Claim, Error, Setting, Verdict, Watch,
     apart::Apart,
-    delay::Delay,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -92,12 +91,8 @@ enum Doorman {
 impl Doorman {
     fn start(setting: &Setting) -> Result<Self, Error> {
         let Some(program) = &setting.program else {
-            return Ok(Self::Here(Server::start(Setup {
-                delay: Delay::None,
-                wire: Wire::Numbers,
-                core: setting.server_core(),
-                kept: 0,
-            })?));
+            let setup = Setup::at_once(Wire::Numbers, setting.server_core());
+            return Ok(Self::Here(Server::start(setup)?));
         };
         let core = setting.server_core();
         let stay = core.map(|core| processors::stay_on(&[core])).transpose();

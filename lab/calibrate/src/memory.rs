@@ -4,14 +4,13 @@ use std::{cell::Cell, time::Duration};
 
 use serde::Serialize;
 use turnstile_load::{
-    pace::{Law, Pace, Profile, Rhythm},
+    pace::{Law, Pace},
     resources,
 };
 use turnstile_stats::units::{Bytes, Count, PerSecond, to_float};
 
 use crate::{
     Claim, Error, Setting, Verdict, Watch,
-    delay::Delay,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -46,20 +45,11 @@ pub struct Growth {
 /// # Errors
 /// The server or the generator could not be started.
 pub fn measure(setting: &Setting, watch: Watch<'_>) -> Result<(Growth, Run), Error> {
-    let server = Server::start(Setup {
-        delay: Delay::None,
-        wire: Wire::Numbers,
-        core: setting.server_core(),
-        kept: 0,
-    })?;
+    let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {
         address: server.address,
         pipeline: PIPELINE,
-        rhythm: Rhythm::Open {
-            law: Law::Poisson,
-            rate: Profile::constant(RATE),
-        },
-        ..setting.pace()
+        ..setting.open(Law::Poisson, RATE)
     };
     let whole = setting.warm_up + setting.duration;
     let looks: Cell<Option<(Look, Look)>> = Cell::new(None);

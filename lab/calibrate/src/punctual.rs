@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use turnstile_load::{
-    pace::{Law, Pace, Profile, Rhythm},
+    pace::{Law, Pace, Wait},
     priority,
 };
 use turnstile_result::Distribution;
@@ -10,7 +10,6 @@ use turnstile_stats::units::{Nanos, to_float};
 
 use crate::{
     Claim, Error, Setting, Verdict, Watch,
-    delay::Delay,
     run::{self, Run},
     server::{Server, Setup},
     wire::{Asker, Wire},
@@ -26,7 +25,7 @@ const CONNECTIONS: usize = 50;
 /// How late a generator was with nothing else to do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lag {
-    pub real_time: bool,
+    pub wait: Wait,
     pub lag: Distribution,
     pub run_delay: Option<f64>,
     pub verdict: Verdict,
@@ -36,30 +35,24 @@ pub struct Lag {
 ///
 /// # Errors
 /// The server or the generator could not be started.
-pub fn measure(setting: &Setting, real_time: bool, watch: Watch<'_>) -> Result<(Lag, Run), Error> {
-    let server = Server::start(Setup {
-        delay: Delay::None,
-        wire: Wire::Numbers,
-        core: setting.server_core(),
-        kept: 0,
-    })?;
+pub fn measure(setting: &Setting, wait: Wait, watch: Watch<'_>) -> Result<(Lag, Run), Error> {
+    let server = Server::start(Setup::at_once(Wire::Numbers, setting.server_core()))?;
     let pace = Pace {
         address: server.address,
-        rhythm: Rhythm::Open {
-            law: Law::Fixed,
-            rate: Profile::constant(RATE),
-        },
-        real_time,
-        awake: setting.awake && !real_time,
-        ..setting.pace()
+        wait,
+        ..setting.open(Law::Fixed, RATE)
     };
-    let name = if real_time { "lag, real time" } else { "lag" };
+    let name = match wait {
+        Wait::Asleep => "lag",
+        Wait::RealTime => "lag, real time",
+        Wait::Awake => "lag, awake",
+    };
     let ran = run::measure(name, &pace, Asker::crowd(CONNECTIONS), setting, watch)?;
     server.stop()?;
     let lag = ran.point.times.lag.clone();
     let kept = lag.at(0.99).is_some_and(|p99| p99 <= LAG_NANOS_MAX);
     let lag = Lag {
-        real_time,
+        wait,
         verdict: ran.keeps(kept),
         run_delay: ran.run_delay(),
         lag,
@@ -75,10 +68,10 @@ pub fn can_be_real_time() -> bool {
 
 impl Lag {
     pub(crate) fn claim(&self) -> Claim {
-        let how = if self.real_time {
-            "lag with real-time priority"
-        } else {
-            "lag"
+        let how = match self.wait {
+            Wait::Asleep => "lag",
+            Wait::RealTime => "lag with real-time priority",
+            Wait::Awake => "lag of who never sleeps",
         };
         let at = |quantile| {
             self.lag

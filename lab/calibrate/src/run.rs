@@ -12,9 +12,6 @@ use turnstile_result::Point;
 
 use crate::{Error, Setting, Verdict, Watch};
 
-/// The machine is looked at as often, or ten times in a short run.
-const LOOK_PAUSE_MAX: Duration = Duration::from_secs(1);
-
 /// A run that is over.
 #[derive(Debug)]
 pub struct Run {
@@ -36,7 +33,7 @@ pub(crate) fn measure<U: User>(
     let _stay = stay.map_err(Error::Processors)?;
     let mut sampler = Sampler::new(Vec::new());
     // A look takes the generator's processor for a moment, which is seen in what it measures.
-    let pause = (setting.duration / 10).min(LOOK_PAUSE_MAX);
+    let pause = setting.duration / 10;
     let mut next = Duration::ZERO;
     let totals = pace::run(pace, users, &mut |progress| {
         if progress.elapsed >= next {

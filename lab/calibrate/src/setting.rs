@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Serialize;
 use turnstile_load::{
-    pace::{Length, Pace},
+    pace::{Law, Pace, Profile, Rhythm, Wait},
     processors,
 };
 
@@ -19,10 +19,8 @@ pub struct Setting {
     /// How often each server of known delays is measured, odd: what is off in most runs counts.
     pub repeats: usize,
     pub seed: u64,
-    /// Whether the generator has real-time priority.
-    pub real_time: bool,
-    /// Whether the generator never sleeps.
-    pub awake: bool,
+    /// How the generator waits.
+    pub wait: Wait,
     /// The program of the lab, which can be a server in a process of its own; without it a thread is,
     /// and the crowd is smaller where few files may be open.
     #[serde(skip)]
@@ -32,15 +30,14 @@ pub struct Setting {
 impl Setting {
     /// On the processors that this thread may use: for the figures of a result.
     #[must_use]
-    pub fn here(duration: Duration, seed: u64, real_time: bool) -> Self {
+    pub fn here(duration: Duration, seed: u64, wait: Wait) -> Self {
         Self {
             cores: processors::available(),
             warm_up: Duration::from_secs(1),
             duration,
             repeats: 3,
             seed,
-            real_time,
-            awake: false,
+            wait,
             program: None,
         }
     }
@@ -56,21 +53,22 @@ impl Setting {
         self.cores.get(1).copied().or_else(|| self.server_core())
     }
 
-    pub(crate) const fn length(&self) -> Length {
-        Length::Fixed {
-            warm_up: self.warm_up,
-            duration: self.duration,
-        }
-    }
-
     /// A closed loop against nobody yet, on one thread.
     pub(crate) fn pace(&self) -> Pace {
         let nobody = SocketAddr::from(([127, 0, 0, 1], 0));
         Pace {
             seed: self.seed,
-            real_time: self.real_time,
-            awake: self.awake,
+            wait: self.wait,
             ..Pace::closed(nobody, self.warm_up, self.duration)
+        }
+    }
+
+    /// The same at so many requests a second.
+    pub(crate) fn open(&self, law: Law, rate: f64) -> Pace {
+        let rate = Profile::constant(rate);
+        Pace {
+            rhythm: Rhythm::Open { law, rate },
+            ..self.pace()
         }
     }
 }

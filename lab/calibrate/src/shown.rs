@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use turnstile_load::pace::Wait;
 use turnstile_stats::units::{Bytes, Count, Nanos, to_float};
 
 use crate::{
@@ -90,10 +91,10 @@ impl Calibration {
             writeln!(
                 f,
                 "| {} | {} | {} | {} | {} | {} | {} |",
-                if lag.real_time {
-                    "real time"
-                } else {
-                    "ordinary"
+                match lag.wait {
+                    Wait::Asleep => "ordinary",
+                    Wait::RealTime => "real time",
+                    Wait::Awake => "awake",
                 },
                 nanos(of.at(0.5)),
                 nanos(of.at(0.9)),

@@ -1,5 +1,6 @@
-//! Games in their plainest form: who waits for whom, boards of nine cells, and what was won.
+//! Games in their plainest form: who waits for whom, three boards, and what was won from whom.
 
+mod board;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -9,8 +10,9 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::Model;
 
-pub use state::{Board, CELLS, Change, Claim, Ending, State};
-pub use words::{Activity, Answer, Ask, Deed, Operation, Refusal, STRANGER, Tally};
+pub use board::{Board, Game};
+pub use state::{Change, Claim, Ending, State};
+pub use words::{Activity, Answer, Ask, Deed, Operation, Refusal, STRANGER, Tally, Versus};
 
 /// So many matches that are over can still be looked at: the newest.
 const OVER_MAX: usize = 16_384;
@@ -31,14 +33,16 @@ pub struct Totals {
 
 /// Players, their matches and their scores, replayed.
 ///
-/// Bounded: by the players, who play one match each, and by as many matches that are over as a
-/// server remembers. An operation of unknown outcome *clouds* it: a move that may have been made
+/// Bounded: by the players, who play one match each, by the pairs of them that have met, and by as
+/// many matches that are over as a server remembers. An operation of unknown outcome *clouds* it: a move that may have been made
 /// changes what all later ones get, so from then on nothing is compared any more. Users ask under
 /// keys for that reason, and ask again what was not answered. A match that the server's clock has
 /// ended clouds it, too: only the server knows when.
 #[derive(Debug)]
 pub struct Club {
     players: Vec<Player>,
+    /// What the first has won, lost and drawn against the second, whose number is higher.
+    pairs: HashMap<[u16; 2], Versus>,
     matches: HashMap<u64, State>,
     /// Those that are over, the one over for longest first.
     over: VecDeque<u64>,
@@ -61,8 +65,8 @@ struct Player {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doing {
     Nothing,
-    Challenging(u16),
-    Seeking,
+    Challenging(u16, Game),
+    Seeking(Game),
     Playing(u64),
 }
 
@@ -77,6 +81,7 @@ impl Club {
         };
         Self {
             players: vec![nobody; usize::from(players)],
+            pairs: HashMap::new(),
             matches: HashMap::new(),
             over: VecDeque::new(),
             last,
@@ -96,7 +101,7 @@ impl Club {
     #[must_use]
     pub fn totals(&self) -> Totals {
         let count = |number: usize| u64::try_from(number).expect("a count fits 64 bits");
-        let seeking = |player: &&Player| player.doing == Doing::Seeking;
+        let seeking = |player: &&Player| matches!(player.doing, Doing::Seeking(_));
         Totals {
             begun: self.last - self.first,
             moves: self.moves,
@@ -109,16 +114,22 @@ impl Club {
     /// Carries out what was asked, and answers it.
     fn answer(&mut self, ask: &Ask) -> Answer {
         let outcome = match *ask {
-            Ask::Challenge { player, opponent } => self.challenge(player, opponent),
-            Ask::Seek { player } => self.seek(player),
+            Ask::Challenge {
+                game,
+                player,
+                opponent,
+            } => self.challenge(game, player, opponent),
+            Ask::Seek { game, player } => self.seek(game, player),
             Ask::Withdraw { player } => self.withdraw(player),
-            Ask::Begin { players } => self.begin(players),
+            Ask::Begin { game, players } => self.begin(game, players),
             Ask::Act {
                 number,
                 player,
                 deed,
             } => self.act(number, player, deed).map(Answer::Acted),
-            Ask::Match { .. } | Ask::Player { .. } | Ask::Standing { .. } => return self.look(ask),
+            Ask::Match { .. } | Ask::Player { .. } | Ask::Standing { .. } | Ask::Against { .. } => {
+                return self.look(ask);
+            }
         };
         outcome.unwrap_or_else(Answer::Refused)
     }
@@ -131,8 +142,8 @@ impl Club {
                 let player = self.player(player);
                 let activity = match player.doing {
                     Doing::Nothing => Activity::Idle,
-                    Doing::Challenging(opponent) => Activity::Challenging(opponent),
-                    Doing::Seeking => Activity::Seeking,
+                    Doing::Challenging(opponent, game) => Activity::Challenging(opponent, game),
+                    Doing::Seeking(game) => Activity::Seeking(game),
                     Doing::Playing(number) => Activity::Playing(self.matches[&number]),
                 };
                 Answer::Player(player.known.then_some(activity))
@@ -141,7 +152,21 @@ impl Club {
                 let tally = self.player(player).tally;
                 Answer::Standing((tally.played > 0).then_some(tally))
             }
+            Ask::Against { player, opponent } => Answer::Against(self.against(player, opponent)),
             _ => Answer::Unknown,
+        }
+    }
+
+    fn against(&self, player: u16, opponent: u16) -> Versus {
+        let pair = [player.min(opponent), player.max(opponent)];
+        let versus = self.pairs.get(&pair).copied().unwrap_or_default();
+        if player <= opponent {
+            return versus;
+        }
+        Versus {
+            won: versus.lost,
+            lost: versus.won,
+            drawn: versus.drawn,
         }
     }
 
@@ -163,39 +188,39 @@ impl Club {
     fn is_free(&self, player: u16) -> Result<(), Refusal> {
         match self.player(player).doing {
             Doing::Nothing => Ok(()),
-            Doing::Challenging(_) | Doing::Seeking => Err(Refusal::Waiting { player }),
+            Doing::Challenging(..) | Doing::Seeking(_) => Err(Refusal::Waiting { player }),
             Doing::Playing(number) => Err(Refusal::Playing { player, number }),
         }
     }
 
-    fn challenge(&mut self, player: u16, opponent: u16) -> Result<Answer, Refusal> {
+    fn challenge(&mut self, game: Game, player: u16, opponent: u16) -> Result<Answer, Refusal> {
         if player == opponent {
             return Err(Refusal::SamePlayer);
         }
-        if self.player(player).doing == Doing::Challenging(opponent) {
+        if self.player(player).doing == Doing::Challenging(opponent, game) {
             return Ok(Answer::Challenged);
         }
         self.is_free(player)?;
-        if self.player(opponent).doing == Doing::Challenging(player) {
-            return Ok(self.start([opponent, player]));
+        if self.player(opponent).doing == Doing::Challenging(player, game) {
+            return Ok(self.start(game, [opponent, player]));
         }
         self.player_mut(opponent).known = true;
-        self.waits(player, Doing::Challenging(opponent));
+        self.waits(player, Doing::Challenging(opponent, game));
         Ok(Answer::Challenged)
     }
 
-    fn seek(&mut self, player: u16) -> Result<Answer, Refusal> {
+    fn seek(&mut self, game: Game, player: u16) -> Result<Answer, Refusal> {
         let mut players = (0..).zip(&self.players);
-        let waiting = players.find(|(_, one)| one.doing == Doing::Seeking);
+        let waiting = players.find(|(_, one)| one.doing == Doing::Seeking(game));
         match waiting.map(|(number, _)| number) {
-            Some(other) if other == player => Ok(Answer::Seeking),
+            Some(other) if other == player => Ok(Answer::Seeking(game)),
             other => {
                 self.is_free(player)?;
                 let Some(other) = other else {
-                    self.waits(player, Doing::Seeking);
-                    return Ok(Answer::Seeking);
+                    self.waits(player, Doing::Seeking(game));
+                    return Ok(Answer::Seeking(game));
                 };
-                Ok(self.start([other, player]))
+                Ok(self.start(game, [other, player]))
             }
         }
     }
@@ -203,26 +228,26 @@ impl Club {
     fn withdraw(&mut self, player: u16) -> Result<Answer, Refusal> {
         match self.player(player).doing {
             Doing::Nothing | Doing::Playing(_) => Err(Refusal::NotWaiting),
-            Doing::Challenging(_) | Doing::Seeking => {
+            Doing::Challenging(..) | Doing::Seeking(_) => {
                 self.player_mut(player).doing = Doing::Nothing;
                 Ok(Answer::Withdrawn)
             }
         }
     }
 
-    fn begin(&mut self, players: [u16; 2]) -> Result<Answer, Refusal> {
+    fn begin(&mut self, game: Game, players: [u16; 2]) -> Result<Answer, Refusal> {
         let [first, second] = players;
         if first == second {
             return Err(Refusal::SamePlayer);
         }
         self.is_free(first)?;
         self.is_free(second)?;
-        Ok(self.start(players))
+        Ok(self.start(game, players))
     }
 
-    fn start(&mut self, players: [u16; 2]) -> Answer {
+    fn start(&mut self, game: Game, players: [u16; 2]) -> Answer {
         self.last += 1;
-        let state = State::new(self.last, players);
+        let state = State::new(self.last, game, players);
         for player in players {
             self.waits(player, Doing::Playing(state.number));
         }
@@ -241,9 +266,9 @@ impl Club {
         let mut state = *found;
         let other = state.other(player);
         match deed {
-            Deed::Move { ply, cell, claim } => {
-                may_move(&state, player, (ply, cell, claim))?;
-                state.play(cell);
+            Deed::Move { ply, choice, claim } => {
+                may_move(&state, player, (ply, choice, claim))?;
+                state.play(choice);
                 self.moves += 1;
             }
             Deed::Resign => state.end(Ending::Resigned, Some(other)),
@@ -280,6 +305,9 @@ impl Club {
                 } += 1;
             }
         }
+        if counts {
+            self.count_pair(state);
+        }
         self.over.push_back(state.number);
         if self.over.len() > OVER_MAX
             && let Some(oldest) = self.over.pop_front()
@@ -287,12 +315,23 @@ impl Club {
             self.matches.remove(&oldest);
         }
     }
+
+    fn count_pair(&mut self, state: &State) {
+        let [one, other] = state.players;
+        let pair = [one.min(other), one.max(other)];
+        let versus = self.pairs.entry(pair).or_default();
+        *match state.winner {
+            None => &mut versus.drawn,
+            Some(winner) if winner == pair[0] => &mut versus.won,
+            Some(_) => &mut versus.lost,
+        } += 1;
+    }
 }
 
 fn may_move(
     state: &State,
     player: u16,
-    (ply, cell, claim): (u16, u8, Option<Claim>),
+    (ply, choice, claim): (u16, u8, Option<Claim>),
 ) -> Result<(), Refusal> {
     if ply != state.ply {
         return Err(Refusal::Stale(*state));
@@ -300,13 +339,13 @@ fn may_move(
     if state.to_move != Some(player) {
         return Err(Refusal::NotYourTurn(*state));
     }
-    if cell == 0 || usize::from(cell) > CELLS {
+    if choice == 0 || choice > state.board.game().choices() {
         return Err(Refusal::NoSuchCell);
     }
-    if !state.board.is_free(cell) {
+    if state.board.target(choice).is_none() {
         return Err(Refusal::Taken);
     }
-    if claim.is_some_and(|claim| claim != state.claim_of(cell)) {
+    if claim.is_some_and(|claim| claim != state.claim_of(choice)) {
         return Err(Refusal::FalseClaim);
     }
     Ok(())

@@ -32,6 +32,7 @@ mod crew;
 mod door;
 mod error;
 mod seed;
+mod thin;
 mod verdict;
 
 pub use error::Error;

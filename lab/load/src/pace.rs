@@ -75,12 +75,20 @@ pub struct Pace {
     pub no_delay: bool,
     /// Decides instants and thoughts.
     pub seed: u64,
-    /// Whether the generator's threads ask for real-time priority, so that they run as soon as
-    /// something is due.
-    pub real_time: bool,
-    /// Whether the generator's threads never sleep, so that nobody has to wake them: each takes a
-    /// processor of its own whole. Not with real-time priority.
-    pub awake: bool,
+    pub wait: Wait,
+}
+
+/// How the generator's threads wait for what is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    #[default]
+    Asleep,
+    /// Asleep, and with real-time priority, so that they run as soon as they are woken.
+    RealTime,
+    /// They never sleep, so that nobody has to wake them: each takes a processor of its own whole.
+    /// The system would stop one that had real-time priority, too.
+    Awake,
 }
 
 /// When users ask.
@@ -147,8 +155,7 @@ impl Pace {
             patience: None,
             no_delay: true,
             seed: 1,
-            real_time: false,
-            awake: false,
+            wait: Wait::Asleep,
         }
     }
 }
@@ -352,12 +359,7 @@ fn check<U: User>(pace: &Pace, users: usize) -> Result<(), Error> {
     if !precise {
         return Err(Error::Setting("a precision is a share above 0"));
     }
-    if pace.real_time && pace.awake {
-        return Err(Error::Setting(
-            "the system stops whoever has real-time priority and never sleeps: one of both",
-        ));
-    }
-    if pace.real_time {
+    if pace.wait == Wait::RealTime {
         priority::try_out().map_err(Error::RealTime)?;
     }
     if window > DURATION_MAX {

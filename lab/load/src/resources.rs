@@ -15,7 +15,7 @@ use turnstile_stats::units::to_float;
 
 use proc::{Machine, Usage};
 
-use crate::door;
+use crate::{door, thin};
 
 /// So many samples are kept; when there are more, each second one goes.
 const SAMPLES_MAX: usize = 1_024;
@@ -136,11 +136,7 @@ impl Sampler {
             return;
         }
         if self.samples.len() == SAMPLES_MAX {
-            let mut number = 0;
-            self.samples.retain(|_sample| {
-                number += 1;
-                number % 2 == 1
-            });
+            thin::halve(&mut self.samples);
             self.step *= 2;
         }
         // A server may have started its own database.

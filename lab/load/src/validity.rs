@@ -8,7 +8,10 @@ use turnstile_stats::{
     units::{Count, Nanos, PerSecond, to_float},
 };
 
-use crate::{pace::Pace, resources::Sampler};
+use crate::{
+    pace::{Pace, Wait},
+    resources::Sampler,
+};
 
 /// A generator later than this, and than a share of the median response, is too late.
 pub const LAG_NANOS_MAX: u64 = 200_000;
@@ -54,7 +57,7 @@ pub fn judge(point: &mut Point, resources: Resources, pace: &Pace, goal: Option<
         little(point),
         lag(point),
         // Who never sleeps is always busy; whether it keeps up, its lag tells.
-        (!pace.awake)
+        (pace.wait != Wait::Awake)
             .then(|| generator_busy(point, threads))
             .flatten(),
         run_delay(point, threads),
@@ -328,16 +331,8 @@ mod tests {
         point.times.service = Distribution::of(&times);
         point.resources.processes = vec![Process {
             role: "server".to_owned(),
-            pid: 1,
-            threads: 1,
             user: server,
-            system: 0.0,
-            run_delay: None,
-            memory_bytes: 0,
-            disk_written: None,
-            disk_read: None,
-            busy: Vec::new(),
-            cpu_per_answer_ns: 0.0,
+            ..Process::default()
         }];
         point
     }

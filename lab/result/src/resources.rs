@@ -62,7 +62,7 @@ pub struct Stands {
 }
 
 /// One process, all its threads. Shares are of one processor: 2.0 is two of them busy all the time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Process {
     /// `server`, `generator`, `database`, or the name of the program.
     pub role: String,

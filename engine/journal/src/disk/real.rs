@@ -1,6 +1,7 @@
 //! A directory of the operating system.
 
 mod direct;
+mod trouble;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -14,6 +15,8 @@ use rustix::fs::{Advice, FallocateFlags, Timespec};
 use rustix::thread::{NanosleepRelativeResult, nanosleep};
 
 use self::direct::Direct;
+pub use self::trouble::Trouble;
+use self::trouble::{AtRisk, Medium};
 use super::{Disk, DiskFile};
 
 /// The file whose lock keeps a second process out. It is never removed: a lock on a removed file
@@ -30,6 +33,7 @@ pub struct RealDisk {
     is_direct: bool,
     /// By how much each sync of a file takes longer than it has to.
     slowed: Duration,
+    trouble: Option<&'static Trouble>,
 }
 
 /// A file of the operating system.
@@ -39,6 +43,7 @@ pub struct RealFile {
     /// The way past the page cache, as long as the file is written from its beginning to its end.
     direct: Mutex<Option<Direct>>,
     slowed: Duration,
+    at_risk: Option<AtRisk>,
 }
 
 /// The exclusive lock of a directory; the system releases it when the process ends in any way.
@@ -66,6 +71,7 @@ impl RealDisk {
             path: path.into(),
             is_direct: false,
             slowed: Duration::ZERO,
+            trouble: None,
         })
     }
 
@@ -85,6 +91,25 @@ impl RealDisk {
     #[must_use]
     pub fn slowed(self, by: Duration) -> Self {
         Self { slowed: by, ..self }
+    }
+
+    /// The same directory on a disk that fails when it is ordered to. For checks of what a server
+    /// makes of that.
+    #[must_use]
+    pub fn troubled(self, by: Option<&'static Trouble>) -> Self {
+        Self {
+            trouble: by,
+            ..self
+        }
+    }
+
+    fn file(&self, file: File, direct: Option<Direct>, is_whole: bool) -> RealFile {
+        RealFile {
+            file,
+            direct: Mutex::new(direct),
+            slowed: self.slowed,
+            at_risk: self.trouble.map(|trouble| AtRisk::new(trouble, is_whole)),
+        }
     }
 
     /// Where the directory is.
@@ -129,6 +154,9 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, name: &str, bytes: u64) -> io::Result<RealFile> {
+        if let Some(trouble) = self.trouble {
+            trouble.refuse_if_full()?;
+        }
         let path = self.path.join(name);
         let file = OpenOptions::new()
             .create(true)
@@ -145,11 +173,7 @@ impl Disk for RealDisk {
             let filled = direct.as_ref().map(Direct::fill_with_zeros);
             fill_with_zeros(&file, filled.transpose()?.unwrap_or(0)..bytes)?;
         }
-        Ok(RealFile {
-            file,
-            direct: Mutex::new(direct),
-            slowed: self.slowed,
-        })
+        Ok(self.file(file, direct, false))
     }
 
     fn open(&self, name: &str) -> io::Result<RealFile> {
@@ -157,11 +181,7 @@ impl Disk for RealDisk {
             .read(true)
             .write(true)
             .open(self.path.join(name))?;
-        Ok(RealFile {
-            file,
-            direct: Mutex::new(None),
-            slowed: self.slowed,
-        })
+        Ok(self.file(file, None, true))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -180,6 +200,17 @@ impl Disk for RealDisk {
         let mut bytes = [0; 8];
         File::open("/dev/urandom")?.read_exact(&mut bytes)?;
         Ok(u64::from_le_bytes(bytes))
+    }
+}
+
+impl RealFile {
+    /// Lets this reach past all trouble.
+    fn with_medium<T>(&self, reach: impl FnOnce(&Medium<'_>) -> io::Result<T>) -> io::Result<T> {
+        reach(&Medium {
+            size: self.size()?,
+            read: &|buffer, offset| self.file.read_exact_at(buffer, offset),
+            write: &|bytes, offset| self.file.write_all_at(bytes, offset),
+        })
     }
 }
 
@@ -234,6 +265,11 @@ impl DiskFile for RealFile {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if let Some(at_risk) = &self.at_risk
+            && !self.with_medium(|medium| at_risk.before_write(medium, bytes, offset))?
+        {
+            return Ok(());
+        }
         let mut way = self.direct.lock().expect("nobody panics in a write");
         if let Some(direct) = way.as_mut().filter(|way| way.takes(bytes, offset)) {
             match direct.write(bytes, offset) {
@@ -248,6 +284,9 @@ impl DiskFile for RealFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        if let Some(at_risk) = &self.at_risk {
+            self.with_medium(|medium| at_risk.at_sync(medium))?;
+        }
         self.file.sync_data()?;
         if !self.slowed.is_zero() {
             wait(self.slowed)?;

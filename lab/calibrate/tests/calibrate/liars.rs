@@ -11,7 +11,7 @@ use turnstile_calibrate::{
     delay::{Case, Delay},
     server::Served,
 };
-use turnstile_load::pace::{self, Length, Pace, Profile, Rhythm};
+use turnstile_load::pace::{self, Length, Pace, Profile, Rhythm, Wait};
 use turnstile_result::Distribution;
 use turnstile_stats::Histogram;
 
@@ -171,7 +171,7 @@ const FREEZING: Case = Case {
 fn a_clock_that_starts_when_a_connection_is_free_is_found_out() {
     let setting = Setting {
         warm_up: Duration::ZERO,
-        ..Setting::here(Duration::from_millis(1_800), 1, false)
+        ..Setting::here(Duration::from_millis(1_800), 1, Wait::Asleep)
     };
     // While it stands still all four connections wait, and nobody else can ask.
     let (known, ran) = observe(&FREEZING, &setting, 4, &mut |_progress| {}).unwrap();

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use turnstile_calibrate::{Calibration, News, Part, Setting, Verdict, calibrate, contest::Rival};
+use turnstile_load::pace::Wait;
 
 /// These parts, for a moment each; and what was told on the way.
 fn run(parts: &[Part]) -> (Calibration, Vec<String>) {
     let setting = Setting {
         warm_up: Duration::from_millis(200),
         repeats: 1,
-        ..Setting::here(Duration::from_millis(600), 1, false)
+        ..Setting::here(Duration::from_millis(600), 1, Wait::Asleep)
     };
     let mut told = Vec::new();
     let found = calibrate(&setting, parts, &mut |news| {

@@ -1,30 +1,8 @@
-//! A match of tic-tac-toe, and its rules.
+//! A match, and the rules of all games.
 
 use std::fmt;
 
-/// Cells of the board, by their numbers from 0, row by row from the top left.
-pub const CELLS: usize = 9;
-
-/// Every three cells that are a line.
-const LINES: [[usize; 3]; 8] = [
-    [0, 1, 2],
-    [3, 4, 5],
-    [6, 7, 8],
-    [0, 3, 6],
-    [1, 4, 7],
-    [2, 5, 8],
-    [0, 4, 8],
-    [2, 4, 6],
-];
-
-/// The stones of who moves first, and of the other.
-const STONES: [u8; 2] = *b"xo";
-
-const FREE: u8 = b'.';
-
-/// A letter for each cell: `x` for who moves first, `o` for the other, `.` where nothing lies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Board(pub [u8; CELLS]);
+use super::board::{Board, Game};
 
 /// A match as it is. Players are numbers within the run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +15,7 @@ pub struct State {
     pub ply: u16,
     /// Changes so far.
     pub changes: u32,
-    /// The cell of the last move, from 1.
+    /// The cell in which the last stone came to lie, from 1.
     pub last: Option<u8>,
     pub to_move: Option<u16>,
     /// Who offers a draw.
@@ -80,39 +58,14 @@ pub enum Claim {
     Fills,
 }
 
-impl Board {
-    pub const EMPTY: Self = Self([FREE; CELLS]);
-
-    /// Whether the board has such a cell, by its number from 1, and nothing lies there.
-    #[must_use]
-    pub fn is_free(&self, cell: u8) -> bool {
-        self.index(cell).is_some_and(|index| self.0[index] == FREE)
-    }
-
-    fn index(&self, cell: u8) -> Option<usize> {
-        let index = usize::from(cell).checked_sub(1)?;
-        (index < self.0.len()).then_some(index)
-    }
-
-    fn has_line(&self, stone: u8) -> bool {
-        let is_line = |line: &[usize; 3]| line.iter().all(|&cell| self.0[cell] == stone);
-        LINES.iter().any(is_line)
-    }
-}
-
-impl fmt::Debug for Board {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.0))
-    }
-}
-
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = self.players;
         let (number, board, ply, changes) = (self.number, self.board, self.ply, self.changes);
         write!(
             f,
-            "match {number} of {first} and {second}, {board:?}, ply {ply}, change {changes}"
+            "match {number} of {first} and {second}, {:?} {board:?}, ply {ply}, change {changes}",
+            board.game()
         )?;
         if let Some(cell) = self.last {
             write!(f, ", last {cell}")?;
@@ -136,11 +89,11 @@ impl fmt::Debug for State {
 impl State {
     /// A match that begins.
     #[must_use]
-    pub const fn new(number: u64, players: [u16; 2]) -> Self {
+    pub fn new(number: u64, game: Game, players: [u16; 2]) -> Self {
         Self {
             number,
             players,
-            board: Board::EMPTY,
+            board: Board::empty(game),
             ply: 0,
             changes: 0,
             last: None,
@@ -163,11 +116,11 @@ impl State {
         if player == first { second } else { first }
     }
 
-    /// What is true of a move to a free cell, by who is to move.
+    /// What is true of a move that can be made, by who is to move.
     #[must_use]
-    pub fn claim_of(&self, cell: u8) -> Claim {
+    pub fn claim_of(&self, choice: u8) -> Claim {
         let mut next = *self;
-        next.play(cell);
+        next.play(choice);
         match next.ending {
             None => Claim::Ordinary,
             Some(Ending::Full) => Claim::Fills,
@@ -175,23 +128,23 @@ impl State {
         }
     }
 
-    /// Who is to move takes a free cell.
-    pub fn play(&mut self, cell: u8) {
-        let Some((index, player)) = self.board.index(cell).zip(self.to_move) else {
+    /// Who is to move does so, where that is possible.
+    pub fn play(&mut self, choice: u8) {
+        let Some((cell, player)) = self.board.target(choice).zip(self.to_move) else {
             return;
         };
         let other = self.other(player);
-        let stone = STONES[usize::from(self.ply % 2)];
-        self.board.0[index] = stone;
+        let seat = usize::from(self.ply % 2);
+        self.board.put(seat, cell);
         self.ply += 1;
         self.changes += 1;
-        self.last = Some(cell);
+        self.last = Some(cell + 1);
         self.to_move = Some(other);
         // Whoever moves has not taken the other's offer.
         self.offer = self.offer.filter(|&by| by == player);
-        if self.board.has_line(stone) {
+        if self.board.has_line(seat, cell) {
             self.over(Ending::Line, Some(player));
-        } else if !self.board.0.contains(&FREE) {
+        } else if self.board.is_full() {
             self.over(Ending::Full, None);
         }
     }

@@ -1,8 +1,10 @@
 //! What the club takes for true.
 
+mod boards;
+
 use super::{
-    Activity, Answer, Ask, Board, Claim, Club, Deed, Ending, Operation, Refusal, STRANGER, State,
-    Tally, Totals,
+    Activity, Answer, Ask, Board, Claim, Club, Deed, Ending, Game, Operation, Refusal, STRANGER,
+    State, Tally, Totals,
 };
 use crate::Model as _;
 
@@ -12,6 +14,8 @@ const EVE: u16 = 2;
 const DAN: u16 = 3;
 
 const NUMBER: u64 = 8;
+
+const GAME: Game = Game::TicTacToe;
 
 fn club() -> Club {
     Club::new(4, NUMBER - 1)
@@ -25,9 +29,13 @@ fn act(player: u16, deed: Deed) -> Ask {
     }
 }
 
-fn step(player: u16, ply: u16, cell: u8) -> Ask {
+fn step(player: u16, ply: u16, choice: u8) -> Ask {
     let claim = None;
-    act(player, Deed::Move { ply, cell, claim })
+    act(player, Deed::Move { ply, choice, claim })
+}
+
+const fn seek(player: u16) -> Ask {
+    Ask::Seek { game: GAME, player }
 }
 
 /// What the club itself answers to one after the other.
@@ -48,7 +56,7 @@ fn tally(won: u64, lost: u64, drawn: u64) -> Answer {
 
 /// The match as these moves leave it.
 fn state(cells: &[u8]) -> State {
-    let mut state = State::new(NUMBER, [ADA, BOB]);
+    let mut state = State::new(NUMBER, GAME, [ADA, BOB]);
     for &cell in cells {
         state.play(cell);
     }
@@ -58,11 +66,20 @@ fn state(cells: &[u8]) -> State {
 #[test]
 fn a_match_begins_when_both_have_named_each_other_or_both_seek() {
     let mut club = club();
-    let challenge = |player, opponent| Ask::Challenge { player, opponent };
+    let challenge = |player, opponent| Ask::Challenge {
+        game: GAME,
+        player,
+        opponent,
+    };
     let playing = |player| Refusal::Playing {
         player,
         number: NUMBER,
     };
+    let begin = Ask::Begin {
+        game: GAME,
+        players: [EVE, ADA],
+    };
+    let waiting = Answer::Refused(Refusal::Waiting { player: ADA });
     let rows = [
         (Ask::Player { player: BOB }, Answer::Player(None)),
         (challenge(ADA, BOB), Answer::Challenged),
@@ -71,34 +88,26 @@ fn a_match_begins_when_both_have_named_each_other_or_both_seek() {
             Answer::Player(Some(Activity::Idle)),
         ),
         (challenge(ADA, BOB), Answer::Challenged),
-        (
-            challenge(ADA, EVE),
-            Answer::Refused(Refusal::Waiting { player: ADA }),
-        ),
-        (
-            Ask::Begin {
-                players: [EVE, ADA],
-            },
-            Answer::Refused(Refusal::Waiting { player: ADA }),
-        ),
+        (challenge(ADA, EVE), waiting),
+        (begin, waiting),
         (
             challenge(BOB, ADA),
-            Answer::Begun(State::new(NUMBER, [ADA, BOB])),
+            Answer::Begun(State::new(NUMBER, GAME, [ADA, BOB])),
         ),
         (challenge(ADA, BOB), Answer::Refused(playing(ADA))),
-        (Ask::Seek { player: BOB }, Answer::Refused(playing(BOB))),
+        (seek(BOB), Answer::Refused(playing(BOB))),
         (
             Ask::Withdraw { player: BOB },
             Answer::Refused(Refusal::NotWaiting),
         ),
         (challenge(EVE, EVE), Answer::Refused(Refusal::SamePlayer)),
-        (Ask::Seek { player: EVE }, Answer::Seeking),
-        (Ask::Seek { player: EVE }, Answer::Seeking),
+        (seek(EVE), Answer::Seeking(GAME)),
+        (seek(EVE), Answer::Seeking(GAME)),
         (Ask::Withdraw { player: EVE }, Answer::Withdrawn),
-        (Ask::Seek { player: DAN }, Answer::Seeking),
+        (seek(DAN), Answer::Seeking(GAME)),
         (
-            Ask::Seek { player: EVE },
-            Answer::Begun(State::new(NUMBER + 1, [DAN, EVE])),
+            seek(EVE),
+            Answer::Begun(State::new(NUMBER + 1, GAME, [DAN, EVE])),
         ),
     ];
     for (ask, answer) in rows {
@@ -138,7 +147,7 @@ fn whoever_has_three_in_a_row_wins_and_a_full_board_is_a_draw() {
     );
     let full = state(&[1, 2, 3, 5, 4, 6, 8, 7]);
     assert_eq!(full.claim_of(9), Claim::Fills);
-    assert_eq!(full.board, Board(*b"xoxxooox."));
+    assert_eq!(Some(full.board), Board::parse(GAME, b"xoxxooox."));
 }
 
 #[test]
@@ -148,15 +157,16 @@ fn deeds_are_refused_in_the_order_of_the_rules() {
         &mut club,
         &[
             Ask::Begin {
+                game: GAME,
                 players: [ADA, BOB],
             },
             step(ADA, 0, 1),
         ],
     );
     let now = state(&[1]);
-    let claims = |cell, claim| {
+    let claims = |choice, claim| {
         let (ply, claim) = (1, Some(claim));
-        act(BOB, Deed::Move { ply, cell, claim })
+        act(BOB, Deed::Move { ply, choice, claim })
     };
     for (ask, refusal) in [
         (step(BOB, 0, 1), Refusal::Stale(now)),
@@ -183,6 +193,7 @@ fn deeds_are_refused_in_the_order_of_the_rules() {
 fn an_offer_stands_until_the_other_moves_and_each_result_counts_once() {
     let mut club = club();
     let begin = Ask::Begin {
+        game: GAME,
         players: [ADA, BOB],
     };
     played(&mut club, &[begin, step(ADA, 0, 1), step(BOB, 1, 2)]);
@@ -236,6 +247,7 @@ fn an_offer_stands_until_the_other_moves_and_each_result_counts_once() {
 fn draws_are_agreed_by_two_and_what_is_aborted_does_not_count() {
     let mut club = club();
     let begin = Ask::Begin {
+        game: GAME,
         players: [ADA, BOB],
     };
     let next = |player, deed| Ask::Act {
@@ -271,6 +283,7 @@ fn draws_are_agreed_by_two_and_what_is_aborted_does_not_count() {
 fn the_newest_matches_that_are_over_can_be_looked_at() {
     let mut club = club();
     let begin = Ask::Begin {
+        game: GAME,
         players: [ADA, BOB],
     };
     for number in NUMBER..NUMBER + 16_385 {
@@ -288,9 +301,10 @@ fn the_newest_matches_that_are_over_can_be_looked_at() {
 
 #[test]
 fn each_broken_promise_has_a_sentence() {
-    let second = Answer::Begun(State::new(NUMBER, [BOB, ADA]));
-    let stranger = Answer::Begun(State::new(NUMBER, [STRANGER, ADA]));
+    let second = Answer::Begun(State::new(NUMBER, GAME, [BOB, ADA]));
+    let stranger = Answer::Begun(State::new(NUMBER, GAME, [STRANGER, ADA]));
     let begin = Ask::Begin {
+        game: GAME,
         players: [ADA, BOB],
     };
     let moved = Answer::Acted(state(&[1, 2]).change());
@@ -318,7 +332,7 @@ fn each_broken_promise_has_a_sentence() {
             Answer::Refused(Refusal::Strange),
             "there is no reason",
         ),
-        (Ask::Seek { player: EVE }, stranger, "somebody would"),
+        (seek(EVE), stranger, "somebody would"),
         (
             Ask::Standing { player: ADA },
             tally(0, 0, 0),

@@ -1,6 +1,9 @@
 //! What can be asked of games, and what is answered.
 
-use super::state::{Change, Claim, Ending, State};
+use super::{
+    board::Game,
+    state::{Change, Claim, Ending, State},
+};
 
 /// Somebody who does not belong to the run.
 pub const STRANGER: u16 = u16::MAX;
@@ -12,21 +15,24 @@ pub struct Operation {
     pub answer: Answer,
 }
 
-/// What can be asked. Players are numbers within the run; all play tic-tac-toe.
+/// What can be asked. Players are numbers within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     Challenge {
+        game: Game,
         player: u16,
         opponent: u16,
     },
     /// For anybody. Whoever seeks has always been as good as all others who do.
     Seek {
+        game: Game,
         player: u16,
     },
     Withdraw {
         player: u16,
     },
     Begin {
+        game: Game,
         players: [u16; 2],
     },
     Act {
@@ -44,6 +50,11 @@ pub enum Ask {
     Standing {
         player: u16,
     },
+    /// At what a player has won from another.
+    Against {
+        player: u16,
+        opponent: u16,
+    },
 }
 
 /// What a player does in a match.
@@ -52,8 +63,8 @@ pub enum Deed {
     Move {
         /// How many moves the player has seen.
         ply: u16,
-        /// From 1.
-        cell: u8,
+        /// A cell or, in connect four, a column; from 1.
+        choice: u8,
         claim: Option<Claim>,
     },
     Resign,
@@ -66,7 +77,7 @@ pub enum Deed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     Challenged,
-    Seeking,
+    Seeking(Game),
     Withdrawn,
     Begun(State),
     Acted(Change),
@@ -77,6 +88,8 @@ pub enum Answer {
     Player(Option<Activity>),
     /// None: no match of this player was counted.
     Standing(Option<Tally>),
+    /// Nothing but zeros where they never met.
+    Against(Versus),
     /// No answer came.
     Unknown,
 }
@@ -111,9 +124,17 @@ pub enum Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     Idle,
-    Challenging(u16),
-    Seeking,
+    Challenging(u16, Game),
+    Seeking(Game),
     Playing(State),
+}
+
+/// Matches that count of one player against another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Versus {
+    pub won: u64,
+    pub lost: u64,
+    pub drawn: u64,
 }
 
 /// Matches of a player that count.
@@ -132,7 +153,7 @@ impl Ask {
     pub const fn is_reading(&self) -> bool {
         matches!(
             self,
-            Self::Match { .. } | Self::Player { .. } | Self::Standing { .. }
+            Self::Match { .. } | Self::Player { .. } | Self::Standing { .. } | Self::Against { .. }
         )
     }
 }
@@ -181,7 +202,7 @@ pub(super) fn meaning(told: &Answer, replayed: &Answer) -> &'static str {
         (Answer::Refused(Refusal::Strange), _) => "there is no reason",
         (Answer::Refused(_), Answer::Refused(_)) => "the reason is another",
         (Answer::Refused(_), _) => LOST,
-        (Answer::Challenged | Answer::Seeking, Answer::Begun(_)) => LOST,
+        (Answer::Challenged | Answer::Seeking(_), Answer::Begun(_)) => LOST,
         _ => "they differ",
     }
 }

@@ -67,16 +67,9 @@ fn point(seen: &Seen<'_>) -> Point {
     }
     point.resources.processes.push(Process {
         role: "server".to_owned(),
-        pid: 1,
-        threads: 1,
         user: seen.busy.first().map_or(0.0, |(_, busy, _)| *busy),
-        system: 0.0,
         run_delay: Some(seen.run_delay),
-        memory_bytes: 0,
-        disk_written: None,
-        disk_read: None,
-        busy: Vec::new(),
-        cpu_per_answer_ns: 0.0,
+        ..Process::default()
     });
     point
 }

@@ -158,7 +158,11 @@ fn compare_players(
     resp::put_command(&mut request, &[b"HELLO", b"3"]);
     let mut greets = true;
     for player in 0..players {
-        for ask in [Ask::Standing { player }, Ask::Player { player }] {
+        let first = player / CIRCLE * CIRCLE;
+        let against =
+            (first..players.min(first + CIRCLE)).map(|opponent| Ask::Against { player, opponent });
+        let own = [Ask::Standing { player }, Ask::Player { player }];
+        for ask in own.into_iter().chain(against) {
             words::put(&mut request, &ask, 0, names);
             let hear = |bytes: &[u8]| -> Result<Option<Operation>, Garbled> {
                 let Some(whole) = reply::whole(bytes, greets)? else {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use turnstile_stats::units::to_float;
 
 use super::schedule::Schedule;
+use crate::thin;
 
 /// So many instants of arrivals are kept; when there are more, each second one goes.
 const SAMPLES: usize = 1_024;
@@ -100,11 +101,7 @@ impl Sample {
             return;
         }
         if self.instants.len() == SAMPLES {
-            let mut number = 0;
-            self.instants.retain(|_instant| {
-                number += 1;
-                number % 2 == 1
-            });
+            thin::halve(&mut self.instants);
             self.step *= 2;
         }
         self.instants.push(instant);

@@ -9,7 +9,7 @@ use std::{
 use mio::{Events, Poll, Token};
 
 use super::{
-    Board, Guest, Pace, Rhythm, Schedule, User,
+    Board, Guest, Pace, Rhythm, Schedule, User, Wait,
     agenda::{Agenda, Sample},
     desk::Desk,
     session::Session,
@@ -44,8 +44,7 @@ pub(super) struct Worker<'a, U: User> {
     at_once: usize,
     desk: Desk,
     thread: usize,
-    real_time: bool,
-    awake: bool,
+    wait: Wait,
     vigil: Vigil,
     board: &'a Board,
     /// When the run ends, in nanoseconds since the start; somebody may end it before.
@@ -119,8 +118,7 @@ impl<'a, U: User> Worker<'a, U> {
             at_once,
             desk,
             thread,
-            real_time: pace.real_time,
-            awake: pace.awake,
+            wait: pace.wait,
             vigil: Vigil::new(processors::has_idle(threads)),
             board: shared.board,
             until: shared.until,
@@ -131,7 +129,7 @@ impl<'a, U: User> Worker<'a, U> {
     /// Runs until the window is over and every answer has come, or the grace has passed, or no
     /// user will ever ask again.
     pub(super) fn run(mut self) -> io::Result<End<U>> {
-        if self.real_time {
+        if self.wait == Wait::RealTime {
             priority::claim().map_err(io::Error::other)?;
         }
         self.desk.begin();
@@ -197,7 +195,7 @@ impl<'a, U: User> Worker<'a, U> {
     /// is waited for awake where there is a processor to spare, for being woken takes as long as some
     /// answers do.
     fn rest(&mut self) -> io::Result<Duration> {
-        if self.awake {
+        if self.wait == Wait::Awake {
             return Ok(Duration::ZERO);
         }
         let now = self.desk.now();

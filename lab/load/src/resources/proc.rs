@@ -29,7 +29,7 @@ pub(super) struct Machine {
     pub(super) io_stall: Option<Stall>,
     /// Bytes that all network devices have sent.
     pub(super) sent: Option<u64>,
-    /// Seconds in which each disk had something to do.
+    /// Seconds in which each disk had something to do, of those that ever had.
     pub(super) disks: Vec<(String, f64)>,
 }
 
@@ -188,7 +188,7 @@ fn parse_sent(devices: &str) -> Option<u64> {
 fn parse_disks(disks: &str) -> Vec<(String, f64)> {
     let busy = disks.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let millis: u64 = fields.get(12)?.parse().ok()?;
+        let millis: u64 = fields.get(12)?.parse().ok().filter(|millis| *millis > 0)?;
         Some(((*fields.get(2)?).to_owned(), to_float(millis) / 1e3))
     });
     busy.collect()
@@ -232,7 +232,8 @@ mod tests {
             full: 0.5,
         };
         assert_eq!(parse_stall(pressure), Some(stall));
-        let disks = "   8       0 sda 1 2 3 4 5 6 7 8 0 1500 11 0 0 0 0";
+        let disks = "   8       0 sda 1 2 3 4 5 6 7 8 0 1500 11 0 0 0 0\n\
+               7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0";
         assert_eq!(parse_disks(disks), [("sda".to_owned(), 1.5)]);
         let devices = "Inter-| Receive | Transmit\n face |bytes |bytes\n\
             lo: 100 1 0 0 0 0 0 0 100 1 0 0 0 0 0 0\n eth0: 7 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0\n";

@@ -13,9 +13,9 @@ use super::{
 
 /// Seconds in which the busiest disk had something to do, between two looks at the machine.
 pub(super) fn busiest_disk(first: &Machine, last: &Machine) -> Option<f64> {
-    let each = last.disks.iter().filter_map(|(name, busy)| {
-        let (_, before) = first.disks.iter().find(|(same, _)| same == name)?;
-        Some(busy - before)
+    let each = last.disks.iter().map(|(name, busy)| {
+        let before = first.disks.iter().find(|(same, _)| same == name);
+        busy - before.map_or(0.0, |(_, before)| *before)
     });
     each.reduce(f64::max)
 }

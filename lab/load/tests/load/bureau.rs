@@ -8,8 +8,8 @@ use std::{
 };
 
 use turnstile_resp::{
-    Arguments, Encoder, Protocol,
-    catalogue::{Action, Catalogue},
+    Arguments, Encoder,
+    catalogue::Action,
     travel::{Request, parse, put_answer, put_outcome},
 };
 use turnstile_travel::{
@@ -18,7 +18,7 @@ use turnstile_travel::{
 };
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 
-use crate::loopback::{each_request, listen};
+use crate::loopback::{Clerk, listen, serve_resp};
 
 /// What is wrong with a bureau.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,19 +100,7 @@ pub(crate) fn open(wrong: Wrong) -> SocketAddr {
         keys: BTreeMap::new(),
         mint: mint(),
     };
-    listen(&Arc::new(Mutex::new(state)), serve)
-}
-
-fn serve(
-    waiting: &mut Vec<u8>,
-    out: &mut Vec<u8>,
-    protocol: &mut Protocol,
-    state: &Mutex<State>,
-) -> Option<()> {
-    let catalogue = Catalogue::new();
-    each_request(waiting, out, protocol, |arguments, reply| {
-        state.lock().unwrap().answer(&catalogue, arguments, reply)
-    })
+    listen(&Arc::new(Mutex::new(state)), serve_resp)
 }
 
 impl Store {
@@ -155,18 +143,24 @@ impl Store {
     }
 }
 
-impl State {
+impl Clerk for State {
+    fn info(&self) -> String {
+        let ahead = u64::from(self.wrong == Wrong::CountsOneMore && self.booked > 5);
+        format!(
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\ntravel_backend:embedded\r\n\
+             travel_booked_total:{}\r\ntravel_itineraries:{}\r\n",
+            self.booked + ahead,
+            self.standing.len()
+        )
+    }
+
     fn answer(
         &mut self,
-        catalogue: &Catalogue,
+        action: Action,
         arguments: Arguments<'_, '_>,
         reply: &mut Encoder<'_>,
     ) -> Option<()> {
-        if arguments.get(0) == Some(b"INFO") {
-            reply.bulk(self.info().as_bytes());
-            return Some(());
-        }
-        let Ok(Action::Travel(verb)) = catalogue.resolve(&arguments) else {
+        let Action::Travel(verb) = action else {
             panic!("only words of travel are said here");
         };
         let Request::Command { command, key } = parse(verb, arguments).unwrap() else {
@@ -195,7 +189,9 @@ impl State {
         put_outcome(reply, &outcome, position, false);
         (!closes).then_some(())
     }
+}
 
+impl State {
     /// They are ten apart.
     fn position(&self, often: bool) -> Position {
         match self.wrong {
@@ -203,16 +199,6 @@ impl State {
             Wrong::NoPosition => Position(0),
             _ => Position(self.commands * 10),
         }
-    }
-
-    fn info(&self) -> String {
-        let ahead = u64::from(self.wrong == Wrong::CountsOneMore && self.booked > 5);
-        format!(
-            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\ntravel_backend:embedded\r\n\
-             travel_booked_total:{}\r\ntravel_itineraries:{}\r\n",
-            self.booked + ahead,
-            self.standing.len()
-        )
     }
 
     fn apply(&mut self, command: &Command) -> Outcome {

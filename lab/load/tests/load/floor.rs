@@ -12,13 +12,13 @@ use turnstile_exchange::{
 };
 use turnstile_resp::{
     Arguments, Encoder, Protocol,
-    catalogue::{Action, Catalogue},
+    catalogue::Action,
     exchange::{Request, parse, put_answer, put_outcome},
 };
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 use turnstile_xml::{Answers, Ask, Framed, Options, Requests, frame, put_error};
 
-use crate::loopback::{each_request, listen};
+use crate::loopback::{Clerk, listen, serve_resp};
 
 /// What is wrong with a floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,18 +92,6 @@ impl Floor {
     }
 }
 
-fn serve_resp(
-    waiting: &mut Vec<u8>,
-    out: &mut Vec<u8>,
-    protocol: &mut Protocol,
-    state: &Mutex<State>,
-) -> Option<()> {
-    let catalogue = Catalogue::new();
-    each_request(waiting, out, protocol, |arguments, reply| {
-        state.lock().unwrap().answer(&catalogue, arguments, reply)
-    })
-}
-
 fn serve_xml(
     waiting: &mut Vec<u8>,
     out: &mut Vec<u8>,
@@ -147,18 +135,30 @@ fn serve_xml(
     Some(())
 }
 
-impl State {
+impl Clerk for State {
+    fn info(&self) -> String {
+        let Answer::Totals(totals) = self.query(&Query::Totals) else {
+            panic!("totals were asked for");
+        };
+        let ahead = u64::from(self.fault == Fault::CountsOneMore && totals.orders > 0);
+        format!(
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nexchange_backend:embedded\r\n\
+             exchange_orders_total:{}\r\nexchange_trades_total:{}\r\n\
+             exchange_open_orders:{}\r\nposition:{}\r\n",
+            totals.orders + ahead,
+            totals.trades,
+            totals.open_orders,
+            self.commands * 10
+        )
+    }
+
     fn answer(
         &mut self,
-        catalogue: &Catalogue,
+        action: Action,
         arguments: Arguments<'_, '_>,
         reply: &mut Encoder<'_>,
     ) -> Option<()> {
-        if arguments.get(0) == Some(b"INFO") {
-            reply.bulk(self.info().as_bytes());
-            return Some(());
-        }
-        let Ok(Action::Exchange(verb)) = catalogue.resolve(&arguments) else {
+        let Action::Exchange(verb) = action else {
             panic!("only words of the exchange are said here");
         };
         match parse(verb, arguments).unwrap() {
@@ -183,7 +183,9 @@ impl State {
         }
         Some(())
     }
+}
 
+impl State {
     /// Those of commands are ten apart.
     const fn position(&self) -> Position {
         let often = self.commands.is_multiple_of(100);
@@ -301,21 +303,5 @@ impl State {
             }
         }
         answer
-    }
-
-    fn info(&self) -> String {
-        let Answer::Totals(totals) = self.query(&Query::Totals) else {
-            panic!("totals were asked for");
-        };
-        let ahead = u64::from(self.fault == Fault::CountsOneMore && totals.orders > 0);
-        format!(
-            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\nexchange_backend:embedded\r\n\
-             exchange_orders_total:{}\r\nexchange_trades_total:{}\r\n\
-             exchange_open_orders:{}\r\nposition:{}\r\n",
-            totals.orders + ahead,
-            totals.trades,
-            totals.open_orders,
-            self.commands * 10
-        )
     }
 }

@@ -7,10 +7,26 @@ use std::{
     thread,
 };
 
-use turnstile_resp::{Arguments, Decoded, Decoder, Encoder, Protocol};
+use turnstile_resp::{
+    Arguments, Decoded, Decoder, Encoder, Protocol,
+    catalogue::{Action, Catalogue},
+};
 
 /// Answers what waits; none: the connection is closed.
 pub(crate) type Serve<S> = fn(&mut Vec<u8>, &mut Vec<u8>, &mut Protocol, &Mutex<S>) -> Option<()>;
+
+/// Who answers over RESP.
+pub(crate) trait Clerk {
+    fn info(&self) -> String;
+
+    /// None: the connection is closed instead.
+    fn answer(
+        &mut self,
+        action: Action,
+        arguments: Arguments<'_, '_>,
+        reply: &mut Encoder<'_>,
+    ) -> Option<()>;
+}
 
 /// Listens until the process ends.
 pub(crate) fn listen<S: Send + 'static>(state: &Arc<Mutex<S>>, serve: Serve<S>) -> SocketAddr {
@@ -41,13 +57,14 @@ fn attend<S>(mut stream: TcpStream, state: &Mutex<S>, serve: Serve<S>) -> Option
     }
 }
 
-/// Has every whole request of RESP answered, and answers those for RESP3 itself.
-pub(crate) fn each_request(
+/// Has every whole request answered, and answers those for RESP3 and `INFO` itself.
+pub(crate) fn serve_resp<S: Clerk>(
     waiting: &mut Vec<u8>,
     out: &mut Vec<u8>,
     protocol: &mut Protocol,
-    mut answer: impl FnMut(Arguments<'_, '_>, &mut Encoder<'_>) -> Option<()>,
+    clerk: &Mutex<S>,
 ) -> Option<()> {
+    let catalogue = Catalogue::new();
     let mut used = 0;
     loop {
         let mut decoder = Decoder::new();
@@ -55,14 +72,26 @@ pub(crate) fn each_request(
         let Decoded::Request { arguments, length } = decoded else {
             break;
         };
-        if arguments.get(0) == Some(b"HELLO") {
-            *protocol = Protocol::Resp3;
-            let mut reply = Encoder::new(out, *protocol);
-            reply.map(1);
-            reply.text("proto");
-            reply.integer(3);
-        } else {
-            answer(arguments, &mut Encoder::new(out, *protocol))?;
+        match arguments.get(0) {
+            Some(b"HELLO") => {
+                *protocol = Protocol::Resp3;
+                let mut reply = Encoder::new(out, *protocol);
+                reply.map(1);
+                reply.text("proto");
+                reply.integer(3);
+            }
+            Some(b"INFO") => {
+                let info = clerk.lock().unwrap().info();
+                Encoder::new(out, *protocol).bulk(info.as_bytes());
+            }
+            _ => {
+                let action = catalogue.resolve(&arguments).unwrap();
+                let mut reply = Encoder::new(out, *protocol);
+                clerk
+                    .lock()
+                    .unwrap()
+                    .answer(action, arguments, &mut reply)?;
+            }
         }
         used += length;
     }

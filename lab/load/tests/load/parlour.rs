@@ -8,16 +8,16 @@ use std::{
 };
 
 use turnstile_games::{
-    Answer, Command, Deed, Done, Ending, Games, Outcome, PlayerId, Query, Refusal, Tally,
+    Answer, Command, Deed, Done, Ending, Game, Games, Outcome, PlayerId, Query, Refusal, Tally,
 };
 use turnstile_resp::{
-    Arguments, Encoder, Protocol,
-    catalogue::{Action, Catalogue},
+    Arguments, Encoder,
+    catalogue::Action,
     games::{Request, facts, parse, put_answer, put_outcome},
 };
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 
-use crate::loopback::{each_request, listen};
+use crate::loopback::{Clerk, listen, serve_resp};
 
 /// What is wrong with a parlour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,12 @@ pub(crate) enum Fault {
     Reorders,
     /// The counter of moves is one ahead once there are any.
     CountsOneMore,
+    /// Who wants gomoku gets connect four.
+    PlaysAnother,
+    /// The stone of every twentieth move of connect four lies one row higher than it falls.
+    Floats,
+    /// A line on the largest board does not end the match.
+    MissesLines,
 }
 
 /// A parlour that is open until the process ends.
@@ -96,35 +102,36 @@ impl Parlour {
             unsaid: None,
             shown: BTreeMap::new(),
         }));
-        let address = listen(&state, serve);
+        let address = listen(&state, serve_resp);
         Self { address }
     }
 }
 
-fn serve(
-    waiting: &mut Vec<u8>,
-    out: &mut Vec<u8>,
-    protocol: &mut Protocol,
-    state: &Mutex<State>,
-) -> Option<()> {
-    let catalogue = Catalogue::new();
-    each_request(waiting, out, protocol, |arguments, reply| {
-        state.lock().unwrap().answer(&catalogue, arguments, reply)
-    })
-}
+impl Clerk for State {
+    fn info(&self) -> String {
+        let Answer::Totals(totals) = self.query(&Query::Totals) else {
+            panic!("totals were asked for");
+        };
+        let ahead = self.fault == Fault::CountsOneMore && totals.moves > 0;
+        let mut info = format!(
+            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\ngames_backend:embedded\r\n\
+             position:{}\r\n",
+            self.commands * 10
+        );
+        for (name, figure) in facts(&totals) {
+            let ahead = u64::from(ahead && name == "games_moves_total");
+            info.push_str(&format!("{name}:{}\r\n", figure + ahead));
+        }
+        info
+    }
 
-impl State {
     fn answer(
         &mut self,
-        catalogue: &Catalogue,
+        action: Action,
         arguments: Arguments<'_, '_>,
         reply: &mut Encoder<'_>,
     ) -> Option<()> {
-        if arguments.get(0) == Some(b"INFO") {
-            reply.bulk(self.info().as_bytes());
-            return Some(());
-        }
-        let Ok(Action::Games(verb)) = catalogue.resolve(&arguments) else {
+        let Action::Games(verb) = action else {
             panic!("only words of games are said here");
         };
         match parse(verb, arguments).unwrap() {
@@ -150,7 +157,9 @@ impl State {
         }
         Some(())
     }
+}
 
+impl State {
     /// None: the connection is closed instead.
     fn apply(&mut self, command: &Command) -> Option<Outcome> {
         match command {
@@ -180,6 +189,17 @@ impl State {
                 if moves.is_multiple_of(50) =>
             {
                 view.ply += 1;
+            }
+            (Fault::Floats, moves, Outcome::Done(Done::Acted(view)))
+                if moves.is_multiple_of(20) && view.game == Game::ConnectFour =>
+            {
+                view.last = view.last.and_then(|cell| cell.checked_sub(7));
+            }
+            (Fault::MissesLines, _, Outcome::Done(Done::Acted(view)))
+                if view.game == Game::Gomoku
+                    && matches!(view.ending, Some(Ending::Line { .. })) =>
+            {
+                view.ending = None;
             }
             (Fault::ClosesOften, ..) if self.is_every(200) => {
                 self.unsaid = Some(outcome);
@@ -234,6 +254,13 @@ impl State {
     /// What is done instead.
     fn misled(&self, command: &Command) -> Command {
         let mut command = *command;
+        if let Command::Begin { game, .. }
+        | Command::Challenge { game, .. }
+        | Command::Seek { game, .. } = &mut command
+            && (self.fault, *game) == (Fault::PlaysAnother, Game::Gomoku)
+        {
+            *game = Game::ConnectFour;
+        }
         let Command::Act {
             match_id,
             player,
@@ -297,23 +324,6 @@ impl State {
             self.shown.insert(player, now);
         }
         self.shown.get(&player).cloned()
-    }
-
-    fn info(&self) -> String {
-        let Answer::Totals(totals) = self.query(&Query::Totals) else {
-            panic!("totals were asked for");
-        };
-        let ahead = self.fault == Fault::CountsOneMore && totals.moves > 0;
-        let mut info = format!(
-            "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\ngames_backend:embedded\r\n\
-             position:{}\r\n",
-            self.commands * 10
-        );
-        for (name, figure) in facts(&totals) {
-            let ahead = u64::from(ahead && name == "games_moves_total");
-            info.push_str(&format!("{name}:{}\r\n", figure + ahead));
-        }
-        info
     }
 
     fn query(&self, query: &Query) -> Answer {

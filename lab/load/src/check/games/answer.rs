@@ -1,17 +1,15 @@
 //! The answers that stewards read.
 
 use turnstile_check::games::{
-    Activity, Answer, Ask, Board, CELLS, Change, Ending, Refusal, STRANGER, State, Tally,
+    Activity, Answer, Ask, Board, Change, Ending, Game, Refusal, STRANGER, State, Tally, Versus,
 };
 use turnstile_client::resp::Token;
 
+use super::words::word_of_game;
 use crate::{
     check::reply::{Tokens, error},
     pace::Garbled,
 };
-
-/// The game that all play.
-pub(super) const GAME: &[u8] = b"tic-tac-toe";
 
 /// The names of a run's players.
 #[derive(Debug)]
@@ -47,19 +45,21 @@ struct Fields<'a> {
     lost: Option<u64>,
     drawn: Option<u64>,
     /// Those of a match that are not in a map of their own.
-    facts: Facts,
+    facts: Facts<'a>,
     /// Those that are.
-    state: Option<Facts>,
-    has_ticket: bool,
+    state: Option<Facts<'a>>,
+    /// The game that a ticket is for.
+    ticket: Option<Game>,
 }
 
 /// The fields of a match.
 #[derive(Clone, Copy, Debug, Default)]
-struct Facts {
+struct Facts<'a> {
     number: Option<u64>,
+    game: Option<Game>,
     first: Option<u16>,
     second: Option<u16>,
-    board: Option<Board>,
+    board: Option<&'a [u8]>,
     ply: Option<u16>,
     changes: Option<u32>,
     last: Option<u8>,
@@ -124,10 +124,11 @@ impl<'a> Fields<'a> {
                     fields.state = Some(Facts::read(&mut tokens, pairs, names)?);
                 }
                 (b"ticket", Token::Map(pairs)) => {
-                    for _ in 0..2 * pairs {
-                        scalar(tokens.next()?)?;
-                    }
-                    fields.has_ticket = true;
+                    fields.ticket = Some(
+                        Facts::read(&mut tokens, pairs, names)?
+                            .game
+                            .ok_or(Garbled)?,
+                    );
                 }
                 (_, token) => fields.take(name, scalar(token)?, names)?,
             }
@@ -161,6 +162,7 @@ impl<'a> Fields<'a> {
             (Ask::Player { .. }, Some(b"no_such_player")) => Answer::Player(None),
             (Ask::Standing { .. }, None) => Answer::Standing(Some(self.tally()?)),
             (Ask::Standing { .. }, Some(b"no_such_player")) => Answer::Standing(None),
+            (Ask::Against { .. }, None) => Answer::Against(self.versus()?),
             _ => return Err(Garbled),
         })
     }
@@ -168,8 +170,11 @@ impl<'a> Fields<'a> {
     fn activity(&self) -> Result<Activity, Garbled> {
         Ok(match self.activity.ok_or(Garbled)? {
             b"idle" => Activity::Idle,
-            b"challenging" => Activity::Challenging(self.opponent.ok_or(Garbled)?),
-            b"seeking" => Activity::Seeking,
+            b"challenging" => {
+                let opponent = self.opponent.ok_or(Garbled)?;
+                Activity::Challenging(opponent, self.facts.game.ok_or(Garbled)?)
+            }
+            b"seeking" => Activity::Seeking(self.ticket.ok_or(Garbled)?),
             b"playing" => Activity::Playing(self.state()?),
             _ => return Err(Garbled),
         })
@@ -178,6 +183,14 @@ impl<'a> Fields<'a> {
     fn tally(&self) -> Result<Tally, Garbled> {
         Ok(Tally {
             played: self.played.ok_or(Garbled)?,
+            won: self.won.ok_or(Garbled)?,
+            lost: self.lost.ok_or(Garbled)?,
+            drawn: self.drawn.ok_or(Garbled)?,
+        })
+    }
+
+    fn versus(&self) -> Result<Versus, Garbled> {
+        Ok(Versus {
             won: self.won.ok_or(Garbled)?,
             lost: self.lost.ok_or(Garbled)?,
             drawn: self.drawn.ok_or(Garbled)?,
@@ -199,7 +212,7 @@ impl<'a> Fields<'a> {
                 Answer::Begun(self.state()?)
             }
             Ask::Challenge { .. } => Answer::Challenged,
-            Ask::Seek { .. } if self.has_ticket => Answer::Seeking,
+            Ask::Seek { .. } => Answer::Seeking(self.ticket.ok_or(Garbled)?),
             Ask::Withdraw { .. } => Answer::Withdrawn,
             Ask::Act { .. } => Answer::Acted(self.facts.change()?),
             _ => return Err(Garbled),
@@ -232,8 +245,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl Facts {
-    fn read(tokens: &mut Tokens<'_>, pairs: usize, names: &Names) -> Result<Self, Garbled> {
+impl<'a> Facts<'a> {
+    fn read(tokens: &mut Tokens<'a>, pairs: usize, names: &Names) -> Result<Self, Garbled> {
         let mut facts = Self::default();
         for _ in 0..pairs {
             let name = tokens.text()?;
@@ -242,7 +255,7 @@ impl Facts {
         Ok(facts)
     }
 
-    fn take(&mut self, name: &[u8], token: Token<'_>, names: &Names) -> Result<(), Garbled> {
+    fn take(&mut self, name: &[u8], token: Token<'a>, names: &Names) -> Result<(), Garbled> {
         match (name, token) {
             (b"match", Token::Integer(count)) => self.number = number(count)?,
             (b"ply", Token::Integer(count)) => self.ply = number(count)?,
@@ -253,12 +266,9 @@ impl Facts {
             (b"to_move", Token::Bulk(player)) => self.to_move = Some(names.find(player)),
             (b"offer", Token::Bulk(player)) => self.offer = Some(names.find(player)),
             (b"winner", Token::Bulk(player)) => self.winner = Some(names.find(player)),
-            (b"board", Token::Bulk(cells)) => {
-                let cells: [u8; CELLS] = cells.try_into().map_err(|_other_game| Garbled)?;
-                self.board = Some(Board(cells));
-            }
+            (b"board", Token::Bulk(cells)) => self.board = Some(cells),
             (b"ending", Token::Bulk(word)) => self.ending = Some(ending(word)?),
-            (b"game", Token::Bulk(game)) if game != GAME => return Err(Garbled),
+            (b"game", Token::Bulk(word)) => self.game = Some(game(word)?),
             // Instants, ratings, and a mark that it was replayed: it is the first answer.
             _ => {}
         }
@@ -267,10 +277,11 @@ impl Facts {
 
     fn state(&self) -> Result<State, Garbled> {
         let players = self.first.zip(self.second).ok_or(Garbled)?;
+        let (game, cells) = self.game.zip(self.board).ok_or(Garbled)?;
         Ok(State {
             number: self.number.ok_or(Garbled)?,
             players: players.into(),
-            board: self.board.ok_or(Garbled)?,
+            board: Board::parse(game, cells).ok_or(Garbled)?,
             ply: self.ply.ok_or(Garbled)?,
             changes: self.changes.ok_or(Garbled)?,
             last: self.last,
@@ -292,6 +303,11 @@ impl Facts {
             winner: self.winner,
         })
     }
+}
+
+fn game(word: &[u8]) -> Result<Game, Garbled> {
+    let mut all = Game::ALL.into_iter();
+    all.find(|game| word_of_game(*game) == word).ok_or(Garbled)
 }
 
 fn ending(word: &[u8]) -> Result<Ending, Garbled> {
@@ -382,7 +398,7 @@ mod tests {
     }
 
     fn expected(first: u16) -> State {
-        let mut state = State::new(7, [first, 3]);
+        let mut state = State::new(7, Game::TicTacToe, [first, 3]);
         state.play(1);
         state.play(2);
         state.offer(Some(3));

@@ -1,6 +1,6 @@
 //! What a steward asks next, by what it knows of a player.
 
-use turnstile_check::games::{Activity, Answer, Ask, CELLS, Claim, Deed, Refusal, State};
+use turnstile_check::games::{Activity, Answer, Ask, Claim, Deed, Game, Refusal, State};
 
 use crate::seed::Dice;
 
@@ -35,8 +35,8 @@ pub(super) struct Plan {
 enum Known {
     Nothing,
     Idle,
-    Challenging(u16),
-    Seeking,
+    Challenging(u16, Game),
+    Seeking(Game),
     Playing(State),
 }
 
@@ -84,9 +84,13 @@ impl Plan {
         }
         self.left -= 1;
         let throw = self.dice.below(100);
-        if throw < 6 {
+        if throw < 3 {
             let player = self.below(self.players);
             return Ask::Standing { player };
+        }
+        if throw < 6 {
+            let (player, opponent) = (self.player, self.mate());
+            return Ask::Against { player, opponent };
         }
         if throw < 10
             && let Some(past) = self.past
@@ -98,8 +102,8 @@ impl Plan {
             Known::Nothing => Ask::Player { player },
             Known::Idle if Self::seeks(player) => self.seek(),
             Known::Idle => self.look_for_somebody(),
-            Known::Challenging(opponent) => self.wait_for(opponent),
-            Known::Seeking => self.wait(),
+            Known::Challenging(opponent, game) => self.wait_for(opponent, game),
+            Known::Seeking(game) => self.wait(game),
             Known::Playing(state) => self.play(&state),
         }
     }
@@ -108,8 +112,8 @@ impl Plan {
     fn disturb(&mut self, past: &State) -> Ask {
         let (number, player) = (past.number, self.one_of(past.players));
         let claim = None;
-        let (ply, cell) = (past.ply, 1);
-        let step = Deed::Move { ply, cell, claim };
+        let (ply, choice) = (past.ply, 1);
+        let step = Deed::Move { ply, choice, claim };
         let deed = self.one_of([step, Deed::Resign, Deed::Offer]);
         let disturbs = Ask::Act {
             number,
@@ -126,60 +130,59 @@ impl Plan {
     }
 
     fn seek(&mut self) -> Ask {
-        let (player, mate) = (self.player, self.mate());
+        let (game, player, mate) = (self.one_of(Game::ALL), self.player, self.mate());
         match self.dice.below(100) {
-            0..70 => Ask::Seek { player },
-            70..90 => Ask::Seek { player: mate },
+            0..70 => Ask::Seek { game, player },
+            70..90 => Ask::Seek { game, player: mate },
             _ => Ask::Withdraw { player },
         }
     }
 
     fn look_for_somebody(&mut self) -> Ask {
-        let (player, mate) = (self.player, self.mate());
-        match self.dice.below(100) {
-            0..45 => Ask::Challenge {
-                player,
-                opponent: mate,
-            },
-            45..70 => Ask::Challenge {
-                player: mate,
-                opponent: player,
-            },
-            70..90 => Ask::Begin {
-                players: [player, mate],
-            },
-            90..95 => Ask::Withdraw { player },
-            _ => Ask::Challenge {
-                player,
-                opponent: player,
-            },
+        let (game, player, mate) = (self.one_of(Game::ALL), self.player, self.mate());
+        let (player, opponent) = match self.dice.below(100) {
+            0..45 => (player, mate),
+            45..70 => (mate, player),
+            70..90 => {
+                let players = [player, mate];
+                return Ask::Begin { game, players };
+            }
+            90..95 => return Ask::Withdraw { player },
+            _ => (player, player),
+        };
+        Ask::Challenge {
+            game,
+            player,
+            opponent,
         }
     }
 
-    fn wait_for(&mut self, opponent: u16) -> Ask {
+    /// The challenged one accepts, perhaps by another game, which accepts nothing.
+    fn wait_for(&mut self, opponent: u16, game: Game) -> Ask {
         let (player, mate) = (self.player, self.mate());
-        match self.dice.below(100) {
-            0..60 => Ask::Challenge {
-                player: opponent,
-                opponent: player,
-            },
-            60..72 => Ask::Challenge {
-                player,
-                opponent: mate,
-            },
-            72..82 => Ask::Begin {
-                players: [mate, player],
-            },
-            82..92 => Ask::Withdraw { player },
-            _ => Ask::Player { player },
+        let (game, player, opponent) = match self.dice.below(100) {
+            0..60 => (game, opponent, player),
+            60..66 => (self.one_of(Game::ALL), opponent, player),
+            66..74 => (game, player, mate),
+            74..82 => {
+                let players = [mate, player];
+                return Ask::Begin { game, players };
+            }
+            82..92 => return Ask::Withdraw { player },
+            _ => return Ask::Player { player },
+        };
+        Ask::Challenge {
+            game,
+            player,
+            opponent,
         }
     }
 
-    fn wait(&mut self) -> Ask {
+    fn wait(&mut self, game: Game) -> Ask {
         let (player, mate) = (self.player, self.mate());
         match self.dice.below(100) {
-            0..60 => Ask::Seek { player: mate },
-            60..75 => Ask::Seek { player },
+            0..60 => Ask::Seek { game, player: mate },
+            60..75 => Ask::Seek { game, player },
             75..90 => Ask::Withdraw { player },
             _ => Ask::Player { player },
         }
@@ -210,7 +213,7 @@ impl Plan {
         let number = state.number;
         let mover = state.to_move.unwrap_or(self.player);
         let other = state.other(mover);
-        let Some(cell) = self.cell(state) else {
+        let Some(choice) = self.choice(state) else {
             // Whatever is left wins, which must not be.
             let player = self.one_of([mover, other]);
             let deed = Deed::Offer;
@@ -220,21 +223,21 @@ impl Plan {
                 deed,
             };
         };
-        let (ply, right) = (state.ply, state.claim_of(cell));
+        let (ply, right) = (state.ply, state.claim_of(choice));
         let wrong = match right {
             Claim::Ordinary => Claim::Wins,
             Claim::Wins => Claim::Fills,
             Claim::Fills => Claim::Ordinary,
         };
-        let (player, ply, cell, claim) = match self.dice.below(100) {
-            0..50 => (mover, ply, cell, None),
-            50..75 => (mover, ply, cell, Some(right)),
-            75..80 => (mover, ply, cell, Some(wrong)),
-            80..85 => (mover, ply, self.wrong_cell(state), None),
-            85..93 => (other, ply, cell, None),
-            _ => (mover, ply.checked_sub(1).unwrap_or(3), cell, None),
+        let (player, ply, choice, claim) = match self.dice.below(100) {
+            0..50 => (mover, ply, choice, None),
+            50..75 => (mover, ply, choice, Some(right)),
+            75..80 => (mover, ply, choice, Some(wrong)),
+            80..85 => (mover, ply, self.wrong_choice(state), None),
+            85..93 => (other, ply, choice, None),
+            _ => (mover, ply.checked_sub(1).unwrap_or(3), choice, None),
         };
-        let deed = Deed::Move { ply, cell, claim };
+        let deed = Deed::Move { ply, choice, claim };
         Ask::Act {
             number,
             player,
@@ -242,25 +245,31 @@ impl Plan {
         }
     }
 
-    /// A free cell; among those who seek none that wins.
-    fn cell(&mut self, state: &State) -> Option<u8> {
+    /// A move that can be made; among those who seek none that wins.
+    fn choice(&mut self, state: &State) -> Option<u8> {
         let draws = Self::seeks(self.player);
-        let fits = |cell: &u8| {
-            state.board.is_free(*cell) && !(draws && state.claim_of(*cell) == Claim::Wins)
-        };
-        let count = cells().filter(fits).count();
-        let count = u16::try_from(count).expect("a board is small");
-        if count == 0 {
-            return None;
+        let can_be = |choice: &u8| state.board.target(*choice).is_some();
+        let fits =
+            |choice: &u8| can_be(choice) && !(draws && state.claim_of(*choice) == Claim::Wins);
+        let game = state.board.game();
+        if game != Game::TicTacToe && self.dice.below(4) > 0 {
+            let aimed = aimed(state).find(fits);
+            if aimed.is_some() {
+                return aimed;
+            }
         }
-        let chosen = usize::from(self.below(count));
-        cells().filter(fits).nth(chosen)
+        let count = choices(game).filter(can_be).count();
+        let chosen =
+            usize::from(self.below(u16::try_from(count.max(1)).expect("a board is small")));
+        let from_there = choices(game).filter(can_be).cycle().skip(chosen);
+        from_there.take(count).find(fits)
     }
 
-    /// A cell where a stone lies, or none.
-    fn wrong_cell(&mut self, state: &State) -> u8 {
-        let taken = cells().find(|cell| !state.board.is_free(*cell));
-        let beyond = self.one_of([0, 10]);
+    /// Where a stone lies, or nowhere.
+    fn wrong_choice(&mut self, state: &State) -> u8 {
+        let game = state.board.game();
+        let taken = choices(game).find(|choice| state.board.target(*choice).is_none());
+        let beyond = self.one_of([0, game.choices() + 1]);
         self.one_of([taken.unwrap_or(beyond), beyond])
     }
 
@@ -274,16 +283,23 @@ impl Plan {
             (Ask::Player { player }, Answer::Player(activity)) if player == own => {
                 self.known = match activity {
                     None | Some(Activity::Idle) => Known::Idle,
-                    Some(Activity::Challenging(opponent)) => Known::Challenging(opponent),
-                    Some(Activity::Seeking) => Known::Seeking,
+                    Some(Activity::Challenging(opponent, game)) => {
+                        Known::Challenging(opponent, game)
+                    }
+                    Some(Activity::Seeking(game)) => Known::Seeking(game),
                     Some(Activity::Playing(state)) => Known::Playing(state),
                 };
             }
-            (Ask::Challenge { player, opponent }, Answer::Challenged) if player == own => {
-                self.known = Known::Challenging(opponent);
-            }
-            (Ask::Seek { player }, Answer::Seeking) if player == own => {
-                self.known = Known::Seeking;
+            (
+                Ask::Challenge {
+                    game,
+                    player,
+                    opponent,
+                },
+                Answer::Challenged,
+            ) if player == own => self.known = Known::Challenging(opponent, game),
+            (Ask::Seek { player, .. }, Answer::Seeking(game)) if player == own => {
+                self.known = Known::Seeking(game);
             }
             (Ask::Withdraw { player }, Answer::Withdrawn) if player == own => {
                 self.known = Known::Idle;
@@ -296,7 +312,7 @@ impl Plan {
                     return;
                 }
                 match deed {
-                    Deed::Move { ply, cell, .. } if ply == state.ply => state.play(cell),
+                    Deed::Move { ply, choice, .. } if ply == state.ply => state.play(choice),
                     _ => {}
                 }
                 // What else has changed meanwhile, a look tells.
@@ -328,6 +344,33 @@ impl Plan {
     }
 }
 
-fn cells() -> impl Iterator<Item = u8> {
-    (1..).take(CELLS)
+fn choices(game: Game) -> impl Iterator<Item = u8> + Clone {
+    1..=game.choices()
+}
+
+/// Moves along a line of one's own, so that matches are won on large boards too: in connect four a column
+/// or, of who moves first, a row, by the number of the match; in gomoku a line of any of the four
+/// directions.
+fn aimed(state: &State) -> impl Iterator<Item = u8> + use<> {
+    let is_first = state.ply.is_multiple_of(2);
+    let turn = u8::try_from(state.ply / 2 % 4).expect("it is below 4");
+    let way = u8::try_from(state.number % 4).expect("it is below 4");
+    let (start, step) = match (state.board.game(), is_first) {
+        (Game::TicTacToe, _) => (1, 1),
+        (Game::ConnectFour, true) if way < 2 => (1 + turn, 0),
+        (Game::ConnectFour, true) => (3, 0),
+        (Game::ConnectFour, false) => (6, 0),
+        (game, true) => (GOMOKU_STARTS[0], steps(game)[usize::from(way)]),
+        (game, false) => (GOMOKU_STARTS[1], steps(game)[usize::from(way)]),
+    };
+    (0..5).map(move |place| start + place * step)
+}
+
+/// Cells of which the five that follow in each direction are on the board, and apart from each other.
+const GOMOKU_STARTS: [u8; 2] = [2 * 15 + 7, 9 * 15 + 9];
+
+/// From a cell to those beside, below, and below to either side.
+const fn steps(game: Game) -> [u8; 4] {
+    let columns = game.columns();
+    [1, columns, columns + 1, columns - 1]
 }

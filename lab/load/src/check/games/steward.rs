@@ -131,7 +131,10 @@ impl User for Steward {
                 Deed::Abort => 6,
                 Deed::Offer | Deed::Accept | Deed::Decline => 7,
             },
-            Question::Match { .. } | Question::Player { .. } | Question::Standing { .. } => 8,
+            Question::Match { .. }
+            | Question::Player { .. }
+            | Question::Standing { .. }
+            | Question::Against { .. } => 8,
         }
     }
 

@@ -1,23 +1,35 @@
 //! What stewards ask, in the words of the door.
 
-use turnstile_check::games::{Ask, Claim, Deed};
+use turnstile_check::games::{Ask, Claim, Deed, Game};
 use turnstile_client::resp;
 
-use super::answer::{GAME, Names};
+use super::answer::Names;
 use crate::exchange::put_number;
 
 /// Appends a request, of which so many words are put behind these.
 pub(super) fn put(out: &mut Vec<u8>, ask: &Ask, more: usize, names: &Names) {
     match *ask {
-        Ask::Challenge { player, opponent } => {
+        Ask::Challenge {
+            game,
+            player,
+            opponent,
+        } => {
             let players = [player, opponent];
-            put_pairing(out, b"GAMES.CHALLENGE", &players, more, names);
+            put_about(out, b"GAMES.CHALLENGE", &players, Some(game), more, names);
         }
-        Ask::Seek { player } => put_pairing(out, b"GAMES.SEEK", &[player], more, names),
-        Ask::Begin { players } => put_pairing(out, b"GAMES.BEGIN", &players, more, names),
-        Ask::Withdraw { player } => put_about(out, b"GAMES.WITHDRAW", player, more, names),
-        Ask::Player { player } => put_about(out, b"GAMES.PLAYER", player, more, names),
-        Ask::Standing { player } => put_about(out, b"GAMES.STANDING", player, more, names),
+        Ask::Seek { game, player } => {
+            put_about(out, b"GAMES.SEEK", &[player], Some(game), more, names);
+        }
+        Ask::Begin { game, players } => {
+            put_about(out, b"GAMES.BEGIN", &players, Some(game), more, names);
+        }
+        Ask::Withdraw { player } => put_about(out, b"GAMES.WITHDRAW", &[player], None, more, names),
+        Ask::Player { player } => put_about(out, b"GAMES.PLAYER", &[player], None, more, names),
+        Ask::Standing { player } => put_about(out, b"GAMES.STANDING", &[player], None, more, names),
+        Ask::Against { player, opponent } => {
+            let players = [player, opponent];
+            put_about(out, b"GAMES.AGAINST", &players, None, more, names);
+        }
         Ask::Match { number } => {
             resp::put_count(out, b'*', 2 + more);
             resp::put_bulk(out, b"GAMES.MATCH");
@@ -40,9 +52,9 @@ pub(super) fn put(out: &mut Vec<u8>, ask: &Ask, more: usize, names: &Names) {
             }
             put_number(out, number, 0);
             resp::put_bulk(out, names.of(player));
-            if let Deed::Move { ply, cell, claim } = deed {
+            if let Deed::Move { ply, choice, claim } = deed {
                 put_number(out, u64::from(ply), 0);
-                put_number(out, u64::from(cell), 0);
+                put_number(out, u64::from(choice), 0);
                 if let Some(claim) = claim {
                     resp::put_bulk(out, b"CLAIM");
                     resp::put_bulk(out, word_of(claim));
@@ -52,21 +64,33 @@ pub(super) fn put(out: &mut Vec<u8>, ask: &Ask, more: usize, names: &Names) {
     }
 }
 
-/// A command, players, and the game.
-fn put_pairing(out: &mut Vec<u8>, command: &[u8], players: &[u16], more: usize, names: &Names) {
-    resp::put_count(out, b'*', 2 + players.len() + more);
+/// A command, players and, where that matters, the game.
+fn put_about(
+    out: &mut Vec<u8>,
+    command: &[u8],
+    players: &[u16],
+    game: Option<Game>,
+    more: usize,
+    names: &Names,
+) {
+    let words = 1 + players.len() + usize::from(game.is_some());
+    resp::put_count(out, b'*', words + more);
     resp::put_bulk(out, command);
     for player in players {
         resp::put_bulk(out, names.of(*player));
     }
-    resp::put_bulk(out, GAME);
+    if let Some(game) = game {
+        resp::put_bulk(out, word_of_game(game));
+    }
 }
 
-/// A command and a player.
-fn put_about(out: &mut Vec<u8>, command: &[u8], player: u16, more: usize, names: &Names) {
-    resp::put_count(out, b'*', 2 + more);
-    resp::put_bulk(out, command);
-    resp::put_bulk(out, names.of(player));
+/// The word of a game.
+pub(super) const fn word_of_game(game: Game) -> &'static [u8] {
+    match game {
+        Game::TicTacToe => b"tic-tac-toe",
+        Game::ConnectFour => b"connect-four",
+        Game::Gomoku => b"gomoku",
+    }
 }
 
 const fn words_of(deed: Deed) -> &'static [&'static [u8]] {
