@@ -70,6 +70,8 @@ pub(crate) struct Config {
     pub(crate) connections: u32,
     /// `limits.players`: how many players may have a WebSocket at a time.
     pub(crate) players: u32,
+    /// `limits.busy_poll_us`: how long the fast doors look for more before they sleep.
+    pub(crate) busy_poll_us: u32,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
     pub(crate) verhoeff: bool,
     /// Where rooms are kept; without it, in the journal.
@@ -163,6 +165,10 @@ pub(crate) struct Flags {
     /// WebSockets of players that may be open at a time
     #[arg(long, value_name = "NUMBER")]
     pub(crate) limit_players: Option<String>,
+    /// Look for more for so many microseconds before going to sleep: answers sooner, for a busy
+    /// processor
+    #[arg(long, value_name = "MICROSECONDS")]
+    pub(crate) busy_poll_us: Option<String>,
     /// How long a player may think about one move, in milliseconds
     #[arg(long, value_name = "MS")]
     pub(crate) games_move_ms: Option<String>,
@@ -251,6 +257,7 @@ impl Config {
             },
             connections: layers.required(Field::Connections, connections)?,
             players: layers.required(Field::Players, connections)?,
+            busy_poll_us: layers.required(Field::BusyPollUs, busy_poll_us)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
             rooms_backend: layers.required(Field::RoomsBackend, backend)?,
             exchange_backend: layers.required(Field::ExchangeBackend, exchange_backend)?,
@@ -286,6 +293,12 @@ fn connections(text: &str) -> Result<u32, String> {
     const BOUNDS: std::ops::RangeInclusive<u32> = 1..=turnstile_server::Limits::CONNECTIONS_MOST;
     let number = text.parse().ok().filter(|number| BOUNDS.contains(number));
     number.ok_or_else(|| format!("it is from {} to {}", BOUNDS.start(), BOUNDS.end()))
+}
+
+fn busy_poll_us(text: &str) -> Result<u32, String> {
+    let most = turnstile_server::Limits::BUSY_POLL_US_MOST;
+    let micros = text.parse().ok().filter(|micros| *micros <= most);
+    micros.ok_or_else(|| format!("it is from 0, for never, to {most} microseconds"))
 }
 
 fn milliseconds(text: &str) -> Result<u64, String> {

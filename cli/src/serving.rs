@@ -4,6 +4,7 @@ use std::{
     io::{self, BufRead as _, Read as _},
     path::Path,
     process, thread,
+    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -139,6 +140,7 @@ fn limits(config: &Config) -> Limits {
     let mut limits = Limits::STANDARD;
     limits.connections = usize::try_from(config.connections).expect("32 bits fit");
     limits.http.players = config.players.into();
+    limits.busy_poll = Duration::from_micros(config.busy_poll_us.into());
     limits
 }
 

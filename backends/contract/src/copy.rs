@@ -1,16 +1,19 @@
 //! Moving a whole state of rooms from one back end to another.
 //!
-//! A [`Source`] tells its state as [`Piece`]s in their order, a [`Target`] takes them. Both then tell
-//! what they have, and that is compared piece by piece, before anybody may use the target.
+//! A [`Source`] tells its state as [`Piece`]s in their order, and then what it remembers under
+//! idempotency keys; a [`Target`] takes both. Both sides then tell what they have, and that is compared
+//! piece by piece, before anybody may use the target.
 //!
 //! Carried are properties, rooms, stop-sells, bookings, holds with their references, positions,
-//! sealed id numbers and the secret under which they are sealed, which references have ended, and
-//! totals. Idempotency keys are not: back ends know a command under a key by hashes of different
-//! widths, and its first answer in forms of their own. Nor is what bookings that are over were.
+//! sealed id numbers and the secret under which they are sealed, which references have ended,
+//! totals, and first answers under keys that are not forgotten. What bookings that are over were is
+//! not.
 
 mod comparison;
 mod halt;
+mod presence;
 mod refusal;
+mod remembered;
 mod teller;
 
 use std::{future::Future, pin::Pin};
@@ -18,17 +21,21 @@ use std::{future::Future, pin::Pin};
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::{Position, Timestamp};
 
+use self::teller::Batch;
+
 pub use self::{
-    comparison::{Difference, Digest},
+    comparison::{Difference, Digest, Part},
     halt::Halt,
+    presence::{Others, Patience, Role},
     refusal::Refusal,
-    teller::{Gone, Teller},
+    remembered::Remembered,
+    teller::{Gone, KeyTeller, Teller},
 };
 
 /// What a copy waits for, on the thread that waits: a state may be a machine in memory.
 pub type Moving<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// What a state has beside its pieces.
+/// What a state has beside its pieces and keys.
 #[derive(Clone, Debug)]
 pub struct Head {
     /// The secret under which id numbers are sealed.
@@ -37,8 +44,8 @@ pub struct Head {
     pub position: Position,
     /// As many slots have had bookings or holds; references of later ones were never given.
     pub slots: u32,
-    /// About as many pieces there are, for whoever waits.
-    pub pieces: u64,
+    /// About as many pieces and keys there are, for whoever waits.
+    pub parts: u64,
 }
 
 /// A state that is read, and does not change meanwhile: from a snapshot of its database where that
@@ -47,12 +54,12 @@ pub trait Source {
     /// What it has beside its pieces.
     fn head(&mut self) -> Moving<'_, Result<Head, Refusal>>;
 
-    /// Tells all pieces as they are at an instant, in their order. It may be asked again, and tells
-    /// the same.
+    /// Tells all pieces as they are at an instant, in their order, and then the keys that are
+    /// remembered at it, the oldest first. It may be asked again, and tells the same.
     fn tell(&mut self, now: Timestamp, teller: Teller) -> Moving<'_, Result<(), Refusal>>;
 }
 
-/// An empty place for a state.
+/// An empty place for a state, its keys included.
 ///
 /// Contract. Nothing of a copy can be used before [`finish`](Self::finish): either the database
 /// takes all of it back when this is dropped or the process dies, or a mark says that it is not
@@ -80,7 +87,10 @@ pub trait Target: Source {
     /// Takes the next pieces.
     fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>>;
 
-    /// Writes what can only be written when all pieces are there. From here on it can tell them.
+    /// Takes the next keys, when all pieces are there.
+    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>>;
+
+    /// Writes what can only be written when all is there. From here on it can tell them.
     fn settle(&mut self) -> Moving<'_, Result<(), Refusal>>;
 
     /// Lets the state be used.
@@ -103,8 +113,8 @@ pub struct Copied {
     pub digest: Digest,
 }
 
-/// Copies a state. `progress` hears the stage, how many pieces are done in it, and about how many
-/// there are.
+/// Copies a state. `progress` hears the stage, how many pieces and keys are done in it, and about how
+/// many there are.
 ///
 /// # Errors
 /// Nothing was copied, or what was cannot be used: see [`Target`].
@@ -115,7 +125,7 @@ pub async fn copy(
     progress: &mut dyn FnMut(Stage, u64, u64),
 ) -> Result<Copied, Refusal> {
     let head = source.head().await?;
-    let mut report = |stage, done| progress(stage, done, head.pieces.max(done));
+    let mut report = |stage, done| progress(stage, done, head.parts.max(done));
     if target.is_choosy() {
         look(source, target, now, &mut report).await?;
     }
@@ -140,7 +150,11 @@ async fn look(
     report: &mut dyn FnMut(Stage, u64),
 ) -> Result<(), Refusal> {
     let progress = |done| report(Stage::Looking, done);
-    let offered = async |pieces: Vec<Piece>| {
+    let offered = async |batch: Batch| {
+        // Every answer can be given again, whatever is offered.
+        let Batch::Pieces(pieces) = batch else {
+            return Ok(());
+        };
         let mut pieces = pieces.into_iter();
         let lacking = pieces.find_map(|piece| Some((target.lacks(&piece)?, piece)));
         lacking.map_or(Ok(()), |(what, piece)| {
@@ -158,7 +172,10 @@ async fn transfer(
     report: &mut dyn FnMut(Stage, u64),
 ) -> Result<(), Refusal> {
     let progress = |done| report(Stage::Copying, done);
-    let take = async |pieces| target.take(pieces).await;
+    let take = async |batch| match batch {
+        Batch::Pieces(pieces) => target.take(pieces).await,
+        Batch::Keys(keys) => target.take_keys(keys).await,
+    };
     hear(source, now, progress, take).await
 }
 
@@ -167,14 +184,14 @@ async fn hear(
     source: &mut dyn Source,
     now: Timestamp,
     mut progress: impl FnMut(u64),
-    mut each: impl AsyncFnMut(Vec<Piece>) -> Result<(), Refusal>,
+    mut each: impl AsyncFnMut(Batch) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
     let (teller, mut told) = Teller::new();
     let listen = async {
         let mut done = 0;
-        while let Some(pieces) = told.recv().await {
-            done += pieces.len() as u64;
-            if let Err(refusal) = each(pieces).await {
+        while let Some(batch) = told.recv().await {
+            done += batch.len() as u64;
+            if let Err(refusal) = each(batch).await {
                 told.close();
                 return Err(refusal);
             }

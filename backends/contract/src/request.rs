@@ -1,5 +1,6 @@
 //! Commands as they travel to a back end.
 
+use turnstile_sequencer::content_of;
 use turnstile_types::{Key, Machine, Malformed, Principal};
 
 /// A command with everything that it borrowed, as its stable bytes.
@@ -37,6 +38,13 @@ impl Request {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.command
+    }
+
+    /// A hash of these bytes. Where rooms are kept it is the same in every back end, the journal too, so
+    /// that a retry is known wherever their state is copied to.
+    #[must_use]
+    pub fn content<M: Machine>(&self) -> u64 {
+        content_of(M::SERVICE, &self.command)
     }
 
     /// The command.

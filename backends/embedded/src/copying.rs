@@ -7,12 +7,12 @@ use std::{
 
 use turnstile_contract::{
     Failure,
-    copy::{Head, Moving, Refusal, Source, Target, Teller},
+    copy::{Halt, Head, KeyTeller, Moving, Refusal, Remembered, Source, Target, Teller},
 };
 use turnstile_journal::{Founding, RealDisk, RealLock, inspect, snapshot, snapshot::Draft};
 use turnstile_rooms::{Assembly, IdKey, Piece, Rooms};
-use turnstile_sequencer::State;
-use turnstile_types::{Machines, Position, Timestamp, hash_of};
+use turnstile_sequencer::{First, KEY_MS, KEYS_MAX, SERVICE_UNKNOWN, State};
+use turnstile_types::{Machine as _, Machines as _, Malformed, Timestamp, hash_of};
 
 use crate::{OpenError, Options, Services, VerifyError, id_key, verify::rebuild};
 
@@ -26,7 +26,7 @@ const LEAVINGS: [&str; 3] = ["segment-", "snapshot-", "id.key"];
 ///
 /// It is read into memory as a start does, and of what is written all lies in memory before it
 /// becomes one snapshot, with an empty journal after it. Of a directory's services only rooms are
-/// copied.
+/// copied, with the idempotency keys of their commands.
 #[derive(Debug)]
 pub struct RoomsCopy {
     directory: PathBuf,
@@ -46,8 +46,9 @@ struct Read {
 struct Taken {
     assembly: Assembly,
     id_key: IdKey,
-    position: Position,
-    time: Timestamp,
+    /// The state with its keys, whose rooms are in the assembly still.
+    state: State<Services>,
+    keys_max: usize,
 }
 
 /// Refuses a directory that an unfinished copy lies in.
@@ -125,15 +126,15 @@ impl RoomsCopy {
     fn write(&self, taken: Taken) -> Result<(), Refusal> {
         let rooms = taken.assembly.finish();
         let rooms = rooms.map_err(|malformed| self.failed(malformed))?;
-        let machines = Services::of_rooms(rooms);
-        if let Err(violations) = machines.check() {
+        let mut state = taken.state;
+        *state.machines_mut() = Services::of_rooms(rooms);
+        if let Err(violations) = state.machines().check() {
             return Err(self.failed(violations.join("; ")));
         }
         id_key::bring(&self.directory, &taken.id_key).map_err(|cause| self.failed(cause))?;
         let disk = RealDisk::open(&self.directory).map_err(|cause| self.failed(cause))?;
         let founding = Founding::begin(disk.clone()).map_err(|cause| self.failed(cause))?;
-        let (position, time) = (taken.position, taken.time);
-        let state = State::of(machines, position, time);
+        let (position, time) = (state.position(), state.time());
         let mut draft = Draft::begin(disk, founding.journal(), position, time);
         state.snapshot(&mut draft);
         let written = draft.finish(hash_of(state.machines()));
@@ -196,6 +197,56 @@ impl Read {
     const fn rooms(&self) -> &Rooms {
         self.state.machines().rooms()
     }
+
+    /// Tells the keys of rooms; those of other services stay.
+    async fn tell_keys(&self, now: Timestamp, teller: &mut KeyTeller) -> Result<(), Halt> {
+        for known in self.state.remembered(now) {
+            let First {
+                position,
+                content,
+                service,
+                outcome,
+            } = known.first;
+            if service == SERVICE_UNKNOWN {
+                return Err(Halt::from(Refusal::EarlierKey {
+                    principal: known.principal,
+                    key: known.key.as_str().into(),
+                    forgotten: known.time.plus_ms(KEY_MS),
+                }));
+            }
+            if service == Rooms::SERVICE {
+                let name = (known.principal, known.key.as_str());
+                let decided = (known.time, position);
+                let outcome = Rooms::decode_outcome(outcome).map_err(strange)?;
+                let key = Remembered::new(name, content, decided, outcome).map_err(strange)?;
+                teller.put(key).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn strange(malformed: Malformed) -> Halt {
+    let reason = malformed.to_string();
+    Halt::from(Failure::Broken { reason })
+}
+
+impl Taken {
+    fn remember(&mut self, known: &Remembered, place: &str) -> Result<(), Refusal> {
+        if self.state.key_count() == self.keys_max {
+            let (place, limit) = (place.to_owned(), self.keys_max);
+            return Err(Refusal::TooManyKeys { place, limit });
+        }
+        let first = First {
+            position: known.position,
+            content: known.content,
+            service: Rooms::SERVICE,
+            outcome: &known.outcome_bytes(),
+        };
+        self.state
+            .remember(known.at, &known.principal, known.key(), first);
+        Ok(())
+    }
 }
 
 impl Source for RoomsCopy {
@@ -204,20 +255,26 @@ impl Source for RoomsCopy {
             let read = self.state()?;
             let totals = read.rooms().totals();
             let slots = read.rooms().slots_used();
+            let keys = read.state.key_count() as u64;
             Ok(Head {
                 id_key: read.id_key.clone(),
                 position: read.state.position(),
                 slots,
-                pieces: totals.properties + totals.rooms + u64::from(slots),
+                parts: totals.properties + totals.rooms + u64::from(slots) + keys,
             })
         })
     }
 
     fn tell(&mut self, now: Timestamp, mut teller: Teller) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
-            for piece in self.state()?.rooms().pieces(now) {
+            let place = self.place();
+            let read = self.state()?;
+            for piece in read.rooms().pieces(now) {
                 teller.put(piece).await?;
             }
+            let mut teller = teller.end().await?;
+            let told = read.tell_keys(now, &mut teller).await;
+            told.map_err(|halt| halt.at(&place))?;
             Ok(teller.end().await?)
         })
     }
@@ -236,8 +293,8 @@ impl Target for RoomsCopy {
             self.taken = Some(Taken {
                 assembly: Assembly::new(),
                 id_key: head.id_key.clone(),
-                position: head.position,
-                time: now,
+                state: State::of(Services::empty(), head.position, now),
+                keys_max: KEYS_MAX,
             });
             Ok(())
         })
@@ -253,6 +310,14 @@ impl Target for RoomsCopy {
         })
     }
 
+    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let place = self.place();
+            let taken = self.taken.as_mut().expect("the copy has begun");
+            keys.iter().try_for_each(|key| taken.remember(key, &place))
+        })
+    }
+
     fn settle(&mut self) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let taken = self.taken.take().expect("the copy has begun");
@@ -264,5 +329,34 @@ impl Target for RoomsCopy {
 
     fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move { unmark(&self.directory).map_err(|cause| self.failed(cause)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_rooms::{Done, Outcome};
+    use turnstile_types::{Position, Principal};
+
+    use super::*;
+
+    #[test]
+    fn a_directory_takes_as_many_keys_as_it_remembers() {
+        let mut taken = Taken {
+            assembly: Assembly::new(),
+            id_key: IdKey::new([7; 16]),
+            state: State::of(Services::empty(), Position(9), Timestamp(9)),
+            keys_max: 2,
+        };
+        let mut remember = |number: u64| {
+            let name = (Principal::local(), &*format!("key-{number}"));
+            let decided = (Timestamp(number), Position(number));
+            let outcome = Outcome::Done(Done::Released);
+            let known = Remembered::new(name, number, decided, outcome).unwrap();
+            taken.remember(&known, "data")
+        };
+        assert_eq!(remember(1), Ok(()));
+        assert_eq!(remember(2), Ok(()));
+        let (place, limit) = ("data".to_owned(), 2);
+        assert_eq!(remember(3), Err(Refusal::TooManyKeys { place, limit }));
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     decide::clean_up,
     fault::Fault,
     fields::Fields,
+    presence::{self, WRITERS},
     queries,
     reader::{Errand, Readers},
     schema::{self, OpenError, SCHEMA},
@@ -21,9 +22,6 @@ use crate::{
     wants::{DUE_MAX, Wants},
     writer::{Job, WAITING_MAX, Writer},
 };
-
-/// Those who write. One decides while the other waits for the disk.
-const WRITERS: usize = 2;
 
 /// Idempotency keys that are forgotten in one turn: those who decide wait for its end.
 const FORGOTTEN_PER_TURN: usize = 1_000;
@@ -50,9 +48,14 @@ impl Mysql {
     /// Connects, and brings the tables up to date. It takes a running tokio runtime.
     ///
     /// # Errors
-    /// The database cannot be reached, or its tables are not for this version or this engine.
+    /// The database cannot be reached, is being copied, or its tables are not for this version or this
+    /// engine.
     pub async fn open(address: &Address) -> Result<Self, OpenError> {
         let mut session = Session::open(address).await?;
+        if let Some(others) = presence::serve(&mut session, 0).await? {
+            let place = address.place();
+            return Err(OpenError::Occupied { place, others });
+        }
         let id_key = schema::prepare(&mut session, address).await?;
         if schema::is_unfinished(&mut session).await? {
             let place = address.place();
@@ -63,13 +66,14 @@ impl Mysql {
         let (jobs, waiting) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
         let mut session = Some(session);
-        for _ in 0..WRITERS {
+        for number in 0..WRITERS {
             let name = schema::random().map_err(OpenError::NoRandomness)?;
+            let name = u64::from_le_bytes(name);
             let writer = Writer::new(
                 Arc::clone(&address),
                 Arc::clone(&tally),
                 Arc::clone(&waiting),
-                u64::from_le_bytes(name),
+                (number, name),
                 session.take(),
             );
             drop(tokio::spawn(writer.run()));

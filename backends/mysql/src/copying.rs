@@ -3,7 +3,7 @@
 mod taking;
 mod telling;
 
-use turnstile_contract::copy::{Halt, Head, Moving, Refusal, Source, Target, Teller};
+use turnstile_contract::copy::{Halt, Head, Moving, Refusal, Remembered, Source, Target, Teller};
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::Timestamp;
 
@@ -12,6 +12,7 @@ use crate::{
     address::{Address, Engine},
     fault::Fault,
     fields::{Fields, Strange},
+    presence,
     schema::{self, OpenError},
     session::{Session, Turn},
     wants::Wants,
@@ -33,12 +34,17 @@ pub struct RoomsCopy {
 }
 
 impl RoomsCopy {
-    /// Connects to a database, and brings its tables up to date.
+    /// Connects to a database that nobody serves, and brings its tables up to date. Nobody can serve it
+    /// while this lives.
     ///
     /// # Errors
-    /// As [`Mysql::open`](crate::Mysql::open); an unfinished copy is refused later, or thrown away.
+    /// As [`Mysql::open`](crate::Mysql::open), and somebody serves it, or copies it too; an unfinished copy is refused later, or thrown away.
     pub async fn open(address: &Address) -> Result<Self, OpenError> {
         let mut session = Session::open(address).await?;
+        if let Some(others) = presence::copy(&mut session).await? {
+            let place = address.place();
+            return Err(OpenError::Occupied { place, others });
+        }
         schema::prepare(&mut session, address).await?;
         session.take_time().await?;
         Ok(Self {
@@ -76,7 +82,7 @@ impl RoomsCopy {
             id_key: IdKey::new(secret),
             position,
             slots,
-            pieces: fields.number::<u64>("pieces")? + u64::from(slots),
+            parts: fields.number::<u64>("parts")? + u64::from(slots),
         })
     }
 
@@ -113,7 +119,8 @@ impl RoomsCopy {
 /// The secret, the last position, the slots, and how many rows there are beside them.
 const HEAD: &str = "\
 SELECT secret, position, next_reference & 4294967295,
-       (SELECT COUNT(*) FROM properties) + (SELECT COUNT(*) FROM rooms)
+       (SELECT COUNT(*) FROM properties) + (SELECT COUNT(*) FROM rooms) +
+       (SELECT COUNT(*) FROM idempotency_keys)
 FROM turnstile, counters WHERE turnstile.id=1 AND counters.id=1;";
 
 /// A copy that has failed has done nothing.
@@ -162,6 +169,13 @@ impl Target for RoomsCopy {
     fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let taken = self.taken.take(&mut self.session, pieces).await;
+            taken.map_err(|fault| Halt::from(fault).at(&self.place))
+        })
+    }
+
+    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let taken = taking::take_keys(&mut self.session, keys).await;
             taken.map_err(|fault| Halt::from(fault).at(&self.place))
         })
     }

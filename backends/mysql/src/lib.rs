@@ -7,6 +7,7 @@ mod backend;
 mod copying;
 mod schema;
 
+mod presence;
 mod reader;
 mod session;
 mod writer;

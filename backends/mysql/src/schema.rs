@@ -6,7 +6,7 @@ use rustix::{
     io::Errno,
     rand::{GetRandomFlags, getrandom},
 };
-use turnstile_contract::copy::Refusal;
+use turnstile_contract::copy::{Others, Refusal};
 use turnstile_rooms::IdKey;
 
 use crate::{
@@ -18,18 +18,23 @@ use crate::{
 };
 
 /// The number of the newest step.
-pub(crate) const SCHEMA: u32 = 2;
+pub(crate) const SCHEMA: u32 = 3;
+
+/// The lock of whoever applies the steps.
+const LOCK: &str = "CONCAT('turnstile.schema.', MD5(DATABASE()))";
 
 /// How long to wait for another server that applies the steps.
 const LOCK_SECONDS: u32 = 30;
 
 /// The statements of each step, for tables in transactions and for tables in memory.
-const STEPS: [(u32, Engine, &str); 5] = [
+const STEPS: [(u32, Engine, &str); 7] = [
     (1, Engine::InnoDb, include_str!("../migrations/1-rooms.sql")),
     (1, Engine::Memory, include_str!("../migrations/1-rooms.sql")),
     (1, Engine::Memory, include_str!("../migrations/1-undo.sql")),
     (2, Engine::InnoDb, include_str!("../migrations/2-ended.sql")),
     (2, Engine::Memory, include_str!("../migrations/2-ended.sql")),
+    (3, Engine::InnoDb, include_str!("../migrations/3-keys.sql")),
+    (3, Engine::Memory, include_str!("../migrations/3-keys.sql")),
 ];
 
 /// What is true of the database whatever its tables are: it outlives tables in memory.
@@ -55,6 +60,8 @@ pub enum OpenError {
     OtherEngine { found: String, asked: Engine },
     /// Its tables are not what they should be, or cannot be made.
     Broken { reason: String },
+    /// It is copied, or served and so not to be copied.
+    Occupied { place: String, others: Others },
     /// An unfinished copy lies there.
     Unfinished { place: String },
     /// The operating system gives no random bytes.
@@ -70,8 +77,7 @@ struct Head {
 
 /// Brings the schema up to date, and returns the secret under which id numbers are sealed.
 pub(crate) async fn prepare(session: &mut Session, address: &Address) -> Result<IdKey, OpenError> {
-    let lock =
-        format!("SELECT GET_LOCK(CONCAT('turnstile.schema.', MD5(DATABASE())), {LOCK_SECONDS});");
+    let lock = format!("SELECT GET_LOCK({LOCK}, {LOCK_SECONDS});");
     let answers = session.ask(&lock).await?;
     let row = answers.first().and_then(|rows| rows.first());
     let locked = row.map(|row| Fields::of(row).number_or_zero::<u32>("lock"));
@@ -81,7 +87,7 @@ pub(crate) async fn prepare(session: &mut Session, address: &Address) -> Result<
         });
     }
     let prepared = bring_up_to_date(session, address.engine()).await;
-    session.ask("DO RELEASE_ALL_LOCKS();").await?;
+    session.ask(&format!("DO RELEASE_LOCK({LOCK});")).await?;
     prepared
 }
 
@@ -251,6 +257,7 @@ impl fmt::Display for OpenError {
                 asked.word()
             ),
             Self::Broken { reason } => write!(f, "the database's tables are not ours: {reason}"),
+            Self::Occupied { place, others } => write!(f, "{place} cannot be used: {others}"),
             Self::Unfinished { place } => Refusal::Unfinished {
                 place: place.clone(),
             }

@@ -43,6 +43,9 @@ const UNDO_PART_BYTES: usize = 8_000;
 /// The lock of those who decide where tables have none of their own.
 const TURN_LOCK: &str = "CONCAT('turnstile.', MD5(DATABASE()))";
 
+/// Gives it back; nothing where it was not taken.
+const RELEASE: &str = "DO RELEASE_LOCK(CONCAT('turnstile.', MD5(DATABASE())));\n";
+
 /// What a turn is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -201,7 +204,7 @@ impl Session {
     pub(crate) fn end(&self) -> &'static str {
         match self.engine {
             Engine::InnoDb => "COMMIT;\n",
-            Engine::Memory => "DO RELEASE_ALL_LOCKS();\n",
+            Engine::Memory => RELEASE,
         }
     }
 
@@ -217,7 +220,7 @@ impl Session {
             let undo = first_number(&answers.remove(0))?;
             let is_empty = answers.first().is_none_or(Vec::is_empty);
             if undo != Some(0) || is_empty {
-                self.mend(undo, is_empty).await?;
+                self.mend().await?;
                 answers = self.ask(&sql).await?;
                 answers.drain(..2);
             }
@@ -248,20 +251,22 @@ impl Session {
     }
 
     /// Brings tables in memory to where a turn may begin: takes back a batch that was cut off, or
-    /// begins anew when the database has, with references that were never given.
-    async fn mend(&mut self, undo: Option<u64>, is_empty: bool) -> Result<(), Fault> {
-        let lock = self
-            .ask(&format!("SELECT GET_LOCK({TURN_LOCK}, {LOCK_SECONDS});"))
-            .await?;
-        if lock
-            .first()
-            .map(|rows| first_number(rows))
-            .transpose()?
-            .flatten()
-            != Some(1)
-        {
+    /// begins anew when the database has, with references that were never given. What is to be done is
+    /// looked for under the lock: others may have done it since.
+    async fn mend(&mut self) -> Result<(), Fault> {
+        let sql = format!(
+            "{RELEASE}SELECT GET_LOCK({TURN_LOCK}, {LOCK_SECONDS});\n\
+             SELECT parts FROM undo_head;\nSELECT COUNT(*) FROM counters;\n"
+        );
+        let answers = self.ask(&sql).await?;
+        let [lock, undo, counters] = answers.as_slice() else {
+            return Err(Fault::Broken("no state of the tables".into()));
+        };
+        if first_number(lock)? != Some(1) {
             return Err(Fault::Contended("the turn of others took too long".into()));
         }
+        let undo = first_number(undo)?;
+        let is_empty = first_number(counters)? == Some(0);
         if let Some(parts) = undo.filter(|&parts| parts > 0) {
             let sql = format!("SELECT sql_text FROM undo_parts WHERE part<={parts} ORDER BY part;");
             let found = self.ask(&sql).await?;

@@ -14,7 +14,8 @@ use turnstile_types::Timestamp;
 
 use self::batch::Cut;
 use crate::{
-    address::Address, fault::Fault, plan::is_layout, session::Session, tables::Writer as Row,
+    address::Address, fault::Fault, plan::is_layout, presence, session::Session,
+    tables::Writer as Row,
 };
 
 /// Commands in one transaction: so many that its end is cheap for each, so few that the last one
@@ -59,6 +60,8 @@ pub(crate) struct Writer {
     waiting: Waiting,
     session: Option<Session>,
     was_connected: bool,
+    /// Which of its server's writers it is.
+    number: usize,
     /// Its name in the table of writers, and its row there.
     name: u64,
     row: Option<Row>,
@@ -72,7 +75,7 @@ impl Writer {
         address: Arc<Address>,
         tally: Arc<Tally>,
         waiting: Waiting,
-        name: u64,
+        (number, name): (usize, u64),
         session: Option<Session>,
     ) -> Self {
         Self {
@@ -81,6 +84,7 @@ impl Writer {
             waiting,
             was_connected: session.is_some(),
             session,
+            number,
             name,
             row: None,
             batch: 0,
@@ -199,7 +203,11 @@ impl Writer {
     /// A connection, made anew when there is none.
     async fn session(&mut self) -> Result<&mut Session, Fault> {
         if self.session.is_none() {
-            self.session = Some(Session::open(&self.address).await?);
+            let mut session = Session::open(&self.address).await?;
+            if let Some(others) = presence::serve(&mut session, self.number).await? {
+                return Err(Fault::Refused(others.to_string()));
+            }
+            self.session = Some(session);
             if self.was_connected {
                 self.tally.reconnects.add(1);
             }
@@ -208,12 +216,18 @@ impl Writer {
         Ok(self.session.as_mut().expect("it was made just now"))
     }
 
-    /// Says something, so that the database keeps the connection.
+    /// Says something, so that the database keeps the connection, and whoever copies sees that we serve: one
+    /// that was lost is made anew.
     async fn keep(&mut self) {
         if let Some(session) = &mut self.session
             && session.ask("DO 0;").await.is_err()
         {
             self.session = None;
+        }
+        if self.was_connected
+            && let Err(fault) = self.session().await
+        {
+            tracing::debug!(?fault, "a connection was not made anew");
         }
     }
 

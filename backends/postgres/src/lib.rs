@@ -9,6 +9,7 @@ mod open;
 mod place;
 mod pool;
 mod postgres;
+mod presence;
 mod settling;
 mod trouble;
 

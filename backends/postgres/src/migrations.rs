@@ -1,5 +1,7 @@
 //! How the tables came to be: numbered scripts, each run once.
 
+use turnstile_contract::copy::Others;
+
 use crate::{connection::Connection, trouble::Trouble};
 
 /// One step from a schema to the next. What is in a released one is never changed.
@@ -38,6 +40,8 @@ const LOCK: i64 = i64::from_be_bytes(*b"turnstil");
 #[derive(Debug)]
 pub(crate) enum Unready {
     Trouble(Trouble),
+    /// Somebody is there who does not let a copy be made.
+    Occupied(Others),
     /// The tables are those of a later version.
     Newer {
         found: i32,

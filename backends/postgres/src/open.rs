@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use turnstile_contract::copy::Others;
+
 use crate::{InvalidPlace, migrations::Unready, trouble::Trouble};
 
 /// Why a database was not opened.
@@ -12,6 +14,11 @@ pub enum OpenError {
     Unavailable {
         place: String,
         reason: String,
+    },
+    /// It is served, or copied, and cannot be copied now.
+    Occupied {
+        place: String,
+        others: Others,
     },
     /// Its tables were made by a later version than this.
     Newer {
@@ -34,6 +41,7 @@ impl OpenError {
                 found,
                 known,
             },
+            Unready::Occupied(others) => Self::Occupied { place, others },
             Unready::Trouble(Trouble::Broken(reason)) => Self::Tables { place, reason },
             Unready::Trouble(Trouble::Unavailable(reason) | Trouble::Lost(reason)) => {
                 Self::Unavailable { place, reason }
@@ -57,6 +65,7 @@ impl fmt::Display for OpenError {
         match self {
             Self::Place(invalid) => invalid.fmt(f),
             Self::Unavailable { place, reason } => write!(f, "{place} is unavailable: {reason}"),
+            Self::Occupied { place, others } => write!(f, "{place} cannot be copied: {others}"),
             Self::Newer {
                 place,
                 found,

@@ -44,7 +44,7 @@ impl Place {
         }
         config.connect_timeout(CONNECT_MAX);
         config.tcp_user_timeout(UNCONFIRMED_MAX);
-        config.application_name("turnstile");
+        config.application_name(format!("turnstile, process {}", std::process::id()));
         let shown = shown(&config);
         Ok(Self { config, shown })
     }

@@ -10,9 +10,9 @@ use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::{Instant, sleep_until, timeout},
 };
-use turnstile_contract::Tally;
+use turnstile_contract::{Tally, copy::Role};
 
-use crate::{connection::Connection, place::Place, trouble::Trouble};
+use crate::{connection::Connection, place::Place, presence::attend, trouble::Trouble};
 
 /// Connections at most: enough to keep a database busy, whose work is bound by its cores and its
 /// disk, and few beside the hundred that it allows by default.
@@ -34,6 +34,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Pool {
     place: Place,
+    /// What is served through it.
+    schema: &'static str,
     permits: Semaphore,
     state: Mutex<State>,
 }
@@ -64,9 +66,10 @@ pub(crate) struct Lease<'a> {
 }
 
 impl Pool {
-    pub(crate) fn new(place: Place) -> Self {
+    pub(crate) fn new(place: Place, schema: &'static str) -> Self {
         Self {
             place,
+            schema,
             permits: Semaphore::new(CONNECTIONS_MAX),
             state: Mutex::new(State::default()),
         }
@@ -123,7 +126,7 @@ impl Pool {
     }
 
     async fn connect(&self, tally: &Tally) -> Result<Connection, Trouble> {
-        let made = Connection::open(&self.place).await;
+        let made = self.serve().await;
         let mut state = self.state();
         match &made {
             Ok(_) => {
@@ -149,6 +152,18 @@ impl Pool {
         }
         drop(state);
         made
+    }
+
+    /// A connection that nobody who copies lives beside.
+    async fn serve(&self) -> Result<Connection, Trouble> {
+        let mut connection = Connection::open(&self.place).await?;
+        match attend(&mut connection, self.schema, Role::Serving).await {
+            Ok(None) => Ok(connection),
+            Ok(Some(others)) => Err(Trouble::Unavailable(others.to_string())),
+            // Nothing of anybody was sent on it.
+            Err(Trouble::Lost(reason)) => Err(Trouble::Unavailable(reason)),
+            Err(trouble) => Err(trouble),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

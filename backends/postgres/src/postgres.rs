@@ -43,7 +43,7 @@ impl<M: Kept> Postgres<M> {
     /// # Errors
     /// The address is none, the database cannot be reached, or its tables are not for us.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
-        let pool = Pool::new(Place::parse(url)?);
+        let pool = Pool::new(Place::parse(url)?, M::SCHEMA);
         let tally = Tally::default();
         let place = pool.place().to_string();
         let secret = prepare::<M>(&pool, &tally).await;

@@ -56,6 +56,10 @@ impl Kept for Rooms {
             number: 5,
             sql: include_str!("../migrations/rooms/0005_ended.sql"),
         },
+        Migration {
+            number: 6,
+            sql: include_str!("../migrations/rooms/0006_keys.sql"),
+        },
     ];
 
     fn decide<'a>(

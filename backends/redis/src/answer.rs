@@ -7,14 +7,17 @@ use turnstile_rooms::{
     Answer, Done, Entry, EntryState, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Totals,
     TypeAvailability,
 };
-use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
+use turnstile_types::{Machine as _, Name, Night, Position, Principal, Stay, Timestamp};
 
 /// The fields of one answer, read from left to right.
 pub(crate) struct Fields(std::vec::IntoIter<Vec<u8>>);
 
 /// An answer of another form than the functions give.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Strange(pub(crate) &'static str);
+
+/// An answer of an earlier version, which did not say from when the nights of a refusal count.
+pub(crate) const ARRIVAL: Strange = Strange("arrival of a refusal");
 
 impl From<Strange> for Failure {
     fn from(Strange(field): Strange) -> Self {
@@ -71,7 +74,8 @@ pub(crate) fn reference_of(number: u64) -> Read<Reference> {
     })
 }
 
-/// What became of a command; `arrival` is the first night that it wished for.
+/// What became of a command; `arrival` is the first night that it wished for, where an answer of an earlier
+/// version does not say it.
 pub(crate) fn reply(fields: Vec<Vec<u8>>, arrival: Option<Night>) -> Result<Reply<Rooms>, Failure> {
     let mut fields = Fields::of(fields);
     let tag = fields.text("kind of an answer")?;
@@ -89,8 +93,13 @@ pub(crate) fn reply(fields: Vec<Vec<u8>>, arrival: Option<Night>) -> Result<Repl
     })
 }
 
-fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outcome> {
+/// An outcome; `arrival` as in [`reply`].
+pub(crate) fn outcome(fields: &mut Fields, arrival: Option<Night>) -> Read<Outcome> {
     let done = match fields.text("outcome")?.as_str() {
+        "encoded" => {
+            let bytes = fields.bytes("outcome")?;
+            return Rooms::decode_outcome(&bytes).map_err(|_malformed| Strange("outcome"));
+        }
         "refused" => return refusal(fields, arrival).map(Outcome::Refused),
         "property_added" => Done::PropertyAdded,
         "room_added" => Done::RoomAdded,
@@ -131,12 +140,13 @@ fn refusal(fields: &mut Fields, arrival: Option<Night>) -> Read<Refusal> {
         "too_many_rooms" => Refusal::TooManyRooms {
             limit: fields.number("limit")?,
         },
-        "sold_out" => Refusal::SoldOut {
-            nights: Nights {
-                first: arrival.ok_or(Strange("refusal"))?,
-                bits: bits(&fields.bytes("nights")?),
-            },
-        },
+        "sold_out" => {
+            let bits = bits(&fields.bytes("nights")?);
+            let said = fields.number("arrival").map(Night::from_days);
+            let first = said.ok().or(arrival).ok_or(ARRIVAL)?;
+            let nights = Nights { first, bits };
+            Refusal::SoldOut { nights }
+        }
         "not_found" => Refusal::NotFound,
         "wrong_guest" => Refusal::WrongGuest,
         "ended" => Refusal::Ended,

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use redis::{Client, ConnectionAddr, cmd};
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::time::{Instant, sleep};
-use turnstile_contract::copy::Refusal;
+use turnstile_contract::copy::{Others, Refusal, Role};
 use turnstile_contract::{Answered, Backend, Facts, Failure, Future, Request, Tally};
 use turnstile_rooms::{Answer, Command, IdKey, Query, Rooms};
 use turnstile_types::{Night, Principal, Timestamp};
@@ -56,6 +56,8 @@ pub enum OpenError {
     Address,
     /// It cannot be reached, or refuses us.
     Unavailable { place: String, reason: String },
+    /// It is copied, or served and so not to be copied.
+    Occupied { place: String, others: Others },
     /// An unfinished copy lies there.
     Unfinished { place: String },
     /// Its keys are of a later version than this.
@@ -71,6 +73,7 @@ impl fmt::Display for OpenError {
             Self::Unavailable { place, reason } => {
                 write!(f, "{place} cannot be used: {reason} (it takes Redis 7)")
             }
+            Self::Occupied { place, others } => write!(f, "{place} cannot be used: {others}"),
             Self::Unfinished { place } => {
                 let place = place.clone();
                 Refusal::Unfinished { place }.fmt(f)
@@ -89,10 +92,10 @@ impl Redis {
     /// Connects, and loads the functions. It takes a running tokio runtime.
     ///
     /// # Errors
-    /// The server cannot be reached, is older than Redis 7, or holds keys of a later version or an
-    /// unfinished copy.
+    /// The server cannot be reached, is older than Redis 7, is being copied, or holds keys of a later version
+    /// or an unfinished copy.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
-        let opened = Self::open_any(url).await?;
+        let opened = Self::open_any(url, Role::Serving).await?;
         let place = opened.place.clone();
         match copying::is_unfinished(&opened.link, &opened.tally).await {
             Ok(false) => Ok(opened),
@@ -105,7 +108,7 @@ impl Redis {
     }
 
     /// Opens a server whatever lies there.
-    pub(crate) async fn open_any(url: &str) -> Result<Self, OpenError> {
+    pub(crate) async fn open_any(url: &str, role: Role) -> Result<Self, OpenError> {
         let client = Client::open(url).map_err(|_form| OpenError::Address)?;
         let info = client.get_connection_info();
         let place = match info.addr() {
@@ -121,10 +124,17 @@ impl Redis {
         };
         getrandom(&mut drawn, GetRandomFlags::empty())
             .map_err(|error| unavailable(error.to_string()))?;
-        let (link, tally) = (Link::new(client), Tally::default());
+        let (link, tally) = (Link::new(client, role), Tally::default());
         let ours = format!("{:032x}", u128::from_be_bytes(drawn));
         let secret = prepare(&link, &tally, &ours).await;
-        let secret = match secret.map_err(|trouble| unavailable(sentence(trouble)))? {
+        let secret = secret.map_err(|trouble| match trouble {
+            Trouble::Occupied(others) => OpenError::Occupied {
+                place: place.clone(),
+                others,
+            },
+            other => unavailable(sentence(other)),
+        });
+        let secret = match secret? {
             Prepared::Secret(secret) => secret,
             Prepared::Newer(found) => return Err(OpenError::Newer { place, found }),
         };
@@ -273,7 +283,9 @@ impl Redis {
                 Err(trouble) if Instant::now() > deadline => {
                     return Err(unknown(&sentence(trouble)));
                 }
-                Err(Trouble::Lost(_) | Trouble::Undone(_)) => sleep(LOOKING).await,
+                Err(Trouble::Lost(_) | Trouble::Undone(_) | Trouble::Occupied(_)) => {
+                    sleep(LOOKING).await
+                }
             }
         }
     }
@@ -308,6 +320,7 @@ async fn prepare(link: &Link, tally: &Tally, proposed: &str) -> Result<Prepared,
 pub(crate) fn sentence(trouble: Trouble) -> String {
     match trouble {
         Trouble::Undone(reason) | Trouble::Lost(reason) | Trouble::Broken(reason) => reason,
+        Trouble::Occupied(others) => others.to_string(),
         Trouble::NoFunctions => "it has lost our functions".to_owned(),
     }
 }

@@ -1,12 +1,13 @@
 //! A whole state of rooms, moved out of a Redis or into one.
 
+mod keys;
 mod taking;
 mod telling;
 
 use redis::cmd;
 use turnstile_contract::{
     Failure, Tally,
-    copy::{Halt, Head, Moving, Refusal, Source, Target, Teller},
+    copy::{Halt, Head, Moving, Refusal, Remembered, Role, Source, Target, Teller},
 };
 use turnstile_rooms::{IdKey, Piece};
 use turnstile_types::{Position, Timestamp};
@@ -31,11 +32,42 @@ const UNFINISHED: &str = "unfinished_copy";
 pub struct RoomsCopy {
     redis: Redis,
     taken: Taken,
+    /// The idempotency keys, when they were counted.
+    keys: Option<u64>,
 }
+
+/// The way to the server.
+type Way<'a> = (&'a Link, &'a Tally);
+
+/// Keys of the server that are asked for at once.
+const SCAN: usize = 500;
 
 /// A key, by what it is called beneath the one that all begin with.
 fn key(name: &str) -> String {
     format!("{BASE}{name}")
+}
+
+/// Goes through all keys that begin with a prefix, beneath the one that all begin with; `each` has some of
+/// them at a time, without that prefix, and may see one twice.
+async fn scan<E: From<Trouble>>(
+    (link, tally): Way<'_>,
+    prefix: &str,
+    mut each: impl AsyncFnMut(Vec<String>) -> Result<(), E>,
+) -> Result<(), E> {
+    let prefix = key(prefix);
+    let mut cursor = 0;
+    loop {
+        let mut call = cmd("SCAN");
+        call.arg(cursor).arg("MATCH").arg(format!("{prefix}*"));
+        let (next, found): (u64, Vec<String>) =
+            link.ask(tally, call.arg("COUNT").arg(SCAN)).await?;
+        let names = found.iter().filter_map(|key| key.strip_prefix(&prefix));
+        each(names.map(str::to_owned).collect()).await?;
+        cursor = next;
+        if cursor == 0 {
+            return Ok(());
+        }
+    }
 }
 
 /// Whether an unfinished copy lies here.
@@ -69,14 +101,16 @@ struct Given {
 }
 
 impl RoomsCopy {
-    /// Connects, and loads the functions. It takes a running tokio runtime.
+    /// Connects where nobody serves, and loads the functions; nobody can serve it while this lives. It
+    /// takes a running tokio runtime.
     ///
     /// # Errors
-    /// As [`Redis::open`]; an unfinished copy is refused later, or thrown away.
+    /// As [`Redis::open`], and somebody serves it, or copies it too; an unfinished copy is refused later, or thrown away.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
         Ok(Self {
-            redis: Redis::open_any(url).await?,
+            redis: Redis::open_any(url, Role::Copying).await?,
             taken: Taken::default(),
+            keys: None,
         })
     }
 
@@ -95,12 +129,21 @@ impl RoomsCopy {
         })
     }
 
-    async fn read_head(&self) -> Result<Head, Halt> {
+    const fn way(&self) -> Way<'_> {
+        (&self.redis.link, &self.redis.tally)
+    }
+
+    async fn read_head(&mut self) -> Result<Head, Halt> {
         if !self.taken.has_begun() && self.is_unfinished().await? {
             let place = self.redis.place.clone();
             return Err(Refusal::Unfinished { place }.into());
         }
-        let (link, tally) = (&self.redis.link, &self.redis.tally);
+        let keys = match self.keys {
+            Some(keys) => keys,
+            None => keys::count(self.way()).await?,
+        };
+        self.keys = Some(keys);
+        let (link, tally) = self.way();
         let given = self.given().await?;
         let slots = u32::try_from(given.references).map_err(|_large| Strange("reference"))?;
         let secret: String = link.ask(tally, cmd("GET").arg(key("id_key"))).await?;
@@ -113,11 +156,11 @@ impl RoomsCopy {
             id_key: IdKey::new(secret.to_be_bytes()),
             position: Position(given.position),
             slots,
-            pieces: rooms.unwrap_or_default() + u64::from(slots),
+            parts: rooms.unwrap_or_default() + u64::from(slots) + keys,
         })
     }
 
-    async fn tell_all(&self, now: Timestamp, teller: Teller) -> Result<(), Halt> {
+    async fn tell_all(&mut self, now: Timestamp, teller: Teller) -> Result<(), Halt> {
         let before = self.given().await?;
         let slots = self.read_head().await?.slots;
         let telling = telling::Telling {
@@ -125,7 +168,9 @@ impl RoomsCopy {
             tally: &self.redis.tally,
             now,
         };
-        telling.tell(teller, slots).await?;
+        let mut teller = telling.tell(teller, slots).await?;
+        telling.tell_keys(&mut teller).await?;
+        teller.end().await?;
         if self.given().await? == before {
             return Ok(());
         }
@@ -141,7 +186,7 @@ impl RoomsCopy {
             return Err(Refusal::Unfinished { place }.into());
         } else if is_unfinished {
             taking::wipe((link, tally)).await?;
-        } else if !taking::is_empty((link, tally)).await? {
+        } else if !taking::is_empty((link, tally)).await? || keys::count(self.way()).await? > 0 {
             return Err(Refusal::NotEmpty { place }.into());
         }
         link.ask::<()>(tally, cmd("SET").arg(key(UNFINISHED)).arg(1))
@@ -205,6 +250,13 @@ impl Target for RoomsCopy {
         Box::pin(async move {
             let way = (&self.redis.link, &self.redis.tally);
             let taken = self.taken.take(way, &pieces).await;
+            taken.map_err(|trouble| Halt::from(trouble).at(&self.redis.place))
+        })
+    }
+
+    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let taken = keys::take(self.way(), &keys).await;
             taken.map_err(|trouble| Halt::from(trouble).at(&self.redis.place))
         })
     }

@@ -8,6 +8,7 @@ mod copying;
 mod facts;
 mod link;
 mod order;
+mod presence;
 
 pub use backend::{OpenError, Redis};
 pub use copying::RoomsCopy;

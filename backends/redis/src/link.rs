@@ -3,11 +3,16 @@
 use std::time::{Duration, Instant};
 
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError,
-    aio::MultiplexedConnection,
+    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError, Value,
+    aio::MultiplexedConnection, from_redis_value,
 };
 use tokio::sync::Mutex;
-use turnstile_contract::Tally;
+use turnstile_contract::{
+    Tally,
+    copy::{Others, Role},
+};
+
+use crate::presence::attend;
 
 /// How long Redis may take for one call.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -25,6 +30,8 @@ pub(crate) enum Trouble {
     Lost(String),
     /// The functions are not there.
     NoFunctions,
+    /// Others are there who do not let us come; nothing was sent.
+    Occupied(Others),
     /// The answer makes no sense.
     Broken(String),
 }
@@ -33,6 +40,8 @@ pub(crate) enum Trouble {
 #[derive(Debug)]
 pub(crate) struct Link {
     client: Client,
+    /// What all its connections are for.
+    role: Role,
     state: Mutex<State>,
 }
 
@@ -41,13 +50,15 @@ struct State {
     connection: Option<MultiplexedConnection>,
     had_one: bool,
     pause: Duration,
-    not_before: Option<Instant>,
+    /// While it is away: until when it is not tried again, and why.
+    absence: Option<(Instant, String)>,
 }
 
 impl Link {
-    pub(crate) fn new(client: Client) -> Self {
+    pub(crate) fn new(client: Client, role: Role) -> Self {
         Self {
             client,
+            role,
             state: Mutex::default(),
         }
     }
@@ -78,6 +89,10 @@ impl Link {
         tally: &Tally,
         calls: &Pipeline,
     ) -> Result<T, Trouble> {
+        if calls.is_empty() {
+            let nothing = from_redis_value(Value::Array(Vec::new()));
+            return nothing.map_err(|error| Trouble::Broken(error.to_string()));
+        }
         let mut connection = self.connection(tally).await?;
         tally.round_trips.add(1);
         let answered = calls.query_async(&mut connection).await;
@@ -89,19 +104,12 @@ impl Link {
         if let Some(connection) = &state.connection {
             return Ok(connection.clone());
         }
-        if state
-            .not_before
-            .is_some_and(|instant| Instant::now() < instant)
+        if let Some((until, reason)) = &state.absence
+            && Instant::now() < *until
         {
-            return Err(Trouble::Undone("the database is away".to_owned()));
+            return Err(Trouble::Undone(reason.clone()));
         }
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE));
-        let made = self
-            .client
-            .get_multiplexed_async_connection_with_config(&config);
-        match made.await {
+        match self.connect().await {
             Ok(connection) => {
                 if state.had_one {
                     tally.reconnects.add(1);
@@ -113,11 +121,32 @@ impl Link {
                 };
                 Ok(connection)
             }
-            Err(error) => {
+            Err(trouble) => {
                 state.pause = (state.pause * 2).clamp(PAUSE, PAUSE_MAX);
-                state.not_before = Some(Instant::now() + state.pause);
-                Err(Trouble::Undone(error.to_string()))
+                let reason = match &trouble {
+                    Trouble::Occupied(others) => others.to_string(),
+                    _ => "the database is away".to_owned(),
+                };
+                state.absence = Some((Instant::now() + state.pause, reason));
+                Err(trouble)
             }
+        }
+    }
+
+    async fn connect(&self) -> Result<MultiplexedConnection, Trouble> {
+        let undone = |error: RedisError| Trouble::Undone(error.to_string());
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE));
+        let made = self
+            .client
+            .get_multiplexed_async_connection_with_config(&config);
+        let mut connection = made.await.map_err(undone)?;
+        let database = self.client.get_connection_info().redis_settings().db();
+        let others = attend(&mut connection, database, self.role).await;
+        match others.map_err(undone)? {
+            None => Ok(connection),
+            Some(others) => Err(Trouble::Occupied(others)),
         }
     }
 }

@@ -5,7 +5,6 @@ use turnstile_contract::{Failure, Request, natural_key};
 use turnstile_rooms::{Command, GuestId, Reference, Rooms, Wish, limits};
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Stay, Timestamp};
-use xxhash_rust::xxh3::xxh3_128;
 
 /// What all keys begin with; the braces keep them in one slot of a cluster.
 pub(crate) const BASE: &str = "{rooms}/";
@@ -26,6 +25,11 @@ pub(crate) fn call(function: &str, now: Timestamp) -> Cmd {
     call
 }
 
+/// What a retry is told by, as it is kept.
+pub(crate) fn content(content: u64) -> String {
+    format!("{content:016x}")
+}
+
 /// The number under which a reference is kept.
 pub(crate) fn number_of(reference: Reference) -> u64 {
     u64::from(reference.generation) << 32 | u64::from(reference.slot)
@@ -41,7 +45,7 @@ pub(crate) fn put(request: &Request, call: &mut Cmd) -> Result<(), Failure> {
     let fields = fields(&command).ok_or(Failure::Unsupported { operation })?;
     call.arg(request.principal.0.as_bytes())
         .arg(request.key().unwrap_or_default())
-        .arg(format!("{:032x}", xxh3_128(request.bytes())))
+        .arg(content(request.content::<Rooms>()))
         .arg(command.operation())
         .arg(fields.len());
     for field in fields {

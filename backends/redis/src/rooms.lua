@@ -13,10 +13,11 @@
 --   booking/NUMBER          hash: a booking or hold that stands, or a hold that can be confirmed late
 --   deadlines               sorted set of holds: when they expire, or are forgotten
 --   holds/PRINCIPAL         sorted set of open holds by when they expire
---   key/PRINCIPAL/KEY       hash: what was first answered under an idempotency key
+--   key/PRINCIPAL/KEY       hash: what was first answered under an idempotency key, as an answer of ours, or
+--                           as encoded and the stable bytes where it was copied to here
 --   position, reference     how many were given
 --   ended                   hash: slot (the lower 32 bits of a number) -> the last generation (the upper
---                           ones) that had ended before the state was copied to here
+--                           ones) of those copied to here that has ended
 --   totals                  hash: what was done, and what stands
 
 -- While the library is loaded there is no redis.call yet.
@@ -77,6 +78,16 @@ local function close_hold(base, entry, number)
   count(base, 'holds', -1)
 end
 
+-- Leaves nothing under a number whose reference has ended. Those that were given here are known to have been
+-- given; one that was copied to here, of a slot that had others before, is noted.
+local function erase(base, number)
+  call('DEL', base .. 'booking/' .. number)
+  local whole = tonumber(number)
+  if whole < 4294967296 then return end
+  local slot = whole % 4294967296
+  call('HSET', base .. 'ended', text(slot), text((whole - slot) / 4294967296))
+end
+
 -- Does what is due: holds end, and those that ended long ago are forgotten.
 local function sweep(base, now)
   while true do
@@ -91,7 +102,7 @@ local function sweep(base, now)
         call('ZADD', base .. 'deadlines', text(tonumber(entry['until']) + limits.late), number)
         count(base, 'expired_total', 1)
       else
-        call('DEL', base .. 'booking/' .. number)
+        erase(base, number)
         call('ZREM', base .. 'deadlines', number)
       end
     end
@@ -199,7 +210,7 @@ local function target(base, property, kind, wish, stay)
     if call('HEXISTS', base .. 'rooms/' .. property, wish.name) == 1 then
       local bits, free = taken(base, property, wish.name, stay)
       if free then return wish.name end
-      return nil, refused('sold_out', table.concat(bits))
+      return nil, refused('sold_out', table.concat(bits), text(stay.arrival))
     end
   else
     room, blocked = search(base, property, wish, stay)
@@ -212,7 +223,7 @@ local function target(base, property, kind, wish, stay)
     add_loose(base, property, new)
     return new
   end
-  return nil, refused('sold_out', table.concat(blocked))
+  return nil, refused('sold_out', table.concat(blocked), text(stay.arrival))
 end
 
 local function enter(base, context, fields)
@@ -354,7 +365,7 @@ function decide.release(base, _, number)
   vacate(base, entry)
   close_hold(base, entry, number)
   call('ZREM', base .. 'deadlines', number)
-  call('DEL', base .. 'booking/' .. number)
+  erase(base, number)
   return {'released'}
 end
 
@@ -364,9 +375,21 @@ function decide.cancel(base, _, number, id, seal)
   if entry.state ~= 'booked' then return refused('not_confirmed') end
   if entry.id_number ~= id or entry.seal ~= seal then return refused('wrong_guest') end
   vacate(base, entry)
-  call('DEL', base .. 'booking/' .. number)
+  erase(base, number)
   count(base, 'cancelled_total', 1)
   return {'cancelled', entry.room_number, entry.arrival, entry.departure}
+end
+
+-- How much longer than it counts what was answered under a key stays, in milliseconds: a copy that takes so
+-- long finds at its end what it has seen at its beginning.
+local FADING_MS = 60 * 60 * 1000
+
+-- Keeps what was first answered under a key, and says how many fields are new.
+local function remember(kept, at, content, position, answer)
+  local new = call('HSET', kept, 'at', at, 'content', content, 'position', position,
+    'answer', cmsgpack.pack(answer))
+  call('PEXPIRE', kept, limits.key_ms + FADING_MS)
+  return new
 end
 
 -- One command; what was first answered under its key, if it has one that is known.
@@ -383,11 +406,7 @@ local function one(base, now, principal, key, content, operation, fields)
   local position = text(call('INCR', base .. 'position'))
   local context = {now = now, principal = principal, position = position}
   local answer = decide[operation](base, context, unpack(fields))
-  if kept then
-    call('HSET', kept, 'at', text(now), 'content', content, 'position', position,
-      'answer', cmsgpack.pack(answer))
-    call('PEXPIRE', kept, limits.key_ms)
-  end
+  if kept then remember(kept, text(now), content, position, answer) end
   return {'first', position, unpack(answer)}
 end
 
@@ -463,4 +482,27 @@ redis.register_function('turnstile_rooms_number', function(keys, argv)
     call('SET', base .. 'number/' .. property, text(number))
   end
   return 0
+end)
+
+-- ARGV: now, the limits, then for each key that is copied to here: principal and key, at, content, position,
+-- and the stable bytes of the outcome. Answers how many were not there.
+redis.register_function('turnstile_rooms_remember', function(keys, argv)
+  local new = 0
+  split_limits(argv[2])
+  for at = 3, #argv, 5 do
+    local kept, answer = keys[1] .. 'key/' .. argv[at], {'encoded', argv[at + 4]}
+    if remember(kept, argv[at + 1], argv[at + 2], argv[at + 3], answer) == 4 then new = new + 1 end
+  end
+  return new
+end)
+
+-- ARGV: now, the limits, then some principals and keys. Answers for each the content and what was first
+-- answered.
+redis.register_function('turnstile_rooms_remembered', function(keys, argv)
+  local answers = {}
+  for at = 3, #argv do
+    local first = call('HMGET', keys[1] .. 'key/' .. argv[at], 'content', 'answer')
+    answers[#answers + 1] = first[2] and {first[1], unpack(cmsgpack.unpack(first[2]))} or {}
+  end
+  return answers
 end)

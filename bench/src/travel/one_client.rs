@@ -46,23 +46,37 @@ pub(super) const CORES: [(&str, usize); 2] = [
     ("both ends on one core", SERVER_CORE),
 ];
 
+/// The same two, and the first with a server that looks for the next request for longer than a client
+/// takes to send it: only the client has to be woken then.
+const WAYS: [(&str, usize, &[&str]); 3] = [
+    (CORES[0].0, CORES[0].1, &[]),
+    (
+        "each end on a core of its own, --busy-poll-us 500",
+        CLIENT_CORE,
+        &["--busy-poll-us", "500"],
+    ),
+    (CORES[1].0, CORES[1].1, &[]),
+];
+
 /// Subjects of one placement: one manager, three managers, the floor.
 const EACH: usize = 3;
 
 pub(super) fn measure(ground: &Ground) -> Result<Section> {
     let before = ground.probe()?;
     let neighbours = Neighbours::watch()?;
-    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); EACH * CORES.len()];
+    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); EACH * WAYS.len()];
     for _ in 0..ground.rounds() {
-        for (place, &(_, core)) in CORES.iter().enumerate() {
+        for (place, &(_, core, more)) in WAYS.iter().enumerate() {
+            let more: Vec<String> = more.iter().map(|word| (*word).to_owned()).collect();
+            let start = || ground.start_with(&more).map(Company::of_one);
             let runs = &mut runs[EACH * place..];
             let before = probe(ground, core)?;
-            runs[0].push(run(&ground.start_travel(false)?, Managers::One, core)?);
-            runs[1].push(run(&ground.start_travel(false)?, Managers::Three, core)?);
+            runs[0].push(run(&start()?, Managers::One, core)?);
+            runs[1].push(run(&start()?, Managers::Three, core)?);
             runs[2].push(floor(&before, &probe(ground, core)?));
         }
     }
-    let names = CORES.iter().flat_map(|(place, _)| {
+    let names = WAYS.iter().flat_map(|(place, ..)| {
         [
             "turnstile sync, one manager",
             "turnstile sync, three managers in one process",
@@ -87,7 +101,7 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         subjects: subjects.map(|(name, runs)| subject(name, runs)).collect(),
         claims: Vec::new(),
     };
-    for ((place, _), runs) in CORES.iter().zip(runs.chunks(EACH)) {
+    for ((place, ..), runs) in WAYS.iter().zip(runs.chunks(EACH)) {
         claim(&mut section, place, runs);
     }
     let ours = runs

@@ -16,6 +16,7 @@ pub(super) enum Field {
     GamesScores,
     Connections,
     Players,
+    BusyPollUs,
     Verhoeff,
     RoomsBackend,
     ExchangeBackend,
@@ -50,7 +51,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 35] = [
+    pub(super) const ALL: [Self; 36] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -64,6 +65,7 @@ impl Field {
         Self::GamesScores,
         Self::Connections,
         Self::Players,
+        Self::BusyPollUs,
         Self::Verhoeff,
         Self::RoomsBackend,
         Self::ExchangeBackend,
@@ -98,7 +100,7 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores => "doors",
-            Self::Connections | Self::Players => "limits",
+            Self::Connections | Self::Players | Self::BusyPollUs => "limits",
             Self::Verhoeff | Self::RoomsBackend => "rooms",
             Self::ExchangeBackend => "exchange",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
@@ -128,6 +130,7 @@ impl Field {
             Self::GamesScores => "games_scores",
             Self::Connections => "connections",
             Self::Players => "players",
+            Self::BusyPollUs => "busy_poll_us",
             Self::Verhoeff => "verhoeff",
             Self::RoomsBackend | Self::ExchangeBackend => "backend",
             Self::ReplyLengthLine => "reply_length_line",
@@ -167,6 +170,7 @@ impl Field {
             Self::GamesScores => "--games-scores",
             Self::Connections => "--limit-connections",
             Self::Players => "--limit-players",
+            Self::BusyPollUs => "--busy-poll-us",
             Self::Verhoeff => "--verhoeff",
             Self::RoomsBackend => "--rooms-backend",
             Self::ExchangeBackend => "--exchange-backend",
@@ -217,6 +221,7 @@ impl Field {
             Self::Xml | Self::Travel | Self::GamesArena | Self::GamesScores => Some("off"),
             Self::Connections => Some("16384"),
             Self::Players => Some("12288"),
+            Self::BusyPollUs => Some("0"),
             Self::SegmentBytes => Some("67108864"),
             Self::SnapshotRecords => Some("4000000"),
             Self::Verhoeff
@@ -242,6 +247,7 @@ impl Field {
             | Self::SnapshotRecords
             | Self::Connections
             | Self::Players
+            | Self::BusyPollUs
             | Self::LifetimeMs
             | Self::WaitMs
             | Self::MoveMs

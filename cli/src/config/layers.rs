@@ -152,6 +152,7 @@ impl Layers {
             (Field::GamesScores, flags.games_scores),
             (Field::Connections, flags.limit_connections),
             (Field::Players, flags.limit_players),
+            (Field::BusyPollUs, flags.busy_poll_us),
             (Field::Role, flags.role),
             (Field::LifetimeMs, flags.travel_lifetime_ms),
             (Field::WaitMs, flags.travel_wait_ms),

@@ -16,7 +16,7 @@ use crate::{
 
 /// A place is postgres://..., mysql://...?engine=..., redis://..., or a data directory, as a path or
 /// as embedded:DIR. Stop the servers of both places first. Afterwards both are compared piece by
-/// piece; the exit code is 97 when they differ. Idempotency keys are not copied.
+/// piece; the exit code is 97 when they differ.
 #[derive(Args, Debug)]
 pub(crate) struct CopyArguments {
     /// Where the state is
@@ -78,6 +78,7 @@ fn tabulate(digest: &Digest) -> Table {
     table.row("bookings", Count(digest.bookings));
     table.row("holds", Count(digest.holds));
     table.row("slots of ended references", Count(digest.over));
+    table.row("idempotency keys", Count(digest.keys));
     table.row("digest", format_args!("{:032x}", digest.hash));
     table
 }

@@ -2,9 +2,10 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
+    io::{self, Read as _, Write as _},
     net::TcpStream,
     path::PathBuf,
+    time::Duration,
 };
 
 use tempfile::TempDir;
@@ -35,7 +36,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 35] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 36] = [
     (
         "limits",
         "connections",
@@ -47,6 +48,12 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 35] = [
         "players",
         "--limit-players",
         ["12288", "1", "2", "65535"],
+    ),
+    (
+        "limits",
+        "busy_poll_us",
+        "--busy-poll-us",
+        ["0", "1", "2", "10000"],
     ),
     (
         "storage",
@@ -605,6 +612,51 @@ fn connections_and_players_beyond_their_limits_are_told_so() {
     assert_eq!(come("bob").1, "HTTP/1.1 503");
     drop(ada);
     server.stop();
+}
+
+#[test]
+fn a_server_that_looks_for_more_before_it_sleeps_still_sleeps() {
+    let (_directory, server) = serve(&format!("{FREE_PORTS}[limits]\nbusy_poll_us = 10000\n"));
+    let mut stream = TcpStream::connect(server.door("resp").unwrap()).unwrap();
+    let ping = |stream: &mut TcpStream| {
+        stream.write_all(b"PING\r\n").unwrap();
+        let mut answer = [0; 7];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"+PONG\r\n");
+    };
+    let used = || {
+        let tasks = fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap();
+        let each = tasks.map(|task| {
+            let told = fs::read_to_string(task.unwrap().path().join("schedstat")).unwrap();
+            told.split(' ').next().unwrap().parse::<u64>().unwrap()
+        });
+        each.sum::<u64>()
+    };
+    let before = used();
+    ping(&mut stream);
+    let once = used() - before;
+    // For a hundred times as long as it looks it is not asked again.
+    let second = Some(Duration::from_secs(1));
+    stream.set_read_timeout(second).unwrap();
+    let nothing = stream.read(&mut [0]).unwrap_err();
+    assert_eq!(nothing.kind(), io::ErrorKind::WouldBlock);
+    assert!(used() - before < once + 500_000_000);
+    ping(&mut stream);
+    server.stop();
+}
+
+#[test]
+fn how_long_to_look_for_more_is_bounded() {
+    for micros in ["-1", "10001", "long"] {
+        let ended = run(turnstile().args(["config", "print", "--busy-poll-us", micros]));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+    }
+    let ended = run(turnstile().args(["config", "print", "--busy-poll-us", "10001"]));
+    assert!(
+        ended
+            .err
+            .contains("it is from 0, for never, to 10000 microseconds")
+    );
 }
 
 #[test]

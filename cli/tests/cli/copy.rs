@@ -12,13 +12,26 @@ use crate::process::{Ended, Server, ask, hotel_bookings, run, turnstile, words};
 
 const GUEST: &str = "234123412346";
 
+/// What comes too late, under a key.
+const KEYED: &str = "ROOMS.BOOK hotel 101 2027-12-24 2027-12-27 bob 234123412346 KEY too-late";
+
 fn copy(from: &str, to: &str, more: &[&str]) -> Ended {
     let mut command = turnstile();
     command.args(["rooms", "copy", "--from", from, "--to", to]);
     run(command.args(more))
 }
 
-/// A directory with the public season in it, and a booking of Ada's: its reference.
+/// What was answered under a key is answered again, and the key is good for nothing else.
+fn assert_remembered(server: &Server) {
+    let again = words(&ask(&mut server.connect(), KEYED));
+    assert!(again.starts_with("0 sold_out"), "{again}");
+    assert!(again.ends_with("replayed"), "{again}");
+    let other = KEYED.replace("bob", "eve");
+    let reused = words(&ask(&mut server.connect(), &other));
+    assert!(reused.contains("the idempotency key was used"), "{reused}");
+}
+
+/// A directory with the public season in it, a booking of Ada's, and Bob's key: her reference.
 fn season_in(data: &Path, file: &Path) -> String {
     let server = Server::dev(data);
     let resp = server.door("resp").unwrap().to_string();
@@ -27,6 +40,8 @@ fn season_in(data: &Path, file: &Path) -> String {
     let imported = run(import.arg(file));
     assert_eq!(imported.code, Some(0), "{imported:?}");
     let booked = ada_books(&server);
+    let sold_out = ask(&mut server.connect(), KEYED);
+    assert!(words(&sold_out).starts_with("0 sold_out"), "{sold_out:?}");
     server.stop();
     let reference = booked.split(' ').nth(1);
     reference
@@ -41,15 +56,11 @@ fn ada_books(server: &Server) -> String {
 
 fn served_from(url: &str, data: &Path) -> Server {
     let mut command = turnstile();
-    command.args([
-        "dev",
-        "--resp",
-        "127.0.0.1:0",
-        "--http",
-        "127.0.0.1:0",
-        "--rooms-backend",
-        url,
-    ]);
+    command.args(["dev", "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
+    for door in ["--xml", "--travel", "--games-arena", "--games-scores"] {
+        command.args([door, "off"]);
+    }
+    command.args(["--rooms-backend", url]);
     Server::start(command.arg("--data").arg(data))
 }
 
@@ -89,6 +100,7 @@ fn the_public_season_goes_from_back_end_to_back_end_and_comes_back() {
 
     // The guest comes with the reference and the number of the first place.
     for server in [Server::dev(&last), served_from(&places[1], &beside)] {
+        assert_remembered(&server);
         let again = ada_books(&server);
         assert!(again.starts_with("0 sold_out"), "{again}");
         let mut door = server.connect();
@@ -141,7 +153,59 @@ fn a_copy_that_is_killed_is_not_served_until_it_is_made_again() {
     assert!(refused.err.contains("`rooms copy --again`"), "{refused:?}");
     let copied = copy(&from, &to, &["--again"]);
     assert_eq!(copied.code, Some(0), "{copied:?}");
-    served_from(&to, &beside).stop();
+    let server = served_from(&to, &beside);
+    assert_remembered(&server);
+    server.stop();
+}
+
+/// Two servers on each database, of which a copy says so wherever it would begin; they serve on meanwhile, and
+/// when both are killed nothing of them is left.
+#[test]
+fn what_is_served_is_not_copied_until_its_servers_have_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: String| folder.path().join(name);
+    let (postgres, maria, redis) = (
+        PostgresServer::start(),
+        MariaServer::start(),
+        RedisServer::start(),
+    );
+    let places = [
+        postgres.database(),
+        format!("{}?engine=innodb", maria.database()),
+        format!("{}?engine=memory", maria.database()),
+        redis.url(),
+    ];
+    let source = path("source".to_owned());
+    let directory = source.display().to_string();
+    let own = Server::dev(&source);
+    for (number, url) in places.iter().enumerate() {
+        let served = ["one", "two"].map(|name| served_from(url, &path(format!("{name}-{number}"))));
+        let target = path(format!("target-{number}")).display().to_string();
+        for (from, to) in [(&**url, &*target), (&*target, &**url)] {
+            let refused = copy(from, to, &[]);
+            assert_eq!(refused.code, Some(1), "{refused:?}");
+            let words = "2 servers are connected";
+            assert!(refused.err.contains(words), "{refused:?}");
+        }
+        for (server, room) in served.iter().zip(1..) {
+            let line = format!("ROOMS.BOOK hotel 10{room} 2027-12-24 2027-12-27 ada {GUEST}");
+            let booked = words(&ask(&mut server.connect(), &line));
+            assert!(booked.starts_with("1 "), "{booked}");
+        }
+        // A server that is dropped is killed, as by SIGKILL.
+        drop(served);
+        let copied = copy(url, &target, &[]);
+        assert_eq!(copied.code, Some(0), "{copied:?}");
+    }
+    let refused = copy(
+        &directory,
+        &path("last".to_owned()).display().to_string(),
+        &[],
+    );
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let complaint = "another process has the journal's directory";
+    assert!(refused.err.contains(complaint), "{refused:?}");
+    own.stop();
 }
 
 #[test]

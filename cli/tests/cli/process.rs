@@ -107,6 +107,10 @@ impl Server {
         Self::start(command.arg(data))
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn start(command: &mut Command) -> Self {
         let log = tempfile::tempfile().unwrap();
         let mut child = command

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use hashbrown::{HashTable, hash_table::Entry};
 use turnstile_types::{
-    Key, Malformed, Position, Principal, Reader, Sink, Timestamp, put_bytes, put_u64,
+    Key, Malformed, Position, Principal, Reader, Sink, Timestamp, put_bytes, put_u8, put_u64,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -22,14 +22,27 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// No entry spans two chunks; this many bytes are enough for one.
 const ENTRY_BYTES_MAX: usize = 4096;
 
+/// Where the snapshot of an earlier version does not say what service a key was for.
+pub const SERVICE_UNKNOWN: u8 = 0;
+
 /// What was first answered under a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct First<'a> {
-    pub(crate) position: Position,
-    /// The hash of the command's bytes, by which a retry is told from another command.
-    pub(crate) content: u64,
+pub struct First<'a> {
+    pub position: Position,
+    /// The hash of the command's bytes, by which a retry is told from another command
+    /// ([`content_of`](crate::content_of)).
+    pub content: u64,
+    /// The machine that decided the command, or [`SERVICE_UNKNOWN`].
+    pub service: u8,
     /// The machine's encoding of the outcome.
-    pub(crate) outcome: &'a [u8],
+    pub outcome: &'a [u8],
+}
+
+/// Whether a snapshot of the keys says what service each is for: earlier versions did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Services {
+    Noted,
+    NotNoted,
 }
 
 /// Keys in the order in which they came, in a ring of byte chunks: the oldest are forgotten from
@@ -93,6 +106,17 @@ impl Keys {
         first: First<'_>,
     ) {
         self.forget(now);
+        self.put(now, principal, key, first);
+    }
+
+    /// Remembers the first answer under a key, and forgets nothing.
+    pub(crate) fn put(
+        &mut self,
+        now: Timestamp,
+        principal: &Principal,
+        key: Key<'_>,
+        first: First<'_>,
+    ) {
         let address = self.append(now, principal, key, first);
         let Self {
             table,
@@ -189,6 +213,39 @@ impl Keys {
         entry_at(&self.chunks, self.first_chunk, address)
     }
 
+    /// What is remembered at `now`, the oldest first.
+    pub(crate) fn remembered(&self, now: Timestamp) -> impl Iterator<Item = Remembered<'_>> {
+        let mut address = self.head;
+        let entries = (0..self.length).map(move |_entry| {
+            let entry = self.at(address);
+            let here = address;
+            address = self.after(here, entry.size);
+            (here, entry)
+        });
+        entries
+            .filter(move |(address, entry)| {
+                let is_young = now.ms_since(entry.time) < KEY_MS;
+                is_young
+                    && self
+                        .table
+                        .find(entry.hash(), |known| known == address)
+                        .is_some()
+            })
+            .map(|(_, entry)| entry)
+    }
+
+    /// Where the entry lies that comes after one of `size` bytes at an address.
+    fn after(&self, address: u64, size: usize) -> u64 {
+        let next = address + size as u64;
+        let chunk = address / CHUNK_BYTES as u64;
+        let number = usize::try_from(chunk - self.first_chunk).expect("it lies in the ring");
+        let length = self.chunks.get(number).map_or(0, Vec::len) as u64;
+        if next < chunk * CHUNK_BYTES as u64 + length {
+            return next;
+        }
+        (chunk + 1) * CHUNK_BYTES as u64
+    }
+
     /// Every entry, the oldest first, in the bytes in which [`Self::restore`] reads them.
     pub(crate) fn snapshot(&self, out: &mut dyn Sink) {
         out.put(&(self.length as u64).to_le_bytes());
@@ -203,11 +260,15 @@ impl Keys {
         }
     }
 
-    pub(crate) fn restore(reader: &mut Reader<'_>, length_max: usize) -> Result<Self, Malformed> {
+    pub(crate) fn restore(
+        reader: &mut Reader<'_>,
+        length_max: usize,
+        services: Services,
+    ) -> Result<Self, Malformed> {
         let mut keys = Self::new(length_max);
         let mut previous = Timestamp(0);
         for _ in 0..reader.u64("number of keys")? {
-            let entry = Remembered::read(reader)?;
+            let entry = Remembered::read(reader, services)?;
             if entry.time < previous {
                 return Err(Malformed {
                     field: "order of keys",
@@ -221,20 +282,27 @@ impl Keys {
 }
 
 /// One entry, read where it lies.
-struct Remembered<'a> {
-    time: Timestamp,
-    principal: Principal,
-    key: Key<'a>,
-    first: First<'a>,
+#[derive(Clone, Copy, Debug)]
+pub struct Remembered<'a> {
+    /// The time of the group in which the command was decided.
+    pub time: Timestamp,
+    pub principal: Principal,
+    pub key: Key<'a>,
+    pub first: First<'a>,
+    /// Bytes in the ring.
     size: usize,
 }
 
 impl<'a> Remembered<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
+    fn read(reader: &mut Reader<'a>, services: Services) -> Result<Self, Malformed> {
         let before = reader.remaining();
         let time = Timestamp(reader.u64("time of a key")?);
         let position = Position(reader.u64("position of a key")?);
         let content = reader.u64("content of a key")?;
+        let service = match services {
+            Services::Noted => reader.u8("service of a key")?,
+            Services::NotNoted => SERVICE_UNKNOWN,
+        };
         let principal = Principal(reader.name("principal of a key")?);
         let key =
             Key::parse(reader.bytes("key")?).map_err(|_invalid| Malformed { field: "key" })?;
@@ -252,6 +320,7 @@ impl<'a> Remembered<'a> {
             first: First {
                 position,
                 content,
+                service,
                 outcome,
             },
             size,
@@ -273,7 +342,7 @@ fn entry_at(chunks: &VecDeque<Vec<u8>>, first_chunk: u64, address: u64) -> Remem
     let offset = usize::try_from(address % CHUNK_BYTES as u64).expect("below a chunk");
     let bytes = chunks.get(number).and_then(|chunk| chunk.get(offset..));
     let mut reader = Reader::new(bytes.expect("an address lies in the ring"));
-    Remembered::read(&mut reader).expect("the ring holds what was put there")
+    Remembered::read(&mut reader, Services::Noted).expect("the ring holds what was put there")
 }
 
 fn put_entry(
@@ -286,6 +355,7 @@ fn put_entry(
     put_u64(out, time.0);
     put_u64(out, first.position.0);
     put_u64(out, first.content);
+    put_u8(out, first.service);
     put_bytes(out, principal.0.as_bytes());
     put_bytes(out, key.as_str().as_bytes());
     put_bytes(out, first.outcome);
@@ -304,6 +374,7 @@ mod tests {
         First {
             position: Position(position),
             content: position * 7,
+            service: 3,
             outcome,
         }
     }
@@ -370,6 +441,50 @@ mod tests {
     }
 
     #[test]
+    fn what_is_remembered_is_told_once_and_the_oldest_first() {
+        let ada = Principal::local();
+        let mut keys = Keys::new(2_000);
+        let step = KEY_MS / 1_500;
+        for number in 0..5_000_u64 {
+            let text = format!("key-{}", number % 1_700);
+            let now = Timestamp(number * step);
+            keys.insert(now, &ada, key(&text), first(number, &[1; 900]));
+        }
+        let now = Timestamp(4_999 * step);
+        let told = |keys: &Keys| -> Vec<u64> {
+            let told = keys.remembered(now).map(|entry| {
+                assert_eq!(keys.find(now, &ada, entry.key), Some(entry.first));
+                entry.first.position.0
+            });
+            told.collect()
+        };
+        assert!(told(&keys).into_iter().eq(3_500..5_000));
+        // A key that is given again, as after the clock went back, is told as it was given last.
+        keys.put(now, &ada, key("key-101"), first(5_000, b"again"));
+        let expected = (3_500..5_001).filter(|number| number % 1_700 != 101 || *number == 5_000);
+        assert!(told(&keys).into_iter().eq(expected));
+    }
+
+    #[test]
+    fn a_snapshot_that_notes_no_services_is_restored_without_them() {
+        let mut bytes = Vec::new();
+        put_u64(&mut bytes, 1);
+        put_u64(&mut bytes, 5);
+        put_u64(&mut bytes, 9);
+        put_u64(&mut bytes, 63);
+        for field in [&b"local"[..], b"k", b"one"] {
+            put_bytes(&mut bytes, field);
+        }
+        let restored = Keys::restore(&mut Reader::new(&bytes), 10, Services::NotNoted).unwrap();
+        let expected = First {
+            service: SERVICE_UNKNOWN,
+            ..first(9, b"one")
+        };
+        let found = restored.find(Timestamp(6), &Principal::local(), key("k"));
+        assert_eq!(found, Some(expected));
+    }
+
+    #[test]
     fn a_snapshot_restores_the_same_memory() {
         let ada = Principal::local();
         let mut keys = Keys::new(2_000);
@@ -384,7 +499,7 @@ mod tests {
         }
         let mut bytes = Vec::new();
         keys.snapshot(&mut bytes);
-        let restored = Keys::restore(&mut Reader::new(&bytes), 2_000).unwrap();
+        let restored = Keys::restore(&mut Reader::new(&bytes), 2_000, Services::Noted).unwrap();
         let mut again = Vec::new();
         restored.snapshot(&mut again);
         assert_eq!(bytes, again);
@@ -395,7 +510,7 @@ mod tests {
         }
         for cut in 0..200 {
             let short = &bytes[..bytes.len() - 1 - cut];
-            assert!(Keys::restore(&mut Reader::new(short), 2_000).is_err());
+            assert!(Keys::restore(&mut Reader::new(short), 2_000, Services::Noted).is_err());
         }
     }
 }

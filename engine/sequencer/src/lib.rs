@@ -7,6 +7,6 @@ mod keys;
 mod sequencer;
 mod state;
 
-pub use keys::{KEY_MS, KEYS_MAX};
+pub use keys::{First, KEY_MS, KEYS_MAX, Remembered, SERVICE_UNKNOWN};
 pub use sequencer::{ExecuteError, Reply, Sequencer, Settled};
-pub use state::{ReplayError, State};
+pub use state::{ReplayError, State, content_of};

@@ -7,7 +7,7 @@ use turnstile_types::{
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::keys::{First, KEYS_MAX, Keys};
+use crate::keys::{First, KEYS_MAX, Keys, Remembered, Services};
 
 /// Why a journal cannot be replayed: it was written by another version, or it is damaged in a way
 /// that its checksums do not show.
@@ -39,7 +39,10 @@ pub struct State<S> {
 }
 
 /// The version of [`State`]'s own part of a snapshot.
-const SNAPSHOT_VERSION: u8 = 1;
+const SNAPSHOT_VERSION: u8 = 2;
+
+/// The version in which keys did not say what service they are for.
+const WITHOUT_SERVICES: u8 = 1;
 
 impl<S: Machines> State<S> {
     #[must_use]
@@ -91,6 +94,23 @@ impl<S: Machines> State<S> {
     #[must_use]
     pub const fn key_count(&self) -> usize {
         self.keys.len()
+    }
+
+    /// What is remembered at `now` under idempotency keys of all services, the oldest first.
+    pub fn remembered(&self, now: Timestamp) -> impl Iterator<Item = Remembered<'_>> {
+        self.keys.remembered(now)
+    }
+
+    /// Remembers what was first answered at another place. Keys come in the order of their times,
+    /// and not more than [`KEYS_MAX`].
+    pub fn remember(
+        &mut self,
+        time: Timestamp,
+        principal: &Principal,
+        key: Key<'_>,
+        first: First<'_>,
+    ) {
+        self.keys.put(time, principal, key, first);
     }
 
     /// What was answered first under this key, if it is still remembered at `now`.
@@ -174,6 +194,7 @@ impl<S: Machines> State<S> {
             let first = First {
                 position: record.position,
                 content: content_of(record.service, record.payload),
+                service: record.service,
                 outcome: &self.outcome_bytes,
             };
             self.keys.insert(record.time, &record.principal, key, first);
@@ -205,14 +226,18 @@ impl<S: Machines> State<S> {
     /// The bytes are no such snapshot.
     pub fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
-        if reader.u8("snapshot version")? != SNAPSHOT_VERSION {
-            return Err(Malformed {
-                field: "snapshot version",
-            });
-        }
+        let services = match reader.u8("snapshot version")? {
+            SNAPSHOT_VERSION => Services::Noted,
+            WITHOUT_SERVICES => Services::NotNoted,
+            _ => {
+                return Err(Malformed {
+                    field: "snapshot version",
+                });
+            }
+        };
         let position = Position(reader.u64("snapshot position")?);
         let time = Timestamp(reader.u64("snapshot time")?);
-        let keys = Keys::restore(&mut reader, KEYS_MAX)?;
+        let keys = Keys::restore(&mut reader, KEYS_MAX, services)?;
         let machines = S::restore(reader.take(reader.remaining(), "machines")?)?;
         Ok(Self {
             machines,
@@ -232,9 +257,10 @@ const fn context_of<'a>(record: &'a Record<'_>) -> Context<'a> {
     }
 }
 
-/// What a retry is told by from another command under the same key. The services share the keys,
-/// and what is a command of one may be a command of another.
-pub(crate) fn content_of(service: u8, payload: &[u8]) -> u64 {
+/// What a retry is told by from another command under the same key: XXH3 of its bytes. The services
+/// of a journal share the keys, and what is a command of one may be a command of another.
+#[must_use]
+pub fn content_of(service: u8, payload: &[u8]) -> u64 {
     xxh3_64_with_seed(payload, u64::from(service - 1))
 }
 

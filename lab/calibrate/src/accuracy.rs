@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 use turnstile_load::{
-    pace::{Length, Pace, Rhythm, Schedule},
+    pace::{Length, Pace, Rhythm, Schedule, Wait},
     validity::RUN_DELAY_MAX,
 };
 use turnstile_result::Distribution;
@@ -119,6 +119,7 @@ pub fn observe(
         wire: Wire::Numbers,
         core: setting.server_core(),
         kept: dues(&pace).len(),
+        awake: pace.wait == Wait::Awake,
     })?;
     let epoch = server.epoch;
     let pace = Pace {

@@ -47,6 +47,8 @@ pub struct Setup {
     pub core: Option<usize>,
     /// So many answers are written down.
     pub kept: usize,
+    /// Whether it never sleeps, so that nobody has to wake it.
+    pub awake: bool,
 }
 
 impl Setup {
@@ -58,6 +60,7 @@ impl Setup {
             wire,
             core,
             kept: 0,
+            awake: false,
         }
     }
 }
@@ -122,6 +125,7 @@ impl Server {
                 answers: 0,
             },
             kept: setup.kept,
+            awake: setup.awake,
             stop: Arc::clone(&stop),
             scratch: vec![0; READ_BYTES].into_boxed_slice(),
         };
@@ -133,8 +137,9 @@ impl Server {
                 .core
                 .map(|core| processors::stay_on(&[core]))
                 .transpose()?;
-            if setup.delay != Delay::None {
-                // Without it answers leave late on a busy machine, which the record tells.
+            if setup.delay != Delay::None && !setup.awake {
+                // Without it answers leave late on a busy machine, which the record tells. The system
+                // would stop one that has it and never sleeps.
                 priority::claim().ok();
             }
             desk.run()
@@ -186,6 +191,7 @@ struct Desk {
     epoch: Instant,
     record: Record,
     kept: usize,
+    awake: bool,
     stop: Arc<AtomicBool>,
     scratch: Box<[u8]>,
 }
@@ -210,8 +216,8 @@ impl Desk {
         while !self.stop.load(Ordering::Relaxed) {
             let now = self.now();
             let soon = self.alarms.first();
-            let awake = soon.is_some_and(|first| first <= now + AWAKE_NANOS);
-            let wait = if awake {
+            let is_soon = soon.is_some_and(|first| first <= now + AWAKE_NANOS);
+            let wait = if self.awake || is_soon {
                 Some(Duration::ZERO)
             } else {
                 self.alarms.arm(now, None, AWAKE_NANOS)?;
@@ -366,9 +372,8 @@ mod tests {
     fn start(delay: Delay, wire: Wire) -> Server {
         let setup = Setup {
             delay,
-            wire,
-            core: None,
             kept: 2,
+            ..Setup::at_once(wire, None)
         };
         Server::start(setup).unwrap()
     }

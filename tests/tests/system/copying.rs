@@ -1,7 +1,9 @@
 //! A whole state of rooms goes from every back end to every other, and goes on there.
 
 mod interrupted;
+mod keys;
 mod places;
+mod presence;
 
 use turnstile_contract::{
     conformance::check_copy,

@@ -10,8 +10,8 @@ use super::{
 use crate::Backend;
 
 /// Plays a history on one back end, has `copy` move its state to another, which is empty, as it is
-/// at an instant, and goes on there: all that can be asked has the machine's answers, and no
-/// reference is given again.
+/// at an instant, and goes on there: all that can be asked has the machine's answers, what is sent
+/// again under a key has its first answer, and no reference is given again.
 ///
 /// # Errors
 /// An answer is not the machine's, or the state was not copied.
@@ -38,6 +38,11 @@ pub async fn check_copy<A: Stand, B: Stand>(
     let mut pair = pair.moved_to(&second);
     let compared = pair.compare().await;
     compared.map_err(|difference| pair.told("the copy", &difference))?;
+    let mut retried = pair.retry().await;
+    if random.one_in(2) && retried.is_ok() {
+        retried = pair.retry_at_the_end().await;
+    }
+    retried.map_err(|difference| pair.told("a retry after the copy", &difference))?;
     let played = go_on(&mut pair, &mut random, steps).await;
     played.map_err(|difference| pair.told("the history after", &difference))
 }

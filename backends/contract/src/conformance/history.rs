@@ -90,8 +90,7 @@ pub(super) async fn go_on<B: Backend<Rooms>>(
 }
 
 impl<B> Pair<'_, B> {
-    /// The same history with another back end, which has the state of this one, but none of its
-    /// idempotency keys.
+    /// The same history with another back end, which has the state of this one.
     pub(super) fn moved_to<C>(self, backend: &C) -> Pair<'_, C> {
         Pair {
             backend,
@@ -100,7 +99,7 @@ impl<B> Pair<'_, B> {
             now: self.now,
             made: self.made,
             last: self.last,
-            keys: BTreeMap::new(),
+            keys: self.keys,
             story: self.story,
         }
     }
@@ -157,6 +156,39 @@ impl<'a, B: Backend<Rooms>> Pair<'a, B> {
             });
         }
         self.execute(requests).await
+    }
+
+    /// Sends all that has a key again when the oldest key has its last moment, and in the next.
+    pub(super) async fn retry_at_the_end(&mut self) -> Result<(), String> {
+        let is_young = |first: &&First| self.now.ms_since(first.at) < KEY_MS;
+        let oldest = self
+            .keys
+            .values()
+            .filter(is_young)
+            .min_by_key(|first| first.at);
+        let Some(at) = oldest.map(|first| first.at) else {
+            return Ok(());
+        };
+        self.now = self.now.max(Timestamp(at.0 + KEY_MS - 1));
+        self.retry().await?;
+        self.now = self.now.max(Timestamp(at.0 + KEY_MS));
+        self.retry().await
+    }
+
+    /// Sends all that has a key again, and other commands under the same keys: who is remembered has its
+    /// first answer or is refused, who is forgotten is decided anew.
+    pub(super) async fn retry(&mut self) -> Result<(), String> {
+        let firsts: Vec<_> = self.keys.values().cloned().collect();
+        for First { request, .. } in firsts {
+            let property = draw::name(&format!("anew-{}", self.last));
+            let open = false;
+            let command = Command::AddProperty { property, open };
+            let key = request.key().map(|key| Key::parse(key.as_bytes()));
+            let key = key.transpose().expect("a key of the suite");
+            let other = Request::new::<Rooms>(request.principal, key, &command);
+            self.execute(vec![request, other]).await?;
+        }
+        Ok(())
     }
 
     async fn execute(&mut self, requests: Vec<Request>) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Two sides of a copy, piece by piece.
+//! Two sides of a copy, piece by piece and key by key.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use turnstile_rooms::Piece;
 use turnstile_types::Timestamp;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Refusal, Source, Teller};
+use super::{Refusal, Remembered, Source, Teller, teller::Batch};
 
 /// What a side has: how much of everything, and a hash of all pieces in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,15 +20,33 @@ pub struct Digest {
     pub holds: u64,
     /// Slots where nothing stands.
     pub over: u64,
-    /// XXH3 over the bytes of the pieces.
+    /// Idempotency keys that are remembered.
+    pub keys: u64,
+    /// XXH3 over the bytes of the pieces, and of the keys.
     pub hash: u128,
 }
 
-/// The first piece at which two sides differ; nothing where one side has no more.
+/// One thing that a side has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    Piece(Piece),
+    Key(Remembered),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Piece(piece) => piece.fmt(f),
+            Self::Key(key) => key.fmt(f),
+        }
+    }
+}
+
+/// The first part at which two sides differ; nothing where one side has no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    pub in_source: Option<Box<Piece>>,
-    pub in_target: Option<Box<Piece>>,
+    pub in_source: Option<Box<Part>>,
+    pub in_target: Option<Box<Part>>,
 }
 
 #[derive(Default)]
@@ -39,7 +57,22 @@ struct Counting {
 }
 
 impl Counting {
-    fn add(&mut self, piece: &Piece) {
+    fn add(&mut self, part: &Part) {
+        self.bytes.clear();
+        match part {
+            Part::Piece(piece) => {
+                self.count(piece);
+                piece.put(&mut self.bytes);
+            }
+            Part::Key(key) => {
+                self.digest.keys += 1;
+                key.put(&mut self.bytes);
+            }
+        }
+        self.hasher.update(&self.bytes);
+    }
+
+    fn count(&mut self, piece: &Piece) {
         let digest = &mut self.digest;
         match piece {
             Piece::Property { .. } => digest.properties += 1,
@@ -50,9 +83,6 @@ impl Counting {
             Piece::Over { .. } => digest.over += 1,
             Piece::Totals(_) => {}
         }
-        self.bytes.clear();
-        piece.put(&mut self.bytes);
-        self.hasher.update(&self.bytes);
     }
 
     fn finish(self) -> Digest {
@@ -63,19 +93,23 @@ impl Counting {
     }
 }
 
-/// The next piece that somebody tells.
+/// The next part that somebody tells.
 struct Hearing {
-    told: tokio::sync::mpsc::Receiver<Vec<Piece>>,
-    batch: std::vec::IntoIter<Piece>,
+    told: tokio::sync::mpsc::Receiver<Batch>,
+    batch: std::vec::IntoIter<Part>,
 }
 
 impl Hearing {
-    async fn next(&mut self) -> Option<Piece> {
+    async fn next(&mut self) -> Option<Part> {
         loop {
-            if let Some(piece) = self.batch.next() {
-                return Some(piece);
+            if let Some(part) = self.batch.next() {
+                return Some(part);
             }
-            self.batch = self.told.recv().await?.into_iter();
+            let parts: Vec<Part> = match self.told.recv().await? {
+                Batch::Pieces(pieces) => pieces.into_iter().map(Part::Piece).collect(),
+                Batch::Keys(keys) => keys.into_iter().map(Part::Key).collect(),
+            };
+            self.batch = parts.into_iter();
         }
     }
 }
@@ -107,8 +141,8 @@ pub(super) async fn compare<A: Source + ?Sized, B: Source + ?Sized>(
                     in_target: other.map(Box::new),
                 });
             }
-            let Some(piece) = one else { break };
-            counting.add(&piece);
+            let Some(part) = one else { break };
+            counting.add(&part);
             progress(done);
         }
         Ok(counting.finish())
@@ -134,7 +168,7 @@ impl fmt::Display for Difference {
             (Some(one), Some(other)) if one.to_string() == other.to_string() => {
                 write!(
                     f,
-                    "{one} differs in what is not shown, such as a sealed id number"
+                    "{one} differs in what is not shown, such as a sealed id number or an answer"
                 )
             }
             (Some(one), Some(other)) => {

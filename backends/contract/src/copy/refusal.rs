@@ -3,6 +3,7 @@
 use std::fmt;
 
 use turnstile_rooms::{Misfit, Piece, Reference};
+use turnstile_types::{Principal, Timestamp};
 
 use super::{Difference, Gone};
 use crate::Failure;
@@ -31,6 +32,14 @@ pub enum Refusal {
     NeverGiven { slot: u32 },
     /// A piece of the source cannot be true.
     Misfit(Misfit),
+    /// What an earlier version kept under a key of the source does not say enough for others.
+    EarlierKey {
+        principal: Principal,
+        key: Box<str>,
+        forgotten: Timestamp,
+    },
+    /// The source remembers more keys than the target may.
+    TooManyKeys { place: String, limit: usize },
     /// The target did not keep the secret.
     Secret,
     /// The target has something else than the source.
@@ -87,6 +96,21 @@ impl fmt::Display for Refusal {
                 )
             }
             Self::Misfit(misfit) => write!(f, "the source has a {misfit}"),
+            Self::EarlierKey {
+                principal,
+                key,
+                forgotten,
+            } => write!(
+                f,
+                "the source has a key of an earlier version, {key} of {}, which cannot be moved: it \
+                 is forgotten at {forgotten}",
+                principal.0.as_str()
+            ),
+            Self::TooManyKeys { place, limit } => write!(
+                f,
+                "{place} remembers {limit} idempotency keys at most, and the source has more: some \
+                 must be forgotten first, each is when it is a day old"
+            ),
             Self::Secret => f.write_str("the target did not keep the secret of the id numbers"),
             Self::Different(difference) => {
                 write!(f, "the target is not what the source is: {difference}")

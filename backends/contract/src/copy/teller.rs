@@ -1,17 +1,33 @@
-//! How a source tells its pieces: in batches, and never more than a few ahead of who listens.
+//! How a source tells its pieces and its keys: in batches, and never more than a few ahead of who listens.
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use turnstile_rooms::{Counted, Piece, Standing};
 use turnstile_types::{Name, Night};
 
-use super::Refusal;
+use super::{Refusal, Remembered};
 
-/// Pieces that travel together: a statement of many rows for a database.
+/// Pieces or keys that travel together: a statement of many rows for a database.
 const BATCH: usize = 500;
 
 /// Batches that wait at most. With one that is gathered and one that is taken, a copy holds some
 /// thousand pieces, however large the state.
 const WAITING: usize = 2;
+
+/// What travels together.
+#[derive(Debug)]
+pub(super) enum Batch {
+    Pieces(Vec<Piece>),
+    Keys(Vec<Remembered>),
+}
+
+impl Batch {
+    pub(super) const fn len(&self) -> usize {
+        match self {
+            Self::Pieces(pieces) => pieces.len(),
+            Self::Keys(keys) => keys.len(),
+        }
+    }
+}
 
 /// Nobody listens any more. Why, the listener says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +38,7 @@ pub struct Gone;
 #[derive(Debug)]
 pub struct Teller {
     batch: Vec<Piece>,
-    listener: Sender<Vec<Piece>>,
+    listener: Sender<Batch>,
     /// A run of stopped nights that may go on.
     run: Option<Piece>,
     /// What is known of the slot that is told now.
@@ -31,8 +47,43 @@ pub struct Teller {
     next_slot: u32,
 }
 
+/// The teller's end when all pieces are told: what is left are the idempotency keys.
+#[derive(Debug)]
+pub struct KeyTeller {
+    batch: Vec<Remembered>,
+    listener: Sender<Batch>,
+}
+
+impl KeyTeller {
+    /// Tells the next key; the oldest comes first.
+    ///
+    /// # Errors
+    /// Nobody listens.
+    pub async fn put(&mut self, key: Remembered) -> Result<(), Gone> {
+        self.batch.push(key);
+        if self.batch.len() < BATCH {
+            return Ok(());
+        }
+        self.flush().await
+    }
+
+    /// Says that all is told.
+    ///
+    /// # Errors
+    /// Nobody listens.
+    pub async fn end(mut self) -> Result<(), Gone> {
+        self.flush().await
+    }
+
+    async fn flush(&mut self) -> Result<(), Gone> {
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        let sent = self.listener.send(Batch::Keys(batch)).await;
+        sent.map_err(|_gone| Gone)
+    }
+}
+
 impl Teller {
-    pub(super) fn new() -> (Self, Receiver<Vec<Piece>>) {
+    pub(super) fn new() -> (Self, Receiver<Batch>) {
         let (listener, told) = channel(WAITING);
         let teller = Self {
             batch: Vec::with_capacity(BATCH),
@@ -136,25 +187,28 @@ impl Teller {
         Ok(())
     }
 
-    /// Tells the slots that are left, and what was done: with that all is told.
+    /// Tells the slots that are left, and what was done: with that all pieces are told.
     ///
     /// # Errors
     /// Nobody listens, or something was told of a slot behind the last one.
-    pub async fn finish(mut self, slots: u32, counted: Counted) -> Result<(), Refusal> {
+    pub async fn finish(mut self, slots: u32, counted: Counted) -> Result<KeyTeller, Refusal> {
         self.advance_to(slots).await?;
         if let Some(slot) = self.slot.as_ref().and_then(slot_of) {
             return Err(Refusal::NeverGiven { slot });
         }
         self.put(Piece::Totals(counted)).await?;
-        Ok(self.flush().await?)
+        Ok(self.end().await?)
     }
 
-    /// Says that all is told, where every piece was whole, the totals too.
+    /// Says that all pieces are told, where each was whole, the totals too.
     ///
     /// # Errors
     /// Nobody listens.
-    pub async fn end(mut self) -> Result<(), Gone> {
-        self.flush().await
+    pub async fn end(mut self) -> Result<KeyTeller, Gone> {
+        self.flush().await?;
+        let batch = Vec::with_capacity(BATCH);
+        let listener = self.listener;
+        Ok(KeyTeller { batch, listener })
     }
 
     /// Tells what is before a slot. One that nothing is known of had a reference that was drawn and
@@ -177,7 +231,8 @@ impl Teller {
 
     async fn flush(&mut self) -> Result<(), Gone> {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        self.listener.send(batch).await.map_err(|_gone| Gone)
+        let sent = self.listener.send(Batch::Pieces(batch)).await;
+        sent.map_err(|_gone| Gone)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pieces as rows of tables.
 
-use turnstile_contract::copy::Head;
+use turnstile_contract::copy::{Head, Remembered};
 use turnstile_rooms::{Counted, EntryState, Piece, Standing};
 use turnstile_types::Night;
 
@@ -12,7 +12,8 @@ use crate::{
     session::Session,
     sql::{Bytes, put},
     tables::{
-        Booking, Ended, Hold, HoldState, Placed, Property, Room, Stopped, Taken as TakenNight,
+        Booking, Ended, First, Hold, HoldState, Placed, Property, Room, Stopped,
+        Taken as TakenNight,
     },
 };
 
@@ -56,10 +57,11 @@ struct Batch {
     ended: Rows<Ended>,
 }
 
-/// Whether the tables are empty; counters and idempotency keys of what was refused may be there.
+/// Whether the tables are empty; counters of what was refused may be there.
 pub(super) async fn is_empty(session: &mut Session) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM properties) OR EXISTS (SELECT 1 FROM bookings) OR \
-               EXISTS (SELECT 1 FROM holds) OR EXISTS (SELECT 1 FROM ended);";
+               EXISTS (SELECT 1 FROM holds) OR EXISTS (SELECT 1 FROM ended) OR \
+               EXISTS (SELECT 1 FROM idempotency_keys);";
     let answers = session.ask(sql).await?;
     let row = answers.first().and_then(|rows| rows.first());
     let row = row.ok_or_else(|| Fault::Broken("no answer".into()))?;
@@ -75,6 +77,27 @@ fn add<R: Record>(rows: &mut Rows<R>, key: &R::Key, row: R) -> Result<(), Fault>
     rows.know(key.clone(), None);
     rows.set(key, row);
     Ok(())
+}
+
+/// Writes what is remembered under keys.
+pub(super) async fn take_keys(session: &mut Session, keys: Vec<Remembered>) -> Result<(), Fault> {
+    let mut rows = Rows::<First>::default();
+    for known in keys {
+        let name = (known.principal, known.key().as_str().to_owned());
+        let first = First {
+            content: known.content,
+            position: known.position,
+            outcome: known.outcome_bytes(),
+            since: known.at,
+        };
+        add(&mut rows, &name, first)?;
+    }
+    let mut sql = String::new();
+    rows.put_writes(&mut sql);
+    if sql.is_empty() {
+        return Ok(());
+    }
+    session.ask(&sql).await.map(drop)
 }
 
 impl Taken {

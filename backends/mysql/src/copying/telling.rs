@@ -1,9 +1,10 @@
 //! The tables as pieces.
 
 use mysql_async::Row as Found;
-use turnstile_contract::copy::{Halt, Teller};
-use turnstile_rooms::{Counted, Piece, Standing};
-use turnstile_types::Timestamp;
+use turnstile_contract::copy::{Halt, KeyTeller, Remembered, Teller};
+use turnstile_rooms::{Counted, Piece, Rooms, Standing};
+use turnstile_sequencer::KEY_MS;
+use turnstile_types::{Machine as _, Malformed, Timestamp};
 
 use crate::{
     decide::is_forgotten,
@@ -13,7 +14,7 @@ use crate::{
     rows::Record,
     session::Session,
     sql::{At, put},
-    tables::{Booking, Hold, HoldState, Placed, Property, Room, Stopped},
+    tables::{Booking, First, Hold, HoldState, Placed, Property, Room, Stopped},
     wants::put_select,
 };
 
@@ -57,7 +58,31 @@ pub(super) async fn tell(
     }
     drop(rows);
     let counted = counted(session, now).await?;
-    Ok(teller.finish(slots, counted).await?)
+    let mut teller = teller.finish(slots, counted).await?;
+    tell_keys(session, now, &mut teller).await?;
+    Ok(teller.end().await?)
+}
+
+async fn tell_keys(session: &mut Session, now: Timestamp, teller: &mut KeyTeller) -> Told {
+    let strange = |malformed: Malformed| {
+        Fault::Broken(format!(
+            "what is kept under a key has a wrong {}",
+            malformed.field
+        ))
+    };
+    let mut sql = String::new();
+    put_select::<First>(&mut sql);
+    let day_ago = At(Timestamp(now.0.saturating_sub(KEY_MS)));
+    put!(sql, "WHERE since>{day_ago} ORDER BY since, position;");
+    let mut rows = session.stream(&sql).await?;
+    while let Some(row) = rows.next().await.map_err(Fault::from)? {
+        let ((principal, key), first) = First::read(&mut Fields::of(&row))?;
+        let decided = (first.since, first.position);
+        let outcome = Rooms::decode_outcome(&first.outcome).map_err(strange)?;
+        let known = Remembered::new((principal, &key), first.content, decided, outcome);
+        teller.put(known.map_err(strange)?).await?;
+    }
+    Ok(())
 }
 
 async fn tell_houses(session: &mut Session, teller: &mut Teller) -> Told {

@@ -11,7 +11,8 @@ use crate::{
 /// What was first answered under an idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct First {
-    pub(crate) content: u128,
+    /// [`turnstile_contract::Request::content`] of the command.
+    pub(crate) content: u64,
     pub(crate) position: Position,
     pub(crate) outcome: Vec<u8>,
     pub(crate) since: Timestamp,
@@ -62,7 +63,7 @@ impl Record for First {
         let content = fields.bytes("content")?.try_into();
         let content = content.map_err(|_length| Strange { field: "content" })?;
         let first = Self {
-            content: u128::from_be_bytes(content),
+            content: u64::from_be_bytes(content),
             position: fields.position("position")?,
             outcome: fields.bytes("outcome")?.to_vec(),
             since: fields.instant("since")?,

@@ -4,7 +4,6 @@ use turnstile_contract::{Failure, Request};
 use turnstile_rooms::{Outcome, Rooms};
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Machine, Timestamp};
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::{Reply, Result, Writer};
 use crate::{
@@ -130,7 +129,7 @@ async fn reply(
     request: &Request,
     trips: &mut u64,
 ) -> Result<Result<Reply>, Fault> {
-    let content = xxh3_128(request.bytes());
+    let content = request.content::<Rooms>();
     let key = request.key().map(|key| (request.principal, key.to_owned()));
     let first = key.as_ref().and_then(|key| known.keys.get(key).flatten());
     if let Some(first) = first.filter(|first| known.now.ms_since(first.since) < KEY_MS) {
@@ -178,7 +177,7 @@ async fn reply(
 }
 
 /// What is answered to a command whose key is known.
-fn first_answer(first: &First, content: u128) -> Result<Reply> {
+fn first_answer(first: &First, content: u64) -> Result<Reply> {
     let position = first.position;
     if first.content != content {
         return Err(Failure::KeyReused { first: position });

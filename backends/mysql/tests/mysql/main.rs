@@ -5,5 +5,6 @@ mod crowds;
 mod faults;
 mod full;
 mod hotel;
+mod presence;
 mod proxy;
 mod stand;

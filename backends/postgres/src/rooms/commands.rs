@@ -6,7 +6,6 @@ use tokio_postgres::{Row, types::ToSql};
 use turnstile_contract::Request;
 use turnstile_rooms::{Command, GuestId, GuestName, Reference, Rooms, Wish};
 use turnstile_types::{Name, Stay};
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::{order::natural_place, values::number_of};
 use crate::{connection::Connection, trouble::Trouble};
@@ -85,7 +84,7 @@ impl<'a> Columns<'a> {
             })?;
             let key = request.key();
             columns.key.push(key);
-            let content = key.map(|_key| xxh3_64(request.bytes()).cast_signed());
+            let content = key.map(|_key| request.content::<Rooms>().cast_signed());
             columns.content.push(content);
             columns
                 .principal

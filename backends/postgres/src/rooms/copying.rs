@@ -1,11 +1,12 @@
 //! A whole state of rooms, moved out of a database or into one.
 
+mod keys;
 mod taking;
 mod telling;
 
 use turnstile_contract::{
     Failure,
-    copy::{Halt, Head, Moving, Refusal, Source, Target, Teller},
+    copy::{Halt, Head, Moving, Refusal, Remembered, Role, Source, Target, Teller},
 };
 use turnstile_rooms::{IdKey, Piece, Rooms};
 use turnstile_types::{Position, Timestamp};
@@ -13,13 +14,20 @@ use turnstile_types::{Position, Timestamp};
 use self::taking::Taken;
 use super::values::{column, count};
 use crate::{
-    OpenError, connection::Connection, kept::Kept, migrations::migrate, place::Place,
+    OpenError,
+    connection::Connection,
+    kept::Kept,
+    migrations::{Unready, migrate},
+    place::Place,
+    presence::attend,
     trouble::Trouble,
 };
 
-/// A copy reads and writes for as long as it takes; what waits for a lock still gives up.
+/// A copy reads and writes for as long as it takes; what waits for a lock still gives up, and so does the
+/// database, in the midst of a statement, when the copy has ended.
 const UNHURRIED: &str = "
     SET statement_timeout = 0;
+    SET client_connection_check_interval = '1s';
     SET idle_in_transaction_session_timeout = 0";
 
 /// A database of rooms from which, or to which, a state is copied.
@@ -37,10 +45,11 @@ pub struct RoomsCopy {
 }
 
 impl RoomsCopy {
-    /// Connects to a database, and makes or renews the tables of rooms there.
+    /// Connects to a database that nobody serves, and makes or renews the tables of rooms there. Nobody
+    /// can serve it while this lives.
     ///
     /// # Errors
-    /// As [`Postgres::open`](crate::Postgres::open).
+    /// As [`Postgres::open`](crate::Postgres::open), and somebody serves it, or copies it too.
     pub async fn open(url: &str) -> Result<Self, OpenError> {
         let place = Place::parse(url)?;
         let shown = place.to_string();
@@ -63,19 +72,22 @@ impl RoomsCopy {
         let row = self.connection.row(telling::HEAD, &[]).await?;
         let secret = <[u8; 16]>::try_from(column::<&[u8]>(&row, 0)?);
         let secret = secret.map_err(|_length| Trouble::Broken("no secret".to_owned()))?;
-        let (position, slots, pieces): (i64, i64, i64) =
+        let (position, slots, parts): (i64, i64, i64) =
             (column(&row, 1)?, column(&row, 2)?, column(&row, 3)?);
         Ok(Head {
             id_key: IdKey::new(secret),
             position: Position(count(position)?),
             slots: count(slots)?,
-            pieces: count::<u64>(pieces)? + count::<u64>(slots)?,
+            parts: count::<u64>(parts)? + count::<u64>(slots)?,
         })
     }
 }
 
-async fn prepared(place: &Place) -> Result<Connection, crate::migrations::Unready> {
+async fn prepared(place: &Place) -> Result<Connection, Unready> {
     let mut connection = Connection::open(place).await?;
+    if let Some(others) = attend(&mut connection, Rooms::SCHEMA, Role::Copying).await? {
+        return Err(Unready::Occupied(others));
+    }
     migrate(&mut connection, Rooms::SCHEMA, Rooms::MIGRATIONS).await?;
     connection.script(UNHURRIED).await?;
     Ok(connection)
@@ -89,6 +101,12 @@ impl From<Trouble> for Halt {
             other => Failure::from(other),
         })
     }
+}
+
+/// A number that is never negative, as the database has it.
+fn signed(number: u64) -> Result<i64, Trouble> {
+    let signed = i64::try_from(number);
+    signed.map_err(|_large| Trouble::Broken(format!("{number} is more than a database counts")))
 }
 
 impl Source for RoomsCopy {
@@ -131,6 +149,13 @@ impl Target for RoomsCopy {
     fn take(&mut self, pieces: Vec<Piece>) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
             let taken = self.taken.take(&mut self.connection, &pieces).await;
+            taken.map_err(|trouble| Halt::from(trouble).at(&self.place))
+        })
+    }
+
+    fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
+        Box::pin(async move {
+            let taken = keys::take(&mut self.connection, &keys).await;
             taken.map_err(|trouble| Halt::from(trouble).at(&self.place))
         })
     }

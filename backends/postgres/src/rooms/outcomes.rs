@@ -24,11 +24,17 @@ pub(super) fn reply(row: &Row, request: &Request) -> Result<Reply<Rooms>, Failur
     Ok(Reply::<Rooms> {
         position,
         replayed: column(row, "replayed")?,
-        outcome: outcome(row, answer, request)?,
+        outcome: outcome(row, answer, Some(request))?,
     })
 }
 
-fn outcome(row: &Row, answer: &str, request: &Request) -> Result<Outcome, Trouble> {
+/// An outcome in the columns of a row. What was asked says from when the nights of a refusal count, where
+/// it was kept by an earlier version.
+pub(super) fn outcome(
+    row: &Row,
+    answer: &str,
+    request: Option<&Request>,
+) -> Result<Outcome, Trouble> {
     if let Some(done) = done(row, answer)? {
         return Ok(Outcome::Done(done));
     }
@@ -72,10 +78,11 @@ fn done(row: &Row, answer: &str) -> Result<Option<Done>, Trouble> {
     }))
 }
 
-fn refusal(row: &Row, answer: &str, request: &Request) -> Result<Option<Refusal>, Trouble> {
+fn refusal(row: &Row, answer: &str, request: Option<&Request>) -> Result<Option<Refusal>, Trouble> {
     let nights = || {
+        let arrival: Option<i32> = column(row, "arrival")?;
         Ok::<Nights, Trouble>(Nights {
-            first: first_night(request)?,
+            first: arrival.map_or_else(|| first_night(request), night)?,
             bits: bits(&column::<Option<Vec<i16>>>(row, "nights")?.unwrap_or_default())?,
         })
     };
@@ -110,9 +117,9 @@ fn refusal(row: &Row, answer: &str, request: &Request) -> Result<Option<Refusal>
 }
 
 /// The night from which a command's nights are counted.
-fn first_night(request: &Request) -> Result<Night, Trouble> {
-    match request.command::<Rooms>() {
-        Ok(Command::Book { stay, .. } | Command::Hold { stay, .. }) => Ok(stay.arrival()),
+fn first_night(request: Option<&Request>) -> Result<Night, Trouble> {
+    match request.map(Request::command::<Rooms>) {
+        Some(Ok(Command::Book { stay, .. } | Command::Hold { stay, .. })) => Ok(stay.arrival()),
         _ => Err(Trouble::Broken(
             "the database speaks of nights nobody asked for".to_owned(),
         )),

@@ -74,7 +74,7 @@ async fn nothing_is_lost_or_done_twice_when_connections_are_cut() {
     let market = Market::open();
     let cut = || {
         let all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                   WHERE application_name = 'turnstile'";
+                   WHERE application_name LIKE 'turnstile%'";
         market.server.borrow().sql("postgres", all);
     };
     let interrupted = exchange::check_disturbed(&market, 2, (5, &cut));

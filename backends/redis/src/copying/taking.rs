@@ -1,21 +1,15 @@
 //! Pieces as keys.
 
 use redis::{Pipeline, cmd, pipe};
-use turnstile_contract::{Tally, copy::Head, natural_key};
+use turnstile_contract::{copy::Head, natural_key};
 use turnstile_rooms::{Counted, EntryState, Piece, Standing, limits};
 use turnstile_types::Name;
 
-use super::key;
+use super::{Way, key, scan};
 use crate::{
-    link::{Link, Trouble},
+    link::Trouble,
     order::{BASE, number_of, sealed},
 };
-
-/// The way to the server.
-type Way<'a> = (&'a Link, &'a Tally);
-
-/// Keys that are removed at once.
-const PAGE: usize = 500;
 
 /// Names of rooms that one call looks at, while nobody else is served.
 const NUMBERS_PER_CALL: u32 = 10_000;
@@ -51,22 +45,15 @@ pub(super) async fn is_empty((link, tally): Way<'_>) -> Result<bool, Trouble> {
 
 /// Removes what an unfinished copy has left.
 pub(super) async fn wipe((link, tally): Way<'_>) -> Result<(), Trouble> {
-    let kept = KEPT.map(key);
-    let mut cursor = 0;
-    loop {
-        let mut scan = cmd("SCAN");
-        scan.arg(cursor).arg("MATCH").arg(format!("{BASE}*"));
-        let (next, mut keys): (u64, Vec<String>) =
-            link.ask(tally, scan.arg("COUNT").arg(PAGE)).await?;
-        keys.retain(|key| !kept.contains(key));
-        if !keys.is_empty() {
-            link.ask::<()>(tally, cmd("UNLINK").arg(&keys)).await?;
-        }
-        cursor = next;
-        if cursor == 0 {
+    let wiped = scan((link, tally), "", async |mut names: Vec<String>| {
+        names.retain(|name| !KEPT.contains(&name.as_str()));
+        if names.is_empty() {
             return Ok(());
         }
-    }
+        let keys: Vec<String> = names.iter().map(|name| key(name)).collect();
+        link.ask(tally, cmd("UNLINK").arg(&keys)).await
+    });
+    wiped.await
 }
 
 impl Taken {

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use redis::{FromRedisValue, Pipeline, cmd, pipe};
 use turnstile_contract::{
     Tally,
-    copy::{Halt, Teller},
+    copy::{Halt, KeyTeller, Teller},
 };
 use turnstile_rooms::{Counted, EntryState, Piece, Standing, limits};
 use turnstile_types::{Name, Position, Timestamp};
 
-use super::key;
+use super::{key, scan};
 use crate::{
     answer::{Strange, entry_of, reference_of},
     link::{Link, Trouble},
 };
 
 /// Members of a set, and hashes, that are asked for at once.
-const PAGE: usize = 500;
+pub(super) const PAGE: usize = 500;
 
 /// Who tells.
 ///
@@ -39,7 +39,8 @@ fn name(bytes: &[u8]) -> Result<Name, Strange> {
 }
 
 impl Telling<'_> {
-    pub(super) async fn tell(&self, mut teller: Teller, slots: u32) -> Result<(), Halt> {
+    /// Tells the pieces.
+    pub(super) async fn tell(&self, mut teller: Teller, slots: u32) -> Result<KeyTeller, Halt> {
         let properties: BTreeMap<Vec<u8>, String> =
             self.ask(cmd("HGETALL").arg(key("properties"))).await?;
         for (property, kind) in &properties {
@@ -77,7 +78,7 @@ impl Telling<'_> {
         Ok(teller.finish(slots, counted).await?)
     }
 
-    async fn ask<T: FromRedisValue>(&self, call: &redis::Cmd) -> Result<T, Trouble> {
+    pub(super) async fn ask<T: FromRedisValue>(&self, call: &redis::Cmd) -> Result<T, Trouble> {
         self.link.ask(self.tally, call).await
     }
 
@@ -117,24 +118,21 @@ impl Telling<'_> {
 
     /// What there is in slots, in their order.
     async fn slots(&self) -> Result<Vec<Slot>, Halt> {
-        let prefix = key("booking/");
         let mut slots: Vec<Slot> = Vec::new();
+        let gathered = scan(
+            (self.link, self.tally),
+            "booking/",
+            async |names: Vec<String>| {
+                for name in names {
+                    let number = name.parse().map_err(|_text| Strange("number of a booking"));
+                    let reference = reference_of(number?)?;
+                    slots.push((reference.slot, reference.generation, true));
+                }
+                Ok::<_, Halt>(())
+            },
+        );
+        gathered.await?;
         let mut cursor = 0;
-        loop {
-            let mut scan = cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(format!("{prefix}*"));
-            let asked = self.ask(scan.arg("COUNT").arg(PAGE));
-            let (next, keys): (u64, Vec<String>) = asked.await?;
-            for key in keys {
-                let number = key.strip_prefix(&prefix).and_then(|text| text.parse().ok());
-                let reference = reference_of(number.ok_or(Strange("number of a booking"))?)?;
-                slots.push((reference.slot, reference.generation, true));
-            }
-            cursor = next;
-            if cursor == 0 {
-                break;
-            }
-        }
         loop {
             let mut scan = cmd("HSCAN");
             scan.arg(key("ended")).arg(cursor).arg("COUNT").arg(PAGE);

@@ -6,7 +6,7 @@ use turnstile_contract::{
     Backend as _, Request,
     copy::{Refusal, Stage, copy},
 };
-use turnstile_rooms::{Command, Done, GuestName, IdNumber, Outcome, Rooms, Wish};
+use turnstile_rooms::{Command, Done, GuestId, GuestName, IdKey, IdNumber, Outcome, Rooms, Wish};
 use turnstile_types::{Name, Night, Principal, Stay, Timestamp};
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
     places::{Any, Place, every_place, opened},
 };
 
-const NOW: Timestamp = Timestamp(1_798_761_600_000);
+pub(super) const NOW: Timestamp = Timestamp(1_798_761_600_000);
 
 fn name(text: &str) -> Name {
     Name::parse(text.as_bytes()).unwrap()
@@ -24,14 +24,14 @@ fn stay() -> Stay {
     Stay::new(Night::from_days(30), Night::from_days(33)).unwrap()
 }
 
-async fn execute(backend: &Any, command: &Command<'_>) -> Outcome {
+pub(super) async fn execute(backend: &Any, command: &Command<'_>) -> Outcome {
     let request = [Request::new::<Rooms>(Principal::local(), None, command)];
     let mut answers = backend.execute(NOW, &request).await;
     answers.pop().unwrap().unwrap().outcome
 }
 
 /// Makes a small state: a house whose two rooms are booked for three nights, and a hold.
-async fn furnish(place: &Place) {
+pub(super) async fn furnish(place: &Place) {
     let backend = Any::open(&place.url()).await.unwrap();
     let property = name("hotel");
     let open = false;
@@ -57,15 +57,20 @@ async fn furnish(place: &Place) {
     execute(&backend, &hold).await;
 }
 
-fn booking(guest: &str) -> Command<'_> {
-    let id = IdNumber::parse(b"234123412346", false).unwrap();
+pub(super) fn booking(guest: &str) -> Command<'_> {
     Command::Book {
         property: name("hotel"),
         wish: Wish::Any,
         stay: stay(),
         guest: GuestName::parse(guest.as_bytes()).unwrap(),
-        id: turnstile_rooms::IdKey::new([7; 16]).seal(id),
+        id: guest_id(),
     }
+}
+
+/// Of all guests of this house.
+pub(super) fn guest_id() -> GuestId {
+    let id = IdNumber::parse(b"234123412346", false).unwrap();
+    IdKey::new([7; 16]).seal(id)
 }
 
 #[test]

@@ -163,7 +163,7 @@ impl Exchange {
     /// Waits for the end of what a killed server has left under way.
     fn await_silence(&self) {
         let busy = "SELECT pid, query FROM pg_stat_activity
-            WHERE application_name = 'turnstile' AND state <> 'idle'";
+            WHERE application_name LIKE 'turnstile%' AND state <> 'idle'";
         while !self.ask(busy).is_empty() {}
     }
 

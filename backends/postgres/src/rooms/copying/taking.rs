@@ -7,9 +7,12 @@ use turnstile_contract::copy::Head;
 use turnstile_rooms::{Counted, EntryState, Piece, Standing};
 use turnstile_types::Name;
 
-use super::super::{
-    order::{loose_place, natural_place},
-    values::{column, number_of, time_of},
+use super::{
+    super::{
+        order::{loose_place, natural_place},
+        values::{column, number_of, time_of},
+    },
+    signed,
 };
 use crate::{connection::Connection, trouble::Trouble};
 
@@ -21,7 +24,8 @@ const LOCK: &str = "
 
 const IS_EMPTY: &str = "
     SELECT NOT EXISTS (SELECT FROM rooms.property) AND NOT EXISTS (SELECT FROM rooms.booking)
-       AND NOT EXISTS (SELECT FROM rooms.ended) AND NOT EXISTS (SELECT FROM rooms.tally)";
+       AND NOT EXISTS (SELECT FROM rooms.ended) AND NOT EXISTS (SELECT FROM rooms.tally)
+       AND NOT EXISTS (SELECT FROM rooms.idempotency_key)";
 
 /// Sequences do not go back with their transaction. What a copy that is taken back leaves is a gap.
 const BEGIN: &str = "
@@ -252,11 +256,6 @@ fn place(name: &Name, loose: bool, number: i64) -> Vec<u8> {
     } else {
         natural_place(name)
     }
-}
-
-fn signed(number: u64) -> Result<i64, Trouble> {
-    let signed = i64::try_from(number);
-    signed.map_err(|_large| Trouble::Broken(format!("{number} is more than a database counts")))
 }
 
 impl<'a> RoomColumns<'a> {

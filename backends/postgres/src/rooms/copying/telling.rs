@@ -8,16 +8,20 @@ use turnstile_contract::copy::{Halt, Teller};
 use turnstile_rooms::{Counted, EntryState, Piece, Standing};
 use turnstile_types::{Position, Timestamp};
 
-use super::super::{
-    listings::{Moment, entry},
-    values::{column, count, name, night, reference_of, time_of},
+use super::{
+    super::{
+        listings::{Moment, entry},
+        values::{column, count, name, night, reference_of, time_of},
+    },
+    keys,
 };
 use crate::{connection::Connection, trouble::Trouble};
 
 /// The secret, the last position, the slots, and how many rows there are beside them.
 pub(super) const HEAD: &str = "
     SELECT s.id_key, p.last_value, r.last_value + r.is_called::integer,
-           (SELECT count(*) FROM rooms.property) + (SELECT count(*) FROM rooms.room)
+           (SELECT count(*) FROM rooms.property) + (SELECT count(*) FROM rooms.room) +
+           (SELECT count(*) FROM rooms.idempotency_key)
     FROM turnstile.secret s, rooms.position p, rooms.reference r";
 
 const PROPERTIES: &str = "SELECT name, open FROM rooms.property ORDER BY name";
@@ -83,7 +87,9 @@ pub(super) async fn tell(
         tell_slot(&row.map_err(Trouble::from)?, moment, &mut teller).await?;
     }
     let counted = counted(connection, moment.time).await?;
-    Ok(teller.finish(slots, counted).await?)
+    let mut teller = teller.finish(slots, counted).await?;
+    keys::tell(connection, now, &mut teller).await?;
+    Ok(teller.end().await?)
 }
 
 async fn tell_houses(connection: &mut Connection, teller: &mut Teller) -> Told {
