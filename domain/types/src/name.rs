@@ -13,12 +13,10 @@ const KEY_LENGTH_MAX: usize = 128;
 
 /// The name of a thing: 1 to 64 characters of `A-Z a-z 0-9 . _ : -`, kept in place.
 ///
-/// Copying one moves 65 bytes and never allocates, which is what a decision needs. Two are compared
-/// as a whole, which is less than a call for the part that is used.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Copying one moves 65 bytes and never allocates, which is what a decision needs.
+#[derive(Clone, Copy)]
 pub struct Name {
     length: u8,
-    /// Zeros behind the name.
     bytes: [u8; LENGTH_MAX],
 }
 
@@ -97,6 +95,14 @@ impl Deref for Name {
         self.as_str()
     }
 }
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for Name {}
 
 impl PartialOrd for Name {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
