@@ -6,6 +6,7 @@ mod backends;
 mod book;
 mod booking;
 mod bottlenecks;
+mod check;
 mod compare;
 mod contest;
 mod dice;
@@ -38,6 +39,7 @@ use turnstile_trial::Counting;
 use crate::{
     book::Book,
     bottlenecks::{Bottlenecks, Planted},
+    check::Check,
     compare::Compare,
     ground::Ground,
     machine::Machine,
@@ -77,6 +79,8 @@ enum Command {
     /// Whether the lab names planted bottlenecks and refuses planted bad runs; writes bottlenecks.json
     /// and bottlenecks.md
     Bottlenecks(Bottlenecks),
+    /// What the proof of `lab check` costs; writes check.json and check.md
+    Check(Check),
     /// A server with one known bottleneck or fault, for `bottlenecks`
     #[command(hide = true)]
     Planted(Planted),
@@ -197,6 +201,10 @@ fn main() -> Result<()> {
         }
         Command::Bottlenecks(arguments) => {
             write!(io::stdout(), "{}", bottlenecks::measure(&arguments)?)?;
+            Ok(())
+        }
+        Command::Check(arguments) => {
+            write!(io::stdout(), "{}", check::measure(&arguments)?)?;
             Ok(())
         }
         Command::Reproduce(arguments) => reproduce::measure(&arguments),

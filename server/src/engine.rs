@@ -274,15 +274,19 @@ impl Engine {
     }
 
     /// What becomes of the open group; `is_calm` says that nobody is about to join it, `is_crowded`
-    /// that nobody may.
-    pub(crate) fn step(&self, is_calm: bool, is_crowded: bool) -> Step {
+    /// that nobody may, and `grows` that another look is worth its price.
+    pub(crate) fn step(&self, is_calm: bool, is_crowded: bool, grows: bool) -> Step {
         let overlaps =
             self.pace.as_ref().is_some_and(Pace::overlaps) && !self.fault_points.is_armed();
+        // Where nothing is synced, no thread carries groups, and a larger one spares nothing.
+        let syncs = self.pace.is_some();
         let is_aged = self.rest_of_group() == Some(Duration::ZERO);
         if !self.is_open() {
             Step::Commit
         } else if !self.backend.has_promised() && !is_aged && !is_crowded {
             Step::Release
+        } else if !overlaps && syncs && grows && !is_crowded {
+            Step::Grow
         } else if !overlaps {
             Step::Commit
         } else if is_calm || is_crowded {
@@ -356,8 +360,7 @@ impl Engine {
     /// Adds what has happened since the last call to what is to be told; of the exchange and of
     /// games, when somebody follows them.
     pub(crate) fn gather_news(&mut self, news: &mut News, followed: Followed) {
-        self.backend
-            .drain_rooms_events(&mut |event| news.rooms.push(event));
+        self.backend.move_rooms_events(&mut news.rooms);
         self.backend.drain_exchange_events(&mut |event| {
             if followed.exchange {
                 news.exchange.push(event);

@@ -26,8 +26,8 @@ const RESTS: u32 = 60;
 /// The last events of a service, oldest first.
 ///
 /// The loop writes, others read; both hold the lock for a short copy. A reader that finds nothing
-/// leaves its mark, and only then does the next event wake somebody: publishing costs a lock and a
-/// copy when nobody waits, and one wake-up for any number of events when somebody does.
+/// leaves its mark, and only then does the next group wake somebody: publishing a group costs one
+/// lock and a copy when nobody waits, and one wake-up for any number of events when somebody does.
 ///
 /// A feed may be kept only while it is followed, and some time longer for those who come back. Then
 /// the loop looks at one flag, and remembers only how far it has gone without keeping anything.
@@ -120,17 +120,17 @@ impl<M: Machine> Feed<M> {
         }
     }
 
-    /// Adds an event of a committed group. Allocates nothing.
-    pub fn publish(&self, event: M::Event) {
+    /// Adds the events of a committed group, oldest first. Allocates nothing.
+    pub fn publish(&self, events: impl IntoIterator<Item = M::Event>) {
+        let mut events = events.into_iter().peekable();
+        if events.peek().is_none() {
+            return;
+        }
         let mut ring = self.lock();
         ring.forget_before(self.dropped.load(Ordering::Relaxed));
-        if ring.events.len() == ring.capacity
-            && let Some(oldest) = ring.events.pop_front()
-        {
-            ring.first += 1;
-            ring.lost = id_of::<M>(&oldest);
+        for event in events {
+            ring.add::<M>(event);
         }
-        ring.events.push_back(event);
         let awaited = std::mem::take(&mut ring.awaited);
         drop(ring);
         if awaited {
@@ -235,6 +235,17 @@ impl<E> Ring<E> {
         Place(self.first + number(self.events.len()))
     }
 
+    /// Adds an event, in the place of the oldest when there is no other.
+    fn add<M: Machine<Event = E>>(&mut self, event: E) {
+        if self.events.len() == self.capacity
+            && let Some(oldest) = self.events.pop_front()
+        {
+            self.first += 1;
+            self.lost = id_of::<M>(&oldest);
+        }
+        self.events.push_back(event);
+    }
+
     /// Forgets what was told before events were dropped: it does not reach up to those that come.
     fn forget_before(&mut self, dropped: u64) {
         if self.lost.position.0 < dropped {
@@ -301,7 +312,7 @@ mod tests {
     fn a_reader_resumes_after_the_event_it_saw_last() {
         let feed = Feed::with_capacity(Position(5), 4);
         for (position, ordinal) in [(6, 0), (9, 0), (9, 1), (11, 0)] {
-            feed.publish(event(position, ordinal));
+            feed.publish([event(position, ordinal)]);
         }
         assert_eq!(feed.after(id(5, u32::MAX)), Start::At(Place(0)));
         assert_eq!(feed.after(id(9, 0)), Start::At(Place(2)));
@@ -328,7 +339,7 @@ mod tests {
         let begin = feed.end();
         assert_eq!(feed.after(id(0, 0)), Start::At(begin));
         for position in 1..=5 {
-            feed.publish(event(position, 0));
+            feed.publish([event(position, 0)]);
         }
         let missed = Reading::Missed {
             events: 3,
@@ -350,7 +361,7 @@ mod tests {
     fn a_feed_is_kept_while_it_is_followed_and_some_time_longer() {
         let feed = Feed::while_followed(Position(0), 4);
         assert!(!feed.is_kept());
-        feed.publish(event(1, 0));
+        feed.publish([event(1, 0)]);
         feed.drop_up_to(Position(7));
         feed.follow();
         assert!(feed.is_kept());
@@ -365,7 +376,7 @@ mod tests {
             "what was dropped cannot be told"
         );
         assert_eq!(feed.after(id(7, u32::MAX)), Start::At(place));
-        feed.publish(event(9, 0));
+        feed.publish([event(9, 0)]);
         let read = Reading::Events(vec![event(9, 0)], Place(2));
         assert_eq!(feed.read(place, |_| true), read);
         feed.unfollow();
@@ -381,7 +392,7 @@ mod tests {
     fn a_reading_passes_over_what_nobody_wants() {
         let feed = Feed::with_capacity(Position(0), 1_024);
         for position in 1..=300 {
-            feed.publish(event(position, 0));
+            feed.publish([event(position, 0)]);
         }
         let last = |event: &Event| event.position == Position(300);
         let nothing = Reading::Events(Vec::new(), Place(256));
@@ -399,12 +410,12 @@ mod tests {
         runtime.block_on(async {
             let mut rung = std::pin::pin!(feed.rung());
             let mut poll = std::task::Context::from_waker(std::task::Waker::noop());
-            feed.publish(event(1, 0));
+            feed.publish([event(1, 0)]);
             assert!(rung.as_mut().poll(&mut poll).is_pending(), "nobody waited");
             assert_eq!(feed.read(feed.end(), |_| true), Reading::Nothing);
-            feed.publish(event(2, 0));
+            feed.publish([event(2, 0)]);
             assert!(rung.as_mut().poll(&mut poll).is_ready());
-            feed.publish(event(3, 0));
+            feed.publish([event(3, 0)]);
             let mut again = std::pin::pin!(feed.rung());
             assert!(
                 again.as_mut().poll(&mut poll).is_pending(),

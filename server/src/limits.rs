@@ -85,6 +85,13 @@ pub(crate) const SOFT_AGE: Duration = Duration::from_millis(10);
 /// else is to do. Then it waits for the disk: taking every request by itself costs more.
 pub(crate) const LOOKS: u32 = 2;
 
+/// A group that the loop commits itself waits for another look at the sockets when the last turn has
+/// added at least so many requests to it: fewer clients are not worth a look.
+pub(crate) const GROWTH_MIN: usize = 4;
+
+/// And at least one part in so many of all that it holds, so that the looks soon end whatever comes.
+pub(crate) const GROWTH_PART: usize = 8;
+
 /// What is due and finds no room on the disk is tried again after this: the journal looks for space
 /// no sooner.
 pub(crate) const FULL_DISK_REST: Duration = Duration::from_millis(100);

@@ -41,6 +41,8 @@ pub(crate) struct Owed {
     pub(crate) waiting: Vec<Waiting>,
     /// How many requests it answers.
     pub(crate) requests: usize,
+    /// How many they were when the last turn ended.
+    pub(crate) looked_at: usize,
     /// What it has changed; the back end keeps that of the open group until answers leave.
     pub(crate) news: News,
     /// How many of travel's news have been looked through for late answers.

@@ -382,14 +382,15 @@ impl Embedded {
     }
 
     /// Hands over what happened to rooms in the groups committed since the last call, oldest
-    /// first; after a start, first the latest of what was replayed.
-    pub fn drain_rooms_events(&mut self, take: &mut dyn FnMut(turnstile_rooms::Event)) {
-        self.recents.rooms.drain(&mut *take);
+    /// first; after a start, first the latest of what was replayed. They come behind what stands in
+    /// `events`.
+    pub fn move_rooms_events(&mut self, events: &mut Vec<turnstile_rooms::Event>) {
+        self.recents.rooms.drain(&mut |event| events.push(event));
         let services = self.sequencer.state_mut().machines_mut();
-        Hosts::<Rooms>::machine_mut(services).drain_events(take);
+        Hosts::<Rooms>::machine_mut(services).move_events(events);
     }
 
-    /// The same for what happened at the exchange.
+    /// Hands over the same for what happened at the exchange.
     pub fn drain_exchange_events(&mut self, take: &mut dyn FnMut(turnstile_exchange::Event)) {
         self.recents.exchange.drain(&mut *take);
         let services = self.sequencer.state_mut().machines_mut();

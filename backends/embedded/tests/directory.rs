@@ -57,6 +57,13 @@ fn book(backend: &mut Embedded, from: u32, to: u32) {
     backend.commit().expect("a working disk");
 }
 
+/// The positions of what happened to rooms.
+fn rooms_events(backend: &mut Embedded) -> Vec<Position> {
+    let mut events = Vec::new();
+    backend.move_rooms_events(&mut events);
+    events.iter().map(|event| event.position).collect()
+}
+
 fn segments(directory: &Path) -> usize {
     let entries = fs::read_dir(directory).expect("the directory is there");
     let names = entries.map(|entry| entry.expect("an entry").file_name());
@@ -78,8 +85,7 @@ fn a_restart_replays_everything_and_keeps_the_events() {
         (Position(1_001), 1_001)
     );
     assert!(recovery.journal.is_some_and(|journal| journal.clean));
-    let mut events = Vec::new();
-    backend.drain_rooms_events(&mut |event| events.push(event.position));
+    let events = rooms_events(&mut backend);
     let expected: Vec<Position> = (1..=1_001).map(Position).collect();
     assert_eq!(
         (events, recovery.rooms_events_after),
@@ -99,8 +105,7 @@ fn of_a_long_replay_the_latest_events_are_kept_without_a_gap() {
     book(&mut backend, 0, 70_000);
     backend.close().unwrap();
     let (mut backend, recovery) = open(directory.path(), options);
-    let mut events = Vec::new();
-    backend.drain_rooms_events(&mut |event| events.push(event.position));
+    let events = rooms_events(&mut backend);
     let first = recovery.rooms_events_after.next();
     let expected: Vec<Position> = (first.0..=70_001).map(Position).collect();
     assert_eq!(events, expected);

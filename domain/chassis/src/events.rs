@@ -28,6 +28,15 @@ impl<E> Events<E> {
         self.last.1 += 1;
     }
 
+    /// Puts all of them behind others.
+    pub fn move_to(&mut self, others: &mut Vec<E>) {
+        if others.is_empty() {
+            std::mem::swap(&mut self.waiting, others);
+        } else {
+            others.append(&mut self.waiting);
+        }
+    }
+
     /// Hands over all of them.
     pub fn drain(&mut self, take: &mut dyn FnMut(E)) {
         self.waiting.drain(..).for_each(take);
@@ -49,5 +58,16 @@ mod tests {
             }
         }
         assert_eq!(taken, [(1, 0), (1, 1), (1, 2), (2, 0)]);
+    }
+
+    #[test]
+    fn events_are_put_behind_those_that_wait_elsewhere() {
+        let mut events = Events::empty();
+        let mut others = Vec::new();
+        for position in 1..4 {
+            events.put(Position(position), |ordinal| (position, ordinal));
+            events.move_to(&mut others);
+        }
+        assert_eq!(others, [(1, 0), (2, 0), (3, 0)]);
     }
 }

@@ -109,6 +109,10 @@ impl Machine for Rooms {
         self.events.drain(take);
     }
 
+    fn move_events(&mut self, events: &mut Vec<Event>) {
+        self.events.move_to(events);
+    }
+
     fn encode_command(command: &Command<'_>, out: &mut Vec<u8>) {
         codec::put_command(command, out);
     }

@@ -70,6 +70,11 @@ pub trait Machine: Sized + fmt::Debug {
     /// Hands over the events since the last call, oldest first.
     fn drain_events(&mut self, take: &mut dyn FnMut(Self::Event));
 
+    /// The same, behind what stands in `events`: without a look at each where that is less.
+    fn move_events(&mut self, events: &mut Vec<Self::Event>) {
+        self.drain_events(&mut |event| events.push(event));
+    }
+
     /// Appends the command's stable bytes.
     fn encode_command(command: &Self::Command<'_>, out: &mut Vec<u8>);
 

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use crate::{Model, rooms::Reference};
 
 pub use last::Last;
-use world::{Change, World};
+use world::{Before, Change, World};
 pub use world::{Line, Offer};
 
 /// The most items of one trip.
@@ -61,18 +61,14 @@ pub enum End {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// None: there is no such item.
-    Query {
-        item: u16,
-        found: Option<Offer>,
-    },
+    Query { item: u16, found: Option<Offer> },
     /// None: there is no such customer.
-    Bill {
-        customer: u16,
-        found: Option<Bill>,
-    },
+    Bill { customer: u16, found: Option<Bill> },
     Add {
         item: u16,
         count: i64,
+        /// What each costs from then on; none: as before.
+        price: Option<u32>,
     },
     Reserve {
         customer: u16,
@@ -201,7 +197,7 @@ impl Agency {
     fn explain(&mut self, operation: &Operation) -> Result<(), String> {
         let sentence = match self.world.replay(operation) {
             Ok(changes) => {
-                self.keep(operation, &changes);
+                self.keep(operation, changes);
                 return Ok(());
             }
             Err(sentence) => sentence,
@@ -222,7 +218,7 @@ impl Agency {
     }
 
     /// What an aborted transaction did is undone.
-    fn keep(&mut self, operation: &Operation, changes: &[Change]) {
+    fn keep(&mut self, operation: &Operation, changes: Vec<Before>) {
         let aborted = matches!(
             operation,
             Operation::Transaction {
@@ -243,17 +239,15 @@ impl Agency {
         }
         let mut in_all: Option<u32> = None;
         for some in 1..1_u32 << near.len() {
-            let chosen = || (0..near.len()).filter(|bit| some >> bit & 1 == 1);
-            for bit in chosen() {
-                self.world.make(&self.floating[near[bit]].changes);
+            let mut made = Vec::new();
+            for bit in (0..near.len()).filter(|bit| some >> bit & 1 == 1) {
+                made.extend(self.world.make(&self.floating[near[bit]].changes));
             }
             if let Ok(changes) = self.world.replay(operation) {
-                self.world.undo(&changes);
+                self.world.undo(changes);
                 in_all = Some(in_all.unwrap_or(some) & some);
             }
-            for bit in chosen() {
-                self.world.undo(&self.floating[near[bit]].changes);
-            }
+            self.world.undo(made);
         }
         let in_all = in_all?;
         let needed = (0..near.len()).filter(|bit| in_all >> bit & 1 == 1);
@@ -354,7 +348,7 @@ impl Agency {
 impl Itinerary {
     fn given_back(&self) -> Vec<Change> {
         let taken = World::taken(self.customer, &self.trip);
-        taken.map(Change::inverse).collect()
+        taken.map(Change::given_back).collect()
     }
 }
 
@@ -444,6 +438,12 @@ impl Model for Agency {
                 (itinerary.given_back(), certain, what)
             }
         };
+        for change in &changes {
+            if let Change::Price { item, .. } = change {
+                self.world.believe_price(*item);
+            }
+        }
+        let changes = changes.into_iter().filter_map(Change::once).collect();
         self.floating.push(Floating {
             changes,
             certain,

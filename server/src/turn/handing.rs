@@ -4,7 +4,11 @@ use std::mem;
 
 use super::{Broken, FastLoop};
 use crate::{
-    asked::Waiting, connection::Connection, engine::Step, limits::TURN_REQUESTS, owed::Owed,
+    asked::Waiting,
+    connection::Connection,
+    engine::Step,
+    limits::{GROWTH_MIN, GROWTH_PART, TURN_REQUESTS},
+    owed::Owed,
 };
 
 impl FastLoop {
@@ -20,7 +24,8 @@ impl FastLoop {
         // After a landing, those who were answered are about to ask again.
         let is_calm = !has_landed && self.ready.is_empty();
         let is_crowded = self.open.requests >= TURN_REQUESTS;
-        match self.engine.step(is_calm, is_crowded) {
+        let grows = self.grows();
+        match self.engine.step(is_calm, is_crowded, grows) {
             Step::Grow => {}
             Step::Release => self.release(),
             Step::Submit => {
@@ -36,6 +41,16 @@ impl FastLoop {
             }
         }
         Ok(())
+    }
+
+    /// Whether the open group is still worth another look for requests: by the last one it has grown
+    /// by a good part. The clients whose answers were just sent ask again while the loop is at work,
+    /// and each that joins this group spares the next one some of its write, its sync, and what it
+    /// costs to wake those who wait for it.
+    const fn grows(&mut self) -> bool {
+        let joined = self.open.requests - self.open.looked_at;
+        self.open.looked_at = self.open.requests;
+        joined >= GROWTH_MIN && joined >= self.open.requests / GROWTH_PART
     }
 
     /// Pays what the open group owes though it is not durable, for it promises nothing.
@@ -75,7 +90,7 @@ impl FastLoop {
         let mut closed = self.pay(closed, release);
         Self::note_resolved(&closed.news);
         self.publish(&mut closed.news, self.kept());
-        (closed.requests, closed.looked_through) = (0, 0);
+        (closed.requests, closed.looked_at, closed.looked_through) = (0, 0, 0);
         self.under_way = closed;
     }
 

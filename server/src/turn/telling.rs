@@ -30,60 +30,61 @@ impl FastLoop {
 
     /// Tells what durable groups have changed, and keeps it where somebody may ask for it.
     pub(super) fn publish(&mut self, news: &mut News, kept: Followed) {
-        let (feed, followers) = (&self.rooms, &self.followers);
+        if !self.followers.is_empty() {
+            self.tell_followers(news);
+        }
+        self.hall.learn(&self.engine, &news.games);
+        self.rooms.publish(news.rooms.drain(..));
+        if kept.exchange {
+            self.exchange.publish(news.exchange.drain(..));
+        }
+        if let Some(event) = news.exchange.drain(..).next_back() {
+            news.exchange_dropped = Some(event.position);
+        }
+        if let Some(position) = news.exchange_dropped.take() {
+            self.exchange.drop_up_to(position);
+        }
+        if kept.games {
+            self.games.publish(news.games.drain(..));
+        }
+        if let Some(event) = news.games.drain(..).next_back() {
+            news.games_dropped = Some(event.position);
+        }
+        if let Some(position) = news.games_dropped.take() {
+            self.games.drop_up_to(position);
+        }
+        // A late answer may be long, and is for the one who asked.
+        let is_told = |event: &Event| !matches!(event.kind, EventKind::Answered { .. });
+        self.travel.publish(news.travel.drain(..).filter(is_told));
+        if !self.followers.is_empty() {
+            self.send_told(self.followers.clone());
+        }
+    }
+
+    /// Tells the connections that follow what durable groups have changed.
+    fn tell_followers(&mut self, news: &News) {
         let (connections, limits) = (&mut self.connections, &self.limits);
         let mut tell = |channel: &str, message: &str| {
-            for &place in followers {
+            for &place in &self.followers {
                 if let Some(connection) = connections.get_mut(place) {
                     connection.tell((channel, message), limits);
                 }
             }
         };
-        for event in news.rooms.drain(..) {
-            if !followers.is_empty() {
-                tell(rooms::CHANNEL, &rooms::event_json(&event));
-            }
-            feed.publish(event);
+        for event in &news.rooms {
+            tell(rooms::CHANNEL, &rooms::event_json(event));
         }
-        for event in news.exchange.drain(..) {
-            if !followers.is_empty() {
-                let channel = exchange::channel(event.symbol);
-                tell(&channel, &exchange::event_json(&event));
-            }
-            if kept.exchange {
-                self.exchange.publish(event);
-            } else {
-                news.exchange_dropped = Some(event.position);
-            }
+        for event in &news.exchange {
+            tell(
+                &exchange::channel(event.symbol),
+                &exchange::event_json(event),
+            );
         }
-        if let Some(position) = news.exchange_dropped.take() {
-            self.exchange.drop_up_to(position);
+        for event in &news.games {
+            tell(games::CHANNEL, &games::event_json(event));
         }
-        self.hall.learn(&self.engine, &news.games);
-        for event in news.games.drain(..) {
-            if !followers.is_empty() {
-                tell(games::CHANNEL, &games::event_json(&event));
-            }
-            if kept.games {
-                self.games.publish(event);
-            } else {
-                news.games_dropped = Some(event.position);
-            }
-        }
-        if let Some(position) = news.games_dropped.take() {
-            self.games.drop_up_to(position);
-        }
-        for event in news.travel.drain(..) {
-            if !followers.is_empty() {
-                tell(travel::CHANNEL, &travel::event_json(&event));
-            }
-            // A late answer may be long, and is for the one who asked.
-            if !matches!(event.kind, EventKind::Answered { .. }) {
-                self.travel.publish(event);
-            }
-        }
-        if !self.followers.is_empty() {
-            self.send_told(self.followers.clone());
+        for event in &news.travel {
+            tell(travel::CHANNEL, &travel::event_json(event));
         }
     }
 

@@ -40,14 +40,12 @@ impl Agency {
     /// Whether all is as the replay has it, with some of what is left of unknown outcome.
     fn is_explained(&mut self, read: &[Step]) -> bool {
         (0..1_u32 << self.floating.len()).any(|some| {
-            let chosen = || (0..self.floating.len()).filter(|bit| some >> bit & 1 == 1);
-            for bit in chosen() {
-                self.world.make(&self.floating[bit].changes);
+            let mut made = Vec::new();
+            for bit in (0..self.floating.len()).filter(|bit| some >> bit & 1 == 1) {
+                made.extend(self.world.make(&self.floating[bit].changes));
             }
             let agrees = read.iter().all(|step| self.world.check(step).is_ok());
-            for bit in chosen() {
-                self.world.undo(&self.floating[bit].changes);
-            }
+            self.world.undo(made);
             agrees
         })
     }

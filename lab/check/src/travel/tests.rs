@@ -25,19 +25,29 @@ fn locator(text: &str) -> Reference {
 }
 
 fn query(item: u16, free: i64, reserved: i64) -> Step {
-    let found = Some(offer(free, reserved));
+    priced_query(item, free, reserved, 10)
+}
+
+fn priced_query(item: u16, free: i64, reserved: i64, price: u32) -> Step {
+    let found = Some(Offer {
+        price,
+        ..offer(free, reserved)
+    });
     Step::Query { item, found }
 }
 
 fn bill(customer: u16, lines: &[(u16, i64)]) -> Step {
-    let lines = lines.iter().map(|&(item, count)| Line {
-        item,
-        count,
-        price: 10,
-    });
+    let lines = lines.iter().map(|&(item, count)| (item, count, 10));
+    priced_bill(customer, &lines.collect::<Vec<_>>())
+}
+
+fn priced_bill(customer: u16, lines: &[(u16, i64, u32)]) -> Step {
+    let lines = lines
+        .iter()
+        .map(|&(item, count, price)| Line { item, count, price });
     let lines: Vec<Line> = lines.collect();
-    let total = lines.iter().map(|line| line.count.unsigned_abs() * 10);
-    let total = total.sum();
+    let owed = |line: &Line| line.count.unsigned_abs() * u64::from(line.price);
+    let total = lines.iter().map(owed).sum();
     let found = Some(Bill { lines, total });
     Step::Bill { customer, found }
 }
@@ -48,6 +58,10 @@ fn reserve(customer: u16, items: &[u16]) -> Step {
         trip: Trip::new(items),
         answer: Reserved::Done,
     }
+}
+
+fn add(item: u16, count: i64, price: Option<u32>) -> Step {
+    Step::Add { item, count, price }
 }
 
 fn ended(end: End, steps: &[Step]) -> Operation {
@@ -121,7 +135,7 @@ fn whole_transactions_follow_one_another_and_what_is_aborted_leaves_nothing() {
                     trip: Trip::new(&[0, 2]),
                     answer: Reserved::SoldOut(0),
                 },
-                Step::Add { item: 0, count: 2 },
+                add(0, 2, None),
                 query(0, 2, 2),
             ]),
             cancel("B1", Cancelled::Done),
@@ -182,6 +196,66 @@ fn every_wrong_answer_is_caught() {
         found: None,
     };
     caught(&[committed(&[nobody])], "was shown as nothing");
+}
+
+#[test]
+fn a_price_holds_from_the_transaction_that_set_it_and_on_a_bill_from_the_last_that_was_reserved() {
+    let dearer = committed(&[add(0, 1, Some(12)), priced_query(0, 3, 0, 12)]);
+    let bill_of_two = |price| committed(&[priced_bill(ADA, &[(0, 2, price)])]);
+    let first = booked(ADA, &[0], "A1");
+    let at = |price, text| {
+        let locator = locator(text);
+        book(ADA, &[0], Booked::Done { locator, price })
+    };
+    let dearer_then = committed(&[add(0, 1, Some(12)), priced_query(0, 2, 1, 12)]);
+    let right = [
+        first.clone(),
+        dearer_then.clone(),
+        committed(&[bill(ADA, &[(0, 1)])]),
+        at(12, "A2"),
+        bill_of_two(12),
+        cancel("A2", Cancelled::Done),
+        committed(&[priced_bill(ADA, &[(0, 1, 12)])]),
+    ];
+    assert_eq!(replay(&mut agency(), &right), [""; 0]);
+    caught(
+        &[dearer.clone(), at(10, "A1")],
+        "was booked for 10, but costs 12",
+    );
+    let old = [first, dearer_then, at(12, "A2"), bill_of_two(10)];
+    caught(&old, "the bill of customer 0 was shown as");
+    caught(
+        &[dearer, committed(&[priced_query(0, 3, 0, 10)])],
+        "item 0 was shown as",
+    );
+    let aborted = ended(End::Aborted, &[add(0, 1, Some(12))]);
+    caught(
+        &[aborted, committed(&[priced_query(0, 2, 0, 12)])],
+        "item 0 was shown as",
+    );
+    // Of a total that is not that of its lines nothing else is known.
+    let wrong_total = Step::Bill {
+        customer: ADA,
+        found: Some(Bill {
+            lines: Vec::new(),
+            total: 1,
+        }),
+    };
+    caught(&[committed(&[wrong_total])], "the bill of customer 0");
+}
+
+#[test]
+fn a_price_that_may_have_been_set_is_believed_and_no_other() {
+    let mut agency = agency();
+    agency.suspect(&ended(End::Unknown, &[add(0, 1, Some(12))]));
+    let reads = [
+        committed(&[priced_query(0, 2, 0, 12)]),
+        committed(&[priced_query(0, 2, 0, 10)]),
+        committed(&[priced_query(1, 2, 0, 12)]),
+    ];
+    let found = replay(&mut agency, &reads);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("item 1 was shown as"), "{found:?}");
 }
 
 #[test]
@@ -265,7 +339,10 @@ fn a_trip_that_was_refused_after_it_waited_is_a_reading() {
 struct Truth {
     random: Random,
     free: [i64; 3],
+    prices: [u32; 3],
     bills: [[i64; 3]; 2],
+    /// What each on a bill costs.
+    costs: [[u32; 3]; 2],
     standing: Vec<(Reference, u16, u16)>,
     booked: u64,
 }
@@ -277,18 +354,24 @@ impl Truth {
 
     fn query(&self, item: u16) -> Step {
         let at = usize::from(item);
-        query(item, self.free[at], self.bills[0][at] + self.bills[1][at])
+        let reserved = self.bills[0][at] + self.bills[1][at];
+        priced_query(item, self.free[at], reserved, self.prices[at])
     }
 
     fn bill(&self, customer: u16) -> Step {
-        let lines = (0..).zip(self.bills[usize::from(customer)]);
-        let lines: Vec<(u16, i64)> = lines.filter(|(_, count)| *count > 0).collect();
-        bill(customer, &lines)
+        let costs = self.costs[usize::from(customer)];
+        let lines = (0..).zip(self.bills[usize::from(customer)]).zip(costs);
+        let lines = lines.map(|((item, count), price)| (item, count, price));
+        let lines: Vec<_> = lines.filter(|(_, count, _)| *count > 0).collect();
+        priced_bill(customer, &lines)
     }
 
     fn take(&mut self, customer: u16, item: u16, count: i64) {
         self.free[usize::from(item)] -= count;
         self.bills[usize::from(customer)][usize::from(item)] += count;
+        if count > 0 {
+            self.costs[usize::from(customer)][usize::from(item)] = self.prices[usize::from(item)];
+        }
     }
 
     fn next(&mut self) -> Operation {
@@ -307,13 +390,21 @@ impl Truth {
                 self.booked += 1;
                 let text = format!("L{}", self.booked);
                 self.standing.push((locator(&text), customer, item));
-                booked(customer, &[item], &text)
+                let answer = Booked::Done {
+                    locator: locator(&text),
+                    price: self.prices[usize::from(item)].into(),
+                };
+                book(customer, &[item], answer)
             }
             _ => {
                 let mut steps = vec![self.bill(customer), self.query(item)];
                 if sold_out {
                     self.free[usize::from(item)] += 1;
-                    steps.push(Step::Add { item, count: 1 });
+                    let price = (self.below(2) == 0).then(|| 10 + u32::from(self.below(5)));
+                    if let Some(price) = price {
+                        self.prices[usize::from(item)] = price;
+                    }
+                    steps.push(add(item, 1, price));
                 } else {
                     self.take(customer, item, 1);
                     steps.push(reserve(customer, &[item]));
@@ -343,7 +434,9 @@ fn no_history_of_a_right_server_is_accused_however_much_of_it_is_unknown() {
         let mut truth = Truth {
             random: Random::new(seed),
             free: [2; 3],
+            prices: [10; 3],
             bills: [[0; 3]; 2],
+            costs: [[0; 3]; 2],
             standing: Vec::new(),
             booked: 0,
         };

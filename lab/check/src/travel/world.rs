@@ -1,4 +1,4 @@
-//! What is free and reserved of each item, and the bills; every change can be undone.
+//! What is free and reserved of each item and costs, and the bills; every change can be undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,25 +21,59 @@ pub struct Line {
     pub price: u32,
 }
 
-/// The state. Prices do not change. Where something happened that is not known yet, counts may be
-/// below zero meanwhile.
+/// The state. Where something happened that is not known yet, counts may be below zero meanwhile, and
+/// a price is believed that may come from it.
 #[derive(Debug)]
 pub(super) struct World {
+    /// The price that each has if it is known.
     offers: Vec<Offer>,
-    bills: Vec<BTreeMap<u16, i64>>,
+    /// Items whose price somebody may have changed at a time that nobody knows.
+    believed: BTreeSet<u16>,
+    bills: Vec<BTreeMap<u16, Entry>>,
 }
 
-/// One change of a sum.
+/// So many of an item on a bill.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Entry {
+    count: i64,
+    /// What each costs: as much as the last one did when it was reserved. None: whatever is told.
+    price: Option<u32>,
+}
+
+/// One change. But for prices all are sums, so that their order does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// So many more of an item are free.
     Put { item: u16, count: i64 },
+    /// Each costs so much from now on.
+    Price { item: u16, price: u32 },
     /// So many that were free are on a customer's bill.
     Take {
         customer: u16,
         item: u16,
         count: i64,
+        at: Cost,
     },
+}
+
+/// What all of an item on a bill cost when it is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cost {
+    /// What the item costs now.
+    Now,
+    /// What it did at some time.
+    Once,
+    /// What they did before.
+    AsBefore,
+}
+
+/// What was there before a change.
+#[derive(Debug)]
+pub(super) struct Before {
+    item: u16,
+    offer: Offer,
+    /// Of the customer whose bill was changed; none when the item was not on it.
+    entry: Option<(u16, Option<Entry>)>,
 }
 
 /// The items and customers that an answer bears on.
@@ -50,28 +84,51 @@ pub(super) struct Touched {
 }
 
 impl Change {
-    pub(super) const fn inverse(self) -> Self {
+    /// The same, given back.
+    pub(super) const fn given_back(self) -> Self {
         match self {
             Self::Put { item, count } => Self::Put {
                 item,
                 count: -count,
             },
+            Self::Price { .. } => self,
             Self::Take {
                 customer,
                 item,
                 count,
+                ..
             } => Self::Take {
                 customer,
                 item,
                 count: -count,
+                at: Cost::AsBefore,
             },
+        }
+    }
+
+    /// The same at a time that nobody knows; nothing where that has no meaning.
+    pub(super) const fn once(self) -> Option<Self> {
+        match self {
+            Self::Put { .. } => Some(self),
+            Self::Price { .. } => None,
+            Self::Take {
+                customer,
+                item,
+                count,
+                ..
+            } => Some(Self::Take {
+                customer,
+                item,
+                count,
+                at: Cost::Once,
+            }),
         }
     }
 
     /// The item and, if it is on a bill, the customer.
     pub(super) const fn cell(&self) -> (u16, Option<u16>) {
         match *self {
-            Self::Put { item, .. } => (item, None),
+            Self::Put { item, .. } | Self::Price { item, .. } => (item, None),
             Self::Take { item, customer, .. } => (item, Some(customer)),
         }
     }
@@ -92,6 +149,7 @@ impl World {
     pub(super) fn new(offers: Vec<Offer>, customers: usize) -> Self {
         Self {
             offers,
+            believed: BTreeSet::new(),
             bills: vec![BTreeMap::new(); customers],
         }
     }
@@ -110,7 +168,19 @@ impl World {
             customer,
             item,
             count: 1,
+            at: Cost::Now,
         })
+    }
+
+    /// Somebody may change an item's price, now or later.
+    pub(super) fn believe_price(&mut self, item: u16) {
+        self.believed.insert(item);
+    }
+
+    /// What an item costs, if that is known.
+    fn price(&self, item: u16) -> Option<u32> {
+        let known = !self.believed.contains(&item);
+        known.then(|| self.offer(item).price)
     }
 
     /// What an operation changed by what was answered, or changes if it was carried out.
@@ -133,10 +203,12 @@ impl World {
 
     fn told_by_step(step: &Step) -> Vec<Change> {
         match step {
-            Step::Add { item, count } => vec![Change::Put {
-                item: *item,
-                count: *count,
-            }],
+            Step::Add { item, count, price } => {
+                let (item, count) = (*item, *count);
+                let price = price.map(|price| Change::Price { item, price });
+                let put = Change::Put { item, count };
+                [put].into_iter().chain(price).collect()
+            }
             Step::Reserve {
                 customer,
                 trip,
@@ -167,42 +239,70 @@ impl World {
         touched
     }
 
-    pub(super) fn make(&mut self, changes: &[Change]) {
-        for change in changes {
-            self.change(*change);
-        }
+    /// Makes changes one after the other; what was there before, in the same order.
+    pub(super) fn make(&mut self, changes: &[Change]) -> Vec<Before> {
+        let each = changes.iter().map(|change| self.change(*change));
+        each.collect()
     }
 
-    pub(super) fn undo(&mut self, changes: &[Change]) {
-        for change in changes.iter().rev() {
-            self.change(change.inverse());
-        }
-    }
-
-    fn change(&mut self, change: Change) {
-        match change {
-            Change::Put { item, count } => self.offers[usize::from(item)].free += count,
-            Change::Take {
-                customer,
-                item,
-                count,
-            } => {
-                let offer = &mut self.offers[usize::from(item)];
-                offer.free -= count;
-                offer.reserved += count;
-                let bill = &mut self.bills[usize::from(customer)];
-                let line = bill.entry(item).or_default();
-                *line += count;
-                if *line == 0 {
-                    bill.remove(&item);
-                }
+    /// Everything is again as it was before these changes, which were the last.
+    pub(super) fn undo(&mut self, changes: Vec<Before>) {
+        for before in changes.into_iter().rev() {
+            let Before { item, offer, entry } = before;
+            self.offers[usize::from(item)] = offer;
+            if let Some((customer, entry)) = entry {
+                self.set_entry(customer, item, entry);
             }
         }
     }
 
+    fn set_entry(&mut self, customer: u16, item: u16, entry: Option<Entry>) {
+        let bill = &mut self.bills[usize::from(customer)];
+        match entry {
+            Some(entry) => bill.insert(item, entry),
+            None => bill.remove(&item),
+        };
+    }
+
+    fn change(&mut self, change: Change) -> Before {
+        let (item, customer) = change.cell();
+        let entry = customer.map(|customer| {
+            let bill = &self.bills[usize::from(customer)];
+            (customer, bill.get(&item).copied())
+        });
+        let offer = self.offer(item);
+        let before = Before { item, offer, entry };
+        let price = self.price(item);
+        let offer = &mut self.offers[usize::from(item)];
+        match change {
+            Change::Put { count, .. } => offer.free += count,
+            Change::Price { price, .. } => offer.price = price,
+            Change::Take {
+                customer,
+                count,
+                at,
+                ..
+            } => {
+                offer.free -= count;
+                offer.reserved += count;
+                let known = before.entry.and_then(|(_, entry)| entry);
+                let mut entry = known.unwrap_or_default();
+                entry.count += count;
+                match at {
+                    Cost::Now => entry.price = price,
+                    Cost::Once => entry.price = None,
+                    Cost::AsBefore => {}
+                }
+                let entry = (entry.count != 0).then_some(entry);
+                self.set_entry(customer, item, entry);
+            }
+        }
+        before
+    }
+
     /// Carries out a whole transaction, if every one of its answers is right, and says what it has
     /// changed; otherwise nothing is changed.
-    pub(super) fn replay(&mut self, operation: &Operation) -> Result<Vec<Change>, String> {
+    pub(super) fn replay(&mut self, operation: &Operation) -> Result<Vec<Before>, String> {
         match operation {
             Operation::Transaction { steps, .. } => self.replay_steps(steps),
             Operation::Book {
@@ -228,11 +328,11 @@ impl World {
         }
     }
 
-    fn replay_steps(&mut self, steps: &[Step]) -> Result<Vec<Change>, String> {
+    fn replay_steps(&mut self, steps: &[Step]) -> Result<Vec<Before>, String> {
         let mut changes = Vec::new();
         for (number, step) in steps.iter().enumerate() {
             if let Err(sentence) = self.check(step) {
-                self.undo(&changes);
+                self.undo(changes);
                 return Err(format!(
                     "step {} of {}: {sentence}",
                     number + 1,
@@ -240,15 +340,17 @@ impl World {
                 ));
             }
             let told = Self::told_by_step(step);
-            self.make(&told);
-            changes.extend(told);
+            changes.extend(self.make(&told));
         }
         Ok(changes)
     }
 
     fn compare_price(&self, trip: &Trip, told: u64) -> Result<(), String> {
-        let prices = trip.items().iter().map(|&item| self.offer(item).price);
-        let price: u64 = prices.map(u64::from).sum();
+        let prices = trip.items().iter().map(|&item| self.price(item));
+        let Some(prices) = prices.collect::<Option<Vec<u32>>>() else {
+            return Ok(());
+        };
+        let price: u64 = prices.into_iter().map(u64::from).sum();
         if price == told {
             return Ok(());
         }
@@ -259,7 +361,10 @@ impl World {
     pub(super) fn check(&self, step: &Step) -> Result<(), String> {
         match step {
             Step::Query { item, found } => {
-                let known = self.offer(*item);
+                let mut known = self.offer(*item);
+                if let (Some(found), None) = (found, self.price(*item)) {
+                    known.price = found.price;
+                }
                 if *found == Some(known) {
                     return Ok(());
                 }
@@ -269,7 +374,7 @@ impl World {
                 ))
             }
             Step::Bill { customer, found } => {
-                let known = self.bill(*customer);
+                let known = self.bill(*customer, found.as_ref());
                 if found.as_ref() == Some(&known) {
                     return Ok(());
                 }
@@ -304,12 +409,17 @@ impl World {
         }
     }
 
-    fn bill(&self, customer: u16) -> Bill {
+    /// What a customer has; a price that is not known is as it is told.
+    fn bill(&self, customer: u16, told: Option<&Bill>) -> Bill {
+        let told_price = |item: u16| {
+            let mut lines = told?.lines.iter();
+            lines.find(|line| line.item == item).map(|line| line.price)
+        };
         let known = self.bills.get(usize::from(customer));
-        let lines = known.into_iter().flatten().map(|(&item, &count)| Line {
+        let lines = known.into_iter().flatten().map(|(&item, entry)| Line {
             item,
-            count,
-            price: self.offer(item).price,
+            count: entry.count,
+            price: entry.price.or_else(|| told_price(item)).unwrap_or(0),
         });
         let lines: Vec<Line> = lines.collect();
         let owed = |line: &Line| u64::try_from(line.count).unwrap_or(0) * u64::from(line.price);

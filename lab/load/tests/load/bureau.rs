@@ -40,6 +40,10 @@ pub(crate) enum Wrong {
     Reorders,
     /// Some are told a price that is a dollar too high.
     Overcharges,
+    /// Prices stay as they are.
+    KeepsPrices,
+    /// What is on a bill costs what it does now, and not what it did when it was reserved.
+    BillsAnew,
     /// Some commands under keys are carried out, but the connection is closed instead of an answer.
     Closes,
     /// The same, and the key is forgotten: what is asked again is done again.
@@ -59,7 +63,8 @@ enum Thing {
 #[derive(Clone, Debug, Default)]
 struct Store {
     stocks: BTreeMap<Item, Stock>,
-    bills: BTreeMap<CustomerId, BTreeMap<Item, u32>>,
+    /// How many of each, and what each costs.
+    bills: BTreeMap<CustomerId, BTreeMap<Item, (u32, u32)>>,
 }
 
 #[derive(Debug)]
@@ -109,7 +114,9 @@ impl Store {
         stock.free = stock.free.saturating_sub(1);
         stock.reserved += 1;
         let bill = self.bills.get_mut(&customer).unwrap();
-        *bill.entry(item).or_default() += 1;
+        let (count, price) = bill.entry(item).or_default();
+        *count += 1;
+        *price = stock.price;
     }
 
     fn give_back(&mut self, customer: CustomerId, item: Item) {
@@ -117,9 +124,9 @@ impl Store {
         stock.free += 1;
         stock.reserved = stock.reserved.saturating_sub(1);
         let bill = self.bills.get_mut(&customer).unwrap();
-        let count = bill.entry(item).or_default();
+        let (count, _) = bill.entry(item).or_default();
         *count = count.saturating_sub(1);
-        bill.retain(|_item, count| *count > 0);
+        bill.retain(|_item, (count, _)| *count > 0);
     }
 
     fn sold_out(&self, trip: &Trip) -> Option<Item> {
@@ -129,12 +136,15 @@ impl Store {
         items.iter().copied().find(|item| wanted(item) > free(item))
     }
 
-    fn bill(&self, customer: CustomerId) -> Option<Bill> {
+    fn bill(&self, customer: CustomerId, wrong: Wrong) -> Option<Bill> {
         let lines = self.bills.get(&customer)?.iter();
-        let lines = lines.map(|(&item, &count)| BillLine {
+        let lines = lines.map(|(&item, &(count, price))| BillLine {
             item,
             count,
-            price: self.stocks[&item].price,
+            price: match wrong {
+                Wrong::BillsAnew => self.stocks[&item].price,
+                _ => price,
+            },
         });
         Some(Bill {
             customer,
@@ -252,7 +262,7 @@ impl State {
             }
             Step::QueryCustomer { customer } => {
                 open.read.insert(Thing::Customer(*customer));
-                Done::Bill(open.own.bill(*customer))
+                Done::Bill(open.own.bill(*customer, self.wrong))
             }
             Step::Add { item, count, price } => {
                 open.written.insert(Thing::Item(*item));
@@ -262,6 +272,9 @@ impl State {
                     price: *price,
                 });
                 stock.free += count;
+                if *price > 0 && self.wrong != Wrong::KeepsPrices {
+                    stock.price = *price;
+                }
                 Done::Added
             }
             Step::AddCustomer { .. } => {

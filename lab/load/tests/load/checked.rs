@@ -322,6 +322,8 @@ fn every_mutant_of_the_agency_is_caught() {
         (bureau::Wrong::SellsTwice, "it is sold twice"),
         (bureau::Wrong::Reorders, "had been answered"),
         (bureau::Wrong::Overcharges, "but costs"),
+        (bureau::Wrong::KeepsPrices, "was shown as"),
+        (bureau::Wrong::BillsAnew, "was shown as"),
         (bureau::Wrong::ForgetsKeys, "was shown as"),
         (bureau::Wrong::CountsOneMore, "the server counts"),
     ];

@@ -59,7 +59,7 @@ fn a_stream_tells_what_happens_and_resumes_where_it_broke_off() {
     let (site, _inbox, _poll) = Site::with_inbox(HttpLimits::STANDARD);
     let mut live = follow(&site, "/v1/rooms/events", "");
     for position in 1..=3 {
-        site.feed.publish(event(position));
+        site.feed.publish([event(position)]);
     }
     assert_eq!(
         block(&mut live),
@@ -71,7 +71,7 @@ fn a_stream_tells_what_happens_and_resumes_where_it_broke_off() {
     assert_eq!(id_of(&block(&mut resumed)), "id: 2.0");
     let mut since = follow(&site, "/v1/rooms/events?since=2", "");
     assert_eq!(id_of(&block(&mut since)), "id: 3.0");
-    site.feed.publish(event(9));
+    site.feed.publish([event(9)]);
     for peer in [&mut live, &mut resumed] {
         assert_eq!(id_of(&block(peer)), "id: 3.0");
     }
@@ -86,7 +86,7 @@ fn a_stream_tells_what_happens_and_resumes_where_it_broke_off() {
 fn a_client_that_comes_back_too_late_is_told_where_the_feed_begins() {
     let (site, _inbox, _poll) = Site::with_inbox(HttpLimits::STANDARD);
     for position in 1..=65_546 {
-        site.feed.publish(event(position));
+        site.feed.publish([event(position)]);
     }
     let mut late = follow(&site, "/v1/rooms/events", "Last-Event-ID: 9.0\r\n");
     assert_eq!(
@@ -106,7 +106,7 @@ fn a_slow_consumer_is_told_what_it_missed_and_goes_on() {
     // More than the sockets' buffers and the ring hold: the reader cannot have had all of it.
     let published = 400_000;
     for position in 1..=published {
-        site.feed.publish(event(position));
+        site.feed.publish([event(position)]);
     }
     let mut last = 0;
     let mut missed = 0;

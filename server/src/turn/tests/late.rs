@@ -138,6 +138,8 @@ fn travel_is_asked_through_the_gate_like_any_machine() {
     }));
     asked.unwrap();
     workbench.turn();
+    // Nobody else joined them.
+    workbench.turn();
     let expected = turnstile_travel::Totals {
         xids: 1,
         customers: 1,

@@ -40,7 +40,7 @@ impl Workbench {
         [start].into_iter().chain(steps).collect()
     }
 
-    fn groups(&self) -> u64 {
+    pub(super) fn groups(&self) -> u64 {
         self.fast_loop.engine.counters.groups.get()
     }
 

@@ -189,6 +189,10 @@ impl Plan {
     }
 
     fn play(&mut self, state: &State) -> Ask {
+        // More moves are needed on large boards until somebody has won.
+        if state.board.game() != Game::TicTacToe && self.dice.below(3) > 0 {
+            return self.step(state);
+        }
         let number = state.number;
         let either = self.one_of(state.players);
         let (player, deed) = match self.dice.below(100) {
@@ -252,7 +256,7 @@ impl Plan {
         let fits =
             |choice: &u8| can_be(choice) && !(draws && state.claim_of(*choice) == Claim::Wins);
         let game = state.board.game();
-        if game != Game::TicTacToe && self.dice.below(4) > 0 {
+        if game != Game::TicTacToe && self.dice.below(8) > 0 {
             let aimed = aimed(state).find(fits);
             if aimed.is_some() {
                 return aimed;

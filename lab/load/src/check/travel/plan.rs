@@ -5,6 +5,7 @@ use turnstile_check::{
     travel::{TRIP_MAX, Trip},
 };
 
+use super::stock::PRICE;
 use crate::seed::Dice;
 
 /// What is asked of a hundred: trips in one command, cancellations; the rest are interactive
@@ -29,6 +30,10 @@ pub(super) const STEPS_MAX: usize = 9;
 pub(super) const ADDED: i64 = 2;
 pub(super) const ADDED_TEXT: &[u8] = b"2";
 
+/// Of so many additions one changes the price, to one of so many from the first on.
+const REPRICES_ONE_IN: u64 = 3;
+const PRICES: u64 = 400;
+
 /// Only the first planner leaves transactions open, its hundredth, its thousandth, and so on: locks are
 /// kept then for a whole lifetime.
 const LEAVES_FIRST: u64 = 100;
@@ -36,10 +41,21 @@ const LEAVES_FIRST: u64 = 100;
 /// One request within a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
-    Query { item: u16 },
-    Bill { customer: u16 },
-    Add { item: u16 },
-    Reserve { customer: u16, trip: Trip },
+    Query {
+        item: u16,
+    },
+    Bill {
+        customer: u16,
+    },
+    /// With what each costs from then on, if that changes.
+    Add {
+        item: u16,
+        price: Option<u32>,
+    },
+    Reserve {
+        customer: u16,
+        trip: Trip,
+    },
 }
 
 /// How an interactive transaction is to end.
@@ -137,7 +153,9 @@ impl Plan {
         }
         if self.dice.below(3) > 0 {
             let item = self.below(self.items);
-            self.steps.push(Wish::Add { item });
+            let reprices = self.dice.below(REPRICES_ONE_IN) == 0;
+            let price = reprices.then(|| PRICE + u32::from(self.below(PRICES)));
+            self.steps.push(Wish::Add { item, price });
         }
         let item = self.below(self.items);
         self.steps.push(Wish::Query { item });

@@ -148,7 +148,11 @@ impl Planner {
                 customer,
                 found: outcome.into_bill(),
             },
-            (Wish::Add { item }, None) => Step::Add { item, count: ADDED },
+            (Wish::Add { item, price }, None) => Step::Add {
+                item,
+                count: ADDED,
+                price,
+            },
             (Wish::Reserve { customer, trip }, None) => Step::Reserve {
                 customer,
                 trip,

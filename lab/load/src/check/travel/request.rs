@@ -3,6 +3,8 @@
 use turnstile_check::{rooms::Reference, travel::Trip};
 use turnstile_client::resp;
 
+use crate::exchange::put_number;
+
 use super::{
     plan::{ADDED_TEXT, Wish},
     stock::Stock,
@@ -143,12 +145,12 @@ fn put_wish(out: &mut Vec<u8>, stock: &Stock, xid: u64, wish: &Wish) {
             put_step(out, 3, b"TRAVEL.QUERYCUSTOMER", xid);
             resp::put_bulk(out, stock.customer(*customer));
         }
-        Wish::Add { item } => {
+        Wish::Add { item, price } => {
             put_step(out, 5, b"TRAVEL.ADD", xid);
             resp::put_bulk(out, stock.item(*item));
             resp::put_bulk(out, ADDED_TEXT);
-            // The price stays as it is.
-            resp::put_bulk(out, b"0");
+            // Without one the price stays as it is.
+            put_number(out, u64::from(price.unwrap_or(0)), 0);
         }
         Wish::Reserve { customer, trip } => {
             put_step(out, 3 + trip.items().len(), b"TRAVEL.RESERVE", xid);

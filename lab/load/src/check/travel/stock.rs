@@ -22,7 +22,7 @@ const CUSTOMERS_MAX: usize = 1_000;
 const COUNT: i64 = 5;
 
 /// The price of the first item; every other costs a dollar more than the one before.
-const PRICE: u32 = 100;
+pub(super) const PRICE: u32 = 100;
 
 /// Flights are numbered from here, in blocks.
 const FLIGHT_FIRST: u64 = 1_000_000_000;

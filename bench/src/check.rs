@@ -1,0 +1,69 @@
+//! What the proof of `lab check` costs: in process, where nothing else is done, and beside real servers.
+
+mod history;
+mod pace;
+mod report;
+mod served;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::{ground::tell, machine::Machine, pin, process::Neighbours, server};
+use report::{Report, Row};
+
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// Few and short rounds: to see that everything works
+    #[arg(long)]
+    quick: bool,
+    /// Where the two files go
+    #[arg(long, default_value = "bench/results")]
+    out: PathBuf,
+    /// Our release binary; without it, cargo builds it
+    #[arg(long)]
+    turnstile: Option<PathBuf>,
+}
+
+/// Operations among which one is sold twice.
+const MILLION: u32 = 1_000_000;
+
+pub(crate) fn measure(arguments: &Check) -> Result<Report> {
+    let turnstile = match &arguments.turnstile {
+        Some(path) => path.clone(),
+        None => server::build()?,
+    };
+    let (rounds, operations, seconds) = if arguments.quick {
+        (2, MILLION / 5, 2)
+    } else {
+        (5, 5 * MILLION, 5)
+    };
+    let machine = Machine::with(&[turnstile.as_path()]);
+    let neighbours = Neighbours::watch()?;
+    let mut rows: Vec<Row> = served::CASES.into_iter().map(Row::of).collect();
+    for _ in 0..rounds.min(3) {
+        for row in &mut rows {
+            let served = served::measure(&turnstile, row.case, seconds)?;
+            tell(&format!("{:?}: {served:?}", row.case))?;
+            row.rounds.push(served);
+        }
+    }
+    pin::pin(pin::CLIENT_CORE)?;
+    let seeds = 1..=rounds;
+    let paces = seeds.clone().map(|seed| pace::measure(operations, seed));
+    let paces = paces.collect::<Result<_>>()?;
+    let found = seeds.map(|seed| pace::find(MILLION, seed));
+    let report = Report {
+        quick: arguments.quick,
+        machine,
+        operations,
+        paces,
+        found_s: found.collect::<Result<_>>()?,
+        seconds,
+        rows,
+        neighbours_percent: neighbours.percent()?,
+    };
+    report.write(&arguments.out)?;
+    Ok(report)
+}
