@@ -2,6 +2,7 @@
 
 mod carrier;
 pub(crate) mod opening;
+mod queue;
 mod url;
 
 use std::{
@@ -9,10 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
 };
 
-use tokio::sync::{
-    mpsc::{Sender, error::TrySendError},
-    oneshot,
-};
+use tokio::sync::oneshot;
 use turnstile_contract::{Backend, Facts, Failure, Reply, Request, Service};
 use turnstile_exchange::Exchange;
 use turnstile_rooms::Rooms;
@@ -23,6 +21,7 @@ pub use self::url::{DatabaseUrl, InvalidUrl};
 
 pub(crate) use self::carrier::{BATCH_COMMANDS, Opened, Opening, open};
 
+use self::queue::Sender;
 use crate::{
     asked::{Answered, Executed},
     gate::{BackendStatus, Gate},
@@ -33,6 +32,18 @@ use crate::{
 pub(crate) struct Remotes {
     pub(crate) rooms: Option<Remote<Rooms>>,
     pub(crate) exchange: Option<Remote<Exchange>>,
+}
+
+impl Remotes {
+    /// Lets go what a turn has asked of databases.
+    pub(crate) fn depart(&self) {
+        if let Some(rooms) = &self.rooms {
+            rooms.depart();
+        }
+        if let Some(exchange) = &self.exchange {
+            exchange.depart();
+        }
+    }
 }
 
 /// A machine whose state may lie in a database.
@@ -125,6 +136,16 @@ pub(crate) enum Landing<M: Service> {
     Queries(Vec<Result<M::Answer, Failure>>, Questioner<M>),
 }
 
+impl<M: Service> Landing<M> {
+    /// Whether somebody at the gate waits for it.
+    pub(crate) const fn is_asked(&self) -> bool {
+        matches!(
+            self,
+            Self::Commands(_, Caller::Asked(_)) | Self::Queries(_, Caller::Asked(_))
+        )
+    }
+}
+
 /// A command, and what the database made of it.
 pub(crate) type Decided<M> = (Request, Result<Reply<M>, Failure>);
 
@@ -163,14 +184,19 @@ impl<M: Service> fmt::Debug for Remote<M> {
 }
 
 impl<M: Service> Remote<M> {
-    /// Has work done. Each caller waits for its answer before it asks this database again, so that the
-    /// queue has a place for it, unless many have gone without waiting.
+    /// Has work done, when the turn ends that asks. Each caller waits for its answer before it asks
+    /// this database again, so that the queue has a place for it, unless many have gone without waiting.
     pub(crate) fn ask(&self, job: Job<M>) {
-        if let Err(TrySendError::Full(job) | TrySendError::Closed(job)) = self.jobs.try_send(job) {
+        if let Err(job) = self.jobs.put(job) {
             tracing::warn!(backend = ?self.backend, "too many requests wait for a database");
             self.way.tell((self.landed)(job.refused()));
             self.way.ring();
         }
+    }
+
+    /// Wakes the thread for what a turn has asked.
+    pub(crate) fn depart(&self) {
+        self.jobs.ring();
     }
 
     pub(crate) fn backend(&self) -> &dyn Backend<M> {

@@ -198,6 +198,7 @@ impl FastLoop {
         self.take_landed();
         self.serve()?;
         self.take_asks();
+        self.engine.remotes.depart();
         if self.engine.has_stopped() {
             return Err(Broken::Stopped);
         }

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use redis::{Client, ConnectionAddr, cmd};
+use redis::{ConnectionAddr, IntoConnectionInfo as _, cmd};
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::time::{Instant, sleep};
 use turnstile_contract::copy::{Others, Refusal, Role};
@@ -109,14 +109,13 @@ impl Redis {
 
     /// Opens a server whatever lies there.
     pub(crate) async fn open_any(url: &str, role: Role) -> Result<Self, OpenError> {
-        let client = Client::open(url).map_err(|_form| OpenError::Address)?;
-        let info = client.get_connection_info();
-        let place = match info.addr() {
-            ConnectionAddr::Tcp(host, port) => {
-                format!("{host}:{port}/{}", info.redis_settings().db())
-            }
-            _ => return Err(OpenError::Address),
+        let info = url.into_connection_info();
+        let info = info.map_err(|_form| OpenError::Address)?;
+        let ConnectionAddr::Tcp(host, port) = info.addr() else {
+            return Err(OpenError::Address);
         };
+        let settings = info.redis_settings();
+        let place = format!("{host}:{port}/{}", settings.db());
         let mut drawn = [0; 16];
         let unavailable = |reason: String| OpenError::Unavailable {
             place: place.clone(),
@@ -124,7 +123,10 @@ impl Redis {
         };
         getrandom(&mut drawn, GetRandomFlags::empty())
             .map_err(|error| unavailable(error.to_string()))?;
-        let (link, tally) = (Link::new(client, role), Tally::default());
+        let (link, tally) = (
+            Link::new(host.clone(), *port, settings.clone(), role),
+            Tally::default(),
+        );
         let ours = format!("{:032x}", u128::from_be_bytes(drawn));
         let secret = prepare(&link, &tally, &ours).await;
         let secret = secret.map_err(|trouble| match trouble {

@@ -6,9 +6,11 @@ mod answer;
 mod backend;
 mod copying;
 mod facts;
+mod line;
 mod link;
 mod order;
 mod presence;
+mod replies;
 
 pub use backend::{OpenError, Redis};
 pub use copying::RoomsCopy;

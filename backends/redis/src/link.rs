@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, FromRedisValue, Pipeline, RedisError, Value,
-    aio::MultiplexedConnection, from_redis_value,
+    Cmd, ErrorKind, FromRedisValue, Pipeline, RedisConnectionInfo, RedisError, Value,
+    from_redis_value,
 };
 use tokio::sync::Mutex;
 use turnstile_contract::{
@@ -12,10 +12,7 @@ use turnstile_contract::{
     copy::{Others, Role},
 };
 
-use crate::presence::attend;
-
-/// How long Redis may take for one call.
-const PATIENCE: Duration = Duration::from_secs(10);
+use crate::{line::Line, presence::attend};
 
 /// How long it is not tried again after it was away: first so long, then twice, up to a second.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -39,7 +36,9 @@ pub(crate) enum Trouble {
 /// The way to one server.
 #[derive(Debug)]
 pub(crate) struct Link {
-    client: Client,
+    host: String,
+    port: u16,
+    settings: RedisConnectionInfo,
     /// What all its connections are for.
     role: Role,
     state: Mutex<State>,
@@ -47,7 +46,7 @@ pub(crate) struct Link {
 
 #[derive(Debug, Default)]
 struct State {
-    connection: Option<MultiplexedConnection>,
+    connection: Option<Line>,
     had_one: bool,
     pause: Duration,
     /// While it is away: until when it is not tried again, and why.
@@ -55,9 +54,11 @@ struct State {
 }
 
 impl Link {
-    pub(crate) fn new(client: Client, role: Role) -> Self {
+    pub(crate) fn new(host: String, port: u16, settings: RedisConnectionInfo, role: Role) -> Self {
         Self {
-            client,
+            host,
+            port,
+            settings,
             role,
             state: Mutex::default(),
         }
@@ -71,16 +72,8 @@ impl Link {
     ) -> Result<T, Trouble> {
         let mut connection = self.connection(tally).await?;
         tally.round_trips.add(1);
-        match call.query_async(&mut connection).await {
-            Ok(answer) => Ok(answer),
-            Err(error) => {
-                let trouble = trouble_of(&error);
-                if matches!(trouble, Trouble::Lost(_)) {
-                    self.state.lock().await.connection = None;
-                }
-                Err(trouble)
-            }
-        }
+        let answered = call.query_async(&mut connection).await;
+        answered.map_err(|error| trouble_of(&error))
     }
 
     /// Has some commands done in one round trip; one answer for each.
@@ -99,9 +92,11 @@ impl Link {
         answered.map_err(|error| trouble_of(&error))
     }
 
-    async fn connection(&self, tally: &Tally) -> Result<MultiplexedConnection, Trouble> {
+    async fn connection(&self, tally: &Tally) -> Result<Line, Trouble> {
         let mut state = self.state.lock().await;
-        if let Some(connection) = &state.connection {
+        if let Some(connection) = &state.connection
+            && !connection.has_ended()
+        {
             return Ok(connection.clone());
         }
         if let Some((until, reason)) = &state.absence
@@ -109,6 +104,8 @@ impl Link {
         {
             return Err(Trouble::Undone(reason.clone()));
         }
+        // Whoever comes looks who is there, and should not find itself.
+        state.connection = None;
         match self.connect().await {
             Ok(connection) => {
                 if state.had_one {
@@ -133,17 +130,11 @@ impl Link {
         }
     }
 
-    async fn connect(&self) -> Result<MultiplexedConnection, Trouble> {
+    async fn connect(&self) -> Result<Line, Trouble> {
         let undone = |error: RedisError| Trouble::Undone(error.to_string());
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE));
-        let made = self
-            .client
-            .get_multiplexed_async_connection_with_config(&config);
-        let mut connection = made.await.map_err(undone)?;
-        let database = self.client.get_connection_info().redis_settings().db();
-        let others = attend(&mut connection, database, self.role).await;
+        let made = Line::connect((&self.host, self.port), &self.settings).await;
+        let mut connection = made.map_err(undone)?;
+        let others = attend(&mut connection, self.settings.db(), self.role).await;
         match others.map_err(undone)? {
             None => Ok(connection),
             Some(others) => Err(Trouble::Occupied(others)),

@@ -4,8 +4,10 @@
 //! made. Those who come second see those who came first, and those who come at once see each other. A
 //! name is gone with its connection, and with a process that was killed.
 
-use redis::{RedisError, aio::MultiplexedConnection, cmd};
+use redis::{RedisError, cmd};
 use turnstile_contract::copy::{Others, Patience, Role};
+
+use crate::line::Line;
 
 /// What names begin with, by role; the number of the process follows.
 const fn word(role: Role) -> &'static str {
@@ -17,7 +19,7 @@ const fn word(role: Role) -> &'static str {
 
 /// Comes to a database of the server in a role, and says who does not let it, when they do not go.
 pub(crate) async fn attend(
-    connection: &mut MultiplexedConnection,
+    connection: &mut Line,
     database: i64,
     role: Role,
 ) -> Result<Option<Others>, RedisError> {
@@ -45,14 +47,14 @@ pub(crate) async fn attend(
     }
 }
 
-async fn be_named(connection: &mut MultiplexedConnection, name: &str) -> Result<(), RedisError> {
+async fn be_named(connection: &mut Line, name: &str) -> Result<(), RedisError> {
     let mut call = cmd("CLIENT");
     call.arg("SETNAME").arg(name).query_async(connection).await
 }
 
 /// Those who are in the way of somebody in a role.
 async fn look(
-    connection: &mut MultiplexedConnection,
+    connection: &mut Line,
     database: i64,
     role: Role,
 ) -> Result<Option<Others>, RedisError> {

@@ -32,6 +32,10 @@ const BATCH: &str = "commands a transaction";
 /// We cost at most a quarter more than the database by itself.
 const COST_MAX: f64 = 1.25;
 
+/// How batches of a size that no tool can send are compared.
+const BETWEEN: &str = ". The mean batch of ours is no whole number: the tool sends batches of the two whole \
+    numbers beside it, and the time of a transaction is interpolated between them";
+
 const USERS: [u32; 3] = [1, 8, 80];
 
 /// Connections over which single commands come, where there are as many users.
@@ -39,6 +43,9 @@ const SINGLE_CONNECTIONS_MAX: u32 = 8;
 
 /// Bookings with which a server is warmed, and by which its rate is guessed.
 const WARM_UP: u32 = 300;
+
+/// Batches that differ by less than this are of one size.
+const BATCH_DIFFERENCE: f64 = 0.02;
 
 /// What is compared with what our server reaches.
 struct Peer {
@@ -50,7 +57,27 @@ struct Peer {
     how: &'static str,
     /// Transactions that our server has under way at a time, at most.
     lanes: u32,
+    /// Whether the tool is told how large its batches are; otherwise they are those that our server made.
+    is_told_batches: bool,
     ceiling: fn(&Ground, &Databases, Asked) -> Result<Sample>,
+}
+
+impl Sample {
+    /// What lies between batches of two sizes. A transaction takes a time of its own and one for each of
+    /// its commands, so that its time, and not that of a command, grows in a straight line.
+    fn between(low: &Self, high: &Self, batch: f64) -> Self {
+        let share = (batch - low.batch) / (high.batch - low.batch);
+        let of_command = |time: fn(&Self) -> f64| {
+            let of_batch = |sample: &Self| time(sample) * sample.batch;
+            (of_batch(low) * (1.0 - share) + of_batch(high) * share) / batch
+        };
+        Self {
+            rate: 1.0 / of_command(|sample| 1.0 / sample.rate),
+            database_us: of_command(|sample| sample.database_us),
+            asking_us: of_command(|sample| sample.asking_us),
+            batch,
+        }
+    }
 }
 
 /// What our server is asked over and over, by redis-benchmark.
@@ -113,10 +140,11 @@ fn measure(ground: &Ground, peer: &Peer) -> Result<Section> {
         title: peer.title,
         setting: format!(
             "{} over and over, {rounds} rounds of {seconds} s. The database has a core for itself; {} has \
-             the other, or our server and redis-benchmark as its users. {}",
+             the other, or our server and redis-benchmark as its users. {}{}",
             peer.asking.words.join(" "),
             peer.tool,
-            peer.how
+            peer.how,
+            if peer.is_told_batches { BETWEEN } else { "" }
         ),
         before,
         after: ground.probe()?,
@@ -148,7 +176,13 @@ fn round(
         seconds,
         users,
     };
-    let mut samples = vec![ours, (peer.ceiling)(ground, databases, asked)?];
+    let ceiling = |asked| (peer.ceiling)(ground, databases, asked);
+    let theirs = if peer.is_told_batches {
+        at_batch(ours.batch, |batch| ceiling(Asked { batch, ..asked }))?
+    } else {
+        ceiling(asked)?
+    };
+    let mut samples = vec![ours, theirs];
     if users > 1 {
         let single = Asked {
             batch: 1,
@@ -156,9 +190,20 @@ fn round(
             users: 1,
             ..asked
         };
-        samples.push((peer.ceiling)(ground, databases, single)?);
+        samples.push(ceiling(single)?);
     }
     Ok(samples)
+}
+
+/// What a tool reaches with batches of a size that may lie between two whole ones: then it is asked for
+/// both.
+fn at_batch(batch: f64, mut ceiling: impl FnMut(u32) -> Result<Sample>) -> Result<Sample> {
+    let near = nearest(batch);
+    if (batch - f64::from(near)).abs() < BATCH_DIFFERENCE {
+        return ceiling(near);
+    }
+    let low = nearest(batch.floor());
+    Ok(Sample::between(&ceiling(low)?, &ceiling(low + 1)?, batch))
 }
 
 fn names(peer: &Peer) -> Vec<String> {
@@ -305,5 +350,49 @@ impl fmt::Display for Sample {
             "{:.0} commands/s, CPU {:.1} us database, {:.1} us who asks, {:.1} a transaction",
             self.rate, self.database_us, self.asking_us, self.batch
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sample, at_batch};
+
+    /// A tool that takes 10 us for a transaction and 20 us for each of its commands.
+    fn sample(batch: u32) -> Sample {
+        let batch = f64::from(batch);
+        let us = 20.0 + 10.0 / batch;
+        Sample {
+            rate: 1e6 / us,
+            database_us: us,
+            asking_us: us,
+            batch,
+        }
+    }
+
+    fn asked_for(batch: f64) -> (Vec<u32>, Sample) {
+        let mut asked = Vec::new();
+        let found = at_batch(batch, |whole| {
+            asked.push(whole);
+            Ok(sample(whole))
+        });
+        (asked, found.unwrap())
+    }
+
+    #[test]
+    fn a_batch_between_two_whole_ones_is_between_what_both_take() {
+        let (asked, found) = asked_for(2.5);
+        assert_eq!(asked, [2, 3]);
+        let us = [1e6 / found.rate, found.database_us, found.asking_us];
+        assert!(us.iter().all(|us| (us - 24.0).abs() < 1e-9), "{us:?}");
+        assert!((found.batch - 2.5).abs() < 1e-9, "{}", found.batch);
+    }
+
+    #[test]
+    fn a_whole_batch_is_asked_for_once() {
+        for (batch, whole) in [(1.0, 1), (0.999, 1), (3.01, 3)] {
+            let (asked, found) = asked_for(batch);
+            assert_eq!(asked, [whole], "{batch}");
+            assert!((found.rate - sample(whole).rate).abs() < 1e-9, "{batch}");
+        }
     }
 }

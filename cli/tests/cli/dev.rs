@@ -8,6 +8,7 @@ use std::{
 };
 
 use turnstile_client::Error;
+use turnstile_trial::MariaServer;
 
 use crate::process::{Server, ask, run, turnstile, words};
 
@@ -53,6 +54,24 @@ fn dev_has_a_hotel_and_an_open_property_and_prints_what_to_paste() {
         Some("whatever")
     );
     server.stop();
+}
+
+/// Asked at once, they came in any order, about one time in thirty the other way round. Then the same statements
+/// met another state in another database.
+#[test]
+fn the_sample_properties_come_in_one_order_in_a_database() {
+    let database = MariaServer::start();
+    for number in 0..5 {
+        let mut command = turnstile();
+        command.args(["dev", "--durability", "memory", "--rooms-backend"]);
+        command.arg(database.database());
+        command.args(["--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
+        let server = Server::start(&mut command);
+        let names = format!("SELECT name FROM test_{number}.properties ORDER BY number");
+        let made = database.sql(&names);
+        assert_eq!(made, "bench\nhotel\n");
+        server.stop();
+    }
 }
 
 #[test]

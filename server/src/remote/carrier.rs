@@ -10,17 +10,16 @@ use std::{
 use futures_util::future::join_all;
 use tokio::{
     runtime::Runtime,
-    sync::{
-        Semaphore,
-        mpsc::{Receiver, Sender, channel},
-        oneshot,
-    },
+    sync::{Semaphore, oneshot},
     time::{self, MissedTickBehavior},
 };
 use turnstile_contract::{Backend, Failure, Future, Request};
 use turnstile_types::{Position, Principal};
 
-use super::{Commander, Housed, Job, Known, Landing, Questioner, Remote, Way, lock};
+use super::{
+    Commander, Housed, Job, Known, Landing, Questioner, Remote, Way, lock,
+    queue::{Receiver, Sender, queue},
+};
 use crate::engine::wall_clock;
 
 /// Commands that go to the database as one batch, beside those of the last caller: enough to make
@@ -76,7 +75,7 @@ pub(crate) fn open<M: Housed, K: Send + 'static>(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let (jobs, coming) = channel(callers);
+    let (jobs, coming) = queue(callers);
     let (way, told) = oneshot::channel();
     let (opened, result) = oneshot::channel();
     let thread = Builder::new()
@@ -151,16 +150,16 @@ fn run<M: Housed, K>(
 
 /// Has all work done that comes. While every lane is taken, what comes waits, and goes together in
 /// the next: so batches are as large as the load asks for.
-async fn carry<M: Housed>(backend: Arc<dyn Backend<M>>, way: Way, mut coming: Receiver<Job<M>>) {
+async fn carry<M: Housed>(backend: Arc<dyn Backend<M>>, way: Way, coming: Receiver<Job<M>>) {
     let lanes = backend.lanes().max(1);
     let free = Arc::new(Semaphore::new(lanes));
     loop {
         let lane = Arc::clone(&free).acquire_owned().await;
         let lane = lane.expect("the lanes are never closed");
-        let Some(first) = coming.recv().await else {
+        let Some(first) = coming.wait().await else {
             break;
         };
-        let jobs = gather(first, &mut coming);
+        let jobs = gather(first, &coming);
         let (backend, way) = (Arc::clone(&backend), way.clone());
         tokio::spawn(async move {
             work(&*backend, jobs, &way).await;
@@ -173,11 +172,11 @@ async fn carry<M: Housed>(backend: Arc<dyn Backend<M>>, way: Way, mut coming: Re
 }
 
 /// The jobs that are there, up to a full batch.
-fn gather<M: Housed>(first: Job<M>, coming: &mut Receiver<Job<M>>) -> Vec<Job<M>> {
+fn gather<M: Housed>(first: Job<M>, coming: &Receiver<Job<M>>) -> Vec<Job<M>> {
     let mut commands = first.commands();
     let mut jobs = vec![first];
     while commands < BATCH_COMMANDS {
-        let Ok(job) = coming.try_recv() else { break };
+        let Some(job) = coming.next() else { break };
         commands += job.commands();
         jobs.push(job);
     }

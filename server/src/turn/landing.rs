@@ -16,13 +16,14 @@ impl FastLoop {
     pub(super) fn take_landed(&mut self) {
         let mut is_told = false;
         while let Some(landed) = self.landings.next() {
-            is_told = true;
             match landed {
                 Landed::Rooms(landing) => {
+                    is_told |= landing.is_asked();
                     let seen = self.land(landing);
                     note_seen(self.engine.remotes.rooms.as_mut(), seen);
                 }
                 Landed::Exchange(landing) => {
+                    is_told |= landing.is_asked();
                     let seen = self.land(landing);
                     note_seen(self.engine.remotes.exchange.as_mut(), seen);
                 }

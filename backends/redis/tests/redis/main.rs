@@ -1,5 +1,6 @@
 //! The back end on a real server.
 
 mod conformance;
+mod connection;
 mod faults;
 mod stand;

@@ -54,6 +54,7 @@ const fn peer(home: Home, title: &'static str) -> Peer {
         tool: TOOL,
         how: HOW,
         lanes: 2,
+        is_told_batches: false,
         ceiling,
     }
 }
@@ -111,6 +112,14 @@ fn recorded(
     };
     driver::drive(Work::Command(BOOK), &server, load, &ground.turnstile)?;
     maria.sql("SET GLOBAL general_log=OFF");
+    for retries in ["serialization_retries", "deadlock_retries"] {
+        let count = server.fact(&format!("rooms_backend_{retries}"))?;
+        // The log does not say which tries were taken back.
+        ensure!(
+            count == "0",
+            "what was logged cannot be replayed: {count} {retries}"
+        );
+    }
     let transactions = transactions(&log_of(maria))?;
     ensure!(!transactions.is_empty(), "nothing was logged");
     Ok(transactions)

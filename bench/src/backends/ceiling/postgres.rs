@@ -60,6 +60,7 @@ pub(in crate::backends) fn rooms(ground: &Ground) -> Result<Section> {
                   database, and sends it with the other arrays as parameters, a transaction each; as many \
                   connections as our server uses at a time, four at most",
             lanes: 4,
+            is_told_batches: true,
             ceiling: |ground, databases, asked| {
                 let script = bookings(asked.batch);
                 ceiling(ground, databases, (asked, BOOKINGS, &script))
@@ -80,6 +81,7 @@ pub(in crate::backends) fn exchange(ground: &Ground) -> Result<Section> {
                   pgbench prepares the statement of our server and sends it with the same batch, a \
                   transaction each; as many connections as our server uses at a time, four at most",
             lanes: 4,
+            is_told_batches: true,
             ceiling: |ground, databases, asked| {
                 let script = orders(asked.batch);
                 ceiling(ground, databases, (asked, ORDERS, &script))

@@ -49,6 +49,7 @@ const fn peer(home: Home, title: &'static str) -> Peer {
         tool: TOOL,
         how: HOW,
         lanes: 4,
+        is_told_batches: true,
         ceiling,
     }
 }
