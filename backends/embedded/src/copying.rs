@@ -77,10 +77,9 @@ impl RoomsCopy {
     }
 
     fn failed(&self, cause: impl std::fmt::Display) -> Refusal {
-        let reason = cause.to_string();
-        Refusal::Failed {
+        Refusal::Directory {
             place: self.place(),
-            failure: Failure::Unavailable { reason },
+            reason: cause.to_string(),
         }
     }
 

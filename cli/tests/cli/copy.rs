@@ -220,7 +220,7 @@ fn places_that_are_none_are_told_apart() {
             &missing,
             &target,
             1,
-            "there is no journal in this directory",
+            "missing: there is no journal in this directory",
         ),
         (
             "redis://127.0.0.1:1/0",

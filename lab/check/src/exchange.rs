@@ -127,8 +127,7 @@ struct Book {
     asks: BTreeMap<Cents, Level>,
 }
 
-/// The orders of one price. Thousands may wait, and each look at a book asks for their sum: a plain list
-/// took nine tenths of the checker's time.
+/// The orders of one price. Thousands may wait, and each look at a book asks for their sum.
 #[derive(Debug, Default)]
 struct Level {
     /// The position at which each came, and its number.

@@ -22,6 +22,8 @@ pub enum Refusal {
     },
     /// A side failed, or cannot be reached.
     Failed { place: String, failure: Failure },
+    /// A directory cannot be used, or what is in it.
+    Directory { place: String, reason: String },
     /// Somebody changed a side meanwhile.
     Changed { place: String },
     /// Two bookings of the source lie in one slot, as no machine has them.
@@ -79,6 +81,7 @@ impl fmt::Display for Refusal {
                 "the target does not offer {what}, and the source has {piece}: nothing was written"
             ),
             Self::Failed { place, failure } => write!(f, "{place}: {failure}"),
+            Self::Directory { place, reason } => write!(f, "{place}: {reason}"),
             Self::Changed { place } => {
                 write!(f, "{place} was changed meanwhile: stop its servers first")
             }
