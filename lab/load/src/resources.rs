@@ -167,8 +167,9 @@ impl Sampler {
         // The samples about the window: with those within it, a short one would have none.
         let before = self.samples.partition_point(|sample| sample.at <= from);
         let after = self.samples.partition_point(|sample| sample.at < to);
-        let first = &self.samples[before.saturating_sub(1)];
-        let last = &self.samples[after.min(self.samples.len() - 1)];
+        let within = before.saturating_sub(1)..=after.min(self.samples.len() - 1);
+        let first = &self.samples[*within.start()];
+        let last = &self.samples[*within.end()];
         let seconds = last.at.saturating_sub(first.at).as_secs_f64();
         if seconds <= 0.0 {
             return Resources::default();
@@ -177,6 +178,8 @@ impl Sampler {
             .filter_map(|number| {
                 let (first, last) = (first.used[number].as_ref()?, last.used[number].as_ref()?);
                 let mut process = self.process(number, first, last, seconds);
+                let waited = waited(&self.samples[within.clone()], number);
+                process.run_delay = waited.map(|waited| waited / seconds);
                 process.cpu_per_answer_ns =
                     (process.user + process.system) * seconds * 1e9 / to_float(answers.max(1));
                 process.busy = self.bins(bins, |one, next| {
@@ -204,11 +207,7 @@ impl Sampler {
             threads: last.threads,
             user: share(first.user, last.user),
             system: share(first.system, last.system),
-            run_delay: first
-                .of_threads
-                .run_delay
-                .zip(last.of_threads.run_delay)
-                .map(|(from, to)| share(from, to)),
+            run_delay: None,
             memory_bytes: last.memory_bytes,
             disk_written: rate(first.written, last.written),
             disk_read: rate(first.read, last.read),
@@ -244,6 +243,17 @@ impl Sampler {
         });
         shares.collect()
     }
+}
+
+/// Seconds in which threads could have run but did not, from look to look: those of a thread that has
+/// ended are not told any more.
+fn waited(samples: &[Sample], number: usize) -> Option<f64> {
+    let told = samples
+        .iter()
+        .filter_map(|sample| sample.used[number].as_ref()?.of_threads.run_delay);
+    let told: Vec<f64> = told.collect();
+    let each = told.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0));
+    (told.len() > 1).then(|| each.sum())
 }
 
 impl Usage {
@@ -323,6 +333,24 @@ mod tests {
         };
         assert!(thread.busy > 0.0 && thread.servers < 1.5, "{thread:?}");
         assert_eq!((cpu.bins.len(), thread.bins.len()), (3, 3));
+    }
+
+    #[test]
+    fn what_a_thread_waited_counts_after_its_end() {
+        let mut sampler = Sampler::new(Vec::new());
+        for (second, delay) in [(0, 1.0), (1, 1.5), (2, 2.0), (3, 0.25)] {
+            let mut used = proc::usage(std::process::id()).unwrap();
+            used.of_threads.run_delay = Some(delay);
+            sampler.samples.push(Sample {
+                at: Duration::from_secs(second),
+                machine: Machine::default(),
+                used: vec![Some(used)],
+            });
+        }
+        sampler.samples.remove(0);
+        let resources = sampler.between(Duration::ZERO, Duration::from_secs(3), 1, 0);
+        let waited = resources.processes[0].run_delay.unwrap();
+        assert!((waited - 1.0 / 3.0).abs() < 1e-9, "{waited}");
     }
 
     #[test]
