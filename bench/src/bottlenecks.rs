@@ -9,7 +9,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     net::SocketAddr,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
 };
 
@@ -19,8 +19,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
+    arguments::{Extent, Program},
     pin::{self, CLIENT_CORE, SERVER_CORE},
-    server::build,
 };
 use cases::{Bad, Case, Place};
 
@@ -35,15 +35,10 @@ const SOUND: u32 = 20;
 
 #[derive(Args, Debug)]
 pub(crate) struct Bottlenecks {
-    /// Short runs: to see that everything works
-    #[arg(long)]
-    quick: bool,
-    /// Where the two files go
-    #[arg(long, default_value = "bench/results")]
-    out: PathBuf,
-    /// Our release binary; without it, cargo builds it
-    #[arg(long)]
-    turnstile: Option<PathBuf>,
+    #[command(flatten)]
+    extent: Extent,
+    #[command(flatten)]
+    program: Program,
 }
 
 /// A process that is killed when this is dropped.
@@ -58,11 +53,9 @@ struct Said {
 }
 
 pub(crate) fn measure(arguments: &Bottlenecks) -> Result<Report> {
-    let turnstile = match &arguments.turnstile {
-        Some(turnstile) => turnstile.clone(),
-        None => build()?,
-    };
-    let seconds = if arguments.quick { "1s" } else { "3s" };
+    let turnstile = arguments.program.path()?;
+    let quick = arguments.extent.quick;
+    let seconds = if quick { "1s" } else { "3s" };
     let lab = Lab {
         turnstile: &turnstile,
         seconds,
@@ -77,17 +70,17 @@ pub(crate) fn measure(arguments: &Bottlenecks) -> Result<Report> {
         .iter()
         .map(|bad| lab.refuse(bad))
         .collect::<Result<_>>()?;
-    let sound = if arguments.quick { 2 } else { SOUND };
+    let sound = if quick { 2 } else { SOUND };
     let accepted = (0..sound)
         .map(|number| lab.accept(number))
         .collect::<Result<_>>()?;
     let report = Report {
-        quick: arguments.quick,
+        quick,
         named,
         refused,
         accepted,
     };
-    report.write(&arguments.out)?;
+    report.write(&arguments.extent.out)?;
     Ok(report)
 }
 
