@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use turnstile_result::Process;
 use turnstile_stats::{bottleneck::Draw, units::Nanos};
 
 use super::{DISK, Evidence, Named};
@@ -47,9 +48,7 @@ impl Evidence<'_> {
             Named::Neighbours => {
                 let mut processes = self.last.resources.processes.iter();
                 let delay = processes.clone().filter_map(|process| process.run_delay);
-                let used = processes
-                    .by_ref()
-                    .map(|process| process.user + process.system);
+                let used = processes.by_ref().map(Process::used);
                 format!(
                     "server and generator used {:.2} processors, and wanted {:.2} more that others had",
                     used.sum::<f64>(),
