@@ -260,6 +260,36 @@ fn neighbours_have_taken_no_more_than_they_used() {
     }
 }
 
+/// What the server computes within the kernel and what beside it, how many are at the disk, and what is
+/// named.
+#[test]
+fn a_call_that_waits_for_the_disk_computes_too() {
+    let rows = [
+        (0.3, 0.0, 0.25, "disk"),
+        (0.3, 0.5, 0.25, "lock"),
+        // The kernel does more than one that waits so little there: it sends, for example.
+        (0.7, 0.1, 0.1, "lock"),
+        (0.7, 0.0, 0.0, "lock"),
+    ];
+    for (kernel, beside, disk, named) in rows {
+        let busy = [("server cpu", beside, 2.0)];
+        let at = |users: u32| {
+            let mut point = point(&Seen {
+                users,
+                throughput: 500.0,
+                busy: &busy,
+                stands: [0.3, f64::from(users) - 8.0, disk, 0.0],
+                run_delay: 0.2,
+            });
+            point.resources.processes[0].system = kernel;
+            point
+        };
+        let points = [8, 16, 32].map(at);
+        let found = of(&points.each_ref(), 1).unwrap();
+        assert_eq!(found.named, named, "{kernel} {beside} {disk}: {found:?}");
+    }
+}
+
 /// Half of the time of a lock is at the disk or computing, and its threads wait so much for a processor.
 #[test]
 fn who_waits_for_a_processor_is_at_nothing_unseen() {

@@ -19,6 +19,8 @@ pub(super) struct Waiting {
     /// On a processor, by the processors' own account: looks at threads do not tell these from those who
     /// wait for one.
     pub(super) computes: f64,
+    /// Of that, within the kernel.
+    pub(super) kernel: f64,
     /// Waiting for a processor.
     pub(super) delayed: f64,
 }
@@ -58,6 +60,7 @@ impl Waiting {
             disk: mean(|at, _| Some(at.disk)),
             asleep: mean(|at, _| Some(at.asleep)),
             computes: mean(|_, server| Some(server?.used())),
+            kernel: mean(|_, server| Some(server?.system)),
             delayed: mean(|_, server| server?.run_delay),
         })
     }
@@ -69,13 +72,17 @@ impl Waiting {
 
     /// What most of the time goes into of those who have their turn. There is always one, whether it is
     /// seen or not, if it does not wait for a processor.
+    ///
+    /// A call that waits for a disk computes, too, before and after: the kernel's time is the disk's, as
+    /// long at most as threads wait there.
     pub(super) fn turn(&self) -> Turn {
+        let of_disk = self.kernel.min(self.disk);
         let unseen = 1.0 - self.within() - self.delayed;
         let parts = [
             (Turn::Unseen, unseen),
-            (Turn::Computes, self.computes),
+            (Turn::Computes, self.computes - of_disk),
             (Turn::Asleep, self.asleep),
-            (Turn::Disk, self.disk),
+            (Turn::Disk, self.disk + of_disk),
         ];
         let most = parts.iter().max_by(|one, other| one.1.total_cmp(&other.1));
         most.map_or(Turn::Unseen, |(turn, _)| *turn)
