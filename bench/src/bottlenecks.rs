@@ -13,7 +13,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -39,6 +39,9 @@ pub(crate) struct Bottlenecks {
     extent: Extent,
     #[command(flatten)]
     program: Program,
+    /// Only what has one of these in its name; no files are written
+    #[arg(long)]
+    only: Vec<String>,
 }
 
 /// A process that is killed when this is dropped.
@@ -60,28 +63,37 @@ pub(crate) fn measure(arguments: &Bottlenecks) -> Result<Report> {
         turnstile: &turnstile,
         seconds,
     };
+    let chosen = |name: &str| arguments.chooses(name);
     let named = cases::named();
-    let named = named
-        .iter()
-        .map(|case| lab.name(case))
-        .collect::<Result<_>>()?;
+    let named = named.iter().filter(|case| chosen(case.name));
+    let named = named.map(|case| lab.name(case)).collect::<Result<_>>()?;
     let bad = cases::bad();
-    let refused = bad
-        .iter()
-        .map(|bad| lab.refuse(bad))
-        .collect::<Result<_>>()?;
+    let bad = bad.iter().filter(|bad| chosen(bad.name));
+    let refused = bad.map(|bad| lab.refuse(bad)).collect::<Result<_>>()?;
     let sound = if quick { 2 } else { SOUND };
-    let accepted = (0..sound)
-        .map(|number| lab.accept(number))
+    let sound = (0..sound).map(cases::sound);
+    let accepted = sound
+        .filter(|sound| chosen(sound.name))
+        .map(|sound| lab.accept(&sound))
         .collect::<Result<_>>()?;
     let report = Report {
         quick,
+        whole: arguments.only.is_empty(),
         named,
         refused,
         accepted,
     };
-    report.write(&arguments.extent.out)?;
+    ensure!(!report.is_empty(), "nothing is planted under such a name");
+    if report.whole {
+        report.write(&arguments.extent.out)?;
+    }
     Ok(report)
+}
+
+impl Bottlenecks {
+    fn chooses(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
+    }
 }
 
 /// The program under test.
@@ -133,14 +145,13 @@ impl Lab<'_> {
     }
 
     /// A run in which nothing is wrong.
-    fn accept(&self, number: u32) -> Result<report::Refused> {
-        let sound = cases::sound(number);
+    fn accept(&self, sound: &Bad) -> Result<report::Refused> {
         let (server, _behind) = planted(&sound.server, Place::Apart)?;
         let mut words = vec!["run".to_owned()];
         words.extend(sound.words.iter().map(ToString::to_string));
         words.extend(["-d", self.seconds].map(str::to_owned));
         let said = self.run(&words, server.address)?;
-        Ok(report::Refused::of(&sound, &said))
+        Ok(report::Refused::of(sound, &said))
     }
 
     /// Runs the lab against a server; the words of the command but for `lab` and the target.
