@@ -323,7 +323,7 @@ fn drive<U: User>(
     }
     let mut reader = Reader::new(pace, Album::new(blank, inboxes));
     let mut watch = Watch::default();
-    let ends = crew::run(workers, Worker::run, |elapsed| {
+    let ends = crew::run(workers, Worker::run, Worker::end, |elapsed| {
         reader.look(pace, &until);
         progress(&watch.look(pace, &boards, elapsed));
     })?;
