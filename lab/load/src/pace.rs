@@ -9,7 +9,7 @@
 //! The others follow as soon as the one before is answered, and the whole is what is measured.
 //!
 //! Invariant: between the end of the start and the end of the run, a worker neither allocates nor
-//! locks, unless a connection is lost.
+//! locks, unless a connection is lost. (Users of a check lock an outbox to put in what they tell.)
 
 mod agenda;
 mod desk;
