@@ -3,76 +3,17 @@
 mod last;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::collections::HashMap;
 
 use crate::Model;
 
 pub use last::{Account, Final};
+pub use words::{Booked, Cancelled, NoReference, Operation, Place, Reference};
 
 /// How many references that ended are remembered, to notice one that is given again.
 const ENDED_MAX: usize = 1 << 20;
-
-/// A reference in place: up to 16 bytes, zeros behind them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Reference(u128);
-
-/// Some text that is no reference: empty, longer than 16 bytes, or with a zero byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoReference;
-
-/// A room of the table and its nights, all by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
-    pub room: u16,
-    /// The first night.
-    pub night: u16,
-    /// How many, 1 to 64.
-    pub nights: u16,
-}
-
-/// What was asked, and what was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    Book {
-        place: Place,
-        /// The id number that books.
-        id: u64,
-        answer: Booked,
-    },
-    Cancel {
-        reference: Reference,
-        id: u64,
-        answer: Cancelled,
-    },
-    /// Somebody looks who has a night; `place` has one.
-    Look {
-        place: Place,
-        found: Option<(Reference, Place)>,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Booked {
-    Done(Reference),
-    /// Bit k: the k-th night of the stay is not free.
-    SoldOut(u64),
-    Unknown,
-    /// A refusal that this load cannot get.
-    Strange,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancelled {
-    /// It was a booking for this.
-    Done(Place),
-    /// There is no such booking any more.
-    Gone,
-    WrongGuest,
-    Unknown,
-    /// A refusal that this load cannot get.
-    Strange,
-}
 
 /// The table, replayed.
 ///
@@ -115,64 +56,6 @@ struct Shade {
     place: Place,
     /// It was made: something proved it.
     settled: bool,
-}
-
-impl Reference {
-    /// Reads one.
-    ///
-    /// # Errors
-    /// It is none.
-    pub fn parse(text: &[u8]) -> Result<Self, NoReference> {
-        let mut bytes = [0; 16];
-        let place = bytes.get_mut(..text.len()).ok_or(NoReference)?;
-        place.copy_from_slice(text);
-        if text.is_empty() || text.contains(&0) {
-            return Err(NoReference);
-        }
-        Ok(Self(u128::from_be_bytes(bytes)))
-    }
-
-    /// Its text, with zeros behind it.
-    #[must_use]
-    pub const fn bytes(self) -> [u8; 16] {
-        self.0.to_be_bytes()
-    }
-
-    /// Appends its text.
-    pub fn put(self, text: &mut Vec<u8>) {
-        let bytes = self.bytes();
-        let end = bytes.iter().position(|&byte| byte == 0);
-        text.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
-    }
-}
-
-impl std::fmt::Display for Reference {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut text = Vec::new();
-        self.put(&mut text);
-        f.write_str(&String::from_utf8_lossy(&text))
-    }
-}
-
-impl Place {
-    /// The nights, by number.
-    pub fn each(self) -> impl Iterator<Item = u16> {
-        self.night..self.night + self.nights
-    }
-
-    fn covers(self, room: u16, night: u16) -> bool {
-        self.room == room && self.each().any(|one| one == night)
-    }
-}
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "room {}, night {}", self.room, self.night)?;
-        if self.nights > 1 {
-            write!(f, " to {}", self.night + self.nights - 1)?;
-        }
-        Ok(())
-    }
 }
 
 impl Table {
@@ -461,6 +344,19 @@ impl Model for Table {
             return "it is no reading".to_owned();
         };
         format!("{place} {}", self.told(place.room, place.night))
+    }
+
+    /// Its room; a booking that nobody knows has none.
+    fn part(&self, operation: &Operation) -> Option<u32> {
+        match *operation {
+            Operation::Book { place, .. } | Operation::Look { place, .. } => {
+                Some(u32::from(place.room))
+            }
+            Operation::Cancel { reference, .. } => {
+                let booking = self.bookings.get(&reference);
+                Some(booking.map_or(u32::MAX, |booking| u32::from(booking.place.room)))
+            }
+        }
     }
 
     fn suspect(&mut self, operation: &Operation) {

@@ -9,7 +9,7 @@
 //! The others follow as soon as the one before is answered, and the whole is what is measured.
 //!
 //! Invariant: between the end of the start and the end of the run, a worker neither allocates nor
-//! locks, unless a connection is lost.
+//! locks, unless a connection is lost. (Users of a check lock an outbox to put in what they tell.)
 
 mod agenda;
 mod desk;
@@ -335,7 +335,7 @@ fn drive<U: User>(
     }
     let mut reader = Reader::new(pace, Album::new(blank, inboxes, pace.length.bins_max()));
     let mut watch = Watch::default();
-    let ends = crew::run(workers, Worker::run, |elapsed| {
+    let ends = crew::run(workers, Worker::run, Worker::end, |elapsed| {
         reader.look(pace, &until);
         progress(&watch.look(pace, &boards, elapsed));
     })?;

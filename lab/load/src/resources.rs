@@ -145,46 +145,53 @@ impl Sampler {
         if seconds <= 0.0 {
             return Resources::default();
         }
+        let within = &samples[within];
         let processes = (0..self.watched.len())
-            .filter_map(|number| {
-                let (first, last) = (first.used[number].as_ref()?, last.used[number].as_ref()?);
-                let mut process = self.process(number, first, last, seconds);
-                let waited = waited(&samples[within.clone()], number);
-                process.run_delay = waited.map(|waited| waited / seconds);
-                process.cpu_per_answer_ns =
-                    (process.user + process.system) * seconds * 1e9 / to_float(answers.max(1));
-                process.busy = self.bins(bins, |one, next| {
-                    Some(next.used[number].as_ref()?.cpu() - one.used[number].as_ref()?.cpu())
-                });
-                Some(process)
-            })
+            .filter_map(|number| self.process(number, within, answers, bins))
             .collect();
         let mut resources = of_machine(&first.machine, &last.machine, seconds);
         resources.processes = processes;
+        resources.others = others(&resources, &last.machine);
         resources.stations = self.stations(first, last, bins);
         resources.stands = self.stands(from, to);
         resources
     }
 
-    fn process(&self, number: usize, first: &Usage, last: &Usage, seconds: f64) -> Process {
+    /// What one process used from the first to the last of these samples, if it was there at both.
+    fn process(
+        &self,
+        number: usize,
+        samples: &[Sample],
+        answers: u64,
+        bins: usize,
+    ) -> Option<Process> {
+        let (first, last) = (samples.first()?, samples.last()?);
+        let seconds = last.at.saturating_sub(first.at).as_secs_f64();
+        let (first, last) = (first.used[number].as_ref()?, last.used[number].as_ref()?);
         let share = |from: f64, to: f64| ((to - from) / seconds).max(0.0);
         let rate = |from: Option<u64>, to: Option<u64>| {
             Some(to_float(to?.saturating_sub(from?)) / seconds)
         };
+        let (user, system) = (
+            share(first.user, last.user),
+            share(first.system, last.system),
+        );
         let watched = &self.watched[number];
-        Process {
+        Some(Process {
             role: watched.role.clone(),
             pid: watched.pid,
             threads: last.threads,
-            user: share(first.user, last.user),
-            system: share(first.system, last.system),
-            run_delay: None,
+            user,
+            system,
+            run_delay: waited(samples, number).map(|waited| waited / seconds),
             memory_bytes: last.memory_bytes,
             disk_written: rate(first.written, last.written),
             disk_read: rate(first.read, last.read),
-            busy: Vec::new(),
-            cpu_per_answer_ns: 0.0,
-        }
+            busy: self.bins(bins, |one, next| {
+                Some(next.used[number].as_ref()?.cpu() - one.used[number].as_ref()?.cpu())
+            }),
+            cpu_per_answer_ns: (user + system) * seconds * 1e9 / to_float(answers.max(1)),
+        })
     }
 
     /// How much of something was used in each bin, as a share of its time: between two samples as
@@ -253,6 +260,13 @@ impl Usage {
     fn cpu(&self) -> f64 {
         self.user + self.system
     }
+}
+
+/// Processors that were busy with what is not watched.
+fn others(resources: &Resources, machine: &Machine) -> Option<f64> {
+    let busy = resources.busy? * f64::from(machine.times?.processors);
+    let watched = resources.processes.iter().map(Process::used);
+    Some((busy - watched.sum::<f64>()).max(0.0))
 }
 
 fn of_machine(first: &Machine, last: &Machine, seconds: f64) -> Resources {

@@ -5,7 +5,6 @@ mod visitor;
 
 use serde::Serialize;
 use turnstile_check::{
-    Checker,
     rooms::{Account, Final, Place, Reference, Table},
     witnesses,
 };
@@ -13,7 +12,7 @@ use turnstile_client::{Connection, resp::Value};
 
 pub use visitor::{Ask, Visitor};
 
-use super::{Counted, Proof, Report, compare_counts, drive, speak_resp3, unfit};
+use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
 use crate::{
     Error,
     door::{self, Counters, field},
@@ -35,6 +34,7 @@ pub struct Config {
     /// The RESP door of a server whose rooms nobody else books: everything is counted.
     #[serde(flatten)]
     pub pace: Pace,
+    pub when: When,
     /// Visitors; each has a connection of its own.
     pub users: usize,
     /// An open property, in which every room name exists; `dev` has `bench`.
@@ -54,12 +54,17 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let (server, before) = door::info(&mut door)?;
     let rooms = config.users.clamp(ROOMS_MIN, ROOMS_MAX);
     let rooms = u16::try_from(rooms).expect("rooms are at most 1,000");
-    let (witnesses, horizon, records) =
-        witnesses(config.users, config.pace.pipeline, before.position);
+    let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, before.position);
     let visitor = |witness| Visitor::new(config, names.clone(), rooms, witness);
     let visitors = witnesses.into_iter().map(visitor).collect();
-    let checker = Checker::new(Table::new(rooms, NIGHTS), horizon, records);
-    let driven = drive(&config.pace, visitors, checker, progress, |_visitor| {})?;
+    let checked = (Table::new(rooms, NIGHTS), chronicle);
+    let driven = drive(
+        (&config.pace, &config.when),
+        visitors,
+        checked,
+        progress,
+        |_visitor| {},
+    )?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect(config.pace.address)?;
     let mut last = Final::of(driven.model);
@@ -72,12 +77,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     compare_counts(&mut account.charge, &counts);
     let rule = "in the end exactly those bookings stand that the replay leaves, no night is sold \
                 twice, and the server's counters say so";
-    let proof = Proof::new(
-        driven.findings,
-        driven.checking,
-        (rule, account.charge),
-        false,
-    );
+    let proof = Proof::new(driven.findings, driven.cost, (rule, account.charge), false);
     let totals = &driven.totals;
     Ok(Report::new("rooms", server, &config.pace, totals, proof))
 }

@@ -133,7 +133,7 @@ impl<'a, U: User> Worker<'a, U> {
 
     /// Runs until the window is over and every answer has come, or the grace has passed, or no
     /// user will ever ask again.
-    pub(super) fn run(mut self) -> io::Result<End<U>> {
+    pub(super) fn run(&mut self) -> io::Result<()> {
         if self.wait.is_real_time() {
             priority::claim().map_err(io::Error::other)?;
         }
@@ -151,7 +151,7 @@ impl<'a, U: User> Worker<'a, U> {
             let over = now >= self.desk.stop || all_came || all_went;
             let given_up = now >= self.desk.stop + GRACE_NANOS || self.desk.is_forsaken(now);
             if over && self.desk.in_flight == 0 || given_up {
-                return Ok(self.end());
+                return Ok(());
             }
             self.turn(now)?;
         }
@@ -250,7 +250,8 @@ impl<'a, U: User> Worker<'a, U> {
         }
     }
 
-    fn end(mut self) -> End<U> {
+    /// What it leaves, and its connections closed.
+    pub(super) fn end(mut self) -> End<U> {
         for session in &mut self.sessions {
             session.abandon(&mut self.desk);
         }

@@ -6,7 +6,7 @@ use turnstile_client::Connection;
 use turnstile_load::{
     Error, Verdict,
     check::{
-        Report, exchange, games,
+        Report, When, exchange, games,
         rooms::{self, Config},
         travel,
     },
@@ -33,18 +33,23 @@ fn pace(address: SocketAddr) -> Pace {
     }
 }
 
-fn run(wrong: Wrong) -> Result<Report, Error> {
-    let config = Config {
+fn config(wrong: Wrong) -> Config {
+    Config {
         pace: pace(inn::start(wrong)),
+        when: When::Meanwhile,
         users: 5,
         property: "bench".to_owned(),
-    };
-    rooms::run(&config, &mut |_progress| {})
+    }
+}
+
+fn run(wrong: Wrong) -> Result<Report, Error> {
+    rooms::run(&config(wrong), &mut |_progress| {})
 }
 
 fn trade(fault: Fault) -> Report {
     let config = exchange::Config {
         pace: pace(Floor::open(fault).resp),
+        when: When::Meanwhile,
         users: 5,
         symbols: 2,
     };
@@ -67,6 +72,7 @@ fn play_at(address: SocketAddr) -> Result<Report, Error> {
                 Duration::from_millis(800),
             )
         },
+        when: When::Meanwhile,
         users: 8,
     };
     games::run(&config, &mut |_progress| {})
@@ -105,6 +111,47 @@ fn an_honest_server_is_proven_while_it_is_used() {
         assert_eq!(report.proof.readings, look.done);
         assert_eq!(report.proof.unknown, 0);
     }
+}
+
+#[test]
+fn what_is_replayed_afterwards_has_the_same_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let afterwards = |wrong| {
+        let mut config = config(wrong);
+        let spool = folder.path().join("told");
+        config.when = When::Afterwards { spool };
+        rooms::run(&config, &mut |_progress| {}).unwrap()
+    };
+    for wrong in [Wrong::Nothing, Wrong::Closes] {
+        let report = afterwards(wrong);
+        assert_eq!(violations(&report), Vec::<String>::new());
+        assert_eq!(report.verdict(), Verdict::Fine, "{report}");
+        let proof = &report.proof;
+        assert!(proof.replayed > 0 && proof.readings > 0, "{report}");
+        // A position, two instants, a place and a reference take some bytes.
+        assert!(proof.kept_bytes > 10 * proof.replayed, "{report}");
+        assert!(report.to_string().contains(", afterwards ("), "{report}");
+    }
+    for (wrong, sentence) in [
+        (Wrong::SellsTwice, "it is sold twice"),
+        (Wrong::Reorders, "had been answered"),
+        (
+            Wrong::ReadsStale,
+            "which was not true at any instant of that",
+        ),
+    ] {
+        caught(&afterwards(wrong), sentence);
+    }
+    let mut config = config(Wrong::Nothing);
+    let spool = folder.path().join("nowhere/told");
+    config.when = When::Afterwards { spool };
+    let error = rooms::run(&config, &mut |_progress| {}).unwrap_err();
+    assert!(matches!(error, Error::Spool(_)), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("the file of what users told: ")
+    );
 }
 
 #[test]
@@ -284,6 +331,7 @@ fn plan(wrong: bureau::Wrong) -> Result<Report, Error> {
                 Duration::from_millis(600),
             )
         },
+        when: When::Meanwhile,
         users: 6,
     };
     travel::run(&config, &mut |_progress| {})

@@ -1,6 +1,6 @@
 //! A visitor who wants what others want, too, and notes all that it hears.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Instant};
 
 use turnstile_check::{
     Seen, Witness,
@@ -251,6 +251,10 @@ impl User for Visitor {
 
     const REQUEST_BYTES_MAX: usize = 512;
 
+    fn at(&mut self, now: Instant) {
+        self.witness.at(now);
+    }
+
     fn connected(&mut self) {
         self.is_new = true;
     }
@@ -271,7 +275,7 @@ impl User for Visitor {
                 resp::put_count(out, b'*', 3);
                 resp::put_bulk(out, b"ROOMS.CANCEL");
                 self.room.clear();
-                booking.reference.put(&mut self.room);
+                booking.reference.put_text(&mut self.room);
                 resp::put_bulk(out, &self.room);
                 put_id(out, id);
             }
