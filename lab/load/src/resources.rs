@@ -180,6 +180,7 @@ impl Sampler {
             .collect();
         let mut resources = of_machine(&first.machine, &last.machine, seconds);
         resources.processes = processes;
+        resources.others = others(&resources, &last.machine);
         resources.stations = self.stations(first, last, bins);
         resources.stands = self.stands(from, to);
         resources
@@ -267,6 +268,13 @@ impl Usage {
     fn cpu(&self) -> f64 {
         self.user + self.system
     }
+}
+
+/// Processors that were busy with what is not watched.
+fn others(resources: &Resources, machine: &Machine) -> Option<f64> {
+    let busy = resources.busy? * f64::from(machine.times?.processors);
+    let watched = resources.processes.iter().map(Process::used);
+    Some((busy - watched.sum::<f64>()).max(0.0))
 }
 
 fn of_machine(first: &Machine, last: &Machine, seconds: f64) -> Resources {
