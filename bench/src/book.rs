@@ -6,12 +6,10 @@ mod regime;
 mod report;
 mod stream;
 
-use std::path::PathBuf;
-
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use crate::{ground::tell, machine::Machine, process::Neighbours};
+use crate::{arguments::Extent, ground::tell, machine::Machine, process::Neighbours};
 
 use drive::Pass;
 use regime::Regime;
@@ -23,12 +21,8 @@ pub(crate) struct Book {
     /// Messages for each regime
     #[arg(long, default_value_t = 10_000_000)]
     messages: usize,
-    /// A tenth of the messages: to see that everything works
-    #[arg(long)]
-    quick: bool,
-    /// Where the two files go
-    #[arg(long, default_value = "bench/results")]
-    out: PathBuf,
+    #[command(flatten)]
+    extent: Extent,
 }
 
 /// Passes over each stream for its rate. One more is for the latency.
@@ -37,7 +31,8 @@ const ROUNDS: usize = 5;
 const MILLION: u32 = 1_000_000;
 
 pub(crate) fn measure(arguments: &Book) -> Result<Report> {
-    let messages = if arguments.quick {
+    let Extent { quick, out } = &arguments.extent;
+    let messages = if *quick {
         arguments.messages / 10
     } else {
         arguments.messages
@@ -51,7 +46,7 @@ pub(crate) fn measure(arguments: &Book) -> Result<Report> {
         rows.push(row);
     }
     let report = Report {
-        quick: arguments.quick,
+        quick: *quick,
         machine,
         messages,
         rounds: ROUNDS,
@@ -59,7 +54,7 @@ pub(crate) fn measure(arguments: &Book) -> Result<Report> {
         rows,
         memory: memory::measure(MILLION),
     };
-    report.write(&arguments.out)?;
+    report.write(out)?;
     Ok(report)
 }
 

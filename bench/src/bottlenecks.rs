@@ -9,18 +9,18 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     net::SocketAddr,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
+    arguments::{Extent, Program},
     pin::{self, CLIENT_CORE, SERVER_CORE},
-    server::build,
 };
 use cases::{Bad, Case, Place};
 
@@ -35,15 +35,13 @@ const SOUND: u32 = 20;
 
 #[derive(Args, Debug)]
 pub(crate) struct Bottlenecks {
-    /// Short runs: to see that everything works
+    #[command(flatten)]
+    extent: Extent,
+    #[command(flatten)]
+    program: Program,
+    /// Only what has one of these in its name; no files are written
     #[arg(long)]
-    quick: bool,
-    /// Where the two files go
-    #[arg(long, default_value = "bench/results")]
-    out: PathBuf,
-    /// Our release binary; without it, cargo builds it
-    #[arg(long)]
-    turnstile: Option<PathBuf>,
+    only: Vec<String>,
 }
 
 /// A process that is killed when this is dropped.
@@ -58,37 +56,44 @@ struct Said {
 }
 
 pub(crate) fn measure(arguments: &Bottlenecks) -> Result<Report> {
-    let turnstile = match &arguments.turnstile {
-        Some(turnstile) => turnstile.clone(),
-        None => build()?,
-    };
-    let seconds = if arguments.quick { "1s" } else { "3s" };
+    let turnstile = arguments.program.path()?;
+    let quick = arguments.extent.quick;
+    let seconds = if quick { "1s" } else { "3s" };
     let lab = Lab {
         turnstile: &turnstile,
         seconds,
     };
+    let chosen = |name: &str| arguments.chooses(name);
     let named = cases::named();
-    let named = named
-        .iter()
-        .map(|case| lab.name(case))
-        .collect::<Result<_>>()?;
+    let named = named.iter().filter(|case| chosen(case.name));
+    let named = named.map(|case| lab.name(case)).collect::<Result<_>>()?;
     let bad = cases::bad();
-    let refused = bad
-        .iter()
-        .map(|bad| lab.refuse(bad))
-        .collect::<Result<_>>()?;
-    let sound = if arguments.quick { 2 } else { SOUND };
-    let accepted = (0..sound)
-        .map(|number| lab.accept(number))
+    let bad = bad.iter().filter(|bad| chosen(bad.name));
+    let refused = bad.map(|bad| lab.refuse(bad)).collect::<Result<_>>()?;
+    let sound = if quick { 2 } else { SOUND };
+    let sound = (0..sound).map(cases::sound);
+    let accepted = sound
+        .filter(|sound| chosen(sound.name))
+        .map(|sound| lab.accept(&sound))
         .collect::<Result<_>>()?;
     let report = Report {
-        quick: arguments.quick,
+        quick,
+        whole: arguments.only.is_empty(),
         named,
         refused,
         accepted,
     };
-    report.write(&arguments.out)?;
+    ensure!(!report.is_empty(), "nothing is planted under such a name");
+    if report.whole {
+        report.write(&arguments.extent.out)?;
+    }
     Ok(report)
+}
+
+impl Bottlenecks {
+    fn chooses(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part.as_str()))
+    }
 }
 
 /// The program under test.
@@ -140,14 +145,13 @@ impl Lab<'_> {
     }
 
     /// A run in which nothing is wrong.
-    fn accept(&self, number: u32) -> Result<report::Refused> {
-        let sound = cases::sound(number);
+    fn accept(&self, sound: &Bad) -> Result<report::Refused> {
         let (server, _behind) = planted(&sound.server, Place::Apart)?;
         let mut words = vec!["run".to_owned()];
         words.extend(sound.words.iter().map(ToString::to_string));
         words.extend(["-d", self.seconds].map(str::to_owned));
         let said = self.run(&words, server.address)?;
-        Ok(report::Refused::of(&sound, &said))
+        Ok(report::Refused::of(sound, &said))
     }
 
     /// Runs the lab against a server; the words of the command but for `lab` and the target.

@@ -5,36 +5,33 @@ mod pace;
 mod report;
 mod served;
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use clap::Args;
 
-use crate::{ground::tell, machine::Machine, pin, process::Neighbours, server};
+use crate::{
+    arguments::{Extent, Program},
+    ground::tell,
+    machine::Machine,
+    pin,
+    process::Neighbours,
+};
 use report::{Report, Row};
 
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// Few and short rounds: to see that everything works
-    #[arg(long)]
-    quick: bool,
-    /// Where the two files go
-    #[arg(long, default_value = "bench/results")]
-    out: PathBuf,
-    /// Our release binary; without it, cargo builds it
-    #[arg(long)]
-    turnstile: Option<PathBuf>,
+    #[command(flatten)]
+    extent: Extent,
+    #[command(flatten)]
+    program: Program,
 }
 
 /// Operations among which one is sold twice.
 const MILLION: u32 = 1_000_000;
 
 pub(crate) fn measure(arguments: &Check) -> Result<Report> {
-    let turnstile = match &arguments.turnstile {
-        Some(path) => path.clone(),
-        None => server::build()?,
-    };
-    let (rounds, operations, seconds) = if arguments.quick {
+    let turnstile = arguments.program.path()?;
+    let quick = arguments.extent.quick;
+    let (rounds, operations, seconds) = if quick {
         (2, MILLION / 5, 2)
     } else {
         (5, 5 * MILLION, 5)
@@ -55,7 +52,7 @@ pub(crate) fn measure(arguments: &Check) -> Result<Report> {
     let paces = paces.collect::<Result<_>>()?;
     let found = seeds.map(|seed| pace::find(MILLION, seed));
     let report = Report {
-        quick: arguments.quick,
+        quick,
         machine,
         operations,
         paces,
@@ -64,6 +61,6 @@ pub(crate) fn measure(arguments: &Check) -> Result<Report> {
         rows,
         neighbours_percent: neighbours.percent()?,
     };
-    report.write(&arguments.out)?;
+    report.write(&arguments.extent.out)?;
     Ok(report)
 }

@@ -2,6 +2,7 @@
 //!
 //! A missed target is a result and not a failure: the report says so, and the exit code is 0.
 
+mod arguments;
 mod backends;
 mod book;
 mod booking;
@@ -37,6 +38,7 @@ use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser};
 use turnstile_trial::Counting;
 
 use crate::{
+    arguments::{Extent, Program},
     book::Book,
     bottlenecks::{Bottlenecks, Planted},
     check::Check,
@@ -147,18 +149,13 @@ struct Backends {
 /// What all measurements of servers have in common.
 #[derive(Args, Debug)]
 struct Run {
-    /// Few and short rounds: to see that everything works
-    #[arg(long)]
-    quick: bool,
-    /// Where the two files go
-    #[arg(long, default_value = "bench/results")]
-    out: PathBuf,
+    #[command(flatten)]
+    extent: Extent,
     /// Where servers and probe keep their files: a directory on the disk of interest
     #[arg(long, default_value = "/var/tmp")]
     scratch: PathBuf,
-    /// Our release binary; without it, cargo builds it
-    #[arg(long)]
-    turnstile: Option<PathBuf>,
+    #[command(flatten)]
+    program: Program,
 }
 
 fn main() -> Result<()> {
@@ -233,14 +230,10 @@ fn chosen(sections: &[Part], only: &[String]) -> Vec<Part> {
 }
 
 fn measure(subject: &'static str, run: Run, parts: &[Part], programs: &[&str]) -> Result<()> {
-    let turnstile = match run.turnstile {
-        Some(path) => path,
-        None => server::build()?,
-    };
     let ground = Ground {
-        turnstile,
+        turnstile: run.program.path()?,
         scratch: run.scratch,
-        quick: run.quick,
+        quick: run.extent.quick,
     };
     let mut taking_part = vec![ground.turnstile.as_path()];
     taking_part.extend(programs.iter().map(Path::new));
@@ -263,7 +256,7 @@ fn measure(subject: &'static str, run: Run, parts: &[Part], programs: &[&str]) -
         sections,
         not_measured,
     };
-    report.write(&run.out)?;
+    report.write(&run.extent.out)?;
     write!(io::stdout(), "{report}")?;
     ensure!(
         report.not_measured.is_empty(),

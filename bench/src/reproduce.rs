@@ -11,9 +11,10 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 use crate::{
+    arguments::Program,
     backends::home::{Databases, Home},
     ground::{self, Ground},
-    server::{Persistence, build},
+    server::Persistence,
 };
 
 #[derive(Args, Debug)]
@@ -33,9 +34,8 @@ pub(crate) struct Reproduce {
     /// Where the databases keep their files: a directory on the disk of interest
     #[arg(long, default_value = "/var/tmp")]
     scratch: PathBuf,
-    /// Our release binary; without it, cargo builds it
-    #[arg(long)]
-    turnstile: Option<PathBuf>,
+    #[command(flatten)]
+    program: Program,
 }
 
 /// Where rooms are kept, as the lab is told, and where the exchange is.
@@ -47,12 +47,8 @@ const HOMES: [(Home, &str); 4] = [
 ];
 
 pub(crate) fn measure(arguments: &Reproduce) -> Result<()> {
-    let turnstile = match &arguments.turnstile {
-        Some(turnstile) => turnstile.clone(),
-        None => build()?,
-    };
     let ground = Ground {
-        turnstile,
+        turnstile: arguments.program.path()?,
         scratch: arguments.scratch.clone(),
         quick: arguments.brief,
     };

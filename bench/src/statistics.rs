@@ -7,11 +7,11 @@ mod intervals;
 mod knees;
 mod report;
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use clap::Args;
 use turnstile_seed::Random;
+
+use crate::arguments::Extent;
 
 pub(crate) use report::Report;
 
@@ -20,22 +20,19 @@ pub(crate) struct Statistics {
     /// What all simulations follow from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// A tenth of the runs: to see that everything works
-    #[arg(long)]
-    quick: bool,
-    /// Where the two files go
-    #[arg(long, default_value = "bench/results")]
-    out: PathBuf,
+    #[command(flatten)]
+    extent: Extent,
 }
 
 /// Simulated runs for each case of intervals and, twenty times as many, for each of comparisons.
 const RUNS: u32 = 1_000;
 
 pub(crate) fn measure(arguments: &Statistics) -> Result<Report> {
-    let runs = if arguments.quick { RUNS / 10 } else { RUNS };
+    let Extent { quick, out } = &arguments.extent;
+    let runs = if *quick { RUNS / 10 } else { RUNS };
     let mut random = Random::new(arguments.seed);
     let report = Report {
-        quick: arguments.quick,
+        quick: *quick,
         seed: arguments.seed,
         runs,
         intervals: intervals::rows(&mut random, runs),
@@ -43,7 +40,7 @@ pub(crate) fn measure(arguments: &Statistics) -> Result<Report> {
         alarms: alarms::rows(&mut random, runs * 20),
         powers: alarms::powers(&mut random, runs * 20),
     };
-    report.write(&arguments.out)?;
+    report.write(out)?;
     Ok(report)
 }
 

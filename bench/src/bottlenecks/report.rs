@@ -15,6 +15,9 @@ const NAMED_MIN: usize = 18;
 pub(crate) struct Report {
     /// Quick runs are short, and prove only that the benchmark works.
     pub(super) quick: bool,
+    /// Whether all that can be planted was; a part of it has no targets.
+    #[serde(skip)]
+    pub(super) whole: bool,
     pub(super) named: Vec<Named>,
     pub(super) refused: Vec<Refused>,
     pub(super) accepted: Vec<Refused>,
@@ -74,6 +77,10 @@ impl Refused {
 }
 
 impl Report {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.named.is_empty() && self.refused.is_empty() && self.accepted.is_empty()
+    }
+
     /// Writes `bottlenecks.json` and `bottlenecks.md`, in place of those of an earlier run.
     pub(super) fn write(&self, dir: &Path) -> Result<()> {
         write_files(self, dir, "bottlenecks")
@@ -93,6 +100,19 @@ impl fmt::Display for Report {
             "`turnstile-bench bottlenecks` gives these again: real servers, each with one known fault, on \
              a core of their own where nothing else is said, driven by `lab bottleneck` and `lab run`.\n"
         )?;
+        if self.whole {
+            self.write_targets(f)?;
+        }
+        self.write_named(f)?;
+        writeln!(f, "\n## Bad runs\n")?;
+        write_refused(f, &self.refused)?;
+        writeln!(f, "\n## Sound runs\n")?;
+        write_refused(f, &self.accepted)
+    }
+}
+
+impl Report {
+    fn write_targets(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = self.named.iter().filter(|one| one.is_right()).count();
         let refused = self.refused.iter().filter(|one| one.is_right()).count();
         let lost = self.accepted.iter().filter(|one| !one.is_right()).count();
@@ -124,15 +144,9 @@ impl fmt::Display for Report {
             let verdict = if is_met { "met" } else { "MISSED" };
             writeln!(f, "| {target} | {bound} | {count} of {of} | {verdict} |")?;
         }
-        self.write_named(f)?;
-        writeln!(f, "\n## Bad runs\n")?;
-        write_refused(f, &self.refused)?;
-        writeln!(f, "\n## Sound runs\n")?;
-        write_refused(f, &self.accepted)
+        Ok(())
     }
-}
 
-impl Report {
     fn write_named(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,

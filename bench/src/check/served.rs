@@ -14,15 +14,27 @@ use crate::process::cpu_of_ended_children;
 pub(super) struct Case {
     pub(super) service: &'static str,
     pub(super) pipeline: u32,
+    pub(super) way: Way,
 }
 
-pub(super) const CASES: [Case; 6] = [
-    Case::of("rooms", 1),
-    Case::of("rooms", 16),
-    Case::of("exchange", 1),
-    Case::of("exchange", 16),
-    Case::of("games", 1),
-    Case::of("travel", 1),
+/// When what was told is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Way {
+    Meanwhile,
+    /// While the load runs, it is only written down.
+    Afterwards,
+}
+
+pub(super) const CASES: [Case; 8] = [
+    Case::of("rooms", 1, Way::Meanwhile),
+    Case::of("rooms", 16, Way::Meanwhile),
+    Case::of("rooms", 16, Way::Afterwards),
+    Case::of("exchange", 1, Way::Meanwhile),
+    Case::of("exchange", 16, Way::Meanwhile),
+    Case::of("exchange", 16, Way::Afterwards),
+    Case::of("games", 1, Way::Meanwhile),
+    Case::of("travel", 1, Way::Meanwhile),
 ];
 
 /// One round.
@@ -32,13 +44,46 @@ pub(super) struct Served {
     pub(super) rate: f64,
     /// Processor time of the checker for each of them, in nanoseconds.
     pub(super) checking_ns: f64,
+    /// Processor time of whoever writes down what is told, for each.
+    pub(super) keeping_ns: f64,
     /// Processor time of all for each: server, generator and checker.
     pub(super) all_ns: f64,
 }
 
+impl Way {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Meanwhile => "meanwhile",
+            Self::Afterwards => "afterwards",
+        }
+    }
+}
+
 impl Case {
-    const fn of(service: &'static str, pipeline: u32) -> Self {
-        Self { service, pipeline }
+    const fn of(service: &'static str, pipeline: u32, way: Way) -> Self {
+        Self {
+            service,
+            pipeline,
+            way,
+        }
+    }
+
+    /// Whether a user would check so: who asks through a pipeline wants a server at its limit, and no
+    /// replay beside it.
+    pub(super) fn is_judged(self) -> bool {
+        (self.pipeline > 1) == (self.way == Way::Afterwards)
+    }
+}
+
+impl Served {
+    /// What the check takes of all processor time while the load runs, in percent, where telling costs
+    /// so much.
+    pub(super) fn share_percent(&self, way: Way, telling_ns: f64) -> f64 {
+        let (check, all) = match way {
+            Way::Meanwhile => (self.checking_ns, self.all_ns),
+            Way::Afterwards => (self.keeping_ns, self.all_ns - self.checking_ns),
+        };
+        100.0 * (check + telling_ns) / all
     }
 }
 
@@ -49,6 +94,7 @@ pub(super) fn measure(turnstile: &Path, case: Case, seconds: u32) -> Result<Serv
     let output = Command::new(turnstile)
         .args(["lab", "check", case.service, "-c", "50", "--quiet"])
         .args(["-P", &case.pipeline.to_string()])
+        .args((case.way == Way::Afterwards).then_some("--afterwards"))
         .args(["-d", &format!("{seconds}s"), "--json"])
         .arg(report.path())
         .output()
@@ -57,32 +103,62 @@ pub(super) fn measure(turnstile: &Path, case: Case, seconds: u32) -> Result<Serv
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{}: {said}", case.service);
     let report = fs::read_to_string(report.path())?;
-    let (checked, checking_ns) =
+    let (checked, checking_ns, keeping_ns) =
         parse(&report).with_context(|| format!("no figures in {report:?}"))?;
     Ok(Served {
         rate: checked / f64::from(seconds),
         checking_ns,
+        keeping_ns,
         all_ns: used.as_secs_f64() * 1e9 / checked,
     })
 }
 
-/// What was checked, and the processor time for each.
-fn parse(report: &str) -> Option<(f64, f64)> {
+/// What was checked, and the processor time of checking and keeping for each.
+fn parse(report: &str) -> Option<(f64, f64, f64)> {
     let report: Value = serde_json::from_str(report).ok()?;
     let proof = report.get("proof")?;
     let count = |name| proof.get(name)?.as_f64();
     let checked = count("replayed")? + count("readings")?;
-    Some((checked, count("checking_ns")?))
+    Some((checked, count("checking_ns")?, count("keeping_ns")?))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{CASES, Served, Way, parse};
 
     #[test]
     fn operations_and_readings_are_checked() {
-        let report = r#"{"proof": {"replayed": 300, "readings": 20, "checking_ns": 450.5}}"#;
-        assert_eq!(parse(report), Some((320.0, 450.5)));
+        let report = r#"{"proof": {"replayed": 300, "readings": 20, "checking_ns": 450.5,
+            "keeping_ns": 20.5}}"#;
+        assert_eq!(parse(report), Some((320.0, 450.5, 20.5)));
         assert_eq!(parse(r#"{"proof": {"replayed": 300}}"#), None);
+    }
+
+    #[test]
+    fn what_is_replayed_afterwards_is_no_part_of_the_load() {
+        let served = Served {
+            rate: 1.0,
+            checking_ns: 400.0,
+            keeping_ns: 20.0,
+            all_ns: 2_400.0,
+        };
+        let share = |way| served.share_percent(way, 80.0);
+        assert_eq!((share(Way::Meanwhile), share(Way::Afterwards)), (20.0, 5.0));
+    }
+
+    #[test]
+    fn each_service_and_pipeline_is_judged_once() {
+        let judged = CASES.into_iter().filter(|case| case.is_judged());
+        let mut judged: Vec<_> = judged.map(|case| (case.service, case.pipeline)).collect();
+        judged.sort_unstable();
+        let each = [
+            ("exchange", 1),
+            ("exchange", 16),
+            ("games", 1),
+            ("rooms", 1),
+            ("rooms", 16),
+            ("travel", 1),
+        ];
+        assert_eq!(judged, each);
     }
 }

@@ -25,6 +25,9 @@ use faults::{Fault, Storm};
 /// How long a check takes when nothing was said of that.
 const DURATION: Duration = Duration::from_secs(60);
 
+/// What is kept of what users tell, in the result's directory, while the load runs.
+const SPOOL: &str = "told.spool";
+
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// rooms: visitors who book, cancel and look at the same few rooms; exchange: dealers who send and
@@ -45,6 +48,10 @@ pub(crate) struct Arguments {
     /// find it)
     #[arg(long, value_delimiter = ',')]
     faults: Vec<Fault>,
+    /// Replay what users were told when the load is over, not beside it: until then it is kept in the
+    /// result's directory, some 40 bytes for each request
+    #[arg(long)]
+    afterwards: bool,
     /// exchange: symbols, each with a book of its own
     #[arg(long, default_value = "4", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     symbols: u16,
@@ -119,11 +126,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let threads = arguments.threads.get();
     // What makes no sense is told before a server is started.
     let pace = pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
-    let users = pacing.connections.get();
+    let (users, when) = (pacing.connections.get(), check::When::Meanwhile);
     let fits = match arguments.service {
         Service::Rooms | Service::Exchange => Ok(()),
-        Service::Games => check::games::Config { pace, users }.check(),
-        Service::Travel => check::travel::Config { pace, users }.check(),
+        Service::Games => check::games::Config { pace, when, users }.check(),
+        Service::Travel => check::travel::Config { pace, when, users }.check(),
     };
     fits.map_err(|error| Coded::usage(error.to_string()))?;
     let data = tempfile::tempdir().context("a directory for the server's data")?;
@@ -138,6 +145,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let faults: Vec<&str> = arguments.faults.iter().map(|fault| fault.name()).collect();
         let settings = &mut asked.settings;
         settings.insert("faults".to_owned(), faults.join(","));
+    }
+    if arguments.afterwards {
+        let settings = &mut asked.settings;
+        settings.insert("checked".to_owned(), "afterwards".to_owned());
     }
     let own = checked.own.as_ref().map(|(server, _)| server);
     let address = checked.address;
@@ -188,13 +199,21 @@ impl Checked {
         pacing: &Pacing,
         notebook: &mut Notebook,
     ) -> anyhow::Result<check::Report> {
+        let when = if arguments.afterwards {
+            let spool = notebook.folder().join(SPOOL);
+            check::When::Afterwards { spool }
+        } else {
+            check::When::Meanwhile
+        };
         let mut drive = || -> anyhow::Result<check::Report> {
             let users = pacing.connections.get();
+            let (pace, when) = (pace.clone(), when.clone());
             let progress = &mut |progress: &_| notebook.watch(progress);
             Ok(match arguments.service {
                 Service::Rooms => {
                     let config = check::rooms::Config {
-                        pace: pace.clone(),
+                        pace,
+                        when,
                         users,
                         property: PROPERTY.to_owned(),
                     };
@@ -202,19 +221,18 @@ impl Checked {
                 }
                 Service::Exchange => {
                     let config = check::exchange::Config {
-                        pace: pace.clone(),
+                        pace,
+                        when,
                         users,
                         symbols: usize::from(arguments.symbols),
                     };
                     check::exchange::run(&config, progress)?
                 }
                 Service::Games => {
-                    let pace = pace.clone();
-                    check::games::run(&check::games::Config { pace, users }, progress)?
+                    check::games::run(&check::games::Config { pace, when, users }, progress)?
                 }
                 Service::Travel => {
-                    let pace = pace.clone();
-                    check::travel::run(&check::travel::Config { pace, users }, progress)?
+                    check::travel::run(&check::travel::Config { pace, when, users }, progress)?
                 }
             })
         };

@@ -49,6 +49,24 @@ fn survives(folder: &Path, service: &str, faults: &str) -> (Ended, Value) {
 }
 
 #[test]
+fn a_history_that_is_replayed_afterwards_survives_kills_too_and_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = ["-c", "8", "-P", "16", "-d", "4s", "--afterwards"];
+    let (ended, run) = check(
+        folder.path(),
+        &[&["rooms", "--faults", "kill"], &load[..]].concat(),
+    );
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.err.contains("started again 0 times"), "{ended:?}");
+    assert!(ended.out.contains(" bytes were kept, "), "{ended:?}");
+    assert_eq!(outcomes(&run), ["holds"; 4], "{ended:?}");
+    assert_eq!(run["asked"]["settings"]["checked"], "afterwards");
+    let files = folder.path().read_dir().unwrap();
+    let files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+    assert!(!files.iter().any(|name| name == "told.spool"), "{files:?}");
+}
+
+#[test]
 fn an_exchange_that_is_killed_answers_what_it_is_asked_again_as_the_first_time() {
     let folder = tempfile::tempdir().unwrap();
     let (ended, run) = survives(folder.path(), "exchange", "kill");

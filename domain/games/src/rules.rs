@@ -47,11 +47,11 @@ impl Shape {
         if self.drops { self.width } else { self.cells() }
     }
 
-    /// The cell at these steps from another one, if the board reaches so far.
-    fn step(self, cell: u8, (right, down): (i8, i8)) -> Option<u8> {
-        let column = (cell % self.width).checked_add_signed(right)?;
-        let row = (cell / self.width).checked_add_signed(down)?;
-        (column < self.width && row < self.height).then(|| row * self.width + column)
+    /// The column and row at these steps from others, if the board reaches so far.
+    fn step(self, (column, row): (u8, u8), (right, down): (i8, i8)) -> Option<(u8, u8)> {
+        let column = column.checked_add_signed(right)?;
+        let row = row.checked_add_signed(down)?;
+        (column < self.width && row < self.height).then_some((column, row))
     }
 }
 
@@ -149,19 +149,23 @@ pub fn play(game: Game, board: &Board, seat: Seat, choice: u8) -> Result<Played,
 /// Whether a line goes through the cell.
 fn has_line(shape: Shape, stones: Cells, cell: u8) -> bool {
     const DIRECTIONS: [(i8, i8); 4] = [(1, 0), (0, 1), (1, 1), (1, -1)];
+    if stones.count() < u32::from(shape.line) {
+        return false;
+    }
+    let place = (cell % shape.width, cell / shape.width);
     DIRECTIONS.into_iter().any(|(right, down)| {
-        let there = run(shape, stones, cell, (right, down));
-        let back = run(shape, stones, cell, (-right, -down));
+        let there = run(shape, stones, place, (right, down));
+        let back = run(shape, stones, place, (-right, -down));
         1 + there + back >= shape.line
     })
 }
 
-/// How many stones follow each other from the cell on, without its own.
-fn run(shape: Shape, stones: Cells, cell: u8, direction: (i8, i8)) -> u8 {
+/// How many stones follow each other from a column and row on, without the one there.
+fn run(shape: Shape, stones: Cells, place: (u8, u8), direction: (i8, i8)) -> u8 {
     let mut length = 0;
-    let mut at = cell;
+    let mut at = place;
     while let Some(next) = shape.step(at, direction)
-        && stones.has(next)
+        && stones.has(next.1 * shape.width + next.0)
     {
         at = next;
         length += 1;

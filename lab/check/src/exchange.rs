@@ -5,7 +5,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::Model;
+use crate::{Model, compact::compact};
 
 /// Whole shares.
 pub type Shares = u64;
@@ -96,6 +96,18 @@ pub enum Cancelled {
     /// A refusal that this load cannot get.
     Strange,
 }
+
+compact!(enum Side { 0 = Buy, 1 = Sell });
+compact!(struct Order { account, symbol, side, quantity, limit, immediate });
+compact!(enum Operation {
+    0 = Order { order, answer },
+    1 = Cancel { account, order, answer },
+    2 = Look { symbol, bid, ask },
+});
+compact!(enum Ordered { 0 = Accepted { order, ticket }, 1 = NotCovered, 2 = Unknown, 3 = Strange });
+compact!(struct Ticket { state, filled, value, open });
+compact!(enum State { 0 = Open, 1 = Filled, 2 = Immediate, 3 = SelfTrade });
+compact!(enum Cancelled { 0 = Done(shares), 1 = Gone, 2 = Unknown, 3 = Strange });
 
 /// Cash and shares that can be used, and those that open orders have reserved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -454,6 +466,16 @@ impl Model for Market {
         };
         let [bid, ask] = [Side::Buy, Side::Sell].map(|side| self.top(symbol, side));
         format!("the best are {bid:?} and {ask:?}")
+    }
+
+    /// Its book; an order that does not wait is in none.
+    fn part(&self, operation: &Operation) -> Option<u32> {
+        let symbol = match operation {
+            Operation::Order { order, .. } => Some(order.symbol),
+            Operation::Cancel { order, .. } => self.open.get(order).map(|open| open.order.symbol),
+            Operation::Look { symbol, .. } => Some(*symbol),
+        };
+        Some(symbol.map_or(u32::MAX, u32::from))
     }
 
     fn suspect(&mut self, _operation: &Operation) {

@@ -1,27 +1,18 @@
-//! Who asked what and when, and how far the order of the positions is known.
+//! How far the order of the positions is known, while users wait for answers.
 
 use std::{
-    collections::VecDeque,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-        mpsc::{Receiver, SyncSender, sync_channel},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::Instant,
 };
+
+use crate::compact::Compact;
 
 /// Of a user that waits for no answer.
 const IDLE: u64 = u64::MAX;
 
-/// How many records may wait for the checker, which looks some hundred times a second: a thousand of
-/// each operation that is under way, and those of a tenth of a second of the fastest load at most. Who
-/// finds no room waits.
-const RECORDS_EACH: usize = 1_024;
-const RECORDS_MAX: usize = 64 * 1_024;
-
 /// What all users of a run share with its checker.
 #[derive(Debug)]
-pub struct Horizon {
+pub(crate) struct Horizon {
     /// The highest position that was answered.
     answered: AtomicU64,
     /// For each user, what it waits for.
@@ -29,11 +20,12 @@ pub struct Horizon {
     epoch: Instant,
 }
 
-/// The oldest operation of a user that is not answered. A cache line of its own.
+/// The oldest operation of a user that is not answered, or whose answer it has not told. A cache line
+/// of its own.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Waiting {
-    /// Its position is above this one.
+    /// Its position is above this one; of no meaning when nothing was asked.
     floor: AtomicU64,
     /// When it was asked.
     asked: AtomicU64,
@@ -71,147 +63,132 @@ pub enum Seen {
     Unknown,
 }
 
-/// A user's line to the checker. It does not allocate once as many operations are under way as ever
-/// are, and waits only while the checker is far behind.
-#[derive(Debug)]
-pub struct Witness<O> {
-    user: usize,
-    horizon: Arc<Horizon>,
-    records: SyncSender<Record<O>>,
-    /// What was asked and not answered, in order.
-    pending: VecDeque<Asked>,
-}
-
-/// Lines for so many users, each with so many operations under way at most; `position` is the
-/// server's before the first of them.
-#[must_use]
-pub fn witnesses<O>(
-    users: usize,
-    pipeline: usize,
-    position: u64,
-) -> (Vec<Witness<O>>, Arc<Horizon>, Receiver<Record<O>>) {
-    let idle = || Waiting {
-        floor: AtomicU64::new(IDLE),
-        asked: AtomicU64::new(IDLE),
-    };
-    let horizon = Arc::new(Horizon {
-        answered: AtomicU64::new(position),
-        waiting: (0..users).map(|_| idle()).collect(),
-        epoch: Instant::now(),
-    });
-    let room = users.saturating_mul(pipeline).saturating_mul(RECORDS_EACH);
-    let (sender, receiver) = sync_channel(room.min(RECORDS_MAX));
-    let witness = |user| Witness {
-        user,
-        horizon: Arc::clone(&horizon),
-        records: sender.clone(),
-        pending: VecDeque::with_capacity(pipeline),
-    };
-    let witnesses = (0..users).map(witness).collect();
-    (witnesses, horizon, receiver)
-}
-
 /// How far everything is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// Nothing that is not answered yet stands at or below this position.
+    /// Nothing that was not told yet stands at or below this position.
     pub(crate) position: u64,
-    /// Nothing that is not answered yet was asked before this instant.
+    /// Nothing that was not told yet was asked before this instant.
     pub(crate) instant: u64,
 }
 
-impl Horizon {
-    pub(crate) fn now(&self) -> u64 {
-        u64::try_from(self.epoch.elapsed().as_nanos()).expect("a run lasts less than 584 years")
+impl Known {
+    /// When nobody asks any more.
+    pub(crate) const ALL: Self = Self {
+        position: u64::MAX,
+        instant: u64::MAX,
+    };
+}
+
+impl<O: Compact> Compact for Record<O> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.user.put(out);
+        self.asked.floor.put(out);
+        self.asked.at.put(out);
+        // As far from what was there when it was asked: that is short.
+        self.done.wrapping_sub(self.asked.at).put(out);
+        match self.seen {
+            Seen::Reading => out.push(0),
+            Seen::Unknown => out.push(1),
+            Seen::At(position) => {
+                out.push(2);
+                position.wrapping_sub(self.asked.floor).put(out);
+            }
+        }
+        self.operation.put(out);
     }
 
-    /// What is known of everything that was handed over before: the records are to be fetched after
-    /// this.
-    ///
-    /// Whoever begins to wait shows so first and reads position and clock afterwards; here they are
-    /// read first. So who is not seen waiting asks at or above both.
-    pub(crate) fn known(&self) -> Known {
-        let mut known = Known {
-            position: self.answered.load(Ordering::SeqCst),
-            instant: self.now(),
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let user = u32::take(bytes)?;
+        let (floor, at) = <(u64, u64)>::take(bytes)?;
+        let done = at.wrapping_add(u64::take(bytes)?);
+        let seen = match u8::take(bytes)? {
+            0 => Seen::Reading,
+            1 => Seen::Unknown,
+            2 => Seen::At(floor.wrapping_add(u64::take(bytes)?)),
+            _ => return None,
         };
-        for waiting in &self.waiting {
-            known.position = known.position.min(waiting.floor.load(Ordering::SeqCst));
-            known.instant = known.instant.min(waiting.asked.load(Ordering::SeqCst));
-        }
-        known
+        Some(Self {
+            user,
+            asked: Asked { floor, at },
+            done,
+            seen,
+            operation: O::take(bytes)?,
+        })
     }
 }
 
-impl<O> Witness<O> {
-    /// Its user's number.
-    #[must_use]
-    pub const fn user(&self) -> usize {
-        self.user
+impl Horizon {
+    /// Of so many users; `position` is the server's before the first asks.
+    pub(crate) fn new(users: usize, position: u64) -> Self {
+        let idle = || Waiting {
+            floor: AtomicU64::new(position),
+            asked: AtomicU64::new(IDLE),
+        };
+        Self {
+            answered: AtomicU64::new(position),
+            waiting: (0..users).map(|_| idle()).collect(),
+            epoch: Instant::now(),
+        }
     }
 
-    /// Notes that an operation is asked; to be called before its first byte leaves.
-    pub fn asks(&mut self) -> Asked {
-        let horizon = &self.horizon;
-        let waiting = &horizon.waiting[self.user];
-        let first = self.pending.is_empty();
-        if first {
-            // Too low, but shown before clock and position are read for good.
-            waiting.asked.store(0, Ordering::SeqCst);
-            let floor = horizon.answered.load(Ordering::SeqCst);
-            waiting.floor.store(floor, Ordering::SeqCst);
-        }
-        let at = horizon.now();
-        let floor = horizon.answered.load(Ordering::SeqCst);
-        if first {
-            waiting.asked.store(at, Ordering::SeqCst);
-        }
-        let asked = Asked { floor, at };
-        self.pending.push_back(asked);
-        asked
+    /// An instant in nanoseconds since the beginning.
+    pub(crate) fn at(&self, instant: Instant) -> u64 {
+        let since = instant.saturating_duration_since(self.epoch);
+        u64::try_from(since.as_nanos()).expect("a run lasts less than 584 years")
     }
 
-    /// Notes the answer to the oldest operation that is not answered.
+    /// What is known of everything that was told before: what was told is to be fetched after this.
     ///
-    /// # Panics
-    /// Nothing was asked.
-    pub fn hears(&mut self, seen: Seen, operation: O) {
-        if let Seen::At(position) = seen {
-            self.horizon.answered.fetch_max(position, Ordering::SeqCst);
+    /// Whoever begins to wait shows so first and reads the position afterwards; here it is read first.
+    /// So who is not seen waiting asks at or above it, and later than now.
+    pub(crate) fn known(&self) -> Known {
+        let mut known = Known {
+            position: self.answered.load(Ordering::SeqCst),
+            instant: self.at(Instant::now()),
+        };
+        for waiting in &self.waiting {
+            let asked = waiting.asked.load(Ordering::SeqCst);
+            if asked != IDLE {
+                // What was asked is shown behind its floor: this one is not from before.
+                let floor = waiting.floor.load(Ordering::Acquire);
+                known.position = known.position.min(floor);
+                known.instant = known.instant.min(asked);
+            }
         }
-        self.record(Some((seen, operation)));
+        known
     }
 
-    /// Notes an answer that says that nothing was done, and nothing else.
-    ///
-    /// # Panics
-    /// Nothing was asked.
-    pub fn hears_nothing(&mut self) {
-        self.record(None);
-    }
-
-    fn record(&mut self, told: Option<(Seen, O)>) {
-        let asked = self
-            .pending
-            .pop_front()
-            .expect("an answer comes to what was asked");
-        if let Some((seen, operation)) = told {
-            let record = Record {
-                user: u32::try_from(self.user).expect("users are at most 50,000"),
-                asked,
-                done: self.horizon.now(),
-                seen,
-                operation,
-            };
-            // Without a checker nobody wants to know.
-            self.records.send(record).ok();
-        }
-        let next = self.pending.front();
-        let waiting = &self.horizon.waiting[self.user];
-        // The checker fetches records after it has looked here: it has that of whoever is idle.
-        let floor = next.map_or(IDLE, |asked| asked.floor);
-        waiting.floor.store(floor, Ordering::SeqCst);
-        let at = next.map_or(IDLE, |asked| asked.at);
+    /// Shows that a user who waited for nothing asks now; what had been answered.
+    pub(crate) fn begins(&self, user: usize, at: u64) -> Asked {
+        let waiting = &self.waiting[user];
+        // Perhaps too low, but shown before the position is read for good.
+        let floor = self.answered.load(Ordering::Relaxed);
+        waiting.floor.store(floor, Ordering::Relaxed);
         waiting.asked.store(at, Ordering::SeqCst);
+        self.asks(at)
+    }
+
+    /// What had been answered when a user asks who waits already.
+    pub(crate) fn asks(&self, at: u64) -> Asked {
+        let floor = self.answered.load(Ordering::SeqCst);
+        Asked { floor, at }
+    }
+
+    /// This position was answered.
+    pub(crate) fn answered(&self, position: u64) {
+        if position > self.answered.load(Ordering::Relaxed) {
+            self.answered.fetch_max(position, Ordering::SeqCst);
+        }
+    }
+
+    /// A user has told all that it had asked before `next`, for whose answer it waits.
+    pub(crate) fn told(&self, user: usize, next: Option<&Asked>) {
+        let waiting = &self.waiting[user];
+        let Some(next) = next else {
+            return waiting.asked.store(IDLE, Ordering::Release);
+        };
+        waiting.floor.store(next.floor, Ordering::Release);
+        waiting.asked.store(next.at, Ordering::Release);
     }
 }

@@ -8,7 +8,7 @@ mod world;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Model, rooms::Reference};
+use crate::{Model, compact::compact, rooms::Reference};
 
 pub use last::Last;
 use world::{Before, Change, World};
@@ -115,6 +115,30 @@ pub enum Cancelled {
     /// A refusal that this load cannot get.
     Strange,
 }
+
+compact!(struct Trip { items, length });
+compact!(enum Operation {
+    0 = Transaction { steps, end },
+    1 = Book { customer, trip, answer },
+    2 = Cancel { locator, answer },
+});
+compact!(enum End { 0 = Committed, 1 = Aborted, 2 = Unknown });
+compact!(enum Step {
+    0 = Query { item, found },
+    1 = Bill { customer, found },
+    2 = Add { item, count, price },
+    3 = Reserve { customer, trip, answer },
+    4 = Strange,
+});
+compact!(struct Bill { lines, total });
+compact!(enum Reserved { 0 = Done, 1 = SoldOut(item) });
+compact!(enum Booked {
+    0 = Done { locator, price },
+    1 = SoldOut(item),
+    2 = Unknown,
+    3 = Strange,
+});
+compact!(enum Cancelled { 0 = Done, 1 = Over, 2 = Unknown, 3 = Strange });
 
 /// The agency, replayed.
 ///

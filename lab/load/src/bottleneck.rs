@@ -3,12 +3,14 @@
 
 mod reason;
 mod stages;
+mod waiting;
 
-use turnstile_result::{Bottleneck, Load, Outcome, Point, Stands, Suspect};
+use turnstile_result::{Bottleneck, Load, Outcome, Point, Suspect};
 use turnstile_stats::bottleneck::{Draw, FULL, Piece, Pieces, Use};
 
 use crate::seed::Dice;
 pub use stages::Stages;
+use waiting::{Turn, Waiting};
 
 /// Bins that make a piece: half a second, for what is used is looked at five times in it at most.
 const PIECE_BINS: usize = 5;
@@ -21,6 +23,12 @@ const BEFORE_LOCK: f64 = 0.2;
 
 /// So many threads, on average, are where it limits.
 const THERE: f64 = 0.5;
+
+/// From so many on that have their turn at once, it is not one at a time.
+const SEVERAL: f64 = 1.5;
+
+/// The disk, as a [`turnstile_result::Station`] names it.
+const DISK: &str = "disk";
 
 /// Of the time in which threads want a processor, such a share without one is the neighbours' fault.
 const TAKEN: f64 = 0.4;
@@ -49,8 +57,7 @@ struct Evidence<'a> {
     servers: Vec<f64>,
     users: Vec<f64>,
     last: &'a Point,
-    /// What threads are at with all users, beside what the same are at with the fewest.
-    stands: Option<Stands>,
+    waiting: Option<Waiting>,
     has_ack: bool,
 }
 
@@ -59,7 +66,7 @@ struct Evidence<'a> {
 /// invalid have their part in it, for that is what is asked.
 #[must_use]
 pub fn of(points: &[&Point], seed: u64) -> Option<Bottleneck> {
-    let (first, last) = (points.first()?, points.last()?);
+    let last = points.last()?;
     let mut stations: Vec<_> = last.resources.stations.iter().collect();
     stations.retain(|one| points.iter().all(|point| has(point, &one.resource)));
     let names: Vec<&str> = stations.iter().map(|one| &*one.resource).collect();
@@ -71,7 +78,7 @@ pub fn of(points: &[&Point], seed: u64) -> Option<Bottleneck> {
         servers,
         users: points.iter().map(|point| users(point)).collect(),
         last,
-        stands: beside(first.resources.stands, last.resources.stands),
+        waiting: Waiting::of(points),
         has_ack: last
             .validity
             .iter()
@@ -162,16 +169,6 @@ fn to_seconds(nanos: u64) -> f64 {
     turnstile_stats::units::to_float(nanos.max(1)) / 1e9
 }
 
-/// What threads are at beyond those who stand there even with the fewest users, such as the idle of a
-/// pool.
-fn beside(few: Option<Stands>, many: Option<Stands>) -> Option<Stands> {
-    let (few, many) = (few?, many?);
-    Some(Stands {
-        lock: (many.lock - few.lock).max(0.0),
-        ..many
-    })
-}
-
 impl<'a> Evidence<'a> {
     fn place(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|one| *one == name)
@@ -187,7 +184,7 @@ impl<'a> Evidence<'a> {
             };
             match name {
                 // A disk is always busy with somebody's work.
-                "disk" => self.waits_for_disk(),
+                DISK => self.waits_for_disk(),
                 // Threads of the generator are asked for one by one.
                 "generator cpu" => false,
                 "generator thread" => true,
@@ -200,7 +197,7 @@ impl<'a> Evidence<'a> {
     }
 
     fn waits_for_disk(&self) -> bool {
-        self.stands.is_some_and(|stands| stands.disk >= THERE)
+        self.waiting.is_some_and(|waiting| waiting.disk >= THERE)
     }
 
     fn name(&self, draw: &Draw) -> Named<'a> {
@@ -234,34 +231,41 @@ impl<'a> Evidence<'a> {
         (computes + writes >= FULL).then_some(if writes > computes { log } else { thread })
     }
 
-    /// Whether server or generator wanted processors that others had.
+    /// Whether server or generator wanted processors that others had. Threads of one process wait for
+    /// each other, too: what others did not use they have not taken.
     fn is_crowded(&self) -> bool {
-        let mut processes = self.last.resources.processes.iter();
-        processes.any(|process| {
-            let used = process.user + process.system;
-            let without = process.run_delay.unwrap_or(0.0);
-            used + without >= FULL && without / (used + without) >= TAKEN
+        let resources = &self.last.resources;
+        let others = resources.others.unwrap_or(f64::INFINITY);
+        resources.processes.iter().any(|process| {
+            let used = process.used();
+            let taken = process.run_delay.unwrap_or(0.0).min(others);
+            used + taken >= FULL && taken / (used + taken) >= TAKEN
+        })
+    }
+
+    /// How many have their turn while others stand before a lock; nothing where so few stand there that it
+    /// is not what limits.
+    fn queue(&self) -> Option<Named<'a>> {
+        let waiting = self.waiting?;
+        let waits = (BEFORE_LOCK * users(self.last)).max(1.0);
+        (waiting.lock >= waits).then_some(if waiting.within() >= SEVERAL {
+            Named::Slots
+        } else {
+            Named::Lock
         })
     }
 
     /// Nothing that can be seen is full, and more users bring nothing.
     fn hidden(&self) -> Named<'a> {
-        let Some(stands) = self.stands else {
+        let Some(waiting) = self.waiting else {
             return Named::Unseen;
         };
-        let waits = (BEFORE_LOCK * users(self.last)).max(1.0);
-        if stands.lock >= waits {
-            let within = stands.running + stands.asleep + stands.disk;
-            return if within >= 1.5 {
-                Named::Slots
-            } else {
-                Named::Lock
-            };
-        }
-        match self.place("disk") {
-            Some(disk) if self.waits_for_disk() => Named::Station(self.names[disk]),
-            _ if stands.asleep >= THERE => Named::Sleep,
-            _ => Named::Unseen,
+        match self.queue() {
+            Some(_) if waiting.turn() == Turn::Disk => Named::Station(DISK),
+            Some(queue) => queue,
+            None if self.waits_for_disk() => Named::Station(DISK),
+            None if waiting.asleep >= THERE => Named::Sleep,
+            None => Named::Unseen,
         }
     }
 

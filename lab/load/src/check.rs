@@ -14,13 +14,14 @@ mod reply;
 
 use std::{
     fmt,
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
 };
 
 use serde::Serialize;
-use turnstile_check::{Charge, Checker, Findings, Model};
+use turnstile_check::{Charge, Checker, Chronicle, Findings, Model, Spool};
 use turnstile_client::{Connection, resp::Value};
 use turnstile_result::{Outcome, Point, Rule};
 use turnstile_stats::units::{Count, Nanos, to_float};
@@ -56,7 +57,34 @@ pub struct Proof {
     pub held_max: usize,
     /// Processor time of the checking thread, in nanoseconds for each operation and reading.
     pub checking_ns: f64,
+    /// The same of the thread that kept what was told while the load ran, when it was checked
+    /// afterwards.
+    pub keeping_ns: f64,
+    /// What it kept, in bytes.
+    pub kept_bytes: u64,
     pub rules: Vec<Rule>,
+}
+
+/// When what users tell is replayed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// While the load runs, on a thread beside it.
+    Meanwhile,
+    /// When the load is over; until then it is kept in a new file, whose name is free and goes away at
+    /// once.
+    Afterwards { spool: PathBuf },
+}
+
+/// What the check itself took of the processors.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    /// Of the thread that replays.
+    checking: Duration,
+    /// Of the thread that keeps what is told, while the load runs.
+    keeping: Duration,
+    /// What was kept.
+    kept_bytes: u64,
 }
 
 /// A load that is over, and what was replayed of it.
@@ -64,41 +92,77 @@ struct Driven<U, M> {
     totals: Totals<U>,
     model: M,
     findings: Findings,
-    /// Processor time of the checker.
-    checking: Duration,
+    cost: Cost,
 }
 
-/// Runs users while their history is checked; when the load is over, each settles what it still wants
-/// to know.
+/// Runs users whose history is checked meanwhile or afterwards; when the load is over, each settles
+/// what it still wants to know.
 fn drive<U: User, M: Model<Operation: Send> + Send>(
-    pace: &Pace,
+    (pace, when): (&Pace, &When),
     users: Vec<U>,
-    checker: Checker<M>,
+    (model, chronicle): (M, Chronicle<M::Operation>),
     progress: &mut dyn FnMut(&Progress),
     settle: impl FnMut(&mut U),
 ) -> Result<Driven<U, M>, Error> {
+    let mut cost = Cost::default();
+    let (totals, (model, findings)) = match when {
+        When::Meanwhile => {
+            let checker = Checker::new(model, chronicle);
+            let (totals, (checked, time)) = beside(
+                |over| (checker.run(over), crew::thread_time()),
+                || run(pace, users, progress, settle),
+            );
+            cost.checking = time;
+            (totals?, checked)
+        }
+        When::Afterwards { spool } => {
+            let spool = Spool::new(chronicle, spool).map_err(Error::Spool)?;
+            let (totals, (spooled, time)) = beside(
+                |over| (spool.run(over), crew::thread_time()),
+                || run(pace, users, progress, settle),
+            );
+            let (totals, spooled) = (totals?, spooled.map_err(Error::Spool)?);
+            (cost.keeping, cost.kept_bytes) = (time, spooled.bytes);
+            let before = crew::thread_time();
+            let checked = spooled.check(model).map_err(Error::Spool)?;
+            cost.checking = crew::thread_time().saturating_sub(before);
+            (totals, checked)
+        }
+    };
+    Ok(Driven {
+        totals,
+        model,
+        findings,
+        cost,
+    })
+}
+
+/// Does something on a thread of its own while a load runs: it is told when that is over.
+fn beside<A, B: Send>(
+    work: impl FnOnce(&AtomicBool) -> B + Send,
+    load: impl FnOnce() -> A,
+) -> (A, B) {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let checking = scope.spawn(|| {
-            let (model, findings) = checker.run(&over);
-            (model, findings, crew::thread_time())
-        });
-        let mut totals = pace::run(pace, users, progress);
-        if let Ok(totals) = &mut totals {
-            totals.users.iter_mut().for_each(settle);
-        }
+        let working = scope.spawn(|| work(&over));
+        let loaded = load();
         over.store(true, Ordering::SeqCst);
-        checking.thread().unpark();
-        let (model, findings, checking) = checking
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok(Driven {
-            totals: totals?,
-            model,
-            findings,
-            checking,
-        })
+        working.thread().unpark();
+        let worked = working.join();
+        let worked = worked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (loaded, worked)
     })
+}
+
+fn run<U: User>(
+    pace: &Pace,
+    users: Vec<U>,
+    progress: &mut dyn FnMut(&Progress),
+    settle: impl FnMut(&mut U),
+) -> Result<Totals<U>, Error> {
+    let mut totals = pace::run(pace, users, progress)?;
+    totals.users.iter_mut().for_each(settle);
+    Ok(totals)
 }
 
 /// Refusals tell their position only in RESP3.
@@ -139,7 +203,7 @@ fn compare_counts(charge: &mut Charge, counts: &[Counted]) {
 impl Proof {
     /// What was found during the run, and `end`, what does not fit when it is over; both by their
     /// rules. `clouded`: what became of some operations was needed, and is not known.
-    fn new(findings: Findings, checking: Duration, end: (&str, Charge), clouded: bool) -> Self {
+    fn new(findings: Findings, cost: Cost, end: (&str, Charge), clouded: bool) -> Self {
         let checked = findings.replayed + findings.readings;
         let unproven = if findings.overflowed {
             Some("one answer was waited for while too many others came")
@@ -159,12 +223,15 @@ impl Proof {
             point::rule(rule, &charge.sentences(), unproven)
         };
         let (end_rule, end_charge) = end;
+        let each = |time: Duration| time.as_secs_f64() * 1e9 / to_float(checked.max(1));
         Self {
             replayed: findings.replayed,
             readings: findings.readings,
             unknown: findings.unknown,
             held_max: findings.held_max,
-            checking_ns: checking.as_secs_f64() * 1e9 / to_float(checked.max(1)),
+            checking_ns: each(cost.checking),
+            keeping_ns: each(cost.keeping),
+            kept_bytes: cost.kept_bytes,
             rules: vec![
                 of(
                     "replayed in the order of the positions, every operation has the answer that \
@@ -262,6 +329,13 @@ impl fmt::Display for Proof {
             Count(self.unknown),
             Nanos(self.checking_ns)
         )?;
+        if self.kept_bytes > 0 {
+            let (bytes, keeping) = (Count(self.kept_bytes), Nanos(self.keeping_ns));
+            write!(
+                f,
+                ", afterwards ({bytes} bytes were kept, {keeping} for each)"
+            )?;
+        }
         for rule in &self.rules {
             let word = match rule.outcome {
                 Outcome::Holds => "holds",

@@ -18,6 +18,8 @@ pub enum Error {
     RealTime(priority::Refused),
     /// The poller could not be made or failed.
     Poll(io::Error),
+    /// What users told could not be kept in a file, or read again.
+    Spool(io::Error),
     /// The connection that prepares and proves failed.
     Door(client::Error),
     /// The same, over XML.
@@ -41,6 +43,7 @@ impl fmt::Display for Error {
             Self::Connect { user, error } => write!(f, "user {user} cannot connect: {error}"),
             Self::RealTime(error) => error.fmt(f),
             Self::Poll(error) => write!(f, "waiting for sockets failed: {error}"),
+            Self::Spool(error) => write!(f, "the file of what users told: {error}"),
             Self::Door(error) => write!(f, "the RESP door: {error}"),
             Self::Xml(error) => write!(f, "the XML door: {error}"),
             Self::Lines(error) => write!(f, "the door of travel: {error}"),
@@ -53,7 +56,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Connect { error, .. } | Self::Poll(error) => Some(error),
+            Self::Connect { error, .. } | Self::Poll(error) | Self::Spool(error) => Some(error),
             Self::Descriptors(error) => Some(error),
             Self::RealTime(error) => Some(error),
             Self::Door(error) => Some(error),

@@ -55,20 +55,47 @@ impl Ladder {
         self.root = self.added(self.root, number);
     }
 
-    /// Gives a player another score.
+    /// Gives a player another score. Most change little: what both scores are in is left as it is, and
+    /// whoever stays between the same two others is not moved.
     pub(crate) fn set(&mut self, number: u32, score: i64) {
-        let before = self.nodes.at(number).score;
-        if before == score {
+        let (before, after) = (self.key(number), (score, number));
+        let (mut above, mut at) = (None, self.root);
+        while at != number {
+            let node = self.nodes.at(at);
+            let key = (node.score, at);
+            let is_left = precedes(before, key);
+            if precedes(after, key) != is_left {
+                break;
+            }
+            above = Some((at, is_left));
+            at = if is_left { node.left } else { node.right };
+        }
+        if at == number && self.stays(after) {
+            self.nodes.at_mut(number).score = score;
             return;
         }
-        self.root = self.removed(self.root, (before, number));
+        let others = self.removed(at, before);
         *self.nodes.at_mut(number) = Node {
             score,
             left: NONE,
             right: NONE,
             size: 1,
         };
-        self.root = self.added(self.root, number);
+        let tree = self.added(others, number);
+        match above {
+            None => self.root = tree,
+            Some((above, true)) => self.nodes.at_mut(above).left = tree,
+            Some((above, false)) => self.nodes.at_mut(above).right = tree,
+        }
+    }
+
+    /// Whether a player with this key would stand between the same two of those beneath.
+    fn stays(&self, key: (i64, u32)) -> bool {
+        let Node { left, right, .. } = *self.nodes.at(key.1);
+        let last = some(left).map(|left| self.outermost(left, |node| node.right));
+        let first = some(right).map(|right| self.outermost(right, |node| node.left));
+        last.is_none_or(|last| precedes(self.key(last), key))
+            && first.is_none_or(|first| precedes(key, self.key(first)))
     }
 
     pub(crate) fn score(&self, number: u32) -> i64 {
@@ -123,8 +150,10 @@ impl Ladder {
         if at == NONE {
             return number;
         }
-        let Node { left, right, .. } = *self.nodes.at(at);
-        if precedes(self.key(number), self.key(at)) {
+        let Node {
+            score, left, right, ..
+        } = *self.nodes.at(at);
+        if precedes(self.key(number), (score, at)) {
             let left = self.added(left, number);
             self.balanced(at, left, right)
         } else {
@@ -135,11 +164,13 @@ impl Ladder {
 
     /// The tree without a node that is in it.
     fn removed(&mut self, at: u32, key: (i64, u32)) -> u32 {
-        let Node { left, right, .. } = *self.nodes.at(at);
+        let Node {
+            score, left, right, ..
+        } = *self.nodes.at(at);
         if at == key.1 {
             return self.joined(left, right);
         }
-        if precedes(key, self.key(at)) {
+        if precedes(key, (score, at)) {
             let left = self.removed(left, key);
             self.balanced(at, left, right)
         } else {
@@ -205,11 +236,15 @@ impl Ladder {
             let here = self.put(at, turned.right, right);
             return self.put(inner, there, here);
         }
-        self.put(at, left, right)
+        self.put_sized(at, (left, right), 1 + l + r)
     }
 
     fn put(&mut self, at: u32, left: u32, right: u32) -> u32 {
         let size = 1 + self.size(left) + self.size(right);
+        self.put_sized(at, (left, right), size)
+    }
+
+    fn put_sized(&mut self, at: u32, (left, right): (u32, u32), size: u32) -> u32 {
         let node = self.nodes.at_mut(at);
         (node.left, node.right, node.size) = (left, right, size);
         at

@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::OnceLock};
 
+use crate::compact::{Compact, compact};
+
 /// What is played. All are won by so many stones in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Game {
@@ -23,6 +25,19 @@ pub struct Board {
     game: Game,
     /// Of who moves first, and of the other.
     stones: [Cells; 2],
+}
+
+compact!(enum Game { 0 = TicTacToe, 1 = ConnectFour, 2 = Gomoku });
+compact!(struct Board { game, stones });
+
+impl Compact for Cells {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+    }
+
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        Compact::take(bytes).map(Self)
+    }
 }
 
 impl Game {

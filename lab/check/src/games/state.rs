@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::board::{Board, Game};
+use crate::compact::compact;
 
 /// A match as it is. Players are numbers within the run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,6 +58,20 @@ pub enum Claim {
     /// It fills the board, and nobody has won.
     Fills,
 }
+
+compact!(struct State {
+    number, players, board, ply, changes, last, to_move, offer, ending, winner,
+});
+compact!(struct Change { number, ply, changes, last, to_move, ending, winner });
+compact!(enum Ending {
+    0 = Line,
+    1 = Resigned,
+    2 = Full,
+    3 = Agreed,
+    4 = Aborted,
+    5 = Clock,
+});
+compact!(enum Claim { 0 = Ordinary, 1 = Wins, 2 = Fills });
 
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

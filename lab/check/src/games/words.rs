@@ -4,6 +4,7 @@ use super::{
     board::Game,
     state::{Change, Claim, Ending, State},
 };
+use crate::compact::compact;
 
 /// Somebody who does not belong to the run.
 pub const STRANGER: u16 = u16::MAX;
@@ -146,6 +147,66 @@ pub struct Tally {
     pub lost: u64,
     pub drawn: u64,
 }
+
+compact!(struct Operation { ask, answer });
+compact!(enum Ask {
+    0 = Challenge { game, player, opponent },
+    1 = Seek { game, player },
+    2 = Withdraw { player },
+    3 = Begin { game, players },
+    4 = Act { number, player, deed },
+    5 = Match { number },
+    6 = Player { player },
+    7 = Standing { player },
+    8 = Against { player, opponent },
+});
+compact!(enum Deed {
+    0 = Move { ply, choice, claim },
+    1 = Resign,
+    2 = Abort,
+    3 = Offer,
+    4 = Accept,
+    5 = Decline,
+});
+compact!(enum Answer {
+    0 = Challenged,
+    1 = Seeking(game),
+    2 = Withdrawn,
+    3 = Begun(state),
+    4 = Acted(change),
+    5 = Refused(refusal),
+    6 = Match(state),
+    7 = Player(activity),
+    8 = Standing(tally),
+    9 = Against(versus),
+    10 = Unknown,
+});
+compact!(enum Refusal {
+    0 = SamePlayer,
+    1 = Playing { player, number },
+    2 = Waiting { player },
+    3 = NotWaiting,
+    4 = NoSuchMatch,
+    5 = NotSeated,
+    6 = Over(state),
+    7 = Stale(state),
+    8 = NotYourTurn(state),
+    9 = NoSuchCell,
+    10 = Taken,
+    11 = FalseClaim,
+    12 = NoOffer,
+    13 = OfferStands,
+    14 = TooLate,
+    15 = Strange,
+});
+compact!(enum Activity {
+    0 = Idle,
+    1 = Challenging(opponent, game),
+    2 = Seeking(game),
+    3 = Playing(state),
+});
+compact!(struct Versus { won, lost, drawn });
+compact!(struct Tally { played, won, lost, drawn });
 
 impl Ask {
     /// Whether it changes nothing, whatever is answered.

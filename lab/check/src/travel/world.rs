@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Bill, Booked, End, Operation, Reserved, Step, Trip};
+use crate::compact::compact;
 
 /// What there is of an item, and its price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,9 @@ pub struct Line {
     pub count: i64,
     pub price: u32,
 }
+
+compact!(struct Offer { free, reserved, price });
+compact!(struct Line { item, count, price });
 
 /// The state. Where something happened that is not known yet, counts may be below zero meanwhile, and
 /// a price is believed that may come from it.

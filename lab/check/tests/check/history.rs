@@ -1,9 +1,9 @@
 //! Histories of a few users and a tiny table of rooms: honest, or with one answer that is not.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path, time::Instant};
 
 use turnstile_check::{
-    Checker, Findings, Seen, Witness,
+    Checker, Chronicle, Findings, Seen, Spool, Witness,
     rooms::{Booked, Cancelled, Operation, Place, Reference, Table},
     witnesses,
 };
@@ -85,6 +85,7 @@ impl World {
                 *found = who_has(&self.bookings, place.night);
                 return Seen::Reading;
             }
+            _ => unreachable!("nobody holds anything here"),
         }
         self.position += 1 + u64::from(self.made.is_multiple_of(3));
         Seen::At(self.position)
@@ -106,17 +107,72 @@ struct Game<'a> {
     told: Vec<Told>,
 }
 
-/// Plays a history of so many operations. `lost`: how many answers of a thousand do not come.
-/// `tampers`: whether one answer may be changed.
-pub(crate) fn play(
+/// What a history is like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    pub(crate) users: usize,
+    /// So many operations.
+    pub(crate) length: usize,
+    /// How many answers of a thousand do not come.
+    pub(crate) lost: u64,
+    /// Whether one answer may be changed.
+    pub(crate) tampers: bool,
+}
+
+/// Who listens.
+#[derive(Debug)]
+enum Listener {
+    Checker(Box<Checker<Table>>),
+    Spool(Box<Spool<Operation>>),
+}
+
+impl Listener {
+    fn advance(&mut self) {
+        match self {
+            Self::Checker(checker) => checker.advance(),
+            Self::Spool(spool) => spool.keep().unwrap(),
+        }
+    }
+
+    fn finish(self) -> Findings {
+        let table = Table::new(1, NIGHTS);
+        let (_, findings) = match self {
+            Self::Checker(checker) => checker.finish(),
+            Self::Spool(spool) => spool.finish().unwrap().check(table).unwrap(),
+        };
+        findings
+    }
+}
+
+/// Plays a history that is checked meanwhile.
+pub(crate) fn play(random: &mut Random, kind: Kind) -> History {
+    play_before(random, kind, |chronicle| {
+        Listener::Checker(Box::new(Checker::new(Table::new(1, NIGHTS), chronicle)))
+    })
+}
+
+/// Plays a history that is kept in a file in this folder, and checked afterwards.
+pub(crate) fn play_and_keep(random: &mut Random, kind: Kind, folder: &Path) -> History {
+    play_before(random, kind, |chronicle| {
+        Listener::Spool(Box::new(
+            Spool::new(chronicle, &folder.join("told")).unwrap(),
+        ))
+    })
+}
+
+fn play_before(
     random: &mut Random,
-    users: usize,
-    length: usize,
-    lost: u64,
-    tampers: bool,
+    kind: Kind,
+    listener: impl FnOnce(Chronicle<Operation>) -> Listener,
 ) -> History {
-    let (lines, horizon, records) = witnesses(users, 1, BEGINNING);
-    let mut checker = Checker::new(Table::new(1, NIGHTS), horizon, records);
+    let Kind {
+        users,
+        length,
+        lost,
+        tampers,
+    } = kind;
+    let (lines, chronicle) = witnesses(users, 1, BEGINNING);
+    let mut listener = listener(chronicle);
     let tampered = below(random, length);
     let mut game = Game {
         tampered: (tampers && random.one_in(2)).then_some(tampered),
@@ -135,7 +191,7 @@ pub(crate) fn play(
     };
     for step in 0.. {
         if game.random.one_in(4) {
-            checker.advance();
+            listener.advance();
         }
         let user = below(game.random, users);
         let enough = game.told.len() >= length;
@@ -147,10 +203,9 @@ pub(crate) fn play(
             break;
         }
     }
-    let (_, findings) = checker.finish();
     History {
         operations: game.told,
-        findings,
+        findings: listener.finish(),
     }
 }
 
@@ -168,6 +223,7 @@ impl Game<'_> {
             _ => None,
         });
         let references: Vec<Reference> = made.collect();
+        self.lines[user].at(Instant::now());
         self.lines[user].asks();
         self.waiting[user] = Some(Waiting {
             asked: step,
@@ -202,6 +258,7 @@ impl Game<'_> {
         if self.tampered == Some(self.told.len()) {
             tamper(self.random, &mut one.operation, &mut seen);
         }
+        self.lines[user].at(Instant::now());
         self.lines[user].hears(seen, one.operation);
         self.told.push(Told {
             operation: one.operation,
@@ -246,7 +303,7 @@ const fn unanswer(operation: &mut Operation) {
     match operation {
         Operation::Book { answer, .. } => *answer = Booked::Unknown,
         Operation::Cancel { answer, .. } => *answer = Cancelled::Unknown,
-        Operation::Look { .. } => {}
+        _ => {}
     }
 }
 
@@ -289,5 +346,6 @@ fn tamper(random: &mut Random, operation: &mut Operation, seen: &mut Seen) {
                 None => Some((foreign, *place)),
             }
         }
+        _ => unreachable!("nobody holds anything here"),
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use turnstile_result::Process;
 use turnstile_stats::{bottleneck::Draw, units::Nanos};
 
-use super::{Evidence, Named};
+use super::{DISK, Evidence, Named};
 
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,13 +30,15 @@ impl Evidence<'_> {
     fn why(&self, named: &Named<'_>, measured: &Draw) -> String {
         let users = super::users_of(self.last);
         let growth = measured.growth(&self.users).unwrap_or(0.0);
-        let stands = self.stands.unwrap_or_default();
         let brought = format!(
             "of what more users could bring, the last of {users} brought {:.0} %",
             growth * 100.0
         );
         let response = Nanos(self.last.times.response.mean_ns);
         match named {
+            Named::Station(DISK) | Named::Lock | Named::Slots | Named::Sleep => {
+                format!("{}; {brought}", self.chain())
+            }
             Named::Station(name) => {
                 let place = self.place(name).unwrap_or(0);
                 let used = measured.used.get(place).copied().unwrap_or(0.0);
@@ -45,13 +48,12 @@ impl Evidence<'_> {
             Named::Neighbours => {
                 let mut processes = self.last.resources.processes.iter();
                 let delay = processes.clone().filter_map(|process| process.run_delay);
-                let used = processes
-                    .by_ref()
-                    .map(|process| process.user + process.system);
+                let others = self.last.resources.others.unwrap_or(f64::INFINITY);
+                let used = processes.by_ref().map(Process::used);
                 format!(
                     "server and generator used {:.2} processors, and wanted {:.2} more that others had",
                     used.sum::<f64>(),
-                    delay.sum::<f64>()
+                    delay.sum::<f64>().min(others)
                 )
             }
             Named::DelayedAck => format!(
@@ -61,25 +63,22 @@ impl Evidence<'_> {
             Named::Users => format!(
                 "nothing is full: {brought}, and an answer takes {response} whatever the load"
             ),
-            Named::Lock => format!(
-                "{:.1} of the server's threads wait for each other, and {:.1} does something; {brought}",
-                stands.lock,
-                stands.running + stands.asleep + stands.disk
-            ),
-            Named::Slots => format!(
-                "{:.1} of the server's threads wait for their turn, which {:.1} have; {brought}",
-                stands.lock,
-                stands.running + stands.asleep + stands.disk
-            ),
-            Named::Sleep => format!(
-                "{:.1} of the server's threads sleep for a time while requests wait; {brought}",
-                stands.asleep
-            ),
             Named::Unseen => format!(
                 "nothing that can be seen from here is full, and yet {brought}: a queue within the \
                  server, or something behind it on another machine"
             ),
         }
+    }
+
+    /// Who waits for whom, to the end.
+    fn chain(&self) -> String {
+        let Some(waiting) = self.waiting else {
+            return String::new();
+        };
+        let held = self.queue().map_or(String::new(), |queue| {
+            format!("{queue}, held while {}: ", waiting.turn())
+        });
+        format!("{held}{waiting}")
     }
 }
 

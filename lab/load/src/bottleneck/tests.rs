@@ -1,6 +1,6 @@
 //! Points as they are recorded of servers with one known bottleneck each.
 
-use turnstile_result::{Bins, Distribution, Process, Station, Validity};
+use turnstile_result::{Bins, Distribution, Process, Stands, Station, Validity};
 
 use super::*;
 
@@ -82,10 +82,14 @@ fn found(seen: &[Seen<'_>; 3]) -> Bottleneck {
 }
 
 /// That a server whose throughput stays, with this at all loads, is held back by this.
-fn check(busy: &[(&str, f64, f64)], stands: [f64; 4], run_delay: f64, named: &str) {
+fn check(busy: &[(&str, f64, f64)], stands: [f64; 4], run_delay: f64, named: &str) -> Bottleneck {
     let at = |users: u32| Seen {
         users,
-        throughput: 500.0 + f64::from(users) / 100.0,
+        throughput: if users == 8 {
+            400.0
+        } else {
+            500.0 + f64::from(users) / 100.0
+        },
         busy,
         // Who is alone waits for nobody.
         stands: if users == 8 {
@@ -100,6 +104,7 @@ fn check(busy: &[(&str, f64, f64)], stands: [f64; 4], run_delay: f64, named: &st
     assert!(bottleneck.probability > 0.95, "{bottleneck:?}");
     assert_eq!(bottleneck.users, 32);
     assert!(!bottleneck.why.is_empty() && !bottleneck.cure.is_empty());
+    bottleneck
 }
 
 #[test]
@@ -171,11 +176,9 @@ fn a_disk_that_others_keep_busy_is_not_named() {
 
 #[test]
 fn where_nothing_is_full_the_threads_say_what_they_wait_for() {
-    let busy = [("server cpu", 1.0, 4.0), ("generator thread", 0.1, 1.0)];
-    check(&busy, [1.0, 30.0, 0.0, 0.0], 0.0, "lock");
-    check(&busy, [0.0, 30.0, 0.0, 1.0], 0.0, "lock");
-    check(&busy, [0.1, 27.0, 0.0, 4.0], 0.0, "slots");
+    let busy = [("server cpu", 0.1, 4.0), ("generator thread", 0.1, 1.0)];
     check(&busy, [0.1, 0.0, 0.0, 0.9], 0.0, "sleep");
+    check(&busy, [0.1, 0.0, 0.9, 0.0], 0.0, "disk");
     check(&busy, [0.1, 0.0, 0.0, 0.0], 0.0, "unseen");
     check(
         &[("server cpu", 0.4, 1.0)],
@@ -183,6 +186,137 @@ fn where_nothing_is_full_the_threads_say_what_they_wait_for() {
         0.6,
         "neighbours",
     );
+}
+
+/// What the server computes, what its threads are at, what is named, and how the chain begins.
+type Chain = (f64, [f64; 4], &'static str, &'static str);
+
+#[rustfmt::skip]
+const CHAINS: [Chain; 13] = [
+    // One at a time, and what it does.
+    (1.0, [1.0, 30.0, 0.0, 0.0], "lock", "lock, held while computing"),
+    (0.1, [0.0, 30.0, 0.0, 1.0], "lock", "lock, held while asleep"),
+    (0.1, [0.0, 30.0, 0.9, 0.0], "disk", "lock, held while at the disk"),
+    // The larger part of its time.
+    (0.4, [0.4, 13.0, 0.5, 0.0], "disk", "lock, held while at the disk"),
+    (0.5, [0.5, 13.0, 0.4, 0.0], "lock", "lock, held while computing"),
+    // Those who wait for a processor do not compute.
+    (0.2, [3.0, 13.0, 0.7, 0.0], "disk", "lock, held while at the disk"),
+    // So many at a time.
+    (1.0, [0.1, 27.0, 0.0, 4.0], "slots", "slots, held while asleep"),
+    (0.3, [0.3, 27.0, 1.8, 0.0], "disk", "slots, held while at the disk"),
+    (2.9, [2.9, 27.0, 0.0, 0.1], "slots", "slots, held while computing"),
+    // Somebody else of the server writes meanwhile.
+    (0.1, [0.1, 30.0, 0.3, 1.0], "lock", "lock, held while asleep"),
+    (0.2, [0.1, 27.0, 1.0, 3.0], "slots", "slots, held while asleep"),
+    // Who has it does something elsewhere.
+    (0.1, [0.1, 30.0, 0.2, 0.0], "lock", "lock, held while waiting for what cannot be seen"),
+    // So few wait that it is no queue: whoever is at the disk is there for itself.
+    (0.6, [0.6, 2.0, 0.5, 0.0], "disk", "2.0 of the server's threads wait for others"),
+];
+
+#[test]
+fn what_threads_wait_for_is_followed_to_its_end() {
+    for (computes, stands, named, why) in CHAINS {
+        let busy = [("server cpu", computes, 4.0), ("disk", 0.08, 1.0)];
+        let found = check(&busy, stands, 0.0, named);
+        assert!(found.why.starts_with(why), "{found:?}");
+    }
+}
+
+/// A server of many threads that uses so much of the processors, whose threads waited for so much, and
+/// what others used meanwhile.
+fn crowd(used: f64, waited: f64, others: Option<f64>) -> String {
+    let busy = [("server cpu", used, 1.0)];
+    let at = |users: u32| {
+        let mut point = point(&Seen {
+            users,
+            throughput: 500.0,
+            busy: &busy,
+            stands: QUIET.stands,
+            run_delay: waited,
+        });
+        point.resources.others = others;
+        point
+    };
+    let points = [8, 16, 32].map(at);
+    of(&points.each_ref(), 1).unwrap().named
+}
+
+#[test]
+fn neighbours_have_taken_no_more_than_they_used() {
+    let rows = [
+        (0.3, 0.9, Some(0.7), "neighbours"),
+        (0.4, 0.6, None, "neighbours"),
+        // Its own threads waited for each other.
+        (0.4, 0.6, Some(0.1), "unseen"),
+        (0.4, 3.0, Some(0.3), "unseen"),
+        // Others had another processor.
+        (0.5, 0.1, Some(0.9), "unseen"),
+    ];
+    for (used, waited, others, named) in rows {
+        let found = crowd(used, waited, others);
+        assert_eq!(found, named, "{used} {waited} {others:?}");
+    }
+}
+
+/// What the server computes within the kernel and what beside it, how many are at the disk, and what is
+/// named.
+#[test]
+fn a_call_that_waits_for_the_disk_computes_too() {
+    let rows = [
+        (0.3, 0.0, 0.25, "disk"),
+        (0.3, 0.5, 0.25, "lock"),
+        // The kernel does more than one that waits so little there: it sends, for example.
+        (0.7, 0.1, 0.1, "lock"),
+        (0.7, 0.0, 0.0, "lock"),
+    ];
+    for (kernel, beside, disk, named) in rows {
+        let busy = [("server cpu", beside, 2.0)];
+        let at = |users: u32| {
+            let mut point = point(&Seen {
+                users,
+                throughput: 500.0,
+                busy: &busy,
+                stands: [0.3, f64::from(users) - 8.0, disk, 0.0],
+                run_delay: 0.2,
+            });
+            point.resources.processes[0].system = kernel;
+            point
+        };
+        let points = [8, 16, 32].map(at);
+        let found = of(&points.each_ref(), 1).unwrap();
+        assert_eq!(found.named, named, "{kernel} {beside} {disk}: {found:?}");
+    }
+}
+
+/// Half of the time of a lock is at the disk or computing, and its threads wait so much for a processor.
+#[test]
+fn who_waits_for_a_processor_is_at_nothing_unseen() {
+    let busy = [("server cpu", 0.2, 1.0)];
+    for (run_delay, named) in [(0.3, "disk"), (0.0, "lock")] {
+        check(&busy, [0.3, 13.0, 0.3, 0.0], run_delay, named);
+    }
+}
+
+#[test]
+fn what_those_are_at_who_have_their_turn_is_asked_of_all_runs_that_did_as_much() {
+    let busy = [("server cpu", 0.3, 4.0)];
+    let at = |users: u32, throughput: f64, stands: [f64; 4]| Seen {
+        users,
+        throughput,
+        busy: &busy,
+        stands,
+        run_delay: 0.0,
+    };
+    let full = at(16, 500.0, [0.3, 14.0, 1.0, 0.0]);
+    // Few looks, and at most of them nobody was at the disk.
+    let unlucky = || at(32, 505.0, [0.3, 30.0, 0.2, 0.0]);
+    let few = at(8, 500.0, [0.3, 5.0, 1.0, 0.0]);
+    assert_eq!(found(&[few, full, unlucky()]).named, "disk");
+    let other = at(8, 200.0, [0.3, 5.0, 1.0, 0.0]);
+    let idle = at(16, 400.0, [0.3, 14.0, 1.0, 0.0]);
+    assert_eq!(found(&[other, idle, unlucky()]).named, "lock");
 }
 
 /// A server that answers after a time whatever the load.

@@ -7,7 +7,7 @@ use std::{
     collections::VecDeque,
     io::{self, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use turnstile_client::resp;
@@ -138,12 +138,16 @@ pub(super) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
 fn ask_alone<U: Insistent>(user: &mut U, address: SocketAddr) -> io::Result<()> {
     let mut line = Line::connect(address)?;
     user.connected();
+    user.at(Instant::now());
     while let Some(what) = user.unanswered().waiting.front().copied() {
         let mut request = Vec::new();
         let greets = user.unanswered().greet(&mut request);
         user.put(&mut request, &what);
         let ask = Ask { greets, what };
-        let hear = |answer: &[u8]| Ok(user.hear(&ask, answer)?.map(|heard| heard.length));
+        let hear = |answer: &[u8]| {
+            user.at(Instant::now());
+            Ok(user.hear(&ask, answer)?.map(|heard| heard.length))
+        };
         line.ask(&request, hear)?;
         user.unanswered().next();
     }

@@ -7,10 +7,10 @@ mod dealer;
 use std::{net::SocketAddr, sync::Arc};
 
 use serde::Serialize;
-use turnstile_check::{Charge, Checker, exchange as model, witnesses};
+use turnstile_check::{Charge, exchange as model, witnesses};
 use turnstile_client::{Connection, resp::Value};
 
-use super::{Counted, Proof, Report, again, compare_counts, drive, speak_resp3, unfit};
+use super::{Counted, Proof, Report, When, again, compare_counts, drive, speak_resp3, unfit};
 use crate::{
     Error,
     door::{self, field},
@@ -25,6 +25,7 @@ pub struct Config {
     /// The RESP door of a server at whose exchange nobody else trades.
     #[serde(flatten)]
     pub pace: Pace,
+    pub when: When,
     /// Dealers; each has a connection of its own.
     pub users: usize,
     pub symbols: usize,
@@ -57,7 +58,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let facts = door::facts(&mut door, "exchange")?;
     let (server, position) = (facts.server()?, facts.count("position")?);
     let before = Counters::ask(config.pace.address)?;
-    let (witnesses, horizon, records) = witnesses(config.users, config.pace.pipeline, position);
+    let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, position);
     let dealers = dealer::dealers(&workload, &market, position, witnesses);
     let model = model::Market::new(
         market.accounts.len(),
@@ -65,9 +66,15 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         Market::cents_each(),
         Market::shares_each(),
     );
-    let checker = Checker::new(model, horizon, records);
+    let checked = (model, chronicle);
     let settle = |dealer: &mut Dealer| again::settle(dealer, config.pace.address);
-    let driven = drive(&config.pace, dealers, checker, progress, settle)?;
+    let driven = drive(
+        (&config.pace, &config.when),
+        dealers,
+        checked,
+        progress,
+        settle,
+    )?;
     let mut charge = Charge::default();
     let replayed = &driven.model;
     if !replayed.is_clouded() {
@@ -78,7 +85,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let rule = "in the end every account holds, free and reserved, the cash and the shares that the \
                 replay leaves, which are those that were put in, and the server's counters say so";
     let end = (rule, charge);
-    let proof = Proof::new(driven.findings, driven.checking, end, replayed.is_clouded());
+    let proof = Proof::new(driven.findings, driven.cost, end, replayed.is_clouded());
     let totals = &driven.totals;
     Ok(Report::new("exchange", server, &config.pace, totals, proof))
 }

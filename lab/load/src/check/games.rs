@@ -10,14 +10,14 @@ use std::{net::SocketAddr, sync::Arc};
 
 use serde::Serialize;
 use turnstile_check::{
-    Charge, Checker, Model as _,
+    Charge, Model as _,
     games::{Ask, Club, Operation, Totals},
     witnesses,
 };
 use turnstile_client::{self as client, Connection, resp, resp::Value};
 
 use super::{
-    Counted, Proof, Report,
+    Counted, Proof, Report, When,
     again::{self, Line},
     compare_counts, drive, reply, speak_resp3, unfit,
 };
@@ -45,6 +45,7 @@ pub struct Config {
     /// The RESP door of a server at whose arena nobody else plays.
     #[serde(flatten)]
     pub pace: Pace,
+    pub when: When,
     /// Stewards; each has a connection of its own.
     pub users: usize,
 }
@@ -102,16 +103,22 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     before.nobody_plays()?;
     let names = Arc::new(Names::of_run(position, players));
     tells_positions(&mut door, &names)?;
-    let (witnesses, horizon, records) = witnesses(config.users, config.pace.pipeline, position);
+    let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, position);
     let steward = |witness| {
         let names = Arc::clone(&names);
         let start = (position, before.begun);
         Steward::new(&config.pace, start, (names, players), witness)
     };
     let stewards = witnesses.into_iter().map(steward).collect();
-    let checker = Checker::new(Club::new(players, before.begun), horizon, records);
+    let checked = (Club::new(players, before.begun), chronicle);
     let settle = |steward: &mut Steward| again::settle(steward, address);
-    let driven = drive(&config.pace, stewards, checker, progress, settle)?;
+    let driven = drive(
+        (&config.pace, &config.when),
+        stewards,
+        checked,
+        progress,
+        settle,
+    )?;
     let replayed = &driven.model;
     let mut charge = Charge::default();
     if !replayed.is_clouded() {
@@ -123,7 +130,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
                 drawn, each match counted once for both, and is where the replay is, and the server's \
                 counters say so";
     let clouded = replayed.is_clouded();
-    let proof = Proof::new(driven.findings, driven.checking, (rule, charge), clouded);
+    let proof = Proof::new(driven.findings, driven.cost, (rule, charge), clouded);
     let totals = &driven.totals;
     Ok(Report::new("games", server, &config.pace, totals, proof))
 }

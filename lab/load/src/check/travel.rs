@@ -9,13 +9,13 @@ mod stock;
 
 use serde::Serialize;
 use turnstile_check::{
-    Checker, Model as _,
+    Model as _,
     travel::{Agency, Last},
     witnesses,
 };
 use turnstile_client::{Connection, resp::Value};
 
-use super::{Proof, Report, again, drive, speak_resp3, unfit};
+use super::{Proof, Report, When, again, drive, speak_resp3, unfit};
 use crate::{
     Error,
     door::{self, field},
@@ -34,6 +34,7 @@ pub struct Config {
     /// under way.
     #[serde(flatten)]
     pub pace: Pace,
+    pub when: When,
     /// Planners; each has a connection of its own.
     pub users: usize,
 }
@@ -78,14 +79,20 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let server = door::facts(&mut door, "travel")?.server()?;
     let before = Counters::ask(&mut door)?;
     let first = (position + 1) * Agency::PLACES - 1;
-    let (witnesses, horizon, records) = witnesses(config.users, 1, first);
+    let (witnesses, chronicle) = witnesses(config.users, 1, first);
     let run = (config.pace.seed, position);
     let planner = |witness| Planner::new(&stock, witness, run);
     let planners = witnesses.into_iter().map(planner).collect();
     let agency = Agency::new(stock.offers(), stock.customers());
-    let checker = Checker::new(agency, horizon, records);
+    let checked = (agency, chronicle);
     let settle = |planner: &mut Planner| again::settle(planner, address);
-    let driven = drive(&config.pace, planners, checker, progress, settle)?;
+    let driven = drive(
+        (&config.pace, &config.when),
+        planners,
+        checked,
+        progress,
+        settle,
+    )?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect(address)?;
     speak_resp3(&mut door)?;
@@ -94,7 +101,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let rule = "in the end all that was put in is free or on bills as the replay leaves it, every \
                 itinerary is whole or absent, and the server's counters say so";
     let end = (rule, last.charge);
-    let proof = Proof::new(driven.findings, driven.checking, end, last.clouded);
+    let proof = Proof::new(driven.findings, driven.cost, end, last.clouded);
     let totals = &driven.totals;
     Ok(Report::new("travel", server, &config.pace, totals, proof))
 }

@@ -113,6 +113,11 @@ impl Desk {
         self.scratch = vec![0; answer + READ_BYTES].into_boxed_slice();
     }
 
+    /// An instant that is told in nanoseconds since the start.
+    pub(super) fn instant(&self, since: u64) -> Instant {
+        self.start + Duration::from_nanos(since)
+    }
+
     /// The clock begins anew: everything is ready.
     pub(super) fn begin(&mut self) {
         self.start = Instant::now();

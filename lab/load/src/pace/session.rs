@@ -192,6 +192,7 @@ impl<U: User> Session<U> {
 
     /// Gives up what is still owed: nobody knows whether it was carried out.
     pub(super) fn abandon(&mut self, desk: &mut Desk) {
+        self.user.at(desk.instant(desk.now()));
         for flight in self.flights.drain(..) {
             if U::is_owed(&flight.ask) {
                 desk.tally().operations[U::operation(&flight.ask)].unknown += 1;
@@ -284,6 +285,7 @@ impl<U: User> Session<U> {
 
     /// Takes all answers at the front of `bytes` and keeps the rest.
     fn hear(&mut self, bytes: &[u8], now: u64, desk: &mut Desk) -> io::Result<()> {
+        self.user.at(desk.instant(now));
         let mut used = 0;
         let mut first_byte = if self.rest.is_empty() {
             now
@@ -373,6 +375,7 @@ impl<U: User> Session<U> {
     /// slot is due, and ready, the moment it is free, or when its user has thought; where all share a
     /// schedule it stands by for the next arrival.
     fn ask(&mut self, desk: &mut Desk, now: u64) {
+        self.user.at(desk.instant(now));
         while self.flights.len() < desk.pipeline && !self.finished {
             let (own, goes_on) = (self.user.due(), self.user.goes_on());
             if goes_on && own.is_none() {
@@ -447,6 +450,7 @@ impl<U: User> Session<U> {
     /// Takes an arrival, having stood by since an instant; whether it could.
     pub(super) fn arrival(&mut self, due: u64, since: u64, now: u64, desk: &mut Desk) -> bool {
         self.waits = Waits::Nothing;
+        self.user.at(desk.instant(now));
         if !matches!(self.line, Line::Up(_)) || !self.take(due, due.max(since), now, true, desk) {
             return false;
         }

@@ -1,6 +1,6 @@
 //! What drives a connection: what a user asks, and how it reads the answers.
 
-use std::fmt;
+use std::{fmt, time::Instant};
 
 /// One user on one connection: what it asks, and how it reads the answers.
 pub trait User: fmt::Debug + Send {
@@ -55,6 +55,10 @@ pub trait User: fmt::Debug + Send {
     fn reads_on(&self) -> bool {
         false
     }
+
+    /// Is told what time it is: before it hears, and asks, anything of what comes in one go, when it
+    /// has heard all of that, and before something is lost. MUST NOT allocate.
+    fn at(&mut self, _now: Instant) {}
 
     /// Is told that it has a new connection, on which nothing was said yet.
     fn connected(&mut self) {}

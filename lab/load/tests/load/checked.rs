@@ -6,7 +6,7 @@ use turnstile_client::Connection;
 use turnstile_load::{
     Error, Verdict,
     check::{
-        Report, exchange, games,
+        Report, When, exchange, games,
         rooms::{self, Config},
         travel,
     },
@@ -33,18 +33,23 @@ fn pace(address: SocketAddr) -> Pace {
     }
 }
 
-fn run(wrong: Wrong) -> Result<Report, Error> {
-    let config = Config {
+fn config(wrong: Wrong) -> Config {
+    Config {
         pace: pace(inn::start(wrong)),
+        when: When::Meanwhile,
         users: 5,
         property: "bench".to_owned(),
-    };
-    rooms::run(&config, &mut |_progress| {})
+    }
+}
+
+fn run(wrong: Wrong) -> Result<Report, Error> {
+    rooms::run(&config(wrong), &mut |_progress| {})
 }
 
 fn trade(fault: Fault) -> Report {
     let config = exchange::Config {
         pace: pace(Floor::open(fault).resp),
+        when: When::Meanwhile,
         users: 5,
         symbols: 2,
     };
@@ -67,6 +72,7 @@ fn play_at(address: SocketAddr) -> Result<Report, Error> {
                 Duration::from_millis(800),
             )
         },
+        when: When::Meanwhile,
         users: 8,
     };
     games::run(&config, &mut |_progress| {})
@@ -94,17 +100,60 @@ fn an_honest_server_is_proven_while_it_is_used() {
         let report = run(wrong).unwrap();
         assert_eq!(violations(&report), Vec::<String>::new());
         assert_eq!(report.verdict(), Verdict::Fine, "{report}");
-        let [book, cancel, look] = &report.point.operations[..] else {
-            panic!("three operations");
+        let [book, cancel, look, holds @ ..] = &report.point.operations[..] else {
+            panic!("seven operations");
         };
         // They get in each other's way, and ask what must be refused.
         assert!(book.done > 0 && book.refused["sold_out"] > 0, "{report}");
         assert!(cancel.refused["wrong_guest"] > 0 && cancel.refused["ended"] > 0);
         let told = |one: &turnstile_result::Operation| one.done + one.refused.values().sum::<u64>();
-        assert_eq!(report.proof.replayed, told(book) + told(cancel));
+        assert!(holds.iter().all(|one| one.done > 0), "{report}");
+        let held: u64 = holds.iter().map(told).sum();
+        assert_eq!(report.proof.replayed, told(book) + told(cancel) + held);
         assert_eq!(report.proof.readings, look.done);
         assert_eq!(report.proof.unknown, 0);
     }
+}
+
+#[test]
+fn what_is_replayed_afterwards_has_the_same_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let afterwards = |wrong| {
+        let mut config = config(wrong);
+        let spool = folder.path().join("told");
+        config.when = When::Afterwards { spool };
+        rooms::run(&config, &mut |_progress| {}).unwrap()
+    };
+    for wrong in [Wrong::Nothing, Wrong::Closes] {
+        let report = afterwards(wrong);
+        assert_eq!(violations(&report), Vec::<String>::new());
+        assert_eq!(report.verdict(), Verdict::Fine, "{report}");
+        let proof = &report.proof;
+        assert!(proof.replayed > 0 && proof.readings > 0, "{report}");
+        // A position, two instants, a place and a reference take some bytes.
+        assert!(proof.kept_bytes > 10 * proof.replayed, "{report}");
+        assert!(report.to_string().contains(", afterwards ("), "{report}");
+    }
+    for (wrong, sentence) in [
+        (Wrong::SellsTwice, "it is sold twice"),
+        (Wrong::Reorders, "had been answered"),
+        (
+            Wrong::ReadsStale,
+            "which was not true at any instant of that",
+        ),
+    ] {
+        caught(&afterwards(wrong), sentence);
+    }
+    let mut config = config(Wrong::Nothing);
+    let spool = folder.path().join("nowhere/told");
+    config.when = When::Afterwards { spool };
+    let error = rooms::run(&config, &mut |_progress| {}).unwrap_err();
+    assert!(matches!(error, Error::Spool(_)), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("the file of what users told: ")
+    );
 }
 
 #[test]
@@ -132,6 +181,12 @@ fn every_mutant_is_caught_and_the_operations_are_named() {
         (Wrong::CancelsForAll, "was done with a wrong id number"),
         (Wrong::NamesAllNights, "which is free"),
         (Wrong::ReferenceTwice, "was given before"),
+        (Wrong::EndsEarly, "it ended too early"),
+        (Wrong::NeverEnds, "which is free"),
+        (Wrong::ConfirmsBlindly, "it is sold twice"),
+        (Wrong::ConfirmsNothing, "it is lost"),
+        (Wrong::ReleasesNothing, "which is free"),
+        (Wrong::ExtendsNothing, "it ended too early"),
         (Wrong::CountsOneMore, "the server counts"),
     ];
     for (wrong, sentence) in rows {
@@ -284,6 +339,7 @@ fn plan(wrong: bureau::Wrong) -> Result<Report, Error> {
                 Duration::from_millis(600),
             )
         },
+        when: When::Meanwhile,
         users: 6,
     };
     travel::run(&config, &mut |_progress| {})

@@ -1,7 +1,7 @@
 //! A dealer: the order flow of a trader, under keys, and looks at the books; it notes all that it
 //! hears, and asks again what was not answered.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use turnstile_check::{
     Seen, Witness,
@@ -219,6 +219,10 @@ impl User for Dealer {
     const OPERATIONS: &'static [&'static str] = &["order", "cancel", "look"];
 
     const REQUEST_BYTES_MAX: usize = 512;
+
+    fn at(&mut self, now: Instant) {
+        self.witness.at(now);
+    }
 
     fn connected(&mut self) {
         self.unanswered.connected();

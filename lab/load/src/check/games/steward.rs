@@ -1,6 +1,6 @@
 //! A steward, who acts for any player as others do, too, and notes all that it hears.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use turnstile_check::{
     Seen, Witness,
@@ -106,6 +106,10 @@ impl User for Steward {
     ];
 
     const REQUEST_BYTES_MAX: usize = 512;
+
+    fn at(&mut self, now: Instant) {
+        self.witness.at(now);
+    }
 
     fn connected(&mut self) {
         self.unanswered.connected();

@@ -4,7 +4,7 @@
 //! What is read in a transaction is kept until its end is answered, and then told as one operation. So,
 //! unlike the users of other loads, a planner allocates while it is heard.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use super::{
     answer::{self, Outcome, Told},
@@ -360,6 +360,10 @@ impl User for Planner {
     const WHOLES: &'static [&'static str] = &["journey"];
 
     const REQUEST_BYTES_MAX: usize = 512;
+
+    fn at(&mut self, now: Instant) {
+        self.witness.at(now);
+    }
 
     fn connected(&mut self) {
         self.unanswered.connected();

@@ -1,0 +1,342 @@
+//! Replays what was told in the order of the positions, as soon as nothing can come before it.
+
+use std::{cmp::Reverse, collections::BinaryHeap, fmt};
+
+use turnstile_stats::units::Count;
+
+use crate::{
+    Charge,
+    compact::Compact,
+    doubts::Doubts,
+    horizon::{Known, Record, Seen},
+};
+
+/// How many records may wait for one that has not been answered. A server that lets one client wait
+/// while it serves so many requests of others cannot be checked.
+const HELD_MAX: usize = 1 << 20;
+
+/// A service in its plainest form, which knows how each operation must have been answered.
+pub trait Model {
+    /// An operation with its answer.
+    type Operation: fmt::Debug + Compact;
+
+    /// So many places has each position of the server, where one record may decide several operations:
+    /// what is called a position here is that of the server times this, and the place within. Place 0
+    /// is what the record itself asked for.
+    const PLACES: u64 = 1;
+
+    /// Carries out an operation; an answer that it cannot have had is told in a sentence.
+    ///
+    /// # Errors
+    /// The answer contradicts what was replayed.
+    fn apply(&mut self, position: u64, operation: &Self::Operation) -> Result<(), String>;
+
+    /// Whether what a reading saw is true now.
+    fn agrees(&self, reading: &Self::Operation) -> bool;
+
+    /// What is true now where a reading looked, in words.
+    fn shown(&self, reading: &Self::Operation) -> String;
+
+    /// Takes note of an operation of which nobody knows whether it is carried out, now or later.
+    fn suspect(&mut self, operation: &Self::Operation);
+
+    /// The part of the state, by a number of the model's own, that an operation is about to change, or
+    /// looks at: what was read of other parts stays as true as it is. None: any part.
+    fn part(&self, _operation: &Self::Operation) -> Option<u32> {
+        None
+    }
+
+    /// The time of the server's clock from which on a reading that does not agree would be true as
+    /// things are, in units of the model's own.
+    fn true_from(&self, _reading: &Self::Operation) -> Option<u64> {
+        None
+    }
+
+    /// What time it was at the record of an operation, when its answer tells that.
+    fn time_of(&self, _operation: &Self::Operation) -> Option<u64> {
+        None
+    }
+}
+
+/// What was checked, and what was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Operations that were replayed at their positions.
+    pub replayed: u64,
+    /// Readings that were held against the states between question and answer.
+    pub readings: u64,
+    /// Operations whose answer never came.
+    pub unknown: u64,
+    /// The most records that waited for others at a time.
+    pub held_max: usize,
+    /// Whether more records waited than may: nothing is proven then.
+    pub overflowed: bool,
+    /// Positions out of order, or given twice.
+    pub order: Charge,
+    /// Answers that the replay does not give.
+    pub answers: Charge,
+    /// Readings of what was never there in their time.
+    pub seen: Charge,
+}
+
+/// Bytes that nobody told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Garbled;
+
+/// The state of a replay.
+///
+/// It owns the model. Records come in any order and are kept until the horizon has passed them. A
+/// reading has no position: it is held against the state at its floor, and when that does not agree,
+/// against each later one, up to the first operation that was asked after its answer.
+#[derive(Debug)]
+pub(crate) struct Replay<M: Model> {
+    model: M,
+    held: Held<M::Operation>,
+    doubts: Doubts<M::Operation>,
+    last: Option<Place>,
+    findings: Findings,
+}
+
+/// Records that wait. What is put in order is small; the records stay where they are.
+#[derive(Debug)]
+struct Held<O> {
+    /// By their places in the replay: a reading comes behind all that stands at its floor.
+    order: BinaryHeap<Reverse<(u64, bool, u32)>>,
+    records: Vec<Option<Record<O>>>,
+    /// Which of them are nothing.
+    free: Vec<u32>,
+    /// The highest place that any has had.
+    highest: u64,
+}
+
+/// A position, who had it, and when.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    told: Told,
+    user: u32,
+    asked: u64,
+    done: u64,
+}
+
+/// A position as the server tells it, and the place within.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Told {
+    position: u64,
+    within: u64,
+}
+
+impl<O> Held<O> {
+    const fn new() -> Self {
+        Self {
+            order: BinaryHeap::new(),
+            records: Vec::new(),
+            free: Vec::new(),
+            highest: 0,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    fn push(&mut self, record: Record<O>) {
+        let (place, is_behind) = match record.seen {
+            Seen::At(position) => (position, false),
+            Seen::Reading | Seen::Unknown => (record.asked.floor, true),
+        };
+        self.highest = self.highest.max(place);
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.records.push(None);
+            u32::try_from(self.records.len() - 1).expect("a million are held at most")
+        });
+        self.records[number as usize] = Some(record);
+        self.order.push(Reverse((place, is_behind, number)));
+    }
+
+    /// The next that stands at or below this position.
+    fn pop(&mut self, position: u64) -> Option<Record<O>> {
+        let Reverse((place, _, number)) = *self.order.peek()?;
+        if place > position {
+            return None;
+        }
+        self.order.pop();
+        self.free.push(number);
+        self.records[number as usize].take()
+    }
+
+    fn clear(&mut self) {
+        *self = Self::new();
+    }
+}
+
+impl<M: Model> Replay<M> {
+    pub(crate) fn new(model: M) -> Self {
+        Self {
+            model,
+            held: Held::new(),
+            doubts: Doubts::default(),
+            last: None,
+            findings: Findings::default(),
+        }
+    }
+
+    /// Takes a piece of what was told.
+    ///
+    /// # Errors
+    /// It is not whole, or nobody told it.
+    pub(crate) fn take(&mut self, mut piece: &[u8]) -> Result<(), Garbled> {
+        while !piece.is_empty() {
+            let record = Record::take(&mut piece).ok_or(Garbled)?;
+            if self.findings.overflowed {
+                continue;
+            }
+            self.held.push(record);
+            if self.held.len() > HELD_MAX {
+                self.findings.overflowed = true;
+                self.held.clear();
+            }
+        }
+        self.findings.held_max = self.findings.held_max.max(self.held.len());
+        Ok(())
+    }
+
+    /// Replays what nothing can come before any more.
+    pub(crate) fn advance(&mut self, known: Known) {
+        self.doubts.limit(known.instant, self.held.highest);
+        while let Some(record) = self.held.pop(known.position) {
+            match record.seen {
+                Seen::At(position) => self.apply(position, &record),
+                Seen::Reading => self.hold_against(record),
+                Seen::Unknown => {
+                    self.findings.unknown += 1;
+                    self.model.suspect(&record.operation);
+                    let anywhere = (false, None);
+                    self.doubts.clear(&self.model, record.asked.at, anywhere);
+                }
+            }
+        }
+        let (model, seen) = (&self.model, &mut self.findings.seen);
+        self.doubts.judge(known.position, |reading| {
+            seen.add(|| {
+                format!(
+                    "user {} from {} to {} saw {:?}, which was not true at any instant of that; \
+                     later {}",
+                    reading.user,
+                    Instant(reading.asked.at),
+                    Instant(reading.done),
+                    reading.operation,
+                    model.shown(&reading.operation)
+                )
+            });
+        });
+    }
+
+    /// The model as the replay leaves it, and what was found.
+    pub(crate) fn end(self) -> (M, Findings) {
+        (self.model, self.findings)
+    }
+
+    fn apply(&mut self, position: u64, record: &Record<M::Operation>) {
+        self.findings.replayed += 1;
+        let place = Place {
+            told: Told::of::<M>(position),
+            user: record.user,
+            asked: record.asked.at,
+            done: record.done,
+        };
+        if let Some(last) = self.last
+            && place.told == last.told
+        {
+            let order = &mut self.findings.order;
+            order.add(|| format!("{place} and {last} have the same position"));
+        }
+        if position <= record.asked.floor {
+            let floor = Told::of::<M>(record.asked.floor);
+            self.findings.order.add(|| {
+                format!(
+                    "{place}, {:?}, was asked when {floor} had been answered",
+                    record.operation
+                )
+            });
+        }
+        let part = self.model.part(&record.operation);
+        if let Err(sentence) = self.model.apply(position, &record.operation) {
+            self.findings.answers.add(|| format!("{place}: {sentence}"));
+        }
+        self.last = Some(place);
+        let changed = (true, part);
+        self.doubts.clear(&self.model, record.asked.at, changed);
+        if let Some(now) = self.model.time_of(&record.operation) {
+            self.doubts.tell(record.asked.at, now);
+        }
+    }
+
+    fn hold_against(&mut self, reading: Record<M::Operation>) {
+        self.findings.readings += 1;
+        if !self.model.agrees(&reading.operation) {
+            self.doubts.add(&self.model, reading);
+        }
+    }
+}
+
+/// Nanoseconds since the beginning, told in seconds to the microsecond.
+struct Instant(u64);
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.0 / 1_000;
+        write!(f, "{}.{:06} s", micros / 1_000_000, micros % 1_000_000)
+    }
+}
+
+impl Told {
+    const fn of<M: Model>(position: u64) -> Self {
+        Self {
+            position: position / M::PLACES,
+            within: position % M::PLACES,
+        }
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "position {}", self.position)?;
+        if self.within > 0 {
+            write!(f, " (place {} within)", self.within)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} (user {}, asked at {}, answered at {})",
+            self.told,
+            self.user,
+            Instant(self.asked),
+            Instant(self.done)
+        )
+    }
+}
+
+impl fmt::Display for Garbled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("these bytes are nothing that was told")
+    }
+}
+
+impl std::error::Error for Garbled {}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} operations replayed, {} readings held against them, {} unknown",
+            Count(self.replayed),
+            Count(self.readings),
+            Count(self.unknown)
+        )
+    }
+}

@@ -1,0 +1,259 @@
+//! What can be asked of rooms, and what is answered.
+
+use crate::compact::{Compact, compact};
+
+/// A reference in place: up to 16 bytes, zeros behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reference(u128);
+
+/// Some text that is no reference: empty, longer than 16 bytes, or with a zero byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoReference;
+
+/// A room of the table and its nights, all by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub room: u16,
+    /// The first night.
+    pub night: u16,
+    /// How many, 1 to 64.
+    pub nights: u16,
+}
+
+/// What was asked, and what was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Book {
+        place: Place,
+        /// The id number that books.
+        id: u64,
+        answer: Booked,
+    },
+    Cancel {
+        reference: Reference,
+        id: u64,
+        answer: Cancelled,
+    },
+    /// Somebody keeps a place for so many milliseconds.
+    Hold {
+        place: Place,
+        ttl_ms: u64,
+        answer: Held,
+    },
+    /// A hold ends so many milliseconds from now.
+    Extend {
+        reference: Reference,
+        ttl_ms: u64,
+        answer: Extended,
+    },
+    /// A hold becomes a booking.
+    Confirm {
+        reference: Reference,
+        id: u64,
+        answer: Confirmed,
+    },
+    Release {
+        reference: Reference,
+        answer: Released,
+    },
+    /// Somebody looks who has a night; `place` has one.
+    Look {
+        place: Place,
+        found: Option<(Reference, Place)>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Booked {
+    Done(Reference),
+    /// Bit k: the k-th night of the stay is not free.
+    SoldOut(u64),
+    Unknown,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It was a booking for this.
+    Done(Place),
+    /// There is no such booking any more.
+    Gone,
+    WrongGuest,
+    Unknown,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Until this time of the server, in milliseconds.
+    Done {
+        reference: Reference,
+        until: u64,
+    },
+    /// Bit k: the k-th night of the stay is not free.
+    SoldOut(u64),
+    Unknown,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extended {
+    /// Until this time of the server, in milliseconds.
+    Done(u64),
+    Refused(NoHold),
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmed {
+    Done {
+        /// It had ended, but its nights were free still.
+        late: bool,
+    },
+    Refused(NoHold),
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    Done,
+    Refused(NoHold),
+    Unknown,
+}
+
+/// Why there is no hold any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoHold {
+    /// Its time is over.
+    Expired,
+    /// It is a booking.
+    Confirmed,
+    /// It was given back, or what it became was cancelled.
+    Gone,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+compact!(struct Place { room, night, nights });
+compact!(enum Operation {
+    0 = Book { place, id, answer },
+    1 = Cancel { reference, id, answer },
+    2 = Look { place, found },
+    3 = Hold { place, ttl_ms, answer },
+    4 = Extend { reference, ttl_ms, answer },
+    5 = Confirm { reference, id, answer },
+    6 = Release { reference, answer },
+});
+compact!(enum Booked { 0 = Done(reference), 1 = SoldOut(nights), 2 = Unknown, 3 = Strange });
+compact!(enum Cancelled { 0 = Done(place), 1 = Gone, 2 = WrongGuest, 3 = Unknown, 4 = Strange });
+
+compact!(enum Held {
+    0 = Done { reference, until },
+    1 = SoldOut(nights),
+    2 = Unknown,
+    3 = Strange,
+});
+compact!(enum Extended { 0 = Done(until), 1 = Refused(reason), 2 = Unknown });
+compact!(enum Confirmed { 0 = Done { late }, 1 = Refused(reason), 2 = Unknown });
+compact!(enum Released { 0 = Done, 1 = Refused(reason), 2 = Unknown });
+compact!(enum NoHold { 0 = Expired, 1 = Confirmed, 2 = Gone, 3 = Strange });
+
+impl Operation {
+    /// The time of the server's clock at its record, in milliseconds: what ends so long after it tells
+    /// that.
+    #[must_use]
+    pub fn time(&self) -> Option<u64> {
+        match *self {
+            Self::Hold {
+                ttl_ms,
+                answer: Held::Done { until, .. },
+                ..
+            }
+            | Self::Extend {
+                ttl_ms,
+                answer: Extended::Done(until),
+                ..
+            } => Some(until.saturating_sub(ttl_ms)),
+            _ => None,
+        }
+    }
+}
+
+/// Its length, and its text.
+impl Compact for Reference {
+    fn put(&self, out: &mut Vec<u8>) {
+        let bytes = self.bytes();
+        let text = &bytes[..self.length()];
+        text.len().put(out);
+        out.extend_from_slice(text);
+    }
+
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let length = usize::take(bytes)?;
+        let (text, rest) = bytes.split_at_checked(length)?;
+        *bytes = rest;
+        Self::parse(text).ok()
+    }
+}
+
+impl Reference {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(text: &[u8]) -> Result<Self, NoReference> {
+        let mut bytes = [0; 16];
+        let place = bytes.get_mut(..text.len()).ok_or(NoReference)?;
+        place.copy_from_slice(text);
+        if text.is_empty() || text.contains(&0) {
+            return Err(NoReference);
+        }
+        Ok(Self(u128::from_be_bytes(bytes)))
+    }
+
+    /// Its text, with zeros behind it.
+    #[must_use]
+    pub const fn bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    /// Of its text: the zeros behind it are those of the number.
+    const fn length(self) -> usize {
+        16 - (self.0.trailing_zeros() / 8) as usize
+    }
+
+    /// Appends its text.
+    pub fn put_text(self, text: &mut Vec<u8>) {
+        text.extend_from_slice(&self.bytes()[..self.length()]);
+    }
+}
+
+impl std::fmt::Display for Reference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.bytes()[..self.length()]))
+    }
+}
+
+impl Place {
+    /// The nights, by number.
+    pub fn each(self) -> impl Iterator<Item = u16> {
+        self.night..self.night + self.nights
+    }
+
+    pub(super) fn covers(self, room: u16, night: u16) -> bool {
+        self.room == room && self.each().any(|one| one == night)
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "room {}, night {}", self.room, self.night)?;
+        if self.nights > 1 {
+            write!(f, " to {}", self.night + self.nights - 1)?;
+        }
+        Ok(())
+    }
+}
