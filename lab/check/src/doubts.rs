@@ -23,6 +23,16 @@ struct Doubt<O> {
     until: Option<u64>,
     /// Whether something was replayed that was asked after it was answered.
     is_over: bool,
+    /// It is true if it was this late when it was answered, by the server's clock: whoever tells the time
+    /// next decides that.
+    from: Option<u64>,
+}
+
+impl<O> Doubt<O> {
+    /// It would be true as things are, if it was so late.
+    fn may_be_from(&mut self, from: Option<u64>) {
+        self.from = self.from.into_iter().chain(from).min();
+    }
 }
 
 impl<O> Default for Doubts<O> {
@@ -37,7 +47,11 @@ impl<O> Default for Doubts<O> {
 }
 
 impl<O> Doubts<O> {
-    pub(crate) fn add(&mut self, reading: Record<O>, part: Option<u32>) {
+    pub(crate) fn add<M: Model<Operation = O>>(&mut self, model: &M, reading: Record<O>) {
+        let (part, from) = (
+            model.part(&reading.operation),
+            model.true_from(&reading.operation),
+        );
         self.count += 1;
         self.earliest = self.earliest.min(reading.done);
         let list = match part {
@@ -48,6 +62,7 @@ impl<O> Doubts<O> {
             reading,
             until: None,
             is_over: false,
+            from,
         });
     }
 
@@ -82,9 +97,13 @@ impl<O> Doubts<O> {
         let mut cleared = 0;
         let mut look = |list: &mut Vec<Doubt<O>>| {
             let before = list.len();
-            list.retain(|doubt| {
+            list.retain_mut(|doubt| {
                 let in_time = asked <= doubt.reading.done && !doubt.is_over;
-                !(in_time && model.agrees(&doubt.reading.operation))
+                let agrees = in_time && model.agrees(&doubt.reading.operation);
+                if in_time && !agrees {
+                    doubt.may_be_from(model.true_from(&doubt.reading.operation));
+                }
+                !agrees
             });
             cleared += before - list.len();
         };
@@ -106,19 +125,44 @@ impl<O> Doubts<O> {
             return;
         }
         let late = |doubt: &mut Doubt<O>| {
-            doubt.is_over || known == u64::MAX || doubt.until.is_some_and(|until| until <= known)
+            let is_late = doubt.is_over || doubt.until.is_some_and(|until| until <= known);
+            known == u64::MAX || is_late && doubt.from.is_none()
         };
         let mut judged = 0;
         for list in self.lists() {
             for doubt in list.extract_if(.., late) {
                 judged += 1;
-                charge(doubt.reading);
+                // Nobody has told what time it was.
+                if doubt.from.is_none() {
+                    charge(doubt.reading);
+                }
             }
         }
         self.count -= judged;
         if self.count == 0 {
             self.earliest = u64::MAX;
         }
+    }
+
+    /// A record that was asked then tells the time: what was answered before was not later.
+    pub(crate) fn tell(&mut self, asked: u64, now: u64) {
+        if self.count == 0 {
+            return;
+        }
+        let mut cleared = 0;
+        for list in self.lists() {
+            let before = list.len();
+            list.retain_mut(|doubt| {
+                let decided = doubt.from.filter(|_from| doubt.reading.done < asked);
+                if decided.is_some_and(|from| from > now) {
+                    (doubt.from, doubt.is_over) = (None, true);
+                    return true;
+                }
+                decided.is_none()
+            });
+            cleared += before - list.len();
+        }
+        self.count -= cleared;
     }
 
     /// Those that were answered before this instant are over.

@@ -45,6 +45,17 @@ pub trait Model {
     fn part(&self, _operation: &Self::Operation) -> Option<u32> {
         None
     }
+
+    /// The time of the server's clock from which on a reading that does not agree would be true as
+    /// things are, in units of the model's own.
+    fn true_from(&self, _reading: &Self::Operation) -> Option<u64> {
+        None
+    }
+
+    /// What time it was at the record of an operation, when its answer tells that.
+    fn time_of(&self, _operation: &Self::Operation) -> Option<u64> {
+        None
+    }
 }
 
 /// What was checked, and what was found.
@@ -255,13 +266,15 @@ impl<M: Model> Replay<M> {
         self.last = Some(place);
         let changed = (true, part);
         self.doubts.clear(&self.model, record.asked.at, changed);
+        if let Some(now) = self.model.time_of(&record.operation) {
+            self.doubts.tell(record.asked.at, now);
+        }
     }
 
     fn hold_against(&mut self, reading: Record<M::Operation>) {
         self.findings.readings += 1;
         if !self.model.agrees(&reading.operation) {
-            let part = self.model.part(&reading.operation);
-            self.doubts.add(reading, part);
+            self.doubts.add(&self.model, reading);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Rooms in their plainest form: a table of rooms and nights, and who has each.
 
+mod holds;
 mod last;
 #[cfg(test)]
 mod tests;
@@ -9,8 +10,12 @@ use std::collections::HashMap;
 
 use crate::Model;
 
+use holds::{Clock, Hold};
 pub use last::{Account, Final};
-pub use words::{Booked, Cancelled, NoReference, Operation, Place, Reference};
+pub use words::{
+    Booked, Cancelled, Confirmed, Extended, Held, NoHold, NoReference, Operation, Place, Reference,
+    Released,
+};
 
 /// How many references that ended are remembered, to notice one that is given again.
 const ENDED_MAX: usize = 1 << 20;
@@ -27,6 +32,11 @@ pub struct Table {
     nights: u16,
     cells: Vec<Option<Holder>>,
     bookings: HashMap<Reference, Booking>,
+    /// Those that are over by the clock, too: they may be confirmed late.
+    holds: HashMap<Reference, Hold>,
+    clock: Clock,
+    /// Whether some holds are not remembered.
+    forgot_holds: bool,
     /// When each reference ended, by its position.
     ended: HashMap<Reference, u64>,
     /// Bookings that may have been made.
@@ -39,6 +49,8 @@ pub struct Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
     Booking(Reference),
+    /// A hold, whose time may be over.
+    Hold(Reference),
     /// A booking that was made without an answer: by its number among the shades.
     Shade(usize),
 }
@@ -54,6 +66,8 @@ struct Booking {
 #[derive(Clone, Copy, Debug)]
 struct Shade {
     place: Place,
+    /// A hold, which ends by itself.
+    holds: bool,
     /// It was made: something proved it.
     settled: bool,
 }
@@ -66,11 +80,21 @@ impl Table {
             nights,
             cells: vec![None; usize::from(rooms) * usize::from(nights)],
             bookings: HashMap::new(),
+            holds: HashMap::new(),
+            clock: Clock::default(),
+            forgot_holds: false,
             ended: HashMap::new(),
             shades: Vec::new(),
             booked: 0,
             cancelled: 0,
         }
+    }
+
+    /// The same for a server whose records may each be earlier than one before by so much.
+    #[must_use]
+    pub const fn with_slack(mut self, slack_ms: u64) -> Self {
+        self.clock.slack_ms = slack_ms;
+        self
     }
 
     /// Whether it lies in the table.
@@ -88,7 +112,14 @@ impl Table {
     }
 
     fn holder(&self, room: u16, night: u16) -> Option<Holder> {
-        self.cells[self.index(room, night)]
+        match self.cells[self.index(room, night)] {
+            Some(Holder::Hold(reference)) => {
+                let hold = self.holds.get(&reference);
+                let stands = hold.is_some_and(|hold| hold.may_stand(&self.clock));
+                stands.then_some(Holder::Hold(reference))
+            }
+            holder => holder,
+        }
     }
 
     fn fill(&mut self, place: Place, holder: Option<Holder>) {
@@ -101,7 +132,8 @@ impl Table {
     /// Whether somebody has the cell for certain.
     fn is_taken(&self, room: u16, night: u16) -> bool {
         match self.holder(room, night) {
-            None => false,
+            // The time of a hold may have come without being told.
+            None | Some(Holder::Hold(_)) => false,
             Some(Holder::Shade(_)) => true,
             Some(Holder::Booking(reference)) => !self.is_fading(reference),
         }
@@ -124,11 +156,21 @@ impl Table {
         (0..self.shades.len()).filter(move |&number| possible(&self.shades[number]))
     }
 
+    /// Something that may have been made.
+    fn shade(&mut self, place: Place, holds: bool) {
+        self.shades.push(Shade {
+            place,
+            holds,
+            settled: false,
+        });
+    }
+
     /// Who has a cell, in words.
-    fn told(&self, room: u16, night: u16) -> String {
+    fn told_of(&self, room: u16, night: u16) -> String {
         match self.holder(room, night) {
             None => "is free".to_owned(),
             Some(Holder::Shade(_)) => "was booked by a request without an answer".to_owned(),
+            Some(Holder::Hold(reference)) => format!("is held as {reference}"),
             Some(Holder::Booking(reference)) => {
                 let since = self.bookings.get(&reference);
                 let since = since.map_or(0, |booking| booking.position);
@@ -149,6 +191,11 @@ impl Table {
             }
         }
         self.cancelled += 1;
+        self.note_end(reference, position);
+    }
+
+    /// Remembers that a reference is given to nobody any more.
+    fn note_end(&mut self, reference: Reference, position: u64) {
         if self.ended.len() >= ENDED_MAX {
             // The older half is forgotten.
             let mut ends: Vec<u64> = self.ended.values().copied().collect();
@@ -159,12 +206,36 @@ impl Table {
         self.ended.insert(reference, position);
     }
 
-    /// Makes room in a cell that is known to be free, where a fading booking was.
+    /// Makes room in a cell that is known to be free, where a fading booking or a hold was.
     fn clear_fading(&mut self, room: u16, night: u16, position: u64) {
-        if let Some(Holder::Booking(reference)) = self.holder(room, night)
-            && self.is_fading(reference)
-        {
-            self.end(reference, position);
+        match self.holder(room, night) {
+            Some(Holder::Booking(reference)) if self.is_fading(reference) => {
+                self.end(reference, position);
+            }
+            Some(Holder::Hold(_)) => self.clear_hold(room, night, position),
+            _ => {}
+        }
+    }
+
+    fn was_given(&self, reference: Reference) -> bool {
+        self.bookings.contains_key(&reference)
+            || self.ended.contains_key(&reference)
+            || self.holds.contains_key(&reference)
+    }
+
+    /// Somebody gets a place: nobody may have it.
+    fn make_free(&mut self, position: u64, place: Place, got: &str) -> Result<(), String> {
+        for night in place.each() {
+            self.clear_fading(place.room, night, position);
+        }
+        match place.each().find(|&night| self.is_taken(place.room, night)) {
+            None => Ok(()),
+            Some(night) => {
+                let told = self.told_of(place.room, night);
+                Err(format!(
+                    "{place} was {got}, but night {night} {told}: it is sold twice"
+                ))
+            }
         }
     }
 
@@ -175,12 +246,8 @@ impl Table {
         id: u64,
         reference: Reference,
     ) -> Result<(), String> {
-        for night in place.each() {
-            self.clear_fading(place.room, night, position);
-        }
-        let again = self.bookings.contains_key(&reference) || self.ended.contains_key(&reference);
-        let taken = place.each().find(|&night| self.is_taken(place.room, night));
-        let taken = taken.map(|night| (night, self.told(place.room, night)));
+        let again = self.was_given(reference);
+        let free = self.make_free(position, place, &format!("booked as {reference}"));
         self.booked += 1;
         self.fill(place, Some(Holder::Booking(reference)));
         self.bookings.insert(
@@ -192,11 +259,7 @@ impl Table {
                 fading: false,
             },
         );
-        if let Some((night, told)) = taken {
-            return Err(format!(
-                "{place} was booked as {reference}, but night {night} {told}: it is sold twice"
-            ));
-        }
+        free?;
         if again {
             return Err(format!("{reference} for {place} was given before"));
         }
@@ -211,7 +274,7 @@ impl Table {
             let said = nights >> bit & 1 == 1;
             let (room, taken) = (place.room, self.is_taken(place.room, night));
             if !said && taken {
-                let told = self.told(room, night);
+                let told = self.told_of(room, night);
                 return Err(format!(
                     "{place} was refused, but night {night} is not among the nights that are sold, \
                      and {told}"
@@ -229,6 +292,7 @@ impl Table {
                         ));
                     }
                     (Some(_), Some(_)) => {}
+                    (Some(only), None) if self.shades[only].holds => {}
                     (Some(only), None) => {
                         drop(shades);
                         self.settle(only, position);
@@ -314,6 +378,22 @@ impl Model for Table {
                 id,
                 answer,
             } => self.cancel(position, reference, id, answer),
+            Operation::Hold {
+                place,
+                ttl_ms,
+                answer,
+            } => self.hold(position, (place, ttl_ms), answer),
+            Operation::Extend {
+                reference,
+                ttl_ms,
+                answer,
+            } => self.extend(position, (reference, ttl_ms), answer),
+            Operation::Confirm {
+                reference,
+                id,
+                answer,
+            } => self.confirm(position, (reference, id), answer),
+            Operation::Release { reference, answer } => self.release(position, reference, answer),
             Operation::Look { place, .. } => Err(format!("a look at {place} has a position")),
         }
     }
@@ -324,7 +404,11 @@ impl Model for Table {
         };
         let (room, night) = (place.room, place.night);
         match (found, self.holder(room, night)) {
+            (None, Some(Holder::Hold(reference))) => self.holds[&reference].until.is_none(),
             (None, _) => !self.is_taken(room, night),
+            (Some((reference, found)), Some(Holder::Hold(holder))) if reference == holder => {
+                self.holds[&reference].place == found
+            }
             (Some((_, found)), Some(Holder::Shade(shade))) => self.shades[shade].place == found,
             (Some((reference, found)), Some(Holder::Booking(holder))) if reference == holder => {
                 let booking = self.bookings.get(&reference);
@@ -343,7 +427,7 @@ impl Model for Table {
         let Operation::Look { place, .. } = *reading else {
             return "it is no reading".to_owned();
         };
-        format!("{place} {}", self.told(place.room, place.night))
+        format!("{place} {}", self.told_of(place.room, place.night))
     }
 
     /// Its room; a booking that nobody knows has none.
@@ -352,19 +436,49 @@ impl Model for Table {
             Operation::Book { place, .. } | Operation::Look { place, .. } => {
                 Some(u32::from(place.room))
             }
-            Operation::Cancel { reference, .. } => {
-                let booking = self.bookings.get(&reference);
-                Some(booking.map_or(u32::MAX, |booking| u32::from(booking.place.room)))
+            // It may tell that the time of others is over.
+            Operation::Hold { .. } | Operation::Extend { .. } => None,
+            Operation::Cancel { reference, .. }
+            | Operation::Confirm { reference, .. }
+            | Operation::Release { reference, .. } => {
+                let booking = self.bookings.get(&reference).map(|booking| booking.place);
+                let hold = self.holds.get(&reference).map(|hold| hold.place);
+                let place = booking.or(hold);
+                Some(place.map_or(u32::MAX, |place| u32::from(place.room)))
             }
         }
     }
 
+    /// Who sees a night free that is held may have looked when the time of the hold was over.
+    fn true_from(&self, reading: &Operation) -> Option<u64> {
+        let Operation::Look { place, found: None } = *reading else {
+            return None;
+        };
+        match self.holder(place.room, place.night) {
+            Some(Holder::Hold(reference)) => {
+                let until = self.holds[&reference].until?;
+                Some(until.saturating_sub(self.clock.slack_ms))
+            }
+            _ => None,
+        }
+    }
+
+    fn time_of(&self, operation: &Operation) -> Option<u64> {
+        operation.time()
+    }
+
     fn suspect(&mut self, operation: &Operation) {
         match *operation {
-            Operation::Book { place, .. } => self.shades.push(Shade {
-                place,
-                settled: false,
-            }),
+            Operation::Book { place, .. } => self.shade(place, false),
+            Operation::Hold { place, .. } => self.shade(place, true),
+            Operation::Extend { reference, .. } | Operation::Release { reference, .. } => {
+                self.doubt_hold(reference);
+            }
+            Operation::Confirm { reference, .. } => {
+                if let Some(place) = self.doubt_hold(reference) {
+                    self.shade(place, false);
+                }
+            }
             Operation::Cancel { reference, .. } => {
                 if let Some(booking) = self.bookings.get_mut(&reference) {
                     booking.fading = true;

@@ -231,13 +231,15 @@ impl<'a> Evidence<'a> {
         (computes + writes >= FULL).then_some(if writes > computes { log } else { thread })
     }
 
-    /// Whether server or generator wanted processors that others had.
+    /// Whether server or generator wanted processors that others had. Threads of one process wait for
+    /// each other, too: what others did not use they have not taken.
     fn is_crowded(&self) -> bool {
-        let mut processes = self.last.resources.processes.iter();
-        processes.any(|process| {
-            let used = process.user + process.system;
-            let without = process.run_delay.unwrap_or(0.0);
-            used + without >= FULL && without / (used + without) >= TAKEN
+        let resources = &self.last.resources;
+        let others = resources.others.unwrap_or(f64::INFINITY);
+        resources.processes.iter().any(|process| {
+            let used = process.used();
+            let taken = process.run_delay.unwrap_or(0.0).min(others);
+            used + taken >= FULL && taken / (used + taken) >= TAKEN
         })
     }
 

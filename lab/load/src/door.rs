@@ -29,7 +29,7 @@ pub struct Server {
 const BOOKED: &str = "rooms_booked_total";
 
 /// The back end that is no database.
-const EMBEDDED: &str = "embedded";
+pub(crate) const EMBEDDED: &str = "embedded";
 
 /// The server's own counts at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

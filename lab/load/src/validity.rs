@@ -56,8 +56,8 @@ pub fn judge(point: &mut Point, resources: Resources, pace: &Pace, goal: Option<
     let checks = [
         little(point),
         lag(point),
-        // Who never sleeps is always busy; whether it keeps up, its lag tells.
-        (pace.wait != Wait::Awake)
+        // Who sleeps little is always busy; whether it keeps up, its lag tells.
+        matches!(pace.wait, Wait::Asleep | Wait::RealTime)
             .then(|| generator_busy(point, threads))
             .flatten(),
         run_delay(point, threads),
@@ -168,7 +168,7 @@ fn told(point: &Point, sound: bool) -> Option<bool> {
 fn generator_busy(point: &Point, threads: usize) -> Option<Validity> {
     let generator = process(point, "generator")?;
     let threads = to_float(u64::try_from(threads.max(1)).ok()?);
-    let busy = (generator.user + generator.system) / threads;
+    let busy = generator.used() / threads;
     let sound = told(point, busy <= GENERATOR_BUSY_MAX);
     let found = format!(
         "each generator thread was busy {:.0} % of the time",
@@ -282,7 +282,7 @@ fn connections(point: &Point) -> Option<Validity> {
 fn served(point: &Point) -> f64 {
     let processes = point.resources.processes.iter();
     let others = processes.filter(|process| process.role != "generator");
-    others.map(|process| process.user + process.system).sum()
+    others.map(Process::used).sum()
 }
 
 fn delayed_ack(point: &Point) -> Option<Validity> {

@@ -15,6 +15,10 @@ pub struct Resources {
     /// Of the processors of the machine, the share of time in use by anybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
+    /// Processors of the machine that were busy with what is none of the processes above, the kernel's own
+    /// threads included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<f64>,
     /// Bytes a second through all network devices, loopback included, in one direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_bytes: Option<f64>,
@@ -86,6 +90,14 @@ pub struct Process {
     pub busy: Vec<f32>,
     /// Processor time of one answer.
     pub cpu_per_answer_ns: f64,
+}
+
+impl Process {
+    /// Processors that it kept busy.
+    #[must_use]
+    pub fn used(&self) -> f64 {
+        self.user + self.system
+    }
 }
 
 /// The share of the window in which somebody had to wait, as the system counts it (PSI).

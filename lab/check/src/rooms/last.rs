@@ -11,8 +11,12 @@ pub struct Final {
     table: Table,
     /// What the server says stands, by reference.
     standing: HashMap<Reference, Place>,
+    /// Which of that it says is held: until when.
+    held: HashMap<Reference, u64>,
     /// Shades that were found standing.
     found: BTreeSet<usize>,
+    /// The times of the server's clock before and after it was asked, in milliseconds.
+    between: (u64, u64),
     charge: Charge,
 }
 
@@ -28,10 +32,12 @@ pub struct Account {
 
 impl Final {
     #[must_use]
-    pub fn of(table: Table) -> Self {
+    pub fn of(table: Table, between: (u64, u64)) -> Self {
         Self {
             table,
+            between,
             standing: HashMap::new(),
+            held: HashMap::new(),
             found: BTreeSet::new(),
             charge: Charge::default(),
         }
@@ -55,12 +61,19 @@ impl Final {
         }
     }
 
+    /// The server says that this, which stands, is held until then.
+    pub fn held(&mut self, reference: Reference, until: u64) {
+        self.held.insert(reference, until);
+    }
+
     /// The comparison, after all rooms.
     #[must_use]
     pub fn account(mut self) -> Account {
         self.compare_known();
+        self.compare_holds();
         self.compare_unknown();
-        let standing = u64::try_from(self.standing.len()).expect("a table is small");
+        let standing = self.standing.len() - self.held.len();
+        let standing = u64::try_from(standing).expect("a table is small");
         Account {
             booked: self.table.booked,
             cancelled: self.table.cancelled,
@@ -90,18 +103,58 @@ impl Final {
         }
     }
 
+    /// Every hold whose time is not over stands, and no other.
+    fn compare_holds(&mut self) {
+        let ((before, after), slack_ms) = (self.between, self.table.clock.slack_ms);
+        for (reference, hold) in &self.table.holds {
+            let (place, position) = (hold.place, hold.position);
+            let Some(until) = hold.until else {
+                continue;
+            };
+            match (self.standing.get(reference), self.held.get(reference)) {
+                (None, _) if until > after + slack_ms => self.charge.add(|| {
+                    format!(
+                        "{reference} for {place} was held at position {position} until {until}, and \
+                         it was only {after}: it is lost"
+                    )
+                }),
+                (None, _) => {}
+                (Some(_), _) if until + slack_ms <= before => self.charge.add(|| {
+                    format!("hold {reference} until {until} stands, but it was {before}")
+                }),
+                (Some(stands), Some(end)) if *stands == place && *end == until => {}
+                (Some(stands), end) => self.charge.add(|| {
+                    format!(
+                        "{reference} holds {place} until {until}, and stands for {stands} until {end:?}"
+                    )
+                }),
+            }
+        }
+    }
+
     /// Every other booking that stands was asked for by a request without an answer.
     fn compare_unknown(&mut self) {
         let others = self.standing.iter();
         let mut others: Vec<_> = others
             .filter(|(reference, _)| !self.table.bookings.contains_key(*reference))
+            .filter(|(reference, _)| {
+                let hold = self.table.holds.get(reference);
+                hold.is_none_or(|hold| hold.until.is_none())
+            })
             .map(|(reference, place)| (*reference, *place))
             .collect();
         others.sort_unstable_by_key(|(reference, _)| *reference);
         for (reference, place) in others {
+            let fading = self.table.holds.get(&reference);
+            if self.held.contains_key(&reference)
+                && fading.is_some_and(|hold| hold.until.is_none() && hold.place == place)
+            {
+                continue;
+            }
             match self.shade_for(place) {
                 Some(shade) => {
-                    if !self.table.shades[shade].settled {
+                    let shade_holds = self.table.shades[shade].holds;
+                    if !shade_holds && !self.table.shades[shade].settled {
                         self.table.settle(shade, u64::MAX);
                     }
                     self.found.insert(shade);
@@ -133,7 +186,7 @@ impl Final {
                 let free = !self.found.contains(&shade);
                 (free && table.shades[shade].place == place).then_some(shade)
             }
-            Some(Holder::Booking(_)) | None => {
+            Some(Holder::Booking(_) | Holder::Hold(_)) | None => {
                 let mut shades = table.shades_over(place.room, place.night);
                 shades.find(|&shade| table.shades[shade].place == place)
             }

@@ -1,6 +1,9 @@
 //! What the table takes for true.
 
-use super::{Booked, Cancelled, Final, Operation, Place, Reference, Table};
+use super::{
+    Booked, Cancelled, Confirmed, Extended, Final, Held, NoHold, Operation, Place, Reference,
+    Released, Table,
+};
 use crate::Model as _;
 
 const ADA: u64 = 200_000_000_002;
@@ -196,7 +199,7 @@ fn end(rooms: [&[Stands<'_>]; 3]) -> super::Account {
     );
     assert_eq!(found, Vec::<String>::new());
     table.suspect(&cancel("R2", ADA, Cancelled::Unknown));
-    let mut last = Final::of(table);
+    let mut last = Final::of(table, (0, 0));
     for (room, bookings) in (0..).zip(rooms) {
         let bookings: Vec<_> = bookings
             .iter()
@@ -254,6 +257,136 @@ fn in_the_end_everything_that_stands_has_a_reason() {
         assert!(
             sentences.iter().any(|one| one.contains(sentence)),
             "{sentences:?}: {sentence}"
+        );
+    }
+}
+
+/// A hold of so many milliseconds that is made at this time.
+fn held(place: Place, name: &str, now: u64, ttl_ms: u64) -> Operation {
+    let (reference, until) = (reference(name), now + ttl_ms);
+    let answer = Held::Done { reference, until };
+    Operation::Hold {
+        place,
+        ttl_ms,
+        answer,
+    }
+}
+
+fn extended(name: &str, now: u64) -> Operation {
+    let answer = Extended::Done(now + 100);
+    let reference = reference(name);
+    Operation::Extend {
+        reference,
+        ttl_ms: 100,
+        answer,
+    }
+}
+
+fn confirm(name: &str, answer: Confirmed) -> Operation {
+    let reference = reference(name);
+    Operation::Confirm {
+        reference,
+        id: ADA,
+        answer,
+    }
+}
+
+fn release(name: &str, answer: Released) -> Operation {
+    let reference = reference(name);
+    Operation::Release { reference, answer }
+}
+
+const IN_TIME: Confirmed = Confirmed::Done { late: false };
+const LATE: Confirmed = Confirmed::Done { late: true };
+
+#[test]
+fn an_honest_history_of_holds_has_no_sentence() {
+    let stay = place(1, 2, 2);
+    let other = place(2, 0, 1);
+    let (_, found) = replay(
+        &[],
+        &[
+            held(stay, "R1", 1_000, 100),
+            book(stay, Booked::SoldOut(0b11)),
+            extended("R1", 1_050),
+            confirm("R1", IN_TIME),
+            confirm("R1", Confirmed::Refused(NoHold::Confirmed)),
+            held(other, "R2", 1_060, 100),
+            release("R2", Released::Done),
+            release("R2", Released::Refused(NoHold::Gone)),
+            held(other, "R3", 1_070, 100),
+            // Its time is over: the night is free, and somebody else has it when it is confirmed.
+            booked(other, "R4"),
+            confirm("R3", Confirmed::Refused(NoHold::Expired)),
+            held(place(2, 5, 1), "R5", 1_200, 100),
+            held(place(2, 6, 1), "R6", 1_400, 100),
+            confirm("R5", LATE),
+            cancel("R5", ADA, Cancelled::Done(place(2, 5, 1))),
+        ],
+    );
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn each_broken_promise_about_a_hold_has_a_sentence() {
+    let (stay, other) = (place(1, 2, 2), place(2, 0, 1));
+    let first = held(stay, "R1", 1_000, 100);
+    let rows: [(&[Operation], &str); 11] = [
+        (
+            &[first, booked(stay, "R2"), held(other, "R3", 1_050, 100)],
+            "hold R1 until 1100 was over at position 2, but at position 3 it was only 1050",
+        ),
+        (
+            &[first, held(other, "R3", 999, 100)],
+            "position 2 is of the time 999, after 1000",
+        ),
+        (
+            &[
+                first,
+                held(other, "R3", 1_100, 100),
+                book(stay, Booked::SoldOut(0b11)),
+            ],
+            "sold out for night 2, which is free",
+        ),
+        (
+            &[booked(stay, "R0"), first],
+            "held as R1, but night 2 was booked as R0",
+        ),
+        (
+            &[first, held(other, "R3", 1_100, 100), confirm("R1", IN_TIME)],
+            "its time was over",
+        ),
+        (
+            &[first, booked(stay, "R2"), confirm("R1", LATE)],
+            "confirmed as R1, but night 2 was booked as R2 at position 2: it is sold twice",
+        ),
+        (
+            &[first, confirm("R1", Confirmed::Refused(NoHold::Expired))],
+            "was refused as expired, but room 1, night 2 to 3 is free",
+        ),
+        (
+            &[first, extended("R1", 1_100)],
+            "was given more time at 1100, but ended at 1100",
+        ),
+        (
+            &[first, release("R1", Released::Refused(NoHold::Gone))],
+            "it is lost",
+        ),
+        (
+            &[
+                first,
+                held(other, "R3", 1_100, 100),
+                release("R1", Released::Done),
+            ],
+            "was released, but its time was over",
+        ),
+        (&[release("R9", Released::Done)], "that was never given"),
+    ];
+    for (operations, sentence) in rows {
+        let (_, found) = replay(&[], operations);
+        assert!(
+            found.len() == 1 && found[0].contains(sentence),
+            "{found:?} {sentence}"
         );
     }
 }

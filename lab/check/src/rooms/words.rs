@@ -34,6 +34,28 @@ pub enum Operation {
         id: u64,
         answer: Cancelled,
     },
+    /// Somebody keeps a place for so many milliseconds.
+    Hold {
+        place: Place,
+        ttl_ms: u64,
+        answer: Held,
+    },
+    /// A hold ends so many milliseconds from now.
+    Extend {
+        reference: Reference,
+        ttl_ms: u64,
+        answer: Extended,
+    },
+    /// A hold becomes a booking.
+    Confirm {
+        reference: Reference,
+        id: u64,
+        answer: Confirmed,
+    },
+    Release {
+        reference: Reference,
+        answer: Released,
+    },
     /// Somebody looks who has a night; `place` has one.
     Look {
         place: Place,
@@ -63,14 +85,102 @@ pub enum Cancelled {
     Strange,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Until this time of the server, in milliseconds.
+    Done {
+        reference: Reference,
+        until: u64,
+    },
+    /// Bit k: the k-th night of the stay is not free.
+    SoldOut(u64),
+    Unknown,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extended {
+    /// Until this time of the server, in milliseconds.
+    Done(u64),
+    Refused(NoHold),
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmed {
+    Done {
+        /// It had ended, but its nights were free still.
+        late: bool,
+    },
+    Refused(NoHold),
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    Done,
+    Refused(NoHold),
+    Unknown,
+}
+
+/// Why there is no hold any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoHold {
+    /// Its time is over.
+    Expired,
+    /// It is a booking.
+    Confirmed,
+    /// It was given back, or what it became was cancelled.
+    Gone,
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
 compact!(struct Place { room, night, nights });
 compact!(enum Operation {
     0 = Book { place, id, answer },
     1 = Cancel { reference, id, answer },
     2 = Look { place, found },
+    3 = Hold { place, ttl_ms, answer },
+    4 = Extend { reference, ttl_ms, answer },
+    5 = Confirm { reference, id, answer },
+    6 = Release { reference, answer },
 });
 compact!(enum Booked { 0 = Done(reference), 1 = SoldOut(nights), 2 = Unknown, 3 = Strange });
 compact!(enum Cancelled { 0 = Done(place), 1 = Gone, 2 = WrongGuest, 3 = Unknown, 4 = Strange });
+
+compact!(enum Held {
+    0 = Done { reference, until },
+    1 = SoldOut(nights),
+    2 = Unknown,
+    3 = Strange,
+});
+compact!(enum Extended { 0 = Done(until), 1 = Refused(reason), 2 = Unknown });
+compact!(enum Confirmed { 0 = Done { late }, 1 = Refused(reason), 2 = Unknown });
+compact!(enum Released { 0 = Done, 1 = Refused(reason), 2 = Unknown });
+compact!(enum NoHold { 0 = Expired, 1 = Confirmed, 2 = Gone, 3 = Strange });
+
+impl Operation {
+    /// The time of the server's clock at its record, in milliseconds: what ends so long after it tells
+    /// that.
+    #[must_use]
+    pub fn time(&self) -> Option<u64> {
+        match *self {
+            Self::Hold {
+                ttl_ms,
+                answer: Held::Done { until, .. },
+                ..
+            }
+            | Self::Extend {
+                ttl_ms,
+                answer: Extended::Done(until),
+                ..
+            } => Some(until.saturating_sub(ttl_ms)),
+            _ => None,
+        }
+    }
+}
 
 /// Its length, and its text.
 impl Compact for Reference {

@@ -85,6 +85,7 @@ impl World {
                 *found = who_has(&self.bookings, place.night);
                 return Seen::Reading;
             }
+            _ => unreachable!("nobody holds anything here"),
         }
         self.position += 1 + u64::from(self.made.is_multiple_of(3));
         Seen::At(self.position)
@@ -302,7 +303,7 @@ const fn unanswer(operation: &mut Operation) {
     match operation {
         Operation::Book { answer, .. } => *answer = Booked::Unknown,
         Operation::Cancel { answer, .. } => *answer = Cancelled::Unknown,
-        Operation::Look { .. } => {}
+        _ => {}
     }
 }
 
@@ -345,5 +346,6 @@ fn tamper(random: &mut Random, operation: &mut Operation, seen: &mut Seen) {
                 None => Some((foreign, *place)),
             }
         }
+        _ => unreachable!("nobody holds anything here"),
     }
 }

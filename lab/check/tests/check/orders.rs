@@ -114,7 +114,7 @@ fn carry_out(bookings: &mut Bookings, told: &Told, anonymous: &mut u32) -> bool 
             (Cancelled::Unknown, _) => !known,
             _ => false,
         },
-        Operation::Look { .. } => false,
+        _ => false,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use turnstile_result::Process;
 use turnstile_stats::{bottleneck::Draw, units::Nanos};
 
 use super::{DISK, Evidence, Named};
@@ -47,13 +48,12 @@ impl Evidence<'_> {
             Named::Neighbours => {
                 let mut processes = self.last.resources.processes.iter();
                 let delay = processes.clone().filter_map(|process| process.run_delay);
-                let used = processes
-                    .by_ref()
-                    .map(|process| process.user + process.system);
+                let others = self.last.resources.others.unwrap_or(f64::INFINITY);
+                let used = processes.by_ref().map(Process::used);
                 format!(
                     "server and generator used {:.2} processors, and wanted {:.2} more that others had",
                     used.sum::<f64>(),
-                    delay.sum::<f64>()
+                    delay.sum::<f64>().min(others)
                 )
             }
             Named::DelayedAck => format!(

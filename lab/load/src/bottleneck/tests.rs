@@ -224,6 +224,81 @@ fn what_threads_wait_for_is_followed_to_its_end() {
     }
 }
 
+/// A server of many threads that uses so much of the processors, whose threads waited for so much, and
+/// what others used meanwhile.
+fn crowd(used: f64, waited: f64, others: Option<f64>) -> String {
+    let busy = [("server cpu", used, 1.0)];
+    let at = |users: u32| {
+        let mut point = point(&Seen {
+            users,
+            throughput: 500.0,
+            busy: &busy,
+            stands: QUIET.stands,
+            run_delay: waited,
+        });
+        point.resources.others = others;
+        point
+    };
+    let points = [8, 16, 32].map(at);
+    of(&points.each_ref(), 1).unwrap().named
+}
+
+#[test]
+fn neighbours_have_taken_no_more_than_they_used() {
+    let rows = [
+        (0.3, 0.9, Some(0.7), "neighbours"),
+        (0.4, 0.6, None, "neighbours"),
+        // Its own threads waited for each other.
+        (0.4, 0.6, Some(0.1), "unseen"),
+        (0.4, 3.0, Some(0.3), "unseen"),
+        // Others had another processor.
+        (0.5, 0.1, Some(0.9), "unseen"),
+    ];
+    for (used, waited, others, named) in rows {
+        let found = crowd(used, waited, others);
+        assert_eq!(found, named, "{used} {waited} {others:?}");
+    }
+}
+
+/// What the server computes within the kernel and what beside it, how many are at the disk, and what is
+/// named.
+#[test]
+fn a_call_that_waits_for_the_disk_computes_too() {
+    let rows = [
+        (0.3, 0.0, 0.25, "disk"),
+        (0.3, 0.5, 0.25, "lock"),
+        // The kernel does more than one that waits so little there: it sends, for example.
+        (0.7, 0.1, 0.1, "lock"),
+        (0.7, 0.0, 0.0, "lock"),
+    ];
+    for (kernel, beside, disk, named) in rows {
+        let busy = [("server cpu", beside, 2.0)];
+        let at = |users: u32| {
+            let mut point = point(&Seen {
+                users,
+                throughput: 500.0,
+                busy: &busy,
+                stands: [0.3, f64::from(users) - 8.0, disk, 0.0],
+                run_delay: 0.2,
+            });
+            point.resources.processes[0].system = kernel;
+            point
+        };
+        let points = [8, 16, 32].map(at);
+        let found = of(&points.each_ref(), 1).unwrap();
+        assert_eq!(found.named, named, "{kernel} {beside} {disk}: {found:?}");
+    }
+}
+
+/// Half of the time of a lock is at the disk or computing, and its threads wait so much for a processor.
+#[test]
+fn who_waits_for_a_processor_is_at_nothing_unseen() {
+    let busy = [("server cpu", 0.2, 1.0)];
+    for (run_delay, named) in [(0.3, "disk"), (0.0, "lock")] {
+        check(&busy, [0.3, 13.0, 0.3, 0.0], run_delay, named);
+    }
+}
+
 #[test]
 fn what_those_are_at_who_have_their_turn_is_asked_of_all_runs_that_did_as_much() {
     let busy = [("server cpu", 0.3, 4.0)];

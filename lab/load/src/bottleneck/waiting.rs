@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use turnstile_result::{Point, Stands};
+use turnstile_result::{Point, Process, Stands};
 
 /// What a run did of the last at least, so that its threads were at the same.
 const AS_MUCH: f64 = 0.9;
@@ -16,9 +16,13 @@ pub(super) struct Waiting {
     pub(super) lock: f64,
     pub(super) disk: f64,
     pub(super) asleep: f64,
-    /// On a processor. Those who wait for one are not counted, so that this is by the processors' own
-    /// account and not by looks at threads.
+    /// On a processor, by the processors' own account: looks at threads do not tell these from those who
+    /// wait for one.
     pub(super) computes: f64,
+    /// Of that, within the kernel.
+    pub(super) kernel: f64,
+    /// Waiting for a processor.
+    pub(super) delayed: f64,
 }
 
 /// What threads are at for whom others wait.
@@ -39,21 +43,25 @@ impl Waiting {
         let (first, last) = (points.first()?, points.last()?);
         let (few, many) = (first.resources.stands?, last.resources.stands?);
         let did_as_much = |point: &&&Point| point.throughput >= AS_MUCH * last.throughput;
-        let full: Vec<(Stands, f64)> = points
-            .iter()
-            .filter(did_as_much)
-            .filter_map(|point| Some((point.resources.stands?, computes(point))))
+        let full = points.iter().filter(did_as_much);
+        let full: Vec<(Stands, Option<&Process>)> = full
+            .filter_map(|point| Some((point.resources.stands?, server(point))))
             .collect();
         let looks: f64 = full.iter().map(|(at, _)| f64::from(at.looks)).sum();
-        let mean = |of: fn(&(Stands, f64)) -> f64| {
-            let all = full.iter().map(|one| of(one) * f64::from(one.0.looks));
-            all.sum::<f64>() / looks.max(1.0)
+        let mean = |of: fn(&Stands, Option<&Process>) -> Option<f64>| {
+            let each = full.iter().map(|(at, server)| {
+                let found = of(at, *server).unwrap_or(0.0);
+                found * f64::from(at.looks)
+            });
+            each.sum::<f64>() / looks.max(1.0)
         };
         Some(Self {
             lock: (many.lock - few.lock).max(0.0),
-            disk: mean(|(at, _)| at.disk),
-            asleep: mean(|(at, _)| at.asleep),
-            computes: mean(|(_, computes)| *computes),
+            disk: mean(|at, _| Some(at.disk)),
+            asleep: mean(|at, _| Some(at.asleep)),
+            computes: mean(|_, server| Some(server?.used())),
+            kernel: mean(|_, server| Some(server?.system)),
+            delayed: mean(|_, server| server?.run_delay),
         })
     }
 
@@ -62,26 +70,28 @@ impl Waiting {
         self.disk + self.asleep + self.computes
     }
 
-    /// What most of the time goes into of those who have their turn; of one at least there is always
-    /// one, whether it is seen or not.
+    /// What most of the time goes into of those who have their turn. There is always one, whether it is
+    /// seen or not, if it does not wait for a processor.
+    ///
+    /// A call that waits for a disk computes, too, before and after: the kernel's time is the disk's, as
+    /// long at most as threads wait there.
     pub(super) fn turn(&self) -> Turn {
-        let unseen = 1.0 - self.within();
+        let of_disk = self.kernel.min(self.disk);
+        let unseen = 1.0 - self.within() - self.delayed;
         let parts = [
             (Turn::Unseen, unseen),
-            (Turn::Computes, self.computes),
+            (Turn::Computes, self.computes - of_disk),
             (Turn::Asleep, self.asleep),
-            (Turn::Disk, self.disk),
+            (Turn::Disk, self.disk + of_disk),
         ];
         let most = parts.iter().max_by(|one, other| one.1.total_cmp(&other.1));
         most.map_or(Turn::Unseen, |(turn, _)| *turn)
     }
 }
 
-/// Processors that the server kept busy.
-fn computes(point: &Point) -> f64 {
+fn server(point: &Point) -> Option<&Process> {
     let mut processes = point.resources.processes.iter();
-    let server = processes.find(|process| process.role == "server");
-    server.map_or(0.0, |server| server.user + server.system)
+    processes.find(|process| process.role == "server")
 }
 
 impl fmt::Display for Turn {

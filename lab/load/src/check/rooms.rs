@@ -2,6 +2,7 @@
 
 mod answer;
 mod visitor;
+mod what;
 
 use serde::Serialize;
 use turnstile_check::{
@@ -27,6 +28,10 @@ const NIGHTS: u16 = 30;
 /// room is wanted again and again.
 const ROOMS_MIN: usize = 4;
 const ROOMS_MAX: usize = 1_000;
+
+/// Where a database decides several commands at a time, their positions need not have the order of their
+/// times: so much one may be earlier than one before.
+const DATABASE_SLACK_MS: u64 = 1_000;
 
 /// What to drive, and how hard.
 #[derive(Clone, Debug, Serialize)]
@@ -57,7 +62,13 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let (witnesses, chronicle) = witnesses(config.users, config.pace.pipeline, before.position);
     let visitor = |witness| Visitor::new(config, names.clone(), rooms, witness);
     let visitors = witnesses.into_iter().map(visitor).collect();
-    let checked = (Table::new(rooms, NIGHTS), chronicle);
+    let slack_ms = if server.back_end == door::EMBEDDED {
+        0
+    } else {
+        DATABASE_SLACK_MS
+    };
+    let table = Table::new(rooms, NIGHTS).with_slack(slack_ms);
+    let checked = (table, chronicle);
     let driven = drive(
         (&config.pace, &config.when),
         visitors,
@@ -67,9 +78,22 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     )?;
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect(config.pace.address)?;
-    let mut last = Final::of(driven.model);
+    speak_resp3(&mut door)?;
+    let begins = time(&mut door, &config.property, &names, 0)?;
+    let mut rows = Vec::new();
     for room in 0..rooms {
-        last.room(room, &standing(&mut door, &config.property, &names, room)?);
+        rows.push(standing(&mut door, &config.property, &names, room)?);
+    }
+    let ends = time(&mut door, &config.property, &names, 1)?;
+    let mut last = Final::of(driven.model, (begins, ends));
+    for (room, rows) in (0..).zip(rows) {
+        let bookings: Vec<_> = rows.iter().map(|(one, place, _)| (*one, *place)).collect();
+        last.room(room, &bookings);
+        for (reference, _, until) in rows {
+            if let Some(until) = until {
+                last.held(reference, until);
+            }
+        }
     }
     let (_, after) = door::info(&mut door)?;
     let mut account = last.account();
@@ -114,13 +138,36 @@ fn tells_positions(door: &mut Connection, property: &str, names: &Names) -> Resu
     Ok(())
 }
 
-/// What stands for a room, by the server.
+/// What time it is, by the server: a night that is held for a second tells that. It is given back.
+fn time(door: &mut Connection, property: &str, names: &Names, night: u16) -> Result<u64, Error> {
+    let mut room = names.stem().to_vec();
+    room.extend_from_slice(b"clock");
+    let held = door.command(&[
+        b"ROOMS.HOLD",
+        property.as_bytes(),
+        &room,
+        names.night(night),
+        names.night(night + 1),
+        b"TTL",
+        b"1",
+    ])?;
+    let until = field(&held, "until").and_then(Value::as_bytes);
+    let until = until.and_then(answer::millis);
+    let reference = field(&held, "reference").and_then(Value::as_bytes);
+    let (Some(until), Some(reference)) = (until, reference) else {
+        return Err(unfit("ROOMS.HOLD", &held));
+    };
+    door.command(&[b"ROOMS.RELEASE", reference])?;
+    Ok(until - 1_000)
+}
+
+/// What stands for a room, by the server; of a hold until when.
 fn standing(
     door: &mut Connection,
     property: &str,
     names: &Names,
     room: u16,
-) -> Result<Vec<(Reference, Place)>, Error> {
+) -> Result<Vec<Standing>, Error> {
     let mut name = Vec::new();
     names.put_room(&mut name, room);
     let answer = door.command(&[
@@ -132,17 +179,24 @@ fn standing(
     ])?;
     let strange = || unfit("ROOMS.EXPLAIN", &answer);
     let blocks = field(&answer, "blocks").and_then(Value::as_array);
-    let booking = |block: &Value| -> Option<(Reference, Place)> {
+    let booking = |block: &Value| -> Option<Standing> {
         let bytes = |name| field(block, name).and_then(Value::as_bytes);
         let reference = Reference::parse(bytes("reference")?).ok()?;
         let place = names.place(bytes("room")?, bytes("arrival")?, bytes("departure")?)?;
-        Some((reference, place))
+        let until = match bytes("until") {
+            Some(until) => Some(answer::millis(until)?),
+            None => None,
+        };
+        Some((reference, place, until))
     };
     let blocks = blocks.ok_or_else(strange)?.iter();
     blocks
         .map(|block| booking(block).ok_or_else(strange))
         .collect()
 }
+
+/// A booking or, with its end in milliseconds, a hold.
+type Standing = (Reference, Place, Option<u64>);
 
 fn counted(before: Counters, after: Counters, account: &Account) -> [Counted; 3] {
     [

@@ -39,6 +39,8 @@ pub(super) struct Times {
     pub(super) all: f64,
     pub(super) busy: f64,
     pub(super) stolen: f64,
+    /// How many there are.
+    pub(super) processors: u32,
 }
 
 /// What a process of its own has used, without those that it has started.
@@ -83,6 +85,13 @@ fn of_process(pid: u32) -> Option<(Usage, (f64, f64))> {
         usage.read = count("read_bytes:");
     }
     Some((usage, ended))
+}
+
+/// Resident memory of this process in bytes, counted page by page.
+pub(super) fn exact_memory() -> Option<u64> {
+    let told = fs::read_to_string("/proc/self/smaps_rollup").ok()?;
+    let kibibytes: u64 = field(&told, "\nRss:")?.parse().ok()?;
+    Some(kibibytes * 1_024)
 }
 
 /// Who listens at a port, whatever the address.
@@ -147,7 +156,10 @@ pub(super) fn machine() -> Machine {
 }
 
 fn parse_times(stat: &str) -> Option<Times> {
-    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    let mut lines = stat.lines();
+    let line = lines.next()?.strip_prefix("cpu ")?;
+    let each = lines.take_while(|line| line.starts_with("cpu"));
+    let processors = u32::try_from(each.count()).ok()?;
     // User, nice, system, idle, waiting for disks, two kinds of interrupts, stolen; what follows is
     // part of the first two.
     let parts: Vec<f64> = line
@@ -162,6 +174,7 @@ fn parse_times(stat: &str) -> Option<Times> {
         all,
         busy: all - idle - stolen,
         stolen,
+        processors,
     })
 }
 
@@ -218,11 +231,13 @@ mod tests {
 
     #[test]
     fn the_machine_tells_times_pressure_disks_and_network() {
-        let times = parse_times("cpu  10 1 20 60 5 2 1 1 0 0\ncpu0 1 2 3").unwrap();
+        let times =
+            parse_times("cpu  10 1 20 60 5 2 1 1 0 0\ncpu0 1 2 3\ncpu1 4 5 6\nintr 7").unwrap();
         let expected = Times {
             all: 100.0,
             busy: 34.0,
             stolen: 1.0,
+            processors: 2,
         };
         assert_eq!(times, expected);
         let pressure = "some avg10=1.00 avg60=1.00 avg300=1.00 total=2500000\n\

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use turnstile_result::{Stands, Station};
-use turnstile_stats::units::to_float;
 
 use super::{
     Sample, Sampler,
     proc::{Machine, Usage},
-    threads::Place,
+    threads::{Place, Threads},
 };
 
 /// Seconds in which the busiest disk had something to do, between two looks at the machine.
@@ -66,20 +65,20 @@ impl Sampler {
     /// What the threads of the server were at.
     pub(super) fn stands(&self, from: Duration, to: Duration) -> Option<Stands> {
         let server = self.watched.iter().position(|one| one.is("server"))?;
-        let within = self
-            .samples
-            .iter()
-            .filter(|sample| sample.at >= from && sample.at <= to && sample.at > Duration::ZERO);
-        let looks: Vec<[u32; 5]> = within
-            .filter_map(|sample| Some(sample.used[server].as_ref()?.of_threads.at))
+        let within =
+            self.samples.seen().iter().filter(|sample| {
+                sample.at >= from && sample.at <= to && sample.at > Duration::ZERO
+            });
+        let threads: Vec<&Threads> = within
+            .filter_map(|sample| Some(&sample.used[server].as_ref()?.of_threads))
             .collect();
-        let number = u32::try_from(looks.len()).ok().filter(|looks| *looks > 0)?;
+        let looks: u32 = threads.iter().map(|threads| threads.looks).sum();
         let mean = |place: Place| {
-            let all: u32 = looks.iter().map(|look| look[place as usize]).sum();
-            to_float(u64::from(all)) / f64::from(number)
+            let all = threads.iter().map(|threads| threads.at[place as usize]);
+            f64::from(all.sum::<u32>()) / f64::from(looks)
         };
-        Some(Stands {
-            looks: number,
+        (looks > 0).then(|| Stands {
+            looks,
             running: mean(Place::Running),
             lock: mean(Place::Lock),
             disk: mean(Place::Disk),

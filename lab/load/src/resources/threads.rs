@@ -1,11 +1,22 @@
 //! The threads of a family of processes: what each has used, and what it is at.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use turnstile_stats::units::to_float;
 
 /// Of more threads than this, the others are not looked at.
 const THREADS_MAX: usize = 256;
+
+/// Of few threads each is looked at several times in a row for what it is at, until so many have been.
+/// What takes less time than a look is found at something else the next time; of what takes longer more
+/// looks would not say more.
+const GLANCES_MAX: usize = 128;
+
+/// So often at most.
+const GLANCES_EACH_MAX: usize = 4;
 
 /// So many of the busiest are remembered from look to look.
 const KEPT_MAX: usize = 64;
@@ -17,7 +28,9 @@ pub(super) struct Threads {
     used: Vec<(u32, f64)>,
     /// Seconds in which a thread could have run but did not.
     pub(super) run_delay: Option<f64>,
+    /// How many were at what, over all looks.
     pub(super) at: [u32; Place::ALL.len()],
+    pub(super) looks: u32,
 }
 
 /// What a thread is at.
@@ -54,9 +67,9 @@ impl Place {
         ];
         match state {
             'R' => Self::Running,
+            'D' => Self::Disk,
             _ if function.contains("futex") => Self::Lock,
             _ if function.contains("nanosleep") => Self::Asleep,
-            'D' => Self::Disk,
             _ if DISK.iter().any(|name| function.contains(name)) => Self::Disk,
             _ => Self::Elsewhere,
         }
@@ -71,18 +84,33 @@ impl Threads {
             let tasks = Path::new("/proc").join(pid.to_string()).join("task");
             fs::read_dir(tasks).ok()
         });
-        for task in folders.flatten().flatten().take(THREADS_MAX) {
-            let number = task.file_name().to_str().and_then(|name| name.parse().ok());
-            let Some(number) = number else { continue };
-            threads.add(number, &task.path());
-            if looks && let Some(place) = place(&task.path()) {
-                threads.at[place as usize] += 1;
+        let tasks = folders.flatten().flatten().take(THREADS_MAX);
+        let tasks: Vec<PathBuf> = tasks.map(|task| task.path()).collect();
+        for task in &tasks {
+            let number = task
+                .file_name()
+                .and_then(|name| name.to_str()?.parse().ok());
+            if let Some(number) = number {
+                threads.add(number, task);
             }
+        }
+        if looks {
+            threads.look(&tasks);
         }
         threads.used.sort_by(|one, other| other.1.total_cmp(&one.1));
         threads.used.truncate(KEPT_MAX);
         threads.used.sort_by_key(|(number, _)| *number);
         threads
+    }
+
+    fn look(&mut self, tasks: &[PathBuf]) {
+        let glances = GLANCES_MAX / tasks.len().max(1);
+        for _ in 0..glances.clamp(1, GLANCES_EACH_MAX) {
+            for place in tasks.iter().filter_map(|task| place(task)) {
+                self.at[place as usize] += 1;
+            }
+            self.looks += 1;
+        }
     }
 
     fn add(&mut self, number: u32, task: &Path) {
@@ -115,11 +143,11 @@ fn place(task: &Path) -> Option<Place> {
     let stat = fs::read_to_string(task.join("stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
     let state = rest.chars().next()?;
-    let waits_in = || fs::read_to_string(task.join("wchan")).unwrap_or_default();
-    let function = if state == 'R' {
-        String::new()
+    // Of the others the state alone tells.
+    let function = if state == 'S' {
+        fs::read_to_string(task.join("wchan")).unwrap_or_default()
     } else {
-        waits_in()
+        String::new()
     };
     Some(Place::of(state, &function))
 }
@@ -159,6 +187,7 @@ mod tests {
             ('S', "futex_wait_queue", Place::Lock),
             ('S', "hrtimer_nanosleep", Place::Asleep),
             ('D', "0", Place::Disk),
+            ('D', "futex_do_wait", Place::Disk),
             ('S', "jbd2_log_wait_commit", Place::Disk),
             ('S', "ep_poll", Place::Elsewhere),
             ('S', "wait_woken", Place::Elsewhere),
@@ -202,7 +231,9 @@ mod tests {
         let pid = shell.0.id();
         let found = family(pid, &[]);
         assert_eq!((found[0], found.len()), (pid, 2), "{found:?}");
-        assert!(Threads::of(&found, true).at.iter().sum::<u32>() >= 2);
+        let threads = Threads::of(&found, true);
+        let each = (threads.looks, threads.at.iter().sum::<u32>());
+        assert_eq!(each, (4, 8), "{threads:?}");
         assert_eq!(family(pid, &found[1..]), [pid]);
         assert_eq!(family(u32::MAX, &[]), [u32::MAX]);
         // Its child does not end with it.

@@ -100,14 +100,16 @@ fn an_honest_server_is_proven_while_it_is_used() {
         let report = run(wrong).unwrap();
         assert_eq!(violations(&report), Vec::<String>::new());
         assert_eq!(report.verdict(), Verdict::Fine, "{report}");
-        let [book, cancel, look] = &report.point.operations[..] else {
-            panic!("three operations");
+        let [book, cancel, look, holds @ ..] = &report.point.operations[..] else {
+            panic!("seven operations");
         };
         // They get in each other's way, and ask what must be refused.
         assert!(book.done > 0 && book.refused["sold_out"] > 0, "{report}");
         assert!(cancel.refused["wrong_guest"] > 0 && cancel.refused["ended"] > 0);
         let told = |one: &turnstile_result::Operation| one.done + one.refused.values().sum::<u64>();
-        assert_eq!(report.proof.replayed, told(book) + told(cancel));
+        assert!(holds.iter().all(|one| one.done > 0), "{report}");
+        let held: u64 = holds.iter().map(told).sum();
+        assert_eq!(report.proof.replayed, told(book) + told(cancel) + held);
         assert_eq!(report.proof.readings, look.done);
         assert_eq!(report.proof.unknown, 0);
     }
@@ -179,6 +181,12 @@ fn every_mutant_is_caught_and_the_operations_are_named() {
         (Wrong::CancelsForAll, "was done with a wrong id number"),
         (Wrong::NamesAllNights, "which is free"),
         (Wrong::ReferenceTwice, "was given before"),
+        (Wrong::EndsEarly, "it ended too early"),
+        (Wrong::NeverEnds, "which is free"),
+        (Wrong::ConfirmsBlindly, "it is sold twice"),
+        (Wrong::ConfirmsNothing, "it is lost"),
+        (Wrong::ReleasesNothing, "which is free"),
+        (Wrong::ExtendsNothing, "it ended too early"),
         (Wrong::CountsOneMore, "the server counts"),
     ];
     for (wrong, sentence) in rows {

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     net::{SocketAddr, TcpListener},
+    ops::Range,
     sync::{Arc, Mutex},
     thread,
 };
@@ -41,6 +42,18 @@ pub(crate) enum Wrong {
     NamesAllNights,
     /// Every so often a booking has the reference of the one before.
     ReferenceTwice,
+    /// Holds end half a second before their time.
+    EndsEarly,
+    /// Holds that are over block their nights still.
+    NeverEnds,
+    /// Nobody looks whether the nights of a hold that is confirmed late are free.
+    ConfirmsBlindly,
+    /// A confirmation is acknowledged, and there is no booking.
+    ConfirmsNothing,
+    /// What is released is not free.
+    ReleasesNothing,
+    /// A hold that was given more time ends as before.
+    ExtendsNothing,
     /// The counter of bookings is one ahead once there are any.
     CountsOneMore,
 }
@@ -51,6 +64,13 @@ struct Booking {
     arrival: u32,
     departure: u32,
     id: String,
+}
+
+/// Kept for somebody, until then in milliseconds of the inn, which passes them as it is asked.
+#[derive(Clone, Debug)]
+struct Hold {
+    booking: Booking,
+    until: u64,
 }
 
 type Bookings = BTreeMap<String, Booking>;
@@ -66,6 +86,7 @@ struct State {
     booked: u64,
     cancelled: u64,
     bookings: Bookings,
+    holds: BTreeMap<String, Hold>,
     /// What looks are answered from.
     shown: Bookings,
 }
@@ -82,6 +103,7 @@ pub(crate) fn start(wrong: Wrong) -> SocketAddr {
         booked: 0,
         cancelled: 0,
         bookings: Bookings::new(),
+        holds: BTreeMap::new(),
         shown: Bookings::new(),
     }));
     thread::spawn(move || {
@@ -127,7 +149,8 @@ impl State {
                     } else {
                         &self.bookings
                     };
-                explain(shown, room, (night(arrival), night(departure)), out);
+                let nights = (night(arrival), night(departure));
+                explain(shown, &self.open_holds(), room, nights, out);
             }
             _ if often && self.wrong == Wrong::Forgets => {
                 self.position += 1;
@@ -140,6 +163,22 @@ impl State {
             ["ROOMS.CANCEL", reference, id] => {
                 let position = self.take_position(often);
                 self.cancel(often, reference, id, position, out);
+            }
+            ["ROOMS.HOLD", _, room, arrival, departure, "TTL", seconds] => {
+                let position = self.take_position(false);
+                self.hold([room, arrival, departure, seconds], position, out);
+            }
+            ["ROOMS.EXTEND", reference, seconds] => {
+                let position = self.take_position(false);
+                self.extend(reference, seconds, position, out);
+            }
+            ["ROOMS.CONFIRM", reference, _, id] => {
+                let position = self.take_position(false);
+                self.confirm(reference, id, position, out);
+            }
+            ["ROOMS.RELEASE", reference] => {
+                let position = self.take_position(false);
+                self.release(reference, position, out);
             }
             _ => out.extend_from_slice(b"-ERR unknown command\r\n"),
         }
@@ -166,11 +205,7 @@ impl State {
     fn book(&mut self, often: bool, words: [&str; 4], position: u64, out: &mut Vec<u8>) {
         let [room, arrival, departure, id] = words;
         let nights = night(arrival)..night(departure);
-        let taken = |night: u32| {
-            let mut bookings = self.bookings.values();
-            bookings.any(|one| one.room == room && (one.arrival..one.departure).contains(&night))
-        };
-        let mut taken: Vec<u32> = nights.clone().filter(|night| taken(*night)).collect();
+        let mut taken = self.taken(room, nights.clone());
         let looks = !(often && self.wrong == Wrong::SellsTwice);
         if looks && !taken.is_empty() {
             if self.wrong == Wrong::NamesAllNights {
@@ -205,6 +240,132 @@ impl State {
             id: id.to_owned(),
         };
         self.bookings.insert(reference, booking);
+    }
+
+    /// The nights of a room that somebody has.
+    fn taken(&self, room: &str, nights: Range<u32>) -> Vec<u32> {
+        let holds = self.open_holds();
+        let held = holds.values().map(|hold| &hold.booking);
+        let all: Vec<&Booking> = self.bookings.values().chain(held).collect();
+        let has = |one: &&Booking, night: u32| {
+            one.room == room && (one.arrival..one.departure).contains(&night)
+        };
+        nights
+            .filter(|night| all.iter().any(|one| has(one, *night)))
+            .collect()
+    }
+
+    /// What time it is, in milliseconds of a day.
+    const fn now(&self) -> u64 {
+        5 * self.position
+    }
+
+    fn is_over(&self, hold: &Hold) -> bool {
+        match self.wrong {
+            Wrong::EndsEarly => hold.until <= self.now() + 500,
+            _ => hold.until <= self.now(),
+        }
+    }
+
+    fn open_holds(&self) -> BTreeMap<String, Hold> {
+        let stands = |hold: &Hold| self.wrong == Wrong::NeverEnds || !self.is_over(hold);
+        let mut open = self.holds.clone();
+        open.retain(|_, hold| stands(hold));
+        open
+    }
+
+    fn hold(&mut self, words: [&str; 4], position: u64, out: &mut Vec<u8>) {
+        let [room, arrival, departure, seconds] = words;
+        let nights = night(arrival)..night(departure);
+        let taken: Vec<String> = self
+            .taken(room, nights.clone())
+            .into_iter()
+            .map(date)
+            .collect();
+        if !taken.is_empty() {
+            let reason = [("outcome", "refused"), ("reason", "sold_out")];
+            return put_map(out, &reason, Some(&taken), Some(position));
+        }
+        let until = self.now() + 1_000 * seconds.parse::<u64>().unwrap();
+        let reference = format!("R{position}");
+        let words = [
+            ("outcome", "done"),
+            ("reference", &reference),
+            ("room", room),
+            ("until", &instant(until)),
+        ];
+        put_map(out, &words, None, Some(position));
+        let booking = Booking {
+            room: room.to_owned(),
+            arrival: nights.start,
+            departure: nights.end,
+            id: String::new(),
+        };
+        self.holds.insert(reference, Hold { booking, until });
+    }
+
+    /// Why there is no open hold.
+    fn no_hold(&self, reference: &str) -> Option<&'static str> {
+        match self.holds.get(reference) {
+            Some(hold) if self.is_over(hold) => Some("hold_expired"),
+            Some(_) => None,
+            None if self.bookings.contains_key(reference) => Some("already_confirmed"),
+            None => Some("ended"),
+        }
+    }
+
+    fn extend(&mut self, reference: &str, seconds: &str, position: u64, out: &mut Vec<u8>) {
+        if let Some(reason) = self.no_hold(reference) {
+            let words = [("outcome", "refused"), ("reason", reason)];
+            return put_map(out, &words, None, Some(position));
+        }
+        let until = self.now() + 1_000 * seconds.parse::<u64>().unwrap();
+        let words = [("outcome", "done"), ("until", &instant(until))];
+        put_map(out, &words, None, Some(position));
+        if self.wrong != Wrong::ExtendsNothing {
+            self.holds.get_mut(reference).unwrap().until = until;
+        }
+    }
+
+    fn confirm(&mut self, reference: &str, id: &str, position: u64, out: &mut Vec<u8>) {
+        let mut reason = self.no_hold(reference);
+        let late = reason == Some("hold_expired");
+        if late {
+            let booking = &self.holds[reference].booking;
+            let nights = booking.arrival..booking.departure;
+            let free = self.taken(&booking.room, nights).is_empty();
+            if free || self.wrong == Wrong::ConfirmsBlindly {
+                reason = None;
+            }
+        }
+        if let Some(reason) = reason {
+            let words = [("outcome", "refused"), ("reason", reason)];
+            return put_map(out, &words, None, Some(position));
+        }
+        let mut booking = self.holds.remove(reference).unwrap().booking;
+        put_count(out, b'%', 4);
+        for word in ["outcome", "done", "reference", reference, "late"] {
+            put_bulk(out, word.as_bytes());
+        }
+        out.extend_from_slice(if late { b"#t\r\n" } else { b"#f\r\n" });
+        put_bulk(out, b"position");
+        out.extend_from_slice(format!(":{position}\r\n").as_bytes());
+        id.clone_into(&mut booking.id);
+        self.booked += 1;
+        if self.wrong != Wrong::ConfirmsNothing {
+            self.bookings.insert(reference.to_owned(), booking);
+        }
+    }
+
+    fn release(&mut self, reference: &str, position: u64, out: &mut Vec<u8>) {
+        if let Some(reason) = self.no_hold(reference) {
+            let words = [("outcome", "refused"), ("reason", reason)];
+            return put_map(out, &words, None, Some(position));
+        }
+        put_map(out, &[("outcome", "done")], None, Some(position));
+        if self.wrong != Wrong::ReleasesNothing {
+            self.holds.remove(reference);
+        }
     }
 
     fn cancel(&mut self, often: bool, reference: &str, id: &str, position: u64, out: &mut Vec<u8>) {
@@ -242,22 +403,44 @@ impl State {
     }
 }
 
-fn explain(bookings: &Bookings, room: &str, (from, to): (u32, u32), out: &mut Vec<u8>) {
+/// An instant of the inn's one day.
+fn instant(ms: u64) -> String {
+    let (seconds, rest) = (ms / 1_000, ms % 1_000);
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    format!(
+        "2027-01-01T{hours:02}:{minutes:02}:{:02}.{rest:03}Z",
+        seconds % 60
+    )
+}
+
+fn explain(
+    bookings: &Bookings,
+    holds: &BTreeMap<String, Hold>,
+    room: &str,
+    (from, to): (u32, u32),
+    out: &mut Vec<u8>,
+) {
     let of_room = |booking: &Booking| {
         booking.room == room && booking.arrival < to && from < booking.departure
     };
-    let blocks: Vec<_> = bookings.iter().filter(|(_, one)| of_room(one)).collect();
+    let bookings = bookings.iter().map(|(name, one)| (name, one, None));
+    let holds = holds.iter();
+    let holds = holds.map(|(name, one)| (name, &one.booking, Some(instant(one.until))));
+    let blocks = bookings.chain(holds).filter(|(_, one, _)| of_room(one));
+    let blocks: Vec<_> = blocks.collect();
     put_count(out, b'%', 1);
     put_bulk(out, b"blocks");
     put_count(out, b'*', blocks.len());
-    for (reference, booking) in blocks {
-        let words = [
-            ("block", "booking"),
+    for (reference, booking, until) in blocks {
+        let (arrival, departure) = (date(booking.arrival), date(booking.departure));
+        let mut words = vec![
+            ("block", if until.is_some() { "hold" } else { "booking" }),
             ("room", room),
             ("reference", reference),
-            ("arrival", &date(booking.arrival)),
-            ("departure", &date(booking.departure)),
+            ("arrival", &arrival),
+            ("departure", &departure),
         ];
+        words.extend(until.as_deref().map(|until| ("until", until)));
         put_map(out, &words, None, None);
     }
 }

@@ -130,6 +130,7 @@ fn resources(throughput: f64) -> Resources {
         }),
         steal: Some(0.004),
         busy: Some(0.54),
+        others: Some(0.05),
         network_bytes: Some(throughput * 240.0),
         disk_busy: Some(0.35),
         stations: Vec::new(),

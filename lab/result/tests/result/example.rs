@@ -227,6 +227,7 @@ fn resources() -> Resources {
         }),
         steal: Some(0.01),
         busy: Some(0.6),
+        others: Some(0.25),
         network_bytes: Some(2_000_000.0),
         disk_busy: Some(0.9),
         stations: vec![Station {

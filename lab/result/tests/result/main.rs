@@ -32,6 +32,7 @@ fn without_what_was_added(mut run: Run) -> Run {
         point.arrivals = None;
         point.resources.stations.clear();
         point.resources.stands = None;
+        point.resources.others = None;
         for whole in &mut point.wholes {
             whole.late = 0;
         }

@@ -108,6 +108,10 @@ pub(super) struct Outcome<'a> {
     pub(super) room: &'a [u8],
     pub(super) arrival: &'a [u8],
     pub(super) departure: &'a [u8],
+    /// When a hold ends, in milliseconds.
+    pub(super) until: Option<u64>,
+    /// Whether a hold was confirmed when its time was over.
+    pub(super) late: bool,
     /// The nights of a refusal, as bits of the stay; nothing when there are others among them.
     pub(super) nights: Option<u64>,
 }
@@ -134,6 +138,10 @@ pub(super) fn outcome<'a>(
             (b"room", Token::Bulk(text)) => outcome.room = text,
             (b"arrival", Token::Bulk(text)) => outcome.arrival = text,
             (b"departure", Token::Bulk(text)) => outcome.departure = text,
+            (b"until", Token::Bulk(text) | Token::Simple(text)) => {
+                outcome.until = Some(millis(text).ok_or(Garbled)?);
+            }
+            (b"late", Token::Boolean(late)) => outcome.late = late,
             (b"nights", Token::Array(count)) => {
                 outcome.nights = names.bits(first, &mut tokens, count)?;
             }
@@ -148,6 +156,20 @@ pub(super) fn outcome<'a>(
     }
     outcome.position = position.ok_or(Garbled)?;
     Ok(Answer::Outcome(outcome))
+}
+
+/// Milliseconds since 1970 of an instant like `2027-01-01T12:00:00.000Z`.
+pub(super) fn millis(text: &[u8]) -> Option<u64> {
+    let (date, time) = text.split_at_checked(10)?;
+    let time = str::from_utf8(time)
+        .ok()?
+        .strip_prefix('T')?
+        .strip_suffix('Z')?;
+    let mut parts = time.split([':', '.']).map(str::parse::<u64>);
+    let mut part = || parts.next()?.ok();
+    let (hours, minutes, seconds, rest) = (part()?, part()?, part()?, part()?);
+    let days = u64::from(Night::parse(date).ok()?.days());
+    Some((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000 + rest)
 }
 
 /// Reads a whole reply in RESP3 to a look at one night.

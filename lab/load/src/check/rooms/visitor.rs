@@ -1,16 +1,20 @@
 //! A visitor who wants what others want, too, and notes all that it hears.
 
-use std::{collections::VecDeque, time::Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 use turnstile_check::{
     Seen, Witness,
-    rooms::{Booked, Cancelled, Operation, Place, Reference},
+    rooms::{Booked, Cancelled, Confirmed, Extended, Held, Operation, Place, Reference},
 };
 use turnstile_client::resp;
 
 use super::{
     Config, NIGHTS,
-    answer::{self, Names, Outcome},
+    answer::{self, Names},
+    what::{Booking, Kept, What},
 };
 use crate::{
     check::reply,
@@ -24,11 +28,23 @@ const HELD_MAX: usize = 64;
 /// The longest stay.
 const STAY_MAX: u64 = 3;
 
-/// What is asked of a hundred: bookings, cancellations, looks; the rest are cancellations that must be
-/// refused. More bookings than cancellations, so that the nights fill up until so many are refused.
-const BOOKS: u64 = 40;
-const CANCELS: u64 = 30;
-const LOOKS: u64 = 20;
+/// What is asked of a hundred: bookings, cancellations, looks, holds, what becomes of these; the rest
+/// are cancellations that must be refused. More bookings than cancellations, so that the nights fill up
+/// until so many are refused.
+const BOOKS: u64 = 34;
+const CANCELS: u64 = 28;
+const LOOKS: u64 = 18;
+const HOLDS: u64 = 6;
+const ENDS: u64 = 6;
+
+/// How long a hold is kept, in seconds: as briefly as can be, and longer.
+const KEEP_SECONDS: u64 = 3;
+
+/// A hold that was left alone is asked for so long before or after its time is over, in milliseconds at most.
+const NEAR_MS: u64 = 100;
+
+/// How many holds a visitor remembers; what it forgets ends by itself.
+const KEPT_MAX: usize = 8;
 
 /// One visitor. Everything it will need is allocated when it is made.
 #[derive(Debug)]
@@ -43,15 +59,14 @@ pub struct Visitor {
     held: VecDeque<Booking>,
     /// The last that was cancelled.
     ended: Option<Booking>,
+    /// Holds that it goes on with soon.
+    kept: VecDeque<Kept>,
+    /// One that it leaves alone until then, when its time is over or nearly so: as few nights are
+    /// blocked for long as there are visitors.
+    left: Option<(Kept, Instant)>,
+    now: Instant,
     /// Whether the connection speaks RESP2 still.
     is_new: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Booking {
-    reference: Reference,
-    place: Place,
-    id: u64,
 }
 
 /// What a visitor asked.
@@ -60,13 +75,6 @@ pub struct Ask {
     /// Whether it asked for RESP3 first: refusals tell their position only there.
     greets: bool,
     what: What,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum What {
-    Book { place: Place, id: u64 },
-    Cancel { booking: Booking, id: u64 },
-    Look { place: Place },
 }
 
 impl Visitor {
@@ -86,6 +94,9 @@ impl Visitor {
             property: config.property.clone().into_bytes(),
             held: VecDeque::with_capacity(HELD_MAX),
             ended: None,
+            kept: VecDeque::with_capacity(KEPT_MAX),
+            left: None,
+            now: Instant::now(),
             is_new: true,
         }
     }
@@ -103,8 +114,41 @@ impl Visitor {
         }
     }
 
+    /// Twelve digits, the last even: its odd neighbour is nobody's.
+    fn id(&mut self) -> u64 {
+        200_000_000_000 + 2 * self.dice.below(400_000_000_000)
+    }
+
+    /// What becomes of a hold: of the one that was left, when it is time, or of one of the others.
+    fn end(&mut self, throw: u64) -> Option<What> {
+        let due = self.left.take_if(|(_, when)| *when <= self.now);
+        let hold = match due {
+            Some((hold, _)) => hold,
+            None if throw < ENDS => self.kept.pop_front()?,
+            None => return None,
+        };
+        Some(match self.dice.below(4) {
+            0 => What::Release { hold },
+            1 => What::Extend {
+                hold,
+                seconds: 1 + self.dice.below(KEEP_SECONDS),
+            },
+            _ => What::Confirm {
+                hold,
+                id: self.id(),
+            },
+        })
+    }
+
     fn choose(&mut self) -> What {
         let throw = self.dice.below(100);
+        if let Some(what) = self.end(throw) {
+            return what;
+        }
+        let Some(throw) = throw.checked_sub(ENDS + HOLDS) else {
+            let (place, seconds) = (self.place(STAY_MAX), 1 + self.dice.below(KEEP_SECONDS));
+            return What::Hold { place, seconds };
+        };
         if throw < LOOKS {
             let place = self.place(1);
             return What::Look { place };
@@ -127,8 +171,7 @@ impl Visitor {
                 return What::Cancel { booking, id };
             }
         }
-        // Twelve digits, the last even: its odd neighbour is nobody's.
-        let id = 200_000_000_000 + 2 * self.dice.below(400_000_000_000);
+        let id = self.id();
         let place = self.place(STAY_MAX);
         What::Book { place, id }
     }
@@ -146,43 +189,39 @@ impl Visitor {
         resp::put_bulk(out, self.names.night(place.night + place.nights));
     }
 
-    /// What was asked, with what was answered to it.
-    fn outcome(&self, what: &What, outcome: &Outcome<'_>) -> Result<Operation, Garbled> {
-        Ok(match (*what, outcome.reason) {
-            (What::Book { place, id }, None) => {
-                let reference = outcome.reference.ok_or(Garbled)?;
-                let reference = Reference::parse(reference).map_err(|_none| Garbled)?;
-                let answer = Booked::Done(reference);
-                Operation::Book { place, id, answer }
-            }
-            (What::Book { place, id }, Some(reason)) => {
-                let answer = match (reason, outcome.nights) {
-                    (b"sold_out", Some(nights)) => Booked::SoldOut(nights),
-                    _ => Booked::Strange,
-                };
-                Operation::Book { place, id, answer }
-            }
-            (What::Cancel { booking, id }, reason) => Operation::Cancel {
-                reference: booking.reference,
-                id,
-                answer: match reason {
-                    None => {
-                        let Outcome {
-                            room,
-                            arrival,
-                            departure,
-                            ..
-                        } = *outcome;
-                        let place = self.names.place(room, arrival, departure);
-                        Cancelled::Done(place.ok_or(Garbled)?)
-                    }
-                    Some(b"ended" | b"not_found") => Cancelled::Gone,
-                    Some(b"wrong_guest") => Cancelled::WrongGuest,
-                    Some(_) => Cancelled::Strange,
-                },
-            },
-            (What::Look { .. }, _) => return Err(Garbled),
-        })
+    /// The command's name, and a reference.
+    fn put_reference(
+        &mut self,
+        out: &mut Vec<u8>,
+        (name, words): (&[u8], usize),
+        reference: Reference,
+    ) {
+        resp::put_count(out, b'*', words);
+        resp::put_bulk(out, name);
+        self.room.clear();
+        reference.put_text(&mut self.room);
+        resp::put_bulk(out, &self.room);
+    }
+
+    /// Remembers a hold: one it leaves alone, the others it goes on with.
+    fn keep(&mut self, hold: Kept, seconds: u64) {
+        if self.left.is_none() && self.dice.below(2) == 0 {
+            let later = Duration::from_millis(self.dice.below(2 * NEAR_MS));
+            let when = self.now + Duration::from_secs(seconds) + later;
+            self.left = Some((hold, when - Duration::from_millis(NEAR_MS)));
+            return;
+        }
+        if self.kept.len() == KEPT_MAX {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(hold);
+    }
+
+    fn remember(&mut self, booking: Booking) {
+        if self.held.len() == HELD_MAX {
+            self.held.pop_front();
+        }
+        self.held.push_back(booking);
     }
 
     /// Remembers what can be asked for next.
@@ -195,15 +234,37 @@ impl Visitor {
                     ..
                 },
             ) => {
-                if self.held.len() == HELD_MAX {
-                    self.held.pop_front();
-                }
-                self.held.push_back(Booking {
+                self.remember(Booking {
                     reference,
                     place,
                     id,
                 });
             }
+            (
+                What::Hold { place, seconds },
+                Operation::Hold {
+                    answer: Held::Done { reference, .. },
+                    ..
+                },
+            ) => self.keep(Kept { reference, place }, seconds),
+            (
+                What::Extend { hold, seconds },
+                Operation::Extend {
+                    answer: Extended::Done(_),
+                    ..
+                },
+            ) => self.keep(hold, seconds),
+            (
+                What::Confirm { hold, id },
+                Operation::Confirm {
+                    answer: Confirmed::Done { .. },
+                    ..
+                },
+            ) => self.remember(Booking {
+                reference: hold.reference,
+                place: hold.place,
+                id,
+            }),
             (
                 What::Cancel { booking, .. },
                 Operation::Cancel {
@@ -216,42 +277,17 @@ impl Visitor {
     }
 }
 
-impl What {
-    /// The same without an answer.
-    const fn unknown(&self) -> Operation {
-        match *self {
-            Self::Book { place, id } => Operation::Book {
-                place,
-                id,
-                answer: Booked::Unknown,
-            },
-            Self::Cancel { booking, id } => Operation::Cancel {
-                reference: booking.reference,
-                id,
-                answer: Cancelled::Unknown,
-            },
-            Self::Look { place } => Operation::Look { place, found: None },
-        }
-    }
-
-    /// Whether it changes anything if it is carried out.
-    fn changes(&self) -> bool {
-        match self {
-            Self::Book { .. } => true,
-            Self::Cancel { booking, id } => booking.id == *id,
-            Self::Look { .. } => false,
-        }
-    }
-}
-
 impl User for Visitor {
     type Ask = Ask;
 
-    const OPERATIONS: &'static [&'static str] = &["book", "cancel", "look"];
+    const OPERATIONS: &'static [&'static str] = &[
+        "book", "cancel", "look", "hold", "extend", "confirm", "release",
+    ];
 
     const REQUEST_BYTES_MAX: usize = 512;
 
     fn at(&mut self, now: Instant) {
+        self.now = now;
         self.witness.at(now);
     }
 
@@ -272,12 +308,25 @@ impl User for Visitor {
                 put_id(out, id);
             }
             What::Cancel { booking, id } => {
-                resp::put_count(out, b'*', 3);
-                resp::put_bulk(out, b"ROOMS.CANCEL");
-                self.room.clear();
-                booking.reference.put_text(&mut self.room);
-                resp::put_bulk(out, &self.room);
+                self.put_reference(out, (b"ROOMS.CANCEL", 3), booking.reference);
                 put_id(out, id);
+            }
+            What::Hold { place, seconds } => {
+                self.put_place(out, (b"ROOMS.HOLD", 7), place);
+                resp::put_bulk(out, b"TTL");
+                put_small(out, seconds);
+            }
+            What::Extend { hold, seconds } => {
+                self.put_reference(out, (b"ROOMS.EXTEND", 3), hold.reference);
+                put_small(out, seconds);
+            }
+            What::Confirm { hold, id } => {
+                self.put_reference(out, (b"ROOMS.CONFIRM", 4), hold.reference);
+                resp::put_bulk(out, b"ada");
+                put_id(out, id);
+            }
+            What::Release { hold } => {
+                self.put_reference(out, (b"ROOMS.RELEASE", 2), hold.reference);
             }
             What::Look { place } => self.put_place(out, (b"ROOMS.EXPLAIN", 5), place),
         }
@@ -290,6 +339,10 @@ impl User for Visitor {
             What::Book { .. } => 0,
             What::Cancel { .. } => 1,
             What::Look { .. } => 2,
+            What::Hold { .. } => 3,
+            What::Extend { .. } => 4,
+            What::Confirm { .. } => 5,
+            What::Release { .. } => 6,
         }
     }
 
@@ -301,7 +354,11 @@ impl User for Visitor {
         let reply = &bytes[whole];
         let told = match ask.what {
             What::Book { place, .. } => answer::outcome(reply, &self.names, place.night)?,
-            What::Cancel { .. } => answer::outcome(reply, &self.names, 0)?,
+            What::Hold { place, .. } => answer::outcome(reply, &self.names, place.night)?,
+            What::Cancel { .. }
+            | What::Extend { .. }
+            | What::Confirm { .. }
+            | What::Release { .. } => answer::outcome(reply, &self.names, 0)?,
             What::Look { .. } => answer::look(reply, &self.names)?,
         };
         let answer = match told {
@@ -314,7 +371,7 @@ impl User for Visitor {
                 pace::Answer::Error(code)
             }
             answer::Answer::Outcome(outcome) => {
-                let operation = self.outcome(&ask.what, &outcome)?;
+                let operation = ask.what.told(&self.names, &outcome)?;
                 self.learn(&ask.what, &operation);
                 self.witness.hears(Seen::At(outcome.position), operation);
                 match outcome.reason {
@@ -341,6 +398,13 @@ impl User for Visitor {
             self.witness.hears_nothing();
         }
     }
+}
+
+/// A number of one digit.
+fn put_small(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(b"$1\r\n");
+    resp::put_decimal(out, number);
+    out.extend_from_slice(b"\r\n");
 }
 
 fn put_id(out: &mut Vec<u8>, id: u64) {

@@ -1,0 +1,320 @@
+//! Holds, which end by the server's clock.
+//!
+//! What is told of that clock: a hold that is made, or given more time, ends so long after the time of
+//! its record. So that time is known, and can only be later at all positions behind. Whatever shows
+//! that a hold is over *claims* that its time has come; when it is told afterwards that it had not, the
+//! hold has ended too early. A hold whose time has come as far as is known may stand in nobody's way.
+
+use super::{
+    Booking, Confirmed, Extended, Held, Holder, NoHold, Place, Reference, Released, Table,
+};
+
+/// How many holds are remembered that are over and may be confirmed late.
+const OVER_MAX: usize = 1 << 20;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hold {
+    pub(super) place: Place,
+    /// In milliseconds of the server. None: it may have ended, or been given more time.
+    pub(super) until: Option<u64>,
+    pub(super) position: u64,
+}
+
+/// What is known of the server's clock at the position that was replayed last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    /// It is not earlier, in milliseconds.
+    pub(super) now: u64,
+    /// How much earlier a later record may be: where a database decides, several do at a time.
+    pub(super) slack_ms: u64,
+    /// Who claims that: a hold that ended, at this position.
+    claimed: Option<(Reference, u64)>,
+}
+
+impl Clock {
+    /// Whether that time has certainly come.
+    pub(super) const fn has_passed(&self, until: u64) -> bool {
+        until.saturating_add(self.slack_ms) <= self.now
+    }
+}
+
+impl Hold {
+    /// Whether it may still have its nights.
+    pub(super) fn may_stand(&self, clock: &Clock) -> bool {
+        self.until.is_none_or(|until| !clock.has_passed(until))
+    }
+}
+
+impl Table {
+    /// A record tells its time.
+    fn told(&mut self, position: u64, now: u64) -> Result<(), String> {
+        let clock = &mut self.clock;
+        if now + clock.slack_ms >= clock.now {
+            if now > clock.now {
+                (clock.now, clock.claimed) = (now, None);
+            }
+            return Ok(());
+        }
+        let (was, claimed) = (clock.now, clock.claimed);
+        (clock.now, clock.claimed) = (now, None);
+        Err(match claimed {
+            None => format!("position {position} is of the time {now}, after {was}"),
+            Some((hold, over)) => format!(
+                "hold {hold} until {was} was over at position {over}, but at position {position} it \
+                 was only {now}: it ended too early"
+            ),
+        })
+    }
+
+    /// Something shows that a hold is over.
+    fn claim_over(&mut self, reference: Reference, position: u64) {
+        match self.holds.get(&reference).map(|hold| hold.until) {
+            Some(Some(until)) if until > self.clock.now => {
+                (self.clock.now, self.clock.claimed) = (until, Some((reference, position)));
+            }
+            // Nobody asks for it any more, but it may have been confirmed.
+            Some(None) => drop(self.holds.remove(&reference)),
+            Some(Some(_)) | None => {}
+        }
+    }
+
+    /// Somebody else has a cell for certain, or it is free: a hold there is over.
+    pub(super) fn clear_hold(&mut self, room: u16, night: u16, position: u64) {
+        if let Some(Holder::Hold(reference)) = self.holder(room, night) {
+            self.claim_over(reference, position);
+            let cell = self.index(room, night);
+            self.cells[cell] = None;
+        }
+    }
+
+    pub(super) fn hold(
+        &mut self,
+        position: u64,
+        (place, ttl_ms): (Place, u64),
+        answer: Held,
+    ) -> Result<(), String> {
+        let (reference, until) = match answer {
+            Held::Done { reference, until } => (reference, until),
+            Held::SoldOut(nights) => return self.sold_out(position, place, nights),
+            Held::Unknown => return Err(format!("{place} has no answer, but a position")),
+            Held::Strange => return Err(format!("{place} was refused for no reason")),
+        };
+        let in_time = self.told(position, until.saturating_sub(ttl_ms));
+        let again = self.was_given(reference);
+        let free = self.make_free(position, place, &format!("held as {reference}"));
+        self.fill(place, Some(Holder::Hold(reference)));
+        self.forget_holds();
+        let until = Some(until);
+        let hold = Hold {
+            place,
+            until,
+            position,
+        };
+        self.holds.insert(reference, hold);
+        in_time.and(free)?;
+        if again {
+            return Err(format!("{reference} for {place} was given before"));
+        }
+        Ok(())
+    }
+
+    /// What ended longest ago is forgotten where there is too much of it.
+    fn forget_holds(&mut self) {
+        if self.holds.len() >= OVER_MAX {
+            let clock = self.clock;
+            self.holds.retain(|_reference, hold| hold.may_stand(&clock));
+            self.forgot_holds = true;
+        }
+    }
+
+    /// Why an answer to what was asked about a hold cannot be, where that is not known, or over.
+    fn lacks(&self, reference: Reference, what: &str) -> Result<(), String> {
+        if self.forgot_holds {
+            return Ok(());
+        }
+        Err(
+            match (self.bookings.get(&reference), self.ended.get(&reference)) {
+                (Some(booking), _) => {
+                    let since = booking.position;
+                    format!("hold {reference} {what}, but it was confirmed at position {since}")
+                }
+                (None, Some(end)) => {
+                    format!("hold {reference} {what}, but that ended at position {end}")
+                }
+                (None, None) => format!("hold {reference} {what}, but that was never given"),
+            },
+        )
+    }
+
+    /// Whether a refusal to do something with a hold is right.
+    fn no_hold(&mut self, position: u64, reference: Reference, why: NoHold) -> Result<(), String> {
+        let known = self.holds.get(&reference).copied();
+        match (why, known) {
+            (NoHold::Strange, _) => Err(format!("hold {reference} was refused for no reason")),
+            (NoHold::Expired, Some(_)) => {
+                self.claim_over(reference, position);
+                Ok(())
+            }
+            (NoHold::Expired, None) => self.lacks(reference, "was refused as expired"),
+            (NoHold::Confirmed, Some(hold)) if hold.until.is_none() => Ok(()),
+            (NoHold::Gone, Some(hold)) if hold.until.is_none() => {
+                self.claim_over(reference, position);
+                Ok(())
+            }
+            (NoHold::Confirmed, None) if self.bookings.contains_key(&reference) => Ok(()),
+            (NoHold::Confirmed, None) => self.lacks(reference, "was refused as confirmed"),
+            (NoHold::Gone, None) if self.bookings.contains_key(&reference) => {
+                self.lacks(reference, "was refused as gone")
+            }
+            (NoHold::Gone, None) => Ok(()),
+            (NoHold::Confirmed | NoHold::Gone, Some(hold)) => {
+                let (place, since) = (hold.place, hold.position);
+                self.holds.remove(&reference);
+                Err(format!(
+                    "hold {reference} was refused, for it is {why:?}, but {place} was held at position \
+                     {since}: it is lost"
+                ))
+            }
+        }
+    }
+
+    pub(super) fn extend(
+        &mut self,
+        position: u64,
+        (reference, ttl_ms): (Reference, u64),
+        answer: Extended,
+    ) -> Result<(), String> {
+        let until = match answer {
+            Extended::Done(until) => until,
+            Extended::Refused(why) => return self.no_hold(position, reference, why),
+            Extended::Unknown => return Err(format!("{reference} has no answer, but a position")),
+        };
+        self.told(position, until.saturating_sub(ttl_ms))?;
+        let clock = self.clock;
+        let Some(hold) = self.holds.get_mut(&reference) else {
+            return self.lacks(reference, "was given more time");
+        };
+        let (was, stood) = (hold.until, hold.may_stand(&clock));
+        hold.until = Some(until);
+        if stood {
+            return Ok(());
+        }
+        let was = was.unwrap_or(0);
+        Err(format!(
+            "hold {reference} was given more time at {}, but ended at {was}",
+            clock.now
+        ))
+    }
+
+    pub(super) fn confirm(
+        &mut self,
+        position: u64,
+        (reference, id): (Reference, u64),
+        answer: Confirmed,
+    ) -> Result<(), String> {
+        let late = match answer {
+            Confirmed::Done { late } => late,
+            Confirmed::Refused(why) => return self.not_confirmed(position, reference, why),
+            Confirmed::Unknown => return Err(format!("{reference} has no answer, but a position")),
+        };
+        let Some(hold) = self.holds.get(&reference).copied() else {
+            return self.lacks(reference, "was confirmed");
+        };
+        let in_time = late || hold.may_stand(&self.clock);
+        if late {
+            self.claim_over(reference, position);
+        }
+        self.holds.remove(&reference);
+        self.let_go(reference, hold.place);
+        let free = self.make_free(position, hold.place, &format!("confirmed as {reference}"));
+        self.booked += 1;
+        self.fill(hold.place, Some(Holder::Booking(reference)));
+        let place = hold.place;
+        let booking = Booking {
+            place,
+            id,
+            position,
+            fading: false,
+        };
+        self.bookings.insert(reference, booking);
+        if !in_time {
+            return Err(format!(
+                "hold {reference} was confirmed as in time, but its time was over"
+            ));
+        }
+        free
+    }
+
+    /// A confirmation that was refused: too late only where somebody else has one of the nights.
+    fn not_confirmed(
+        &mut self,
+        position: u64,
+        reference: Reference,
+        why: NoHold,
+    ) -> Result<(), String> {
+        self.no_hold(position, reference, why)?;
+        let Some(hold) = self
+            .holds
+            .get(&reference)
+            .filter(|_hold| why == NoHold::Expired)
+        else {
+            return Ok(());
+        };
+        let (place, room) = (hold.place, hold.place.room);
+        let own = Some(Holder::Hold(reference));
+        let has = |night| {
+            let holder = self.holder(room, night);
+            holder.is_some() && holder != own || self.shades_over(room, night).next().is_some()
+        };
+        if place.each().any(has) {
+            return Ok(());
+        }
+        Err(format!(
+            "hold {reference} was refused as expired, but {place} is free"
+        ))
+    }
+
+    pub(super) fn release(
+        &mut self,
+        position: u64,
+        reference: Reference,
+        answer: Released,
+    ) -> Result<(), String> {
+        match answer {
+            Released::Done => {}
+            Released::Refused(why) => return self.no_hold(position, reference, why),
+            Released::Unknown => return Err(format!("{reference} has no answer, but a position")),
+        }
+        let Some(hold) = self.holds.remove(&reference) else {
+            return self.lacks(reference, "was released");
+        };
+        self.let_go(reference, hold.place);
+        self.note_end(reference, position);
+        if hold.may_stand(&self.clock) {
+            return Ok(());
+        }
+        Err(format!(
+            "hold {reference} was released, but its time was over"
+        ))
+    }
+
+    /// A hold has its cells no more.
+    fn let_go(&mut self, reference: Reference, place: Place) {
+        for night in place.each() {
+            let cell = self.index(place.room, night);
+            if self.cells[cell] == Some(Holder::Hold(reference)) {
+                self.cells[cell] = None;
+            }
+        }
+    }
+
+    /// Nobody knows whether a hold was given back, confirmed or given more time.
+    pub(super) fn doubt_hold(&mut self, reference: Reference) -> Option<Place> {
+        let clock = self.clock;
+        let hold = self.holds.get_mut(&reference)?;
+        if hold.may_stand(&clock) {
+            hold.until = None;
+        }
+        Some(hold.place)
+    }
+}
