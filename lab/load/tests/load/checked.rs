@@ -360,6 +360,12 @@ fn an_honest_agency_is_proven_while_it_is_used_and_what_was_lost_is_asked_again(
             "{report}"
         );
         assert!(find("book").done > 0 && find("book").refused["sold_out"] > 0);
+        // Some holds are confirmed, some too late.
+        assert!(
+            find("hold").done > 0 && find("confirm").done > 0,
+            "{report}"
+        );
+        assert!(find("confirm").refused["itinerary_over"] > 0, "{report}");
         let lost: u64 = operations.iter().map(|one| one.unknown).sum();
         assert_eq!(lost > 0, wrong == bureau::Wrong::Closes, "{report}");
         // Of what was booked before and told again the place is not known.
@@ -381,6 +387,15 @@ fn every_mutant_of_the_agency_is_caught() {
         (bureau::Wrong::KeepsPrices, "was shown as"),
         (bureau::Wrong::BillsAnew, "was shown as"),
         (bureau::Wrong::ForgetsKeys, "was shown as"),
+        (bureau::Wrong::EndsEarly, "it ended too early"),
+        (bureau::Wrong::NeverEnds, "in the end item"),
+        (
+            bureau::Wrong::ConfirmsBlindly,
+            "was done, but that was over",
+        ),
+        (bureau::Wrong::ConfirmsNothing, "was shown as"),
+        (bureau::Wrong::ReleasesNothing, "was shown as"),
+        (bureau::Wrong::HoldsNothing, "was shown as"),
         (bureau::Wrong::CountsOneMore, "the server counts"),
     ];
     for (wrong, sentence) in rows {
