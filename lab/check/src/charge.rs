@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn what_says_something_else_is_told_after_any_number_of_the_same() {
         let mut charge = Charge::default();
-        for number in 0..1_000 {
+        for number in 0..100 {
             charge.add(|| format!("order {number} became 5"));
         }
         for number in 0..10 {
@@ -79,7 +79,7 @@ mod tests {
         let same = (0..5).map(|number| format!("order {number} became 5"));
         let told = same.chain([
             "order 0 is lost".to_owned(),
-            "and 1,004 more like that".to_owned(),
+            "and 104 more like that".to_owned(),
         ]);
         assert_eq!(charge.sentences(), told.collect::<Vec<_>>());
     }
