@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
     let found = calibrate(&setting, &parts, &mut |news| match news {
         News::Next(next) => notebook.note(next),
-        News::Progress(progress) => notebook.watch(progress),
+        News::Progress(progress) => notebook.show(progress),
     })?;
     notebook.run().points.clone_from(&found.points);
     let page = notebook.folder().join("calibration.md");
@@ -104,6 +104,7 @@ impl Arguments {
         let manner = match self.waiting.wait() {
             Wait::RealTime => " --rt",
             Wait::Awake => " --awake",
+            Wait::Alert => " --rt --awake",
             Wait::Asleep => "",
         };
         let seconds = self.duration.as_millis();

@@ -135,6 +135,11 @@ impl Notebook {
     /// Is told now and then how a point is going.
     pub(super) fn watch(&mut self, progress: &Progress) {
         self.sampler.look(progress.elapsed);
+        self.show(progress);
+    }
+
+    /// Is told the same of a point that comes with what it used.
+    pub(super) fn show(&mut self, progress: &Progress) {
         self.line.show(progress);
     }
 

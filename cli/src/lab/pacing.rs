@@ -84,15 +84,16 @@ pub(super) struct Waiting {
     #[arg(long)]
     rt: bool,
     /// The generator's threads never sleep, and so nobody has to wake them: each takes a processor of
-    /// its own whole
-    #[arg(long, conflicts_with = "rt")]
+    /// its own whole. With --rt they sleep where nothing is due and nothing comes
+    #[arg(long)]
     awake: bool,
 }
 
 impl Waiting {
     pub(super) const fn wait(self) -> Wait {
         match (self.rt, self.awake) {
-            (true, _) => Wait::RealTime,
+            (true, true) => Wait::Alert,
+            (true, false) => Wait::RealTime,
             (false, true) => Wait::Awake,
             (false, false) => Wait::Asleep,
         }

@@ -127,15 +127,22 @@ fn real_time_priority_is_given_or_refused_with_a_reason() {
 
 #[test]
 fn who_never_sleeps_is_not_reproached_with_being_busy() {
-    for (flag, reproached) in [("--awake", false), ("--quiet", true)] {
+    let rows: [(&[&str], bool); 3] = [
+        (&["--awake"], false),
+        (&["--awake", "--rt"], false),
+        (&["--quiet"], true),
+    ];
+    for (flags, reproached) in rows {
         let directory = tempfile::tempdir().unwrap();
         let mut command = turnstile();
         command.args(["lab", "run", "rooms", "-c", "2", "-r", "200", "-d", "1s"]);
-        let ended = run(command.args([flag, "-o"]).arg(directory.path()));
+        let ended = run(command.args(flags).arg("-o").arg(directory.path()));
+        if ended.err.contains("refuses real-time priority") {
+            // It may be that only the superuser is given it.
+            continue;
+        }
         assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
         let told = fs::read_to_string(directory.path().join("run.json")).unwrap();
-        assert_eq!(told.contains("generator_busy"), reproached, "{flag}");
+        assert_eq!(told.contains("generator_busy"), reproached, "{flags:?}");
     }
-    let both = run(turnstile().args(["lab", "run", "rooms", "--awake", "--rt"]));
-    assert_eq!(both.code, Some(2), "{both:?}");
 }

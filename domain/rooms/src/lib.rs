@@ -34,6 +34,7 @@ mod principals;
 mod shelves;
 
 mod arena;
+mod cells;
 mod index;
 mod slab;
 mod table;

@@ -2,16 +2,13 @@
 
 use turnstile_chassis::prefetch;
 
-use crate::widths::low_32;
+use crate::{
+    cells::{Cell, Cells, EMPTY},
+    widths::low_32,
+};
 
 /// Parts of a table. Each grows by itself, so that growing moves a 256th of the entries at most.
 const SHARDS: usize = 256;
-
-/// No entry. An index is never `u32::MAX`, so no entry looks like this.
-const EMPTY: u64 = u64::MAX;
-
-/// The first size of a shard: one cache line.
-const SHARD_SLOTS_MIN: usize = 8;
 
 /// How far behind its home an entry, or the gap where it is missed, lies in most probes: in the home's
 /// cache line or in the next.
@@ -27,12 +24,13 @@ const NEAR: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Table {
     shards: Vec<Shard>,
+    cells: Cells,
     length: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Shard {
-    slots: Vec<u64>,
+    cell: Cell,
     length: usize,
 }
 
@@ -60,12 +58,14 @@ pub(crate) const fn hash_of_seal(seal: u64) -> u64 {
 
 impl Table {
     pub(crate) fn new() -> Self {
-        let shard = Shard {
-            slots: Vec::new(),
+        let mut cells = Cells::new();
+        let shards = (0..SHARDS).map(|_| Shard {
+            cell: cells.take(Cells::SMALLEST),
             length: 0,
-        };
+        });
         Self {
-            shards: vec![shard; SHARDS],
+            shards: shards.collect(),
+            cells,
             length: 0,
         }
     }
@@ -74,24 +74,31 @@ impl Table {
         self.length
     }
 
-    fn shard(&self, hash: u64) -> &Shard {
-        self.shards
-            .get(shard_of(hash))
-            .expect("eight bits choose one of 256 shards")
-    }
-
     fn shard_mut(&mut self, hash: u64) -> &mut Shard {
         self.shards
             .get_mut(shard_of(hash))
             .expect("eight bits choose one of 256 shards")
     }
 
+    fn shard(&self, hash: u64) -> &Shard {
+        self.shards
+            .get(shard_of(hash))
+            .expect("eight bits choose one of 256 shards")
+    }
+
+    fn slots(&self, hash: u64) -> &[u64] {
+        self.cells.slots(self.shard(hash).cell)
+    }
+
+    fn slots_mut(&mut self, hash: u64) -> &mut [u64] {
+        self.cells.slots_mut(self.shard(hash).cell)
+    }
+
     /// The index under this hash for which `is_it` holds.
     pub(crate) fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
         let tag = tag_of(hash);
-        self.shard(hash)
-            .probe(tag, |entry| tag_in(entry) == tag && is_it(low_32(entry)))
-            .map(|(_, entry)| low_32(entry))
+        let is_it = |entry| tag_in(entry) == tag && is_it(low_32(entry));
+        probe(self.slots(hash), tag, is_it).map(|(_, entry)| low_32(entry))
     }
 
     /// The first index that may be the one under this hash, without a look at the item: where a
@@ -102,115 +109,113 @@ impl Table {
 
     /// Asks memory for the entry's home and what is near behind it; see `warming`.
     pub(crate) fn prefetch(&self, hash: u64) {
-        let shard = self.shard(hash);
-        let home = tag_of(hash) as usize & shard.slots.len().wrapping_sub(1);
+        let slots = self.slots(hash);
+        let home = tag_of(hash) as usize & mask(slots);
         for place in [home, home + NEAR] {
-            shard.slots.get(place).map(prefetch);
+            slots.get(place).map(prefetch);
         }
     }
 
     /// Adds an index that is not there.
     pub(crate) fn insert(&mut self, hash: u64, index: u32) {
-        let shard = self.shard_mut(hash);
-        shard.grow_if_full();
-        shard.put(entry(tag_of(hash), index));
-        shard.length += 1;
+        self.grow_if_full(hash);
+        put(self.slots_mut(hash), entry(tag_of(hash), index));
+        self.shard_mut(hash).length += 1;
         self.length += 1;
     }
 
     /// Puts an index in the place of another one with the same key.
     pub(crate) fn replace(&mut self, hash: u64, old: u32, new: u32) {
         let tag = tag_of(hash);
-        let shard = self.shard_mut(hash);
-        let (at, _) = shard
-            .probe(tag, |found| found == entry(tag, old))
+        let slots = self.slots_mut(hash);
+        let (at, _) = probe(slots, tag, |found| found == entry(tag, old))
             .expect("what is replaced is in the table");
-        *shard.slots.get_mut(at).expect("the probe found it there") = entry(tag, new);
+        *slots.get_mut(at).expect("the probe found it there") = entry(tag, new);
     }
 
     /// Removes an index that is there.
     pub(crate) fn remove(&mut self, hash: u64, index: u32) {
         let tag = tag_of(hash);
-        let shard = self.shard_mut(hash);
-        let (at, _) = shard
-            .probe(tag, |found| found == entry(tag, index))
+        let slots = self.slots_mut(hash);
+        let (at, _) = probe(slots, tag, |found| found == entry(tag, index))
             .expect("what is removed is in the table");
-        shard.close_gap(at);
-        shard.length -= 1;
+        close_gap(slots, at);
+        self.shard_mut(hash).length -= 1;
         self.length -= 1;
+    }
+
+    /// Of a shard at most two thirds are used, so that gaps are near.
+    fn grow_if_full(&mut self, hash: u64) {
+        let Shard { cell, length } = *self.shard(hash);
+        if (length + 1) * 3 <= cell.size() * 2 {
+            return;
+        }
+        let larger = self.cells.take(cell.size() * 2);
+        for place in 0..cell.size() {
+            let entry = self.cells.slots(cell).get(place);
+            let &entry = entry.expect("a place below the size");
+            if entry != EMPTY {
+                put(self.cells.slots_mut(larger), entry);
+            }
+        }
+        self.cells.give_back(cell);
+        self.shard_mut(hash).cell = larger;
     }
 }
 
-impl Shard {
-    const fn mask(&self) -> usize {
-        self.slots.len() - 1
-    }
+const fn mask(slots: &[u64]) -> usize {
+    slots.len() - 1
+}
 
-    /// The first slot from the tag's home on whose entry fits, unless a gap comes first.
-    fn probe(&self, tag: u32, mut fits: impl FnMut(u64) -> bool) -> Option<(usize, u64)> {
-        if self.slots.is_empty() {
+/// The first slot from the tag's home on whose entry fits, unless a gap comes first.
+fn probe(slots: &[u64], tag: u32, mut fits: impl FnMut(u64) -> bool) -> Option<(usize, u64)> {
+    let mut at = tag as usize & mask(slots);
+    loop {
+        let &entry = slots.get(at)?;
+        if entry == EMPTY {
             return None;
         }
-        let mut at = tag as usize & self.mask();
-        loop {
-            let &entry = self.slots.get(at)?;
-            if entry == EMPTY {
-                return None;
-            }
-            if fits(entry) {
-                return Some((at, entry));
-            }
-            at = (at + 1) & self.mask();
+        if fits(entry) {
+            return Some((at, entry));
         }
+        at = (at + 1) & mask(slots);
     }
+}
 
-    /// Fills the first gap from the entry's home on.
-    fn put(&mut self, entry: u64) {
-        let mut at = tag_in(entry) as usize & self.mask();
-        loop {
-            let mask = self.mask();
-            let slot = self.slots.get_mut(at).expect("masked by the length");
-            if *slot == EMPTY {
-                *slot = entry;
-                return;
-            }
-            at = (at + 1) & mask;
-        }
-    }
-
-    /// At most two thirds are used, so that gaps are near.
-    fn grow_if_full(&mut self) {
-        if (self.length + 1) * 3 <= self.slots.len() * 2 {
+/// Fills the first gap from the entry's home on.
+fn put(slots: &mut [u64], entry: u64) {
+    let mask = mask(slots);
+    let mut at = tag_in(entry) as usize & mask;
+    loop {
+        let slot = slots.get_mut(at).expect("masked by the length");
+        if *slot == EMPTY {
+            *slot = entry;
             return;
         }
-        let size = (self.slots.len() * 2).max(SHARD_SLOTS_MIN);
-        let old = std::mem::replace(&mut self.slots, vec![EMPTY; size]);
-        for entry in old.into_iter().filter(|&entry| entry != EMPTY) {
-            self.put(entry);
-        }
+        at = (at + 1) & mask;
     }
+}
 
-    /// Empties a slot and moves later entries up, so that every probe still ends at a true gap.
-    fn close_gap(&mut self, mut gap: usize) {
-        let mask = self.mask();
-        let mut at = gap;
-        loop {
-            at = (at + 1) & mask;
-            let entry = *self.slots.get(at).expect("masked by the length");
-            if entry == EMPTY {
-                break;
-            }
-            let home = tag_in(entry) as usize & mask;
-            // The entry may move to the gap unless its home lies between the two, cyclically.
-            let from_home = at.wrapping_sub(home) & mask;
-            let from_gap = at.wrapping_sub(gap) & mask;
-            if from_home >= from_gap {
-                *self.slots.get_mut(gap).expect("masked by the length") = entry;
-                gap = at;
-            }
+/// Empties a slot and moves later entries up, so that every probe still ends at a true gap.
+fn close_gap(slots: &mut [u64], mut gap: usize) {
+    let mask = mask(slots);
+    let mut at = gap;
+    loop {
+        at = (at + 1) & mask;
+        let entry = *slots.get(at).expect("masked by the length");
+        if entry == EMPTY {
+            break;
         }
-        *self.slots.get_mut(gap).expect("masked by the length") = EMPTY;
+        let home = tag_in(entry) as usize & mask;
+        // The entry may move to the gap unless its home lies between the two, cyclically.
+        let from_home = at.wrapping_sub(home) & mask;
+        let from_gap = at.wrapping_sub(gap) & mask;
+        if from_home >= from_gap {
+            *slots.get_mut(gap).expect("masked by the length") = entry;
+            gap = at;
+        }
     }
+    *slots.get_mut(gap).expect("masked by the length") = EMPTY;
 }
 
 const fn shard_of(hash: u64) -> usize {

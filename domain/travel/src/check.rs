@@ -1,6 +1,6 @@
 //! The invariants, checked over the whole state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     Desk, Item, Travel,
@@ -26,6 +26,10 @@ impl Faults {
 pub(crate) fn examine(travel: &Travel) -> Result<(), Vec<String>> {
     let mut faults = Faults::default();
     check_times(&travel.coordinator, &mut faults);
+    let waiting: BTreeSet<_> = travel.coordinator.tickets().collect();
+    faults.unless(waiting == travel.pending, || {
+        "it is not known for certain who waits for a late answer".to_owned()
+    });
     for (desk, participant) in travel.desks.iter() {
         check_locks(desk, &participant.locks, &mut faults);
         check_branches(desk, participant, &mut faults);

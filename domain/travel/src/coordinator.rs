@@ -145,6 +145,16 @@ impl Coordinator {
         self.holds = holds.collect();
     }
 
+    /// The tickets of those who wait for an answer, in the order of their transactions.
+    pub(crate) fn tickets(&self) -> impl Iterator<Item = Position> {
+        let jobs = self
+            .transactions
+            .values()
+            .filter_map(|one| one.job.as_ref());
+        let tickets = jobs.map(|job| job.ticket);
+        tickets.filter(|&ticket| ticket != NOBODY)
+    }
+
     /// How many blocks of xids have been begun.
     pub(crate) const fn xid_blocks(&self) -> u64 {
         self.last.0.div_ceil(limits::XIDS_PER_BLOCK)

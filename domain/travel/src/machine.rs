@@ -4,7 +4,7 @@ mod decide;
 mod lines;
 mod per_desk;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
 
@@ -45,6 +45,8 @@ pub struct Travel {
     pub(crate) to_coordinator: PerDesk<Channel<Report>>,
     /// The latest answers that were given late.
     pub(crate) late: BTreeMap<Position, Outcome>,
+    /// Commands that have been told to wait and are not answered yet: at most one for each transaction.
+    pub(crate) pending: BTreeSet<Position>,
     /// What desks have said, until it is carried away.
     reports: VecDeque<(Desk, Report)>,
     /// Room for what a desk says at one request.
@@ -76,6 +78,7 @@ impl Machine for Travel {
             to_desks: PerDesk::each(|_| Channel::new()),
             to_coordinator: PerDesk::each(|_| Channel::new()),
             late: BTreeMap::new(),
+            pending: BTreeSet::new(),
             reports: VecDeque::new(),
             say: Vec::new(),
             events: Vec::new(),
@@ -163,7 +166,7 @@ impl Machine for Travel {
         if reader.take(MAGIC.len(), "magic")? != MAGIC {
             return Err(Malformed { field: "magic" });
         }
-        let travel = Self {
+        let mut travel = Self {
             settings: Wire::read(reader)?,
             coordinator: Wire::read(reader)?,
             desks: Wire::read(reader)?,
@@ -172,6 +175,7 @@ impl Machine for Travel {
             late: Wire::read(reader)?,
             ..Self::empty()
         };
+        travel.pending = travel.coordinator.tickets().collect();
         check::examine(&travel).map_err(|_violations| Malformed { field: "travel" })?;
         Ok(travel)
     }
@@ -299,10 +303,11 @@ impl Travel {
     /// The answer to the command that is being applied, if it has one already.
     fn own_answer(&mut self, ticket: Position) -> Outcome {
         let mut answers = self.coordinator.answers.iter();
-        match answers.position(|(position, _)| *position == ticket) {
-            Some(at) => self.coordinator.answers.remove(at).1,
-            None => Outcome::Waiting { ticket },
+        if let Some(at) = answers.position(|(position, _)| *position == ticket) {
+            return self.coordinator.answers.remove(at).1;
         }
+        self.pending.insert(ticket);
+        Outcome::Waiting { ticket }
     }
 
     /// Tells what happened: first what was decided, then the answers that somebody waits for.
@@ -315,6 +320,7 @@ impl Travel {
         self.coordinator.news = news;
         let mut answers = std::mem::take(&mut self.coordinator.answers);
         for (ticket, outcome) in answers.drain(..) {
+            self.pending.remove(&ticket);
             self.late.insert(ticket, outcome.clone());
             if self.late.len() > limits::LATE_ANSWERS_MAX {
                 self.late.pop_first();

@@ -64,12 +64,7 @@ fn late_answer(travel: &Travel, ticket: Position) -> LateAnswer {
     if let Some(outcome) = travel.late.get(&ticket) {
         return LateAnswer::Given(outcome.clone());
     }
-    let mut jobs = travel
-        .coordinator
-        .transactions
-        .values()
-        .filter_map(|one| one.job.as_ref());
-    if jobs.any(|job| job.ticket == ticket) {
+    if travel.pending.contains(&ticket) {
         LateAnswer::Pending
     } else {
         LateAnswer::Unknown

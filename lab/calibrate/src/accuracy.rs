@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 use turnstile_load::{
-    pace::{Length, Pace, Rhythm, Schedule, Wait},
+    pace::{Length, Pace, Rhythm, Schedule},
     validity::RUN_DELAY_MAX,
 };
 use turnstile_result::Distribution;
@@ -119,7 +119,7 @@ pub fn observe(
         wire: Wire::Numbers,
         core: setting.server_core(),
         kept: dues(&pace).len(),
-        awake: pace.wait == Wait::Awake,
+        wait: pace.wait,
     })?;
     let epoch = server.epoch;
     let pace = Pace {

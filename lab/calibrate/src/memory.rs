@@ -4,8 +4,8 @@ use std::{cell::Cell, time::Duration};
 
 use serde::Serialize;
 use turnstile_load::{
-    pace::{Law, Pace},
-    resources,
+    pace::{Law, MEMORY_TAKEN, Pace},
+    resources::{self, Sampler},
 };
 use turnstile_stats::units::{Bytes, Count, PerSecond, to_float};
 
@@ -32,7 +32,8 @@ pub struct Growth {
     /// From the first look to the last.
     pub seconds: f64,
     pub requests: u64,
-    /// Resident memory at the first look, after a third of the run, and at the last.
+    /// Resident memory at the first look, after a third of the run and [`MEMORY_TAKEN`] at least, and at
+    /// the last.
     pub first_bytes: u64,
     pub last_bytes: u64,
     /// In an hour at the rate that was reached, if it grew on like this.
@@ -40,7 +41,8 @@ pub struct Growth {
     pub verdict: Verdict,
 }
 
-/// Looks at the memory of this process while it asks a lot.
+/// Looks at the memory of this process while it asks a lot, and looks at the machine as often as any run
+/// of the lab does. A run that is over before all its memory is taken tells nothing.
 ///
 /// # Errors
 /// The server or the generator could not be started.
@@ -52,6 +54,8 @@ pub fn measure(setting: &Setting, watch: Watch<'_>) -> Result<(Growth, Run), Err
         ..setting.open(Law::Poisson, RATE)
     };
     let whole = setting.warm_up + setting.duration;
+    let from = MEMORY_TAKEN.max(whole / 3);
+    let mut sampler = Sampler::new(Vec::new());
     let looks: Cell<Option<(Look, Look)>> = Cell::new(None);
     let ran = run::measure(
         "memory",
@@ -60,7 +64,8 @@ pub fn measure(setting: &Setting, watch: Watch<'_>) -> Result<(Growth, Run), Err
         setting,
         &mut |progress| {
             watch(progress);
-            if progress.elapsed >= whole / 3 && progress.elapsed <= whole {
+            sampler.look(progress.elapsed);
+            if progress.elapsed >= from && progress.elapsed <= whole {
                 let look = Look {
                     at: progress.elapsed,
                     answered: progress.answered,
@@ -106,24 +111,75 @@ impl Growth {
     }
 
     pub(crate) fn claim(&self) -> Claim {
+        Claim {
+            name: "memory".to_owned(),
+            target: format!("grows by less than 1 MiB an hour at {}/s", PerSecond(RATE)),
+            found: self.found(),
+            verdict: self.verdict,
+        }
+    }
+
+    /// In a sentence.
+    fn found(&self) -> String {
+        if self.verdict == Verdict::NotMeasured {
+            let taken = MEMORY_TAKEN.as_secs();
+            return format!("over too soon: a run takes its memory in its first {taken} s");
+        }
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "bytes are positive and far below 2^64"
         )]
         let hourly = self.hourly_bytes as u64;
-        Claim {
-            name: "memory".to_owned(),
-            target: format!("grows by less than 1 MiB an hour at {}/s", PerSecond(RATE)),
-            found: format!(
-                "{} an hour: {} more after {} requests in {:.0} s, at {}/s",
-                Bytes(hourly),
-                Bytes(self.last_bytes.saturating_sub(self.first_bytes)),
-                Count(self.requests),
-                self.seconds,
-                PerSecond(self.throughput)
-            ),
-            verdict: self.verdict,
-        }
+        format!(
+            "{} an hour: {} more after {} requests in {:.0} s, at {}/s",
+            Bytes(hourly),
+            Bytes(self.last_bytes.saturating_sub(self.first_bytes)),
+            Count(self.requests),
+            self.seconds,
+            PerSecond(self.throughput)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Growth, Look};
+    use crate::Verdict;
+
+    fn between(from: (u64, u64), to: (u64, u64)) -> Growth {
+        let look = |(second, bytes)| Look {
+            at: Duration::from_secs(second),
+            answered: 100_000 * second,
+            bytes,
+        };
+        Growth::between(look(from), look(to), 1e5)
+    }
+
+    #[test]
+    fn what_grows_is_told_by_the_hour() {
+        let grows = between((80, 50_000_000), (240, 50_393_216));
+        let found =
+            "8.44 MiB an hour: 384 KiB more after 16 000 000 requests in 160 s, at 100 000/s";
+        assert_eq!((grows.verdict, &*grows.found()), (Verdict::Missed, found));
+        let stays = between((80, 50_000_000), (240, 50_040_960));
+        assert_eq!(
+            (stays.verdict, stays.last_bytes - stays.first_bytes),
+            (Verdict::Met, 40_960)
+        );
+        let shrinks = between((80, 50_000_000), (240, 40_000_000));
+        assert_eq!(shrinks.verdict, Verdict::Met);
+    }
+
+    #[test]
+    fn a_run_that_takes_its_memory_yet_tells_nothing() {
+        let short = between((0, 0), (0, 0));
+        assert_eq!(short.verdict, Verdict::NotMeasured);
+        assert_eq!(
+            short.claim().found,
+            "over too soon: a run takes its memory in its first 17 s"
+        );
     }
 }

@@ -46,6 +46,7 @@ pub fn measure(setting: &Setting, wait: Wait, watch: Watch<'_>) -> Result<(Lag, 
         Wait::Asleep => "lag",
         Wait::RealTime => "lag, real time",
         Wait::Awake => "lag, awake",
+        Wait::Alert => "lag, alert",
     };
     let ran = run::measure(name, &pace, Asker::crowd(CONNECTIONS), setting, watch)?;
     server.stop()?;
@@ -72,6 +73,7 @@ impl Lag {
             Wait::Asleep => "lag",
             Wait::RealTime => "lag with real-time priority",
             Wait::Awake => "lag of who never sleeps",
+            Wait::Alert => "lag with real-time priority of who sleeps little",
         };
         let at = |quantile| {
             self.lag

@@ -18,7 +18,11 @@ use mio::{
     net::{TcpListener, TcpStream},
 };
 use rustix::{process::Pid, thread::gettid};
-use turnstile_load::{alarm::Alarms, priority, processors};
+use turnstile_load::{
+    alarm::Alarms,
+    pace::{Vigil, Wait},
+    priority, processors,
+};
 
 use crate::{
     delay::{Clockwork, Delay},
@@ -47,8 +51,8 @@ pub struct Setup {
     pub core: Option<usize>,
     /// So many answers are written down.
     pub kept: usize,
-    /// Whether it never sleeps, so that nobody has to wake it.
-    pub awake: bool,
+    /// How it waits; it has real-time priority where that is allowed and it sleeps at all.
+    pub wait: Wait,
 }
 
 impl Setup {
@@ -60,7 +64,7 @@ impl Setup {
             wire,
             core,
             kept: 0,
-            awake: false,
+            wait: Wait::Asleep,
         }
     }
 }
@@ -125,7 +129,8 @@ impl Server {
                 answers: 0,
             },
             kept: setup.kept,
-            awake: setup.awake,
+            wait: setup.wait,
+            vigil: Vigil::alert(),
             stop: Arc::clone(&stop),
             scratch: vec![0; READ_BYTES].into_boxed_slice(),
         };
@@ -137,7 +142,7 @@ impl Server {
                 .core
                 .map(|core| processors::stay_on(&[core]))
                 .transpose()?;
-            if setup.delay != Delay::None && !setup.awake {
+            if setup.delay != Delay::None && setup.wait != Wait::Awake {
                 // Without it answers leave late on a busy machine, which the record tells. The system
                 // would stop one that has it and never sleeps.
                 priority::claim().ok();
@@ -191,7 +196,8 @@ struct Desk {
     epoch: Instant,
     record: Record,
     kept: usize,
-    awake: bool,
+    wait: Wait,
+    vigil: Vigil,
     stop: Arc<AtomicBool>,
     scratch: Box<[u8]>,
 }
@@ -214,15 +220,7 @@ impl Desk {
     fn run(mut self) -> io::Result<Record> {
         let mut events = Events::with_capacity(1_024);
         while !self.stop.load(Ordering::Relaxed) {
-            let now = self.now();
-            let soon = self.alarms.first();
-            let is_soon = soon.is_some_and(|first| first <= now + AWAKE_NANOS);
-            let wait = if self.awake || is_soon {
-                Some(Duration::ZERO)
-            } else {
-                self.alarms.arm(now, None, AWAKE_NANOS)?;
-                None
-            };
+            let wait = self.rest()?;
             match self.poll.poll(&mut events, wait) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 polled => polled?,
@@ -232,13 +230,34 @@ impl Desk {
                     LISTENER => self.accept()?,
                     TIMER => self.alarms.rang(),
                     BELL => {}
-                    Token(guest) => self.serve(guest),
+                    Token(guest) => {
+                        self.serve(guest);
+                        self.vigil.stirs(self.now());
+                    }
                 }
                 self.answer();
             }
             self.answer();
         }
         Ok(self.record)
+    }
+
+    /// How long to sleep at most: not at all, or until somebody wakes it.
+    fn rest(&mut self) -> io::Result<Option<Duration>> {
+        let (now, next) = (self.now(), self.alarms.first());
+        let (stays, ahead) = match self.wait {
+            Wait::Awake => (true, 0),
+            Wait::Alert => (self.vigil.stays(now, next), self.vigil.ahead(now)),
+            Wait::Asleep | Wait::RealTime => {
+                let soon = next.is_some_and(|next| next <= now + AWAKE_NANOS);
+                (soon, AWAKE_NANOS)
+            }
+        };
+        if stays {
+            return Ok(Some(Duration::ZERO));
+        }
+        self.alarms.arm(now, None, ahead)?;
+        Ok(None)
     }
 
     fn accept(&mut self) -> io::Result<()> {

@@ -95,6 +95,7 @@ impl Calibration {
                     Wait::Asleep => "ordinary",
                     Wait::RealTime => "real time",
                     Wait::Awake => "awake",
+                    Wait::Alert => "real time, awake",
                 },
                 nanos(of.at(0.5)),
                 nanos(of.at(0.9)),

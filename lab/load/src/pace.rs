@@ -36,9 +36,10 @@ use turnstile_stats::{Histogram, Interval, Little, fit::Fit, throughput};
 pub use lateness::lateness;
 pub use length::{Known, Length};
 pub use schedule::{Law, Profile, Schedule};
-pub use slices::Bin;
+pub use slices::{Bin, MEMORY_TAKEN};
 pub use tally::{Operation, Split, Tally, Whole, Words};
 pub use user::{Answer, Ended, Garbled, Heard, User};
+pub use vigil::Vigil;
 
 use crate::{
     Error,
@@ -89,6 +90,17 @@ pub enum Wait {
     /// They never sleep, so that nobody has to wake them: each takes a processor of its own whole.
     /// The system would stop one that had real-time priority, too.
     Awake,
+    /// With real-time priority, and awake while something is due soon or has just come: nobody has to wake
+    /// them, and nobody delays them. They sleep between, so that others have their share without taking it.
+    Alert,
+}
+
+impl Wait {
+    /// Whether they ask for real-time priority.
+    #[must_use]
+    pub const fn is_real_time(self) -> bool {
+        matches!(self, Self::RealTime | Self::Alert)
+    }
 }
 
 /// When users ask.
@@ -321,7 +333,7 @@ fn drive<U: User>(
         let worker = Worker::new(pace, place, share, at_once / threads, recorder, shared);
         workers.push(worker.map_err(Error::Poll)?);
     }
-    let mut reader = Reader::new(pace, Album::new(blank, inboxes));
+    let mut reader = Reader::new(pace, Album::new(blank, inboxes, pace.length.bins_max()));
     let mut watch = Watch::default();
     let ends = crew::run(workers, Worker::run, Worker::end, |elapsed| {
         reader.look(pace, &until);
@@ -359,7 +371,7 @@ fn check<U: User>(pace: &Pace, users: usize) -> Result<(), Error> {
     if !precise {
         return Err(Error::Setting("a precision is a share above 0"));
     }
-    if pace.wait == Wait::RealTime {
+    if pace.wait.is_real_time() {
         priority::try_out().map_err(Error::RealTime)?;
     }
     if window > DURATION_MAX {

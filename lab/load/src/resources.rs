@@ -15,7 +15,7 @@ use turnstile_stats::units::to_float;
 
 use proc::{Machine, Usage};
 
-use crate::{door, thin};
+use crate::{door, thin::Kept};
 
 /// So many samples are kept; when there are more, each second one goes.
 const SAMPLES_MAX: usize = 1_024;
@@ -69,10 +69,7 @@ impl Watched {
 #[derive(Debug)]
 pub struct Sampler {
     watched: Vec<Watched>,
-    samples: Vec<Sample>,
-    /// Each so many calls are kept.
-    step: usize,
-    calls: usize,
+    samples: Kept<Sample>,
 }
 
 #[derive(Clone, Debug)]
@@ -89,10 +86,11 @@ pub fn listener(address: SocketAddr) -> Option<u32> {
     proc::listener(address.port())
 }
 
-/// Resident memory of this process in bytes; zero where the system does not tell.
+/// Resident memory of this process in bytes, to the page: the short figure of `/proc` may be off by some
+/// hundred KiB on each processor. Zero where the system does not tell.
 #[must_use]
 pub fn own_memory() -> u64 {
-    proc::usage(std::process::id()).map_or(0, |usage| usage.memory_bytes)
+    proc::exact_memory().unwrap_or(0)
 }
 
 /// The process of the database in which the server at this door keeps a service, if it says where, that
@@ -114,9 +112,7 @@ impl Sampler {
         watched.push(Watched::new(GENERATOR, std::process::id()));
         let mut sampler = Self {
             watched,
-            samples: Vec::with_capacity(SAMPLES_MAX),
-            step: 1,
-            calls: 0,
+            samples: Kept::new(SAMPLES_MAX),
         };
         sampler.look(Duration::ZERO);
         sampler
@@ -125,39 +121,13 @@ impl Sampler {
     /// Forgets what it has seen: another run begins.
     pub fn restart(&mut self) {
         self.samples.clear();
-        (self.step, self.calls) = (1, 0);
         self.look(Duration::ZERO);
     }
 
     /// Looks, so long after the start.
     pub fn look(&mut self, at: Duration) {
-        self.calls += 1;
-        if !self.calls.is_multiple_of(self.step) {
-            return;
-        }
-        if self.samples.len() == SAMPLES_MAX {
-            thin::halve(&mut self.samples);
-            self.step *= 2;
-        }
-        // A server may have started its own database.
-        let all: Vec<u32> = self.watched.iter().map(Watched::pid).collect();
-        let used = self
-            .watched
-            .iter()
-            .map(|one| {
-                // The lab's own servers descend from this process, too.
-                if one.role == GENERATOR {
-                    proc::usage(one.pid)
-                } else {
-                    proc::usage_of_family(one.pid, &all)
-                }
-            })
-            .collect();
-        self.samples.push(Sample {
-            at,
-            machine: proc::machine(),
-            used,
-        });
+        let watched = &self.watched;
+        self.samples.add(|| Sample::of(watched, at));
     }
 
     /// What was used in a window in which so many answers came, and in each of `bins` pieces of
@@ -165,16 +135,17 @@ impl Sampler {
     #[must_use]
     pub fn between(&self, from: Duration, to: Duration, answers: u64, bins: usize) -> Resources {
         // The samples about the window: with those within it, a short one would have none.
-        let before = self.samples.partition_point(|sample| sample.at <= from);
-        let after = self.samples.partition_point(|sample| sample.at < to);
-        let within = before.saturating_sub(1)..=after.min(self.samples.len() - 1);
-        let first = &self.samples[*within.start()];
-        let last = &self.samples[*within.end()];
+        let samples = self.samples.seen();
+        let before = samples.partition_point(|sample| sample.at <= from);
+        let after = samples.partition_point(|sample| sample.at < to);
+        let within = before.saturating_sub(1)..=after.min(samples.len() - 1);
+        let first = &samples[*within.start()];
+        let last = &samples[*within.end()];
         let seconds = last.at.saturating_sub(first.at).as_secs_f64();
         if seconds <= 0.0 {
             return Resources::default();
         }
-        let within = &self.samples[within];
+        let within = &samples[within];
         let processes = (0..self.watched.len())
             .filter_map(|number| self.process(number, within, answers, bins))
             .collect();
@@ -232,6 +203,7 @@ impl Sampler {
     fn bins(&self, bins: usize, used: impl Fn(&Sample, &Sample) -> Option<f64>) -> Vec<f32> {
         let mut known = self
             .samples
+            .seen()
             .windows(2)
             .filter_map(|pair| {
                 let time = pair[1].at.checked_sub(pair[0].at)?.as_secs_f64();
@@ -249,6 +221,26 @@ impl Sampler {
             last as f32
         });
         shares.collect()
+    }
+}
+
+impl Sample {
+    fn of(watched: &[Watched], at: Duration) -> Self {
+        // A server may have started its own database.
+        let all: Vec<u32> = watched.iter().map(Watched::pid).collect();
+        let used = |one: &Watched| {
+            // The lab's own servers descend from this process, too.
+            if one.role == GENERATOR {
+                proc::usage(one.pid)
+            } else {
+                proc::usage_of_family(one.pid, &all)
+            }
+        };
+        Self {
+            at,
+            machine: proc::machine(),
+            used: watched.iter().map(used).collect(),
+        }
     }
 }
 
@@ -352,16 +344,16 @@ mod tests {
     #[test]
     fn what_a_thread_waited_counts_after_its_end() {
         let mut sampler = Sampler::new(Vec::new());
+        sampler.samples.clear();
         for (second, delay) in [(0, 1.0), (1, 1.5), (2, 2.0), (3, 0.25)] {
             let mut used = proc::usage(std::process::id()).unwrap();
             used.of_threads.run_delay = Some(delay);
-            sampler.samples.push(Sample {
+            sampler.samples.add(|| Sample {
                 at: Duration::from_secs(second),
                 machine: Machine::default(),
                 used: vec![Some(used)],
             });
         }
-        sampler.samples.remove(0);
         let resources = sampler.between(Duration::ZERO, Duration::from_secs(3), 1, 0);
         let waited = resources.processes[0].run_delay.unwrap();
         assert!((waited - 1.0 / 3.0).abs() < 1e-9, "{waited}");
@@ -425,10 +417,11 @@ mod tests {
         for look in 1..10_000 {
             sampler.look(Duration::from_millis(100) * look);
         }
-        assert!(sampler.samples.len() <= SAMPLES_MAX);
-        assert!(sampler.samples.is_sorted_by_key(|sample| sample.at));
-        assert_eq!(sampler.samples[0].at, Duration::ZERO);
-        let last = sampler.samples.last().unwrap().at;
+        let samples = sampler.samples.seen();
+        assert!(samples.len() <= SAMPLES_MAX);
+        assert!(samples.is_sorted_by_key(|sample| sample.at));
+        assert_eq!(samples[0].at, Duration::ZERO);
+        let last = samples.last().unwrap().at;
         assert!(last > Duration::from_secs(990), "{last:?}");
     }
 }

@@ -56,8 +56,8 @@ pub fn judge(point: &mut Point, resources: Resources, pace: &Pace, goal: Option<
     let checks = [
         little(point),
         lag(point),
-        // Who never sleeps is always busy; whether it keeps up, its lag tells.
-        (pace.wait != Wait::Awake)
+        // Who sleeps little is always busy; whether it keeps up, its lag tells.
+        matches!(pace.wait, Wait::Asleep | Wait::RealTime)
             .then(|| generator_busy(point, threads))
             .flatten(),
         run_delay(point, threads),

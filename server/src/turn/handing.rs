@@ -102,14 +102,27 @@ impl FastLoop {
             }
         }
         self.engine.fault_points.before_sending();
+        // Late answers go first: what else leaves wakes other processes of travel, and they are waited
+        // for no more. A process that is to end before it has told its client keeps the other order.
+        let is_watched = self.engine.fault_points.is_armed();
+        if !is_watched {
+            self.tell_late(&mut owed);
+        }
         self.send(&mut owed.places);
         if !owed.waiting.is_empty() {
             owed.waiting.drain(..).for_each(Waiting::answer);
             self.inbox.note_answered();
         }
+        if is_watched {
+            self.tell_late(&mut owed);
+        }
+        owed
+    }
+
+    /// Gives the late answers that a group owes.
+    fn tell_late(&mut self, owed: &mut Owed) {
         let news = owed.news.travel.get(owed.looked_through..);
         self.answer_late(news.unwrap_or_default());
         owed.looked_through = owed.news.travel.len();
-        owed
     }
 }

@@ -2,11 +2,12 @@
 
 use turnstile_travel::{
     Answer, Bill, BillLine, Body, Command, CustomerId, Desk, Desks, Done, EventKind, Finding,
-    Outcome, Parcel, Query, Refusal, Report, Roles, Say, Settings, Stage, Step, Xid, limits,
+    LateAnswer, Outcome, Parcel, Query, Refusal, Report, Roles, Say, Settings, Stage, Step, Travel,
+    Xid, limits,
 };
-use turnstile_types::{Machine, Principal, Timestamp};
+use turnstile_types::{Machine, Position, Principal, Timestamp};
 
-use crate::scenery::{Office, add, item, query, within};
+use crate::scenery::{Office, add, bytes_of, item, query, within};
 
 /// A middleware whose desk of customers says what it is told to.
 struct Middleware {
@@ -130,4 +131,40 @@ fn who_waits_among_many_is_listed_until_it_waits_no_more() {
         [&idle[..], &waiters].concat()
     );
     assert_eq!(listed(&office, Stage::Prepared), [0_u64; 0]);
+}
+
+/// It used to be looked for among all that is open, at whoever's request and as often as it was asked for.
+#[test]
+fn a_late_answer_is_pending_from_the_word_that_it_waits_to_the_answer_also_after_a_restart() {
+    let mut office = Office::new();
+    office.committed([add("flight-1", 9, 100)]);
+    let writer = office.start();
+    office.within(writer, add("flight-1", 1, 0));
+    let reader = office.start();
+    let waits = office.within(reader, query("flight-1"));
+    let Outcome::Waiting { ticket } = waits else {
+        panic!("it does not wait: {waits:?}");
+    };
+    let answered = |travel: &Travel, ticket| {
+        let query = Query::Answered { ticket };
+        match travel.query(Timestamp(0), &Principal::local(), &query) {
+            Answer::Answered(late) => late,
+            other => panic!("another answer: {other:?}"),
+        }
+    };
+    let restored = Travel::restore(&bytes_of(&office.travel)).unwrap();
+    for travel in [&office.travel, &restored] {
+        assert_eq!(answered(travel, ticket), LateAnswer::Pending);
+        assert_eq!(
+            answered(travel, Position(ticket.0 + 1)),
+            LateAnswer::Unknown
+        );
+        assert_eq!(answered(travel, Position(0)), LateAnswer::Unknown);
+    }
+    office.within(writer, Step::Commit);
+    assert!(matches!(
+        answered(&office.travel, ticket),
+        LateAnswer::Given(Outcome::Done(Done::Stock(Some(_))))
+    ));
+    assert_eq!(Machine::check(&office.travel), Ok(()));
 }

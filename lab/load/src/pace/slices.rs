@@ -1,7 +1,11 @@
 //! What threads count, in slices that are handed over while they go on: memory stays the same
 //! however long a run is, and the window may be chosen when it is over.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::{
+    hint,
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    time::Duration,
+};
 
 use turnstile_stats::{Interval, percentile, units::to_float};
 
@@ -22,10 +26,21 @@ const SLICE_BINS_MAX: usize = 600;
 /// So many pieces of a run are kept apart; when there are more, pairs become one.
 const PIECES_MAX: usize = 32;
 
+/// When all pieces are there, with a second for the last to come: from then on a run takes no more memory.
+pub const MEMORY_TAKEN: Duration = Duration::from_secs(17);
+
+const _: () = assert!(PIECES_MAX * SLICE_BINS == 160, "they are there after 16 s");
+
+/// Bins beyond the last in which something is due: those of the grace, in which late answers come.
+const BINS_AFTER: usize = 128;
+
+/// Bins of a day, the longest run.
+const BINS_MAX: usize = 864_000;
+
 /// Fewer pieces do not tell how a percentile varies.
 const PIECES_MIN: usize = 8;
 
-/// A tenth of a second of all threads: the only thing that grows with a run, by 24 bytes each.
+/// A tenth of a second of all threads, in 24 bytes, which are there from the start for all of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bin {
     /// The sum of all responses in nanoseconds.
@@ -152,10 +167,11 @@ impl Recorder {
 }
 
 impl Album {
-    pub(super) const fn new(blank: fn() -> Tally, inboxes: Vec<Inbox>) -> Self {
+    /// Of a run of so many bins.
+    pub(super) fn new(blank: fn() -> Tally, inboxes: Vec<Inbox>, bins: usize) -> Self {
         Self {
             inboxes,
-            bins: Vec::new(),
+            bins: room(bins.min(BINS_MAX) + BINS_AFTER),
             pieces: Vec::new(),
             spare: Vec::new(),
             grain: SLICE_BINS,
@@ -258,11 +274,23 @@ impl Album {
     }
 }
 
+/// Room for so many bins. The system gives memory where it is written to for the first time: here and
+/// now.
+fn room(bins: usize) -> Vec<Bin> {
+    let mut room = Vec::with_capacity(bins);
+    // Otherwise the optimiser would ask for zeros instead of writing them.
+    hint::black_box(&mut room).resize(bins, Bin::default());
+    room.clear();
+    room
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::{Album, PIECES_MAX, SLICE_BINS, Slice, pair};
+    use turnstile_seed::Random;
+
+    use super::{Album, BIN_NANOS, BINS_MAX, Bin, PIECES_MAX, SLICE_BINS, Slice, pair};
     use crate::pace::tally::Tally;
 
     static TALLIES: AtomicUsize = AtomicUsize::new(0);
@@ -278,14 +306,14 @@ mod tests {
         tally.connections_lost = lost;
         Slice {
             tally,
-            bins: vec![super::Bin::default(); SLICE_BINS],
+            bins: vec![Bin::default(); SLICE_BINS],
         }
     }
 
     #[test]
     fn a_long_run_takes_no_more_memory_than_a_short_one_and_loses_nothing() {
         let (_recorder, inbox) = pair(|| Tally::new(&["ask"], &[]));
-        let mut album = Album::new(blank, vec![inbox]);
+        let mut album = Album::new(blank, vec![inbox], 100);
         for at in 0..100 * PIECES_MAX {
             album.paste(0, &slice(u64::from(at % 2 == 0)));
         }
@@ -294,6 +322,66 @@ mod tests {
         assert_eq!(bins, 100 * PIECES_MAX * SLICE_BINS);
         let lost = album.tally(0, bins).connections_lost;
         assert_eq!(usize::try_from(lost), Ok(50 * PIECES_MAX));
-        assert_eq!(size_of::<super::Bin>(), 24);
+        assert_eq!(size_of::<Bin>(), 24);
+    }
+
+    /// How often this thread has touched memory that the system had not given it yet.
+    fn touched() -> u64 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let (_name, rest) = stat.rsplit_once(") ").unwrap();
+        rest.split(' ').nth(7).unwrap().parse().unwrap()
+    }
+
+    /// Memory grew by the bins, 0.8 MiB an hour.
+    #[test]
+    fn the_bins_of_a_day_are_there_from_the_start() {
+        let (_recorder, inbox) = pair(|| Tally::new(&["ask"], &[]));
+        let mut album = Album::new(|| Tally::new(&["ask"], &[]), vec![inbox], usize::MAX);
+        let mut slice = slice(0);
+        slice.bins = vec![Bin::default(); 600];
+        // The first pieces are made.
+        for _ in 0..PIECES_MAX {
+            album.paste(0, &slice);
+        }
+        touched();
+        let before = touched();
+        while album.bins.len() < BINS_MAX {
+            album.paste(0, &slice);
+        }
+        let more = touched() - before;
+        assert!(more < 64, "{more} of 5,000 pages");
+    }
+
+    /// However rare a duration is, its counter is there, and pieces that become one leave theirs to others.
+    #[test]
+    fn once_all_pieces_are_there_no_memory_is_touched_for_the_first_time() {
+        let (mut recorder, inbox) = pair(|| Tally::new(&["ask"], &[]));
+        let mut album = Album::new(|| Tally::new(&["ask"], &[]), vec![inbox], 1_000);
+        let mut random = Random::new(7);
+        let mut before = 0;
+        for bin in 1..1_000_u64 {
+            // The longer it goes on, the longer is what can happen.
+            for _ in 0..20 {
+                let nanos = (random.draw() >> (44 + random.draw() % 20)) * bin;
+                let tally = &mut recorder.slice.tally;
+                for times in [
+                    &mut tally.operations[0].times,
+                    &mut tally.lag,
+                    &mut tally.service,
+                    &mut tally.wait,
+                    &mut tally.censored,
+                ] {
+                    times.record(nanos);
+                }
+            }
+            recorder.turn(bin * BIN_NANOS, || 1);
+            album.collect();
+            if bin == u64::try_from((PIECES_MAX + 2) * SLICE_BINS).unwrap() {
+                before = touched();
+            }
+        }
+        let more = touched() - before;
+        assert!(before > 0 && more < 64, "{more} pages");
+        assert_eq!(album.tally(0, 1_000).lag.count(), 995 * 20);
     }
 }

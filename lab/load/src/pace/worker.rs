@@ -119,7 +119,12 @@ impl<'a, U: User> Worker<'a, U> {
             desk,
             thread,
             wait: pace.wait,
-            vigil: Vigil::new(processors::has_idle(threads)),
+            vigil: match pace.wait {
+                Wait::Alert => Vigil::alert(),
+                Wait::Asleep | Wait::RealTime | Wait::Awake => {
+                    Vigil::brief(processors::has_idle(threads))
+                }
+            },
             board: shared.board,
             until: shared.until,
             shown_at: 0,
@@ -129,7 +134,7 @@ impl<'a, U: User> Worker<'a, U> {
     /// Runs until the window is over and every answer has come, or the grace has passed, or no
     /// user will ever ask again.
     pub(super) fn run(&mut self) -> io::Result<()> {
-        if self.wait == Wait::RealTime {
+        if self.wait.is_real_time() {
             priority::claim().map_err(io::Error::other)?;
         }
         self.desk.begin();
@@ -180,7 +185,10 @@ impl<'a, U: User> Worker<'a, U> {
         for event in &self.events {
             match event.token() {
                 TIMER => self.desk.alarms.rang(),
-                Token(number) => self.sessions[number].on_ready(event, &mut self.desk),
+                Token(number) => {
+                    self.sessions[number].on_ready(event, &mut self.desk);
+                    self.vigil.stirs(self.desk.now());
+                }
             }
             dispatch(&mut self.sessions, &mut self.desk);
         }
@@ -201,13 +209,10 @@ impl<'a, U: User> Worker<'a, U> {
         let now = self.desk.now();
         let wakes = self.desk.agenda.as_ref().and_then(Agenda::wakes);
         let first = self.desk.alarms.first().into_iter().chain(wakes).min();
-        let vigil = &mut self.vigil;
-        let ahead = vigil.may_begin(now);
-        if ahead > 0 && first.is_some_and(|first| first <= now + ahead) {
-            vigil.goes_on(now);
+        if self.vigil.stays(now, first) {
             return Ok(Duration::ZERO);
         }
-        vigil.ends();
+        let ahead = self.vigil.ahead(now);
         self.desk.alarms.arm(now, wakes, ahead)?;
         Ok(Duration::MAX)
     }

@@ -65,10 +65,10 @@ impl Sampler {
     /// What the threads of the server were at.
     pub(super) fn stands(&self, from: Duration, to: Duration) -> Option<Stands> {
         let server = self.watched.iter().position(|one| one.is("server"))?;
-        let within = self
-            .samples
-            .iter()
-            .filter(|sample| sample.at >= from && sample.at <= to && sample.at > Duration::ZERO);
+        let within =
+            self.samples.seen().iter().filter(|sample| {
+                sample.at >= from && sample.at <= to && sample.at > Duration::ZERO
+            });
         let threads: Vec<&Threads> = within
             .filter_map(|sample| Some(&sample.used[server].as_ref()?.of_threads))
             .collect();
