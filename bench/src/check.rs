@@ -48,8 +48,12 @@ pub(crate) fn measure(arguments: &Check) -> Result<Report> {
     }
     pin::pin(pin::CLIENT_CORE)?;
     let seeds = 1..=rounds;
-    let paces = seeds.clone().map(|seed| pace::measure(operations, seed));
-    let paces = paces.collect::<Result<_>>()?;
+    let mut paces = Vec::new();
+    for seed in seeds.clone() {
+        for pipeline in pace::PIPELINES {
+            paces.push(pace::measure(operations, pipeline, seed)?);
+        }
+    }
     let found = seeds.map(|seed| pace::find(MILLION, seed));
     let report = Report {
         quick,

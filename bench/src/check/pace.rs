@@ -13,9 +13,14 @@ const USERS: usize = 50;
 /// How many operations are told between two looks of the checker.
 const BATCH: usize = 1_000;
 
+/// Requests that a user has under way, as those beside servers have.
+pub(super) const PIPELINES: [usize; 2] = [1, 16];
+
 /// One round.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Pace {
+    /// So many a user asks, and then hears, in one go.
+    pub(super) pipeline: usize,
     /// For each operation, in nanoseconds: users who tell what they ask and hear.
     pub(super) telling_ns: f64,
     /// The checker, which replays it.
@@ -23,14 +28,15 @@ pub(super) struct Pace {
 }
 
 /// Tells and checks a whole history, in which nothing is wrong.
-pub(super) fn measure(operations: u32, seed: u64) -> Result<Pace> {
-    let (telling, checking, findings) = check(operations, Server::new(seed, None));
+pub(super) fn measure(operations: u32, pipeline: usize, seed: u64) -> Result<Pace> {
+    let (telling, checking, findings) = check(operations, pipeline, Server::new(seed, None));
     ensure!(
         findings.replayed == u64::from(operations) && findings.answers.is_empty(),
         "an honest history is charged: {findings:?}"
     );
     let each = |time: Duration| time.as_secs_f64() * 1e9 / f64::from(operations);
     Ok(Pace {
+        pipeline,
         telling_ns: each(telling),
         checking_ns: each(checking),
     })
@@ -40,7 +46,7 @@ pub(super) fn measure(operations: u32, seed: u64) -> Result<Pace> {
 /// is done, near the end; it must be found, and nothing else.
 pub(super) fn find(operations: u32, seed: u64) -> Result<f64> {
     let from = u64::from(operations / 10 * 9);
-    let (telling, checking, findings) = check(operations, Server::new(seed, Some(from)));
+    let (telling, checking, findings) = check(operations, 1, Server::new(seed, Some(from)));
     let sentences = findings.answers.sentences();
     let first = sentences.first().map_or("", String::as_str);
     ensure!(
@@ -50,8 +56,8 @@ pub(super) fn find(operations: u32, seed: u64) -> Result<f64> {
     Ok((telling + checking).as_secs_f64())
 }
 
-fn check(operations: u32, mut server: Server) -> (Duration, Duration, Findings) {
-    let (mut lines, chronicle) = witnesses(USERS, 1, 0);
+fn check(operations: u32, pipeline: usize, mut server: Server) -> (Duration, Duration, Findings) {
+    let (mut lines, chronicle) = witnesses(USERS, pipeline, 0);
     let mut checker = Checker::new(Table::new(ROOMS, NIGHTS), chronicle);
     let (mut telling, mut checking) = (Duration::ZERO, Duration::ZERO);
     let mut left = usize::try_from(operations).expect("32 bits fit");
@@ -59,13 +65,22 @@ fn check(operations: u32, mut server: Server) -> (Duration, Duration, Findings) 
         let history: Vec<_> = (0..BATCH.min(left)).map(|_| server.next()).collect();
         left -= history.len();
         let begun = Instant::now();
-        for (number, (seen, operation)) in history.into_iter().enumerate() {
-            let line = &mut lines[number % USERS];
+        let mut history = history.into_iter();
+        for user in (0..USERS).cycle() {
+            let together = pipeline.min(history.len());
+            if together == 0 {
+                break;
+            }
+            let line = &mut lines[user];
             // Whoever paces a load has looked at the clock for its own sake.
             line.at(begun);
-            line.asks();
+            for _ in 0..together {
+                line.asks();
+            }
             line.at(begun);
-            line.hears(seen, operation);
+            for (seen, operation) in history.by_ref().take(together) {
+                line.hears(seen, operation);
+            }
         }
         telling += begun.elapsed();
         let begun = Instant::now();

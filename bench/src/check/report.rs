@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::{
-    pace::Pace,
+    pace::{PIPELINES, Pace},
     served::{Case, Served},
 };
 use crate::{
@@ -68,15 +68,17 @@ impl Report {
         write_files(self, dir, "check")
     }
 
-    fn pace(&self, figure: impl Fn(&Pace) -> f64) -> Ratio {
-        let rounds = self.paces.iter().map(figure);
+    /// Of the rounds in process with so many requests under way.
+    fn pace(&self, pipeline: usize, figure: impl Fn(&Pace) -> f64) -> Ratio {
+        let rounds = self.paces.iter().filter(|pace| pace.pipeline == pipeline);
+        let rounds = rounds.map(figure);
         Ratio::spread(&rounds.collect::<Vec<_>>())
     }
 
     /// What the check is of all processor time while the load runs, in percent. What telling costs is
-    /// that of rooms, in process.
+    /// that of rooms, in process, with as many under way.
     fn share(&self, row: &Row) -> Ratio {
-        let telling = self.pace(|pace| pace.telling_ns).median;
+        let telling = self.pace(row.case.pipeline, |pace| pace.telling_ns).median;
         row.spread(|served| served.share_percent(row.case.way, telling))
     }
 
@@ -86,12 +88,12 @@ impl Report {
             (
                 "operations told and checked, a second on one core".to_owned(),
                 RATE,
-                self.pace(|pace| 1e9 / both(pace)),
+                self.pace(1, |pace| 1e9 / both(pace)),
             ),
             (
                 "a hundred million of them, by that pace, s".to_owned(),
                 HUNDRED_MILLION_S,
-                self.pace(|pace| both(pace) / 10.0),
+                self.pace(1, |pace| both(pace) / 10.0),
             ),
             (
                 "one booking in a million that is sold twice, found after s".to_owned(),
@@ -156,15 +158,21 @@ impl Report {
             "\n## In process\n\n{} rounds of {} bookings and cancellations in 50 rooms, which an honest \
              server as plain as the model answers, told by 50 users and replayed by the checker, on one \
              core. What it takes to make them is not counted. In nanoseconds for each:\n",
-            self.paces.len(),
+            self.found_s.len(),
             self.operations
         )?;
-        writeln!(f, "| telling | checking |\n|---:|---:|")?;
-        let (telling, checking) = (
-            self.pace(|pace| pace.telling_ns),
-            self.pace(|pace| pace.checking_ns),
-        );
-        writeln!(f, "| {} | {} |", shown(&telling), shown(&checking))
+        writeln!(f, "| pipeline | telling | checking |\n|---:|---:|---:|")?;
+        for pipeline in PIPELINES {
+            let telling = self.pace(pipeline, |pace| pace.telling_ns);
+            let checking = self.pace(pipeline, |pace| pace.checking_ns);
+            writeln!(
+                f,
+                "| {pipeline} | {} | {} |",
+                shown(&telling),
+                shown(&checking)
+            )?;
+        }
+        Ok(())
     }
 
     fn write_served(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

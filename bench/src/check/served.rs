@@ -13,7 +13,7 @@ use crate::process::cpu_of_ended_children;
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Case {
     pub(super) service: &'static str,
-    pub(super) pipeline: u32,
+    pub(super) pipeline: usize,
     pub(super) way: Way,
 }
 
@@ -60,7 +60,7 @@ impl Way {
 }
 
 impl Case {
-    const fn of(service: &'static str, pipeline: u32, way: Way) -> Self {
+    const fn of(service: &'static str, pipeline: usize, way: Way) -> Self {
         Self {
             service,
             pipeline,

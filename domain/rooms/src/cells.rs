@@ -33,7 +33,8 @@ pub(crate) struct Cell {
 pub(crate) struct Cells {
     /// Each as long as its cells that were ever taken; empty ones wait to be used again.
     chunks: Vec<Vec<u64>>,
-    classes: [Class; CLASSES],
+    /// By the power of two of their size; on the heap, so that whoever holds a table stays small.
+    classes: Box<[Class]>,
 }
 
 /// The cells of one size.
@@ -57,7 +58,7 @@ impl Cells {
     pub(crate) fn new() -> Self {
         Self {
             chunks: Vec::new(),
-            classes: std::array::from_fn(|_| Class::default()),
+            classes: (0..CLASSES).map(|_| Class::default()).collect(),
         }
     }
 

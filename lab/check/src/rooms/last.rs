@@ -146,15 +146,13 @@ impl Final {
         others.sort_unstable_by_key(|(reference, _)| *reference);
         for (reference, place) in others {
             let fading = self.table.holds.get(&reference);
-            if self.held.contains_key(&reference)
-                && fading.is_some_and(|hold| hold.until.is_none() && hold.place == place)
-            {
+            let is_held = self.held.contains_key(&reference);
+            if is_held && fading.is_some_and(|hold| hold.until.is_none() && hold.place == place) {
                 continue;
             }
-            match self.shade_for(place) {
+            match self.shade_for(place, is_held) {
                 Some(shade) => {
-                    let shade_holds = self.table.shades[shade].holds;
-                    if !shade_holds && !self.table.shades[shade].settled {
+                    if !is_held && !self.table.shades[shade].settled {
                         self.table.settle(shade, u64::MAX);
                     }
                     self.found.insert(shade);
@@ -178,17 +176,17 @@ impl Final {
         }
     }
 
-    /// The request without an answer that explains such a booking.
-    fn shade_for(&self, place: Place) -> Option<usize> {
+    /// The request without an answer that explains such a booking, or such a hold.
+    fn shade_for(&self, place: Place, is_held: bool) -> Option<usize> {
         let table = &self.table;
+        let explains = |&shade: &usize| {
+            let one = &table.shades[shade];
+            one.place == place && one.holds == is_held && !self.found.contains(&shade)
+        };
         match table.holder(place.room, place.night) {
-            Some(Holder::Shade(shade)) => {
-                let free = !self.found.contains(&shade);
-                (free && table.shades[shade].place == place).then_some(shade)
-            }
+            Some(Holder::Shade(shade)) => Some(shade).filter(explains),
             Some(Holder::Booking(_) | Holder::Hold(_)) | None => {
-                let mut shades = table.shades_over(place.room, place.night);
-                shades.find(|&shade| table.shades[shade].place == place)
+                table.shades_over(place.room, place.night).find(explains)
             }
         }
     }

@@ -390,3 +390,31 @@ fn each_broken_promise_about_a_hold_has_a_sentence() {
         );
     }
 }
+
+#[test]
+fn in_the_end_a_booking_is_not_taken_for_a_hold_of_the_same_place_nor_a_hold_for_a_booking() {
+    let stay = place(1, 2, 2);
+    let hold = Operation::Hold {
+        place: stay,
+        ttl_ms: 100,
+        answer: Held::Unknown,
+    };
+    let unknown = book(stay, Booked::Unknown);
+    for (suspects, is_held, booked, charges) in [
+        (&[hold, unknown][..], false, 1, 0),
+        (&[unknown, hold], true, 0, 0),
+        (&[hold], false, 0, 1),
+        (&[unknown], true, 0, 1),
+    ] {
+        let (table, _) = replay(suspects, &[]);
+        let mut last = Final::of(table, (0, 0));
+        last.room(1, &[(reference("R7"), stay)]);
+        if is_held {
+            last.held(reference("R7"), 50);
+        }
+        let account = last.account();
+        let sentences = account.charge.sentences();
+        assert_eq!(sentences.len(), charges, "{sentences:?}");
+        assert_eq!(account.booked, booked, "{suspects:?}");
+    }
+}
