@@ -1,21 +1,24 @@
 //! Travel in its plainest form: what is free of each item, what each customer has, one transaction
 //! after the other.
 
+mod holds;
 mod last;
 #[cfg(test)]
 mod tests;
+mod words;
 mod world;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Model, compact::compact, rooms::Reference};
+use crate::{Model, rooms::Reference};
 
+use holds::{Clock, Hold};
 pub use last::Last;
+pub use words::{
+    Bill, Booked, Cancelled, Confirmed, End, Operation, Reserved, Step, TRIP_MAX, Trip,
+};
 use world::{Before, Change, World};
 pub use world::{Line, Offer};
-
-/// The most items of one trip.
-pub const TRIP_MAX: usize = 3;
 
 /// How many transactions of unknown outcome may bear on one answer: all ways in which some of them
 /// were carried out are tried. Where there are more, the answer is believed.
@@ -23,122 +26,6 @@ const NEAR_MAX: usize = 10;
 
 /// How many locators that are over are remembered, to notice one that is given again.
 const OVER_MAX: usize = 1 << 20;
-
-/// What is reserved together. Items are numbers within the run; what stands twice is reserved twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trip {
-    items: [u16; TRIP_MAX],
-    length: usize,
-}
-
-/// What was asked, and what was answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// All of an interactive transaction; its place is that of its end.
-    Transaction { steps: Vec<Step>, end: End },
-    /// A trip in a transaction of its own; its place is where that was decided.
-    Book {
-        customer: u16,
-        trip: Trip,
-        answer: Booked,
-    },
-    Cancel {
-        locator: Reference,
-        answer: Cancelled,
-    },
-}
-
-/// How an interactive transaction ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    Committed,
-    /// On request: it leaves nothing, but what it read was so.
-    Aborted,
-    Unknown,
-}
-
-/// One answered step of an interactive transaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// None: there is no such item.
-    Query { item: u16, found: Option<Offer> },
-    /// None: there is no such customer.
-    Bill { customer: u16, found: Option<Bill> },
-    Add {
-        item: u16,
-        count: i64,
-        /// What each costs from then on; none: as before.
-        price: Option<u32>,
-    },
-    Reserve {
-        customer: u16,
-        trip: Trip,
-        answer: Reserved,
-    },
-    /// It was refused, as this load cannot be.
-    Strange,
-}
-
-/// What a customer has, sorted by item, and owes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bill {
-    pub lines: Vec<Line>,
-    pub total: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserved {
-    Done,
-    /// There is not so much of this item.
-    SoldOut(u16),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Booked {
-    Done {
-        locator: Reference,
-        price: u64,
-    },
-    /// There is not so much of this item.
-    SoldOut(u16),
-    Unknown,
-    /// A refusal that this load cannot get.
-    Strange,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cancelled {
-    Done,
-    /// It was cancelled before.
-    Over,
-    Unknown,
-    /// A refusal that this load cannot get.
-    Strange,
-}
-
-compact!(struct Trip { items, length });
-compact!(enum Operation {
-    0 = Transaction { steps, end },
-    1 = Book { customer, trip, answer },
-    2 = Cancel { locator, answer },
-});
-compact!(enum End { 0 = Committed, 1 = Aborted, 2 = Unknown });
-compact!(enum Step {
-    0 = Query { item, found },
-    1 = Bill { customer, found },
-    2 = Add { item, count, price },
-    3 = Reserve { customer, trip, answer },
-    4 = Strange,
-});
-compact!(struct Bill { lines, total });
-compact!(enum Reserved { 0 = Done, 1 = SoldOut(item) });
-compact!(enum Booked {
-    0 = Done { locator, price },
-    1 = SoldOut(item),
-    2 = Unknown,
-    3 = Strange,
-});
-compact!(enum Cancelled { 0 = Done, 1 = Over, 2 = Unknown, 3 = Strange });
 
 /// The agency, replayed.
 ///
@@ -148,6 +35,8 @@ compact!(enum Cancelled { 0 = Done, 1 = Over, 2 = Unknown, 3 = Strange });
 /// of them explain it; those without which nothing explains it were carried out. That they are added
 /// when they are noticed, and not when they happened, makes no difference: what transactions change
 /// here are sums. A violation may go unnoticed where several could explain it, but none is invented.
+///
+/// The end of each hold floats, too: its time may have come without anybody being told.
 #[derive(Debug)]
 pub struct Agency {
     world: World,
@@ -155,6 +44,9 @@ pub struct Agency {
     over: HashSet<Reference>,
     floating: Vec<Floating>,
     booked: u64,
+    clock: Clock,
+    /// The place that is replayed.
+    at: u64,
 }
 
 /// What stands for a locator, and since which place.
@@ -163,6 +55,8 @@ struct Itinerary {
     customer: u16,
     trip: Trip,
     since: u64,
+    /// Nothing when it is booked.
+    hold: Option<Hold>,
 }
 
 /// A transaction whose place is not known.
@@ -179,28 +73,25 @@ enum What {
     Transaction,
     Booking,
     Cancellation(Reference),
+    /// The end of a hold.
+    Expiry(Reference),
+    /// A hold that may have been made.
+    Hold,
+    /// The end of one whose locator nobody was told.
+    HoldsEnd,
+    /// One that may have been made, and has ended without being noticed.
+    PastHold,
 }
 
-impl Trip {
-    /// A trip of the first of these items, as many as a trip has.
-    #[must_use]
-    pub fn new(items: &[u16]) -> Self {
-        let mut trip = Self {
-            items: [0; TRIP_MAX],
-            length: items.len().min(TRIP_MAX),
-        };
-        trip.items[..trip.length].copy_from_slice(&items[..trip.length]);
-        trip
+impl What {
+    /// Whether it gives this itinerary back.
+    fn ends(self, wanted: Reference) -> bool {
+        matches!(self, Self::Cancellation(locator) | Self::Expiry(locator) if locator == wanted)
     }
 
-    #[must_use]
-    pub fn items(&self) -> &[u16] {
-        &self.items[..self.length]
-    }
-
-    /// How often an item is in it.
-    fn count(&self, item: u16) -> i64 {
-        self.items().iter().map(|&one| i64::from(one == item)).sum()
+    /// Whether nothing is taken by it that was free.
+    const fn gives_back_only(self) -> bool {
+        matches!(self, Self::Expiry(_) | Self::HoldsEnd | Self::PastHold)
     }
 }
 
@@ -214,6 +105,8 @@ impl Agency {
             over: HashSet::new(),
             floating: Vec::new(),
             booked: 0,
+            clock: Clock::default(),
+            at: 0,
         }
     }
 
@@ -283,10 +176,28 @@ impl Agency {
         let floating = self.floating.swap_remove(number);
         self.world.make(&floating.changes);
         match floating.what {
-            What::Transaction => {}
+            What::Transaction | What::HoldsEnd | What::PastHold => {}
             What::Booking => self.booked += u64::from(!floating.certain),
             What::Cancellation(locator) => self.end(locator),
+            What::Expiry(locator) => {
+                self.claim_over(locator);
+                self.end(locator);
+            }
+            What::Hold => {
+                self.booked += 1;
+                let changes = floating.changes.into_iter().map(Change::given_back);
+                self.float(changes.collect(), What::HoldsEnd);
+            }
         }
+    }
+
+    /// Something may have happened, or may happen at any time.
+    fn float(&mut self, changes: Vec<Change>, what: What) {
+        self.floating.push(Floating {
+            changes,
+            certain: false,
+            what,
+        });
     }
 
     fn end(&mut self, locator: Reference) {
@@ -299,6 +210,9 @@ impl Agency {
 
     fn begin(&mut self, locator: Reference, itinerary: Itinerary) -> Result<(), String> {
         self.booked += 1;
+        if itinerary.hold.is_some() {
+            self.float(itinerary.given_back(), What::Expiry(locator));
+        }
         let again = self.over.contains(&locator);
         match self.itineraries.insert(locator, itinerary) {
             None if !again => Ok(()),
@@ -314,57 +228,23 @@ impl Agency {
         answer: Booked,
     ) -> Result<(), String> {
         match answer {
-            Booked::Done { locator, .. } => {
+            Booked::Done { locator, .. } | Booked::Held { locator, .. } => {
+                let in_time = self.hear_time(place, answer);
                 let explained = self.explain(operation);
-                let since = place;
                 let itinerary = Itinerary {
                     customer,
                     trip,
-                    since,
+                    since: place,
+                    hold: Hold::of(answer),
                 };
                 let begun = self.begin(locator, itinerary);
-                explained.and(begun)
+                explained.and(begun).and(in_time)
             }
             Booked::SoldOut(_) => self.explain(operation),
-            Booked::Unknown => Err(format!("{operation:?} has no answer, but a position")),
+            Booked::Unknown | Booked::HeldUnknown => {
+                Err(format!("{operation:?} has no answer, but a position"))
+            }
             Booked::Strange => Err(format!("{operation:?} was refused for no reason")),
-        }
-    }
-
-    fn cancel(&mut self, locator: Reference, answer: Cancelled) -> Result<(), String> {
-        let wrong = |sentence: &str| Err(format!("the cancellation of {locator} {sentence}"));
-        let fades = What::Cancellation(locator);
-        let fading = self.floating.iter().position(|one| one.what == fades);
-        match (answer, self.itineraries.get(&locator).copied()) {
-            (Cancelled::Done, Some(itinerary)) => {
-                if let Some(number) = fading {
-                    self.floating.swap_remove(number);
-                }
-                self.world.make(&itinerary.given_back());
-                self.end(locator);
-                Ok(())
-            }
-            (Cancelled::Done, None) if self.over.contains(&locator) => {
-                wrong("was done, but that was over")
-            }
-            (Cancelled::Done, None) => wrong("was done, but that was never booked"),
-            (Cancelled::Over, Some(itinerary)) => {
-                if let Some(number) = fading {
-                    self.settle(number);
-                    return Ok(());
-                }
-                self.world.make(&itinerary.given_back());
-                self.end(locator);
-                let since = itinerary.since / Self::PLACES;
-                wrong(&format!(
-                    "was refused, for it is over, but {:?} was booked at position {since}: it is \
-                     lost",
-                    itinerary.trip
-                ))
-            }
-            (Cancelled::Over, None) => Ok(()),
-            (Cancelled::Unknown, _) => wrong("has no answer, but a position"),
-            (Cancelled::Strange, _) => wrong("was refused for no reason"),
         }
     }
 }
@@ -383,6 +263,7 @@ impl Model for Agency {
     const PLACES: u64 = 1 << 20;
 
     fn apply(&mut self, position: u64, operation: &Operation) -> Result<(), String> {
+        self.at = position;
         match operation {
             Operation::Transaction {
                 end: End::Unknown, ..
@@ -394,6 +275,7 @@ impl Model for Agency {
                 answer,
             } => self.book(position, operation, (*customer, *trip), *answer),
             Operation::Cancel { locator, answer } => self.cancel(*locator, *answer),
+            Operation::Confirm { locator, answer } => self.confirm(*locator, *answer),
         }
     }
 
@@ -407,7 +289,9 @@ impl Model for Agency {
         else {
             return false;
         };
-        let floats = |one: &Floating| one.changes.iter().any(|change| change.is_of(item));
+        let of_item = |one: &Floating| one.changes.iter().any(|change| change.is_of(item));
+        // The end of a hold makes more free.
+        let floats = |one: &Floating| !one.what.gives_back_only() && of_item(one);
         trip.count(item) > self.world.free(item) || self.floating.iter().any(floats)
     }
 
@@ -432,11 +316,12 @@ impl Model for Agency {
                 trip,
                 answer,
             } => {
-                if let Booked::Done { locator, .. } = *answer {
+                if let Booked::Done { locator, .. } | Booked::Held { locator, .. } = *answer {
                     let itinerary = Itinerary {
                         customer: *customer,
                         trip: *trip,
                         since: 0,
+                        hold: Hold::of(*answer),
                     };
                     // Whether it was given before is noticed where places are known.
                     self.begin(locator, itinerary).ok();
@@ -444,28 +329,29 @@ impl Model for Agency {
                 if matches!(answer, Booked::SoldOut(_) | Booked::Strange) {
                     return;
                 }
-                let certain = *answer != Booked::Unknown;
-                let taken = World::taken(*customer, trip);
-                (taken.collect(), certain, What::Booking)
+                let what = match answer {
+                    Booked::HeldUnknown => What::Hold,
+                    _ => What::Booking,
+                };
+                let certain = !matches!(answer, Booked::Unknown | Booked::HeldUnknown);
+                (World::taken(*customer, trip).collect(), certain, what)
             }
             Operation::Cancel { locator, answer } => {
-                let (Some(itinerary), Cancelled::Done | Cancelled::Unknown) =
-                    (self.itineraries.get(locator).copied(), answer)
-                else {
+                let Some((changes, certain)) = self.suspect_cancellation(*locator, *answer) else {
                     return;
                 };
-                let certain = *answer == Cancelled::Done;
-                if certain {
-                    self.end(*locator);
-                }
-                let what = What::Cancellation(*locator);
-                (itinerary.given_back(), certain, what)
+                (changes, certain, What::Cancellation(*locator))
             }
+            Operation::Confirm { locator, .. } => return self.doubt_hold(*locator),
         };
         for change in &changes {
             if let Change::Price { item, .. } = change {
                 self.world.believe_price(*item);
             }
+        }
+        if what == What::Hold {
+            let passed = changes.iter().map(|change| change.passed());
+            self.float(passed.collect(), What::PastHold);
         }
         let changes = changes.into_iter().filter_map(Change::once).collect();
         self.floating.push(Floating {

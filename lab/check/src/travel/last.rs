@@ -1,6 +1,6 @@
 //! What must be there when the load is over.
 
-use super::{Agency, NEAR_MAX, Step};
+use super::{Agency, Floating, Hold, NEAR_MAX, Step, What};
 use crate::Charge;
 
 /// What the replay leaves, held against what was read in the end.
@@ -14,19 +14,59 @@ pub struct Last {
 }
 
 impl Agency {
-    /// Compares everything that was read when nobody changed anything any more: queries of items and
-    /// bills.
+    /// How many itineraries stand at most when the time of all holds is over; nothing when there are no
+    /// holds to wait for.
+    #[must_use]
+    pub fn standing_without_holds(&self) -> Option<u64> {
+        let ends = self
+            .floating
+            .iter()
+            .filter(|one| self.must_end(one))
+            .count();
+        let perhaps = |one: &&Floating| matches!(one.what, What::Booking | What::Hold);
+        let perhaps = self.floating.iter().filter(perhaps).count();
+        let most = self.itineraries.len() + perhaps;
+        let holds = self.itineraries.values().filter_map(|one| one.hold);
+        let holds = holds.filter(Hold::must_end).count();
+        let most = u64::try_from(most - holds).expect("a count fits 64 bits");
+        (ends > 0).then_some(most)
+    }
+
+    /// Whether it has happened for certain when the time of all holds is over.
+    fn must_end(&self, one: &Floating) -> bool {
+        match one.what {
+            What::Expiry(locator) => {
+                let hold = self.itineraries.get(&locator).and_then(|one| one.hold);
+                hold.as_ref().is_some_and(Hold::must_end)
+            }
+            What::HoldsEnd => true,
+            What::Transaction
+            | What::Booking
+            | What::Cancellation(_)
+            | What::Hold
+            | What::PastHold => false,
+        }
+    }
+
+    /// Compares everything that was read when nobody changed anything any more and the time of all
+    /// holds was over: queries of items and bills.
     #[must_use]
     pub fn last(mut self, read: &[Step]) -> Last {
-        let certain = |agency: &Self| agency.floating.iter().position(|one| one.certain);
+        let certain = |agency: &Self| {
+            let is_certain = |one: &Floating| one.certain || agency.must_end(one);
+            agency.floating.iter().position(is_certain)
+        };
         while let Some(number) = certain(&self) {
             self.settle(number);
         }
+        // Whether such a hold was made or not, nothing of it is left.
+        let known = self.floating.is_empty();
+        self.floating.retain(|one| one.what != What::Hold);
         let standing = u64::try_from(self.itineraries.len()).expect("a count fits 64 bits");
         let counts = (self.booked, standing);
         let mut last = Last {
             charge: Charge::default(),
-            counts: self.floating.is_empty().then_some(counts),
+            counts: known.then_some(counts),
             clouded: self.floating.len() > NEAR_MAX,
         };
         if !last.clouded && !self.is_explained(read) {

@@ -1,6 +1,7 @@
 //! What the agency takes for true.
 
-use turnstile_seed::Random;
+mod history;
+mod holds;
 
 use super::{Agency, Bill, Booked, Cancelled, End, Line, Offer, Operation, Reserved, Step, Trip};
 use crate::{Model as _, rooms::Reference};
@@ -86,6 +87,16 @@ fn booked(customer: u16, items: &[u16], text: &str) -> Operation {
     let price = 10 * u64::try_from(items.len()).unwrap();
     let locator = locator(text);
     book(customer, items, Booked::Done { locator, price })
+}
+
+fn held_for(text: &str, price: u64, (asked, until): (u64, u64)) -> Booked {
+    let locator = locator(text);
+    Booked::Held {
+        locator,
+        price,
+        asked,
+        until,
+    }
 }
 
 fn cancel(text: &str, answer: Cancelled) -> Operation {
@@ -332,158 +343,4 @@ fn a_trip_that_was_refused_after_it_waited_is_a_reading() {
     assert!(!agency.agrees(&book(BOB, &[1], Booked::SoldOut(1))));
     agency.suspect(&book(ADA, &[1], Booked::Unknown));
     assert!(agency.agrees(&book(BOB, &[1], Booked::SoldOut(1))));
-}
-
-/// A history as a right server makes it: what it answers follows from counts that this keeps by
-/// itself, in the order of the history.
-struct Truth {
-    random: Random,
-    free: [i64; 3],
-    prices: [u32; 3],
-    bills: [[i64; 3]; 2],
-    /// What each on a bill costs.
-    costs: [[u32; 3]; 2],
-    standing: Vec<(Reference, u16, u16)>,
-    booked: u64,
-}
-
-impl Truth {
-    fn below(&mut self, bound: u64) -> u16 {
-        u16::try_from(self.random.below(bound)).unwrap()
-    }
-
-    fn query(&self, item: u16) -> Step {
-        let at = usize::from(item);
-        let reserved = self.bills[0][at] + self.bills[1][at];
-        priced_query(item, self.free[at], reserved, self.prices[at])
-    }
-
-    fn bill(&self, customer: u16) -> Step {
-        let costs = self.costs[usize::from(customer)];
-        let lines = (0..).zip(self.bills[usize::from(customer)]).zip(costs);
-        let lines = lines.map(|((item, count), price)| (item, count, price));
-        let lines: Vec<_> = lines.filter(|(_, count, _)| *count > 0).collect();
-        priced_bill(customer, &lines)
-    }
-
-    fn take(&mut self, customer: u16, item: u16, count: i64) {
-        self.free[usize::from(item)] -= count;
-        self.bills[usize::from(customer)][usize::from(item)] += count;
-        if count > 0 {
-            self.costs[usize::from(customer)][usize::from(item)] = self.prices[usize::from(item)];
-        }
-    }
-
-    fn next(&mut self) -> Operation {
-        let (customer, item) = (self.below(2), self.below(3));
-        let sold_out = self.free[usize::from(item)] == 0;
-        match self.below(4) {
-            0 if !self.standing.is_empty() => {
-                let (locator, customer, item) = self.standing.swap_remove(0);
-                self.take(customer, item, -1);
-                let answer = Cancelled::Done;
-                Operation::Cancel { locator, answer }
-            }
-            0 | 1 if sold_out => book(customer, &[item], Booked::SoldOut(item)),
-            0 | 1 => {
-                self.take(customer, item, 1);
-                self.booked += 1;
-                let text = format!("L{}", self.booked);
-                self.standing.push((locator(&text), customer, item));
-                let answer = Booked::Done {
-                    locator: locator(&text),
-                    price: self.prices[usize::from(item)].into(),
-                };
-                book(customer, &[item], answer)
-            }
-            _ => {
-                let mut steps = vec![self.bill(customer), self.query(item)];
-                if sold_out {
-                    self.free[usize::from(item)] += 1;
-                    let price = (self.below(2) == 0).then(|| 10 + u32::from(self.below(5)));
-                    if let Some(price) = price {
-                        self.prices[usize::from(item)] = price;
-                    }
-                    steps.push(add(item, 1, price));
-                } else {
-                    self.take(customer, item, 1);
-                    steps.push(reserve(customer, &[item]));
-                }
-                steps.push(self.query(item));
-                committed(&steps)
-            }
-        }
-    }
-}
-
-/// The same without its answer, or with its answer and without its place.
-fn unanswered(operation: &Operation, certain: bool) -> Operation {
-    let mut operation = operation.clone();
-    match &mut operation {
-        _ if certain => {}
-        Operation::Transaction { end, .. } => *end = End::Unknown,
-        Operation::Book { answer, .. } => *answer = Booked::Unknown,
-        Operation::Cancel { answer, .. } => *answer = Cancelled::Unknown,
-    }
-    operation
-}
-
-#[test]
-fn no_history_of_a_right_server_is_accused_however_much_of_it_is_unknown() {
-    for seed in 0..400 {
-        let mut truth = Truth {
-            random: Random::new(seed),
-            free: [2; 3],
-            prices: [10; 3],
-            bills: [[0; 3]; 2],
-            costs: [[0; 3]; 2],
-            standing: Vec::new(),
-            booked: 0,
-        };
-        let mut agency = agency();
-        // Of so many one is unknown; without any, all is compared.
-        let one_in = [0, 3, 9][usize::from(truth.below(3))];
-        for place in 1..60 {
-            let operation = truth.next();
-            let chance = one_in > 0 && truth.below(one_in) == 0;
-            if chance {
-                let certain = truth.below(2) == 0;
-                let unknown = unanswered(&operation, certain);
-                if let (Operation::Book { answer, .. }, false) = (&operation, certain)
-                    && matches!(answer, Booked::Done { .. })
-                {
-                    // Its locator was never told: nobody can cancel it.
-                    truth.standing.pop();
-                }
-                let sold_out = matches!(
-                    operation,
-                    Operation::Book {
-                        answer: Booked::SoldOut(_),
-                        ..
-                    }
-                );
-                if sold_out {
-                    // Nothing was done, and nobody was told.
-                    continue;
-                }
-                agency.suspect(&unknown);
-                continue;
-            }
-            // What never was carried out may be suspected, too.
-            if one_in > 0 && truth.below(30) == 0 {
-                agency.suspect(&book(ADA, &[0], Booked::Unknown));
-            }
-            let found = agency.apply(place, &operation);
-            assert_eq!(found, Ok(()), "seed {seed}, place {place}: {operation:?}");
-        }
-        let read: Vec<Step> = (0..3).map(|item| truth.query(item)).collect();
-        let bills = [ADA, BOB].map(|customer| truth.bill(customer));
-        let read = [read, bills.to_vec()].concat();
-        let last = agency.last(&read);
-        assert!(last.charge.is_empty(), "seed {seed}: {last:?}");
-        if one_in == 0 {
-            let standing = u64::try_from(truth.standing.len()).unwrap();
-            assert_eq!(last.counts, Some((truth.booked, standing)), "seed {seed}");
-        }
-    }
 }

@@ -129,6 +129,20 @@ impl Change {
         }
     }
 
+    /// The same at a time that nobody knows, and given back since: all that may be left of it is what the
+    /// others on that bill cost.
+    pub(super) const fn passed(self) -> Self {
+        match self {
+            Self::Put { .. } | Self::Price { .. } => self,
+            Self::Take { customer, item, .. } => Self::Take {
+                customer,
+                item,
+                count: 0,
+                at: Cost::Once,
+            },
+        }
+    }
+
     /// The item and, if it is on a bill, the customer.
     pub(super) const fn cell(&self) -> (u16, Option<u16>) {
         match *self {
@@ -199,9 +213,12 @@ impl World {
             Operation::Book {
                 customer,
                 trip,
-                answer: Booked::Done { .. } | Booked::Unknown,
+                answer:
+                    Booked::Done { .. } | Booked::Held { .. } | Booked::Unknown | Booked::HeldUnknown,
             } => Self::taken(*customer, trip).collect(),
-            Operation::Book { .. } | Operation::Cancel { .. } => Vec::new(),
+            Operation::Book { .. } | Operation::Cancel { .. } | Operation::Confirm { .. } => {
+                Vec::new()
+            }
         }
     }
 
@@ -238,7 +255,7 @@ impl World {
                 }
             }
             Operation::Book { trip, .. } => touched.items.extend(trip.items()),
-            Operation::Cancel { .. } => {}
+            Operation::Cancel { .. } | Operation::Confirm { .. } => {}
         }
         touched
     }
@@ -315,12 +332,14 @@ impl World {
                 answer,
             } => {
                 let answer = match *answer {
-                    Booked::Done { price, .. } => {
+                    Booked::Done { price, .. } | Booked::Held { price, .. } => {
                         self.compare_price(trip, price)?;
                         Reserved::Done
                     }
                     Booked::SoldOut(item) => Reserved::SoldOut(item),
-                    Booked::Unknown | Booked::Strange => return Ok(Vec::new()),
+                    Booked::Unknown | Booked::HeldUnknown | Booked::Strange => {
+                        return Ok(Vec::new());
+                    }
                 };
                 self.replay_steps(&[Step::Reserve {
                     customer: *customer,
@@ -328,7 +347,7 @@ impl World {
                     answer,
                 }])
             }
-            Operation::Cancel { .. } => Ok(Vec::new()),
+            Operation::Cancel { .. } | Operation::Confirm { .. } => Ok(Vec::new()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Replies in RESP3, read token by token without allocating.
 
 use turnstile_client::resp::{self, Limits, Token};
+use turnstile_types::Night;
 
 use crate::{door, pace::Garbled};
 
@@ -61,4 +62,18 @@ pub(super) fn whole(bytes: &[u8], greets: bool) -> Result<Option<std::ops::Range
 /// other says that nothing was done.
 pub(super) fn is_unknown(code: &[u8]) -> bool {
     matches!(code, b"UNKNOWN" | b"BROKEN")
+}
+
+/// Milliseconds since 1970 of an instant like `2027-01-01T12:00:00.000Z`.
+pub(super) fn millis(text: &[u8]) -> Option<u64> {
+    let (date, time) = text.split_at_checked(10)?;
+    let time = str::from_utf8(time)
+        .ok()?
+        .strip_prefix('T')?
+        .strip_suffix('Z')?;
+    let mut parts = time.split([':', '.']).map(str::parse::<u64>);
+    let mut part = || parts.next()?.ok();
+    let (hours, minutes, seconds, rest) = (part()?, part()?, part()?, part()?);
+    let days = u64::from(Night::parse(date).ok()?.days());
+    Some((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000 + rest)
 }

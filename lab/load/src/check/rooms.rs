@@ -13,7 +13,9 @@ use turnstile_client::{Connection, resp::Value};
 
 pub use visitor::{Ask, Visitor};
 
-use super::{Counted, Proof, Report, When, compare_counts, drive, speak_resp3, unfit};
+use super::{
+    Counted, Proof, Report, When, compare_counts, drive, reply::millis, speak_resp3, unfit,
+};
 use crate::{
     Error,
     door::{self, Counters, field},
@@ -152,7 +154,7 @@ fn time(door: &mut Connection, property: &str, names: &Names, night: u16) -> Res
         b"1",
     ])?;
     let until = field(&held, "until").and_then(Value::as_bytes);
-    let until = until.and_then(answer::millis);
+    let until = until.and_then(millis);
     let reference = field(&held, "reference").and_then(Value::as_bytes);
     let (Some(until), Some(reference)) = (until, reference) else {
         return Err(unfit("ROOMS.HOLD", &held));
@@ -184,7 +186,7 @@ fn standing(
         let reference = Reference::parse(bytes("reference")?).ok()?;
         let place = names.place(bytes("room")?, bytes("arrival")?, bytes("departure")?)?;
         let until = match bytes("until") {
-            Some(until) => Some(answer::millis(until)?),
+            Some(until) => Some(millis(until)?),
             None => None,
         };
         Some((reference, place, until))

@@ -7,6 +7,11 @@ mod planner;
 mod request;
 mod stock;
 
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
 use serde::Serialize;
 use turnstile_check::{
     Model as _,
@@ -26,6 +31,13 @@ use stock::Stock;
 
 /// How often it is looked whether a trip waits.
 const LOOKS_MAX: usize = 1_000;
+
+/// How long it is waited in the end until holds whose time is over are given back: that may have to wait for
+/// locks, and is tried again after a second.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it is looked meanwhile.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What to drive, and how hard.
 #[derive(Clone, Debug, Serialize)]
@@ -96,6 +108,11 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     // A new connection: the server may have been killed and started again meanwhile.
     let mut door = door::connect(address)?;
     speak_resp3(&mut door)?;
+    if let Some(standing) = driven.model.standing_without_holds() {
+        // Whoever has locks still is waited for.
+        stock.read(&mut door)?;
+        await_holds(&mut door, before.itineraries + standing)?;
+    }
     let mut last = driven.model.last(&stock.read(&mut door)?);
     compare_counters(&mut last, before, Counters::ask(&mut door)?);
     let rule = "in the end all that was put in is free or on bills as the replay leaves it, every \
@@ -104,6 +121,21 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let proof = Proof::new(driven.findings, driven.cost, end, last.clouded);
     let totals = &driven.totals;
     Ok(Report::new("travel", server, &config.pace, totals, proof))
+}
+
+/// Waits until the time of all holds is over and no more itineraries stand than these, or for so long that
+/// the comparison will say what is wrong.
+fn await_holds(door: &mut Connection, itineraries: u64) -> Result<(), Error> {
+    let begun = Instant::now();
+    let (over, late) = (Duration::from_millis(plan::HOLD_MS_MAX), PATIENCE);
+    loop {
+        let stand = Counters::ask(door)?.itineraries > itineraries;
+        let waited = begun.elapsed();
+        if waited >= late || waited >= over && !stand {
+            return Ok(());
+        }
+        thread::park_timeout(LOOK);
+    }
 }
 
 /// Books a trip that must wait for a transaction, if this server lets anybody wait, to see whether its

@@ -1,10 +1,13 @@
 //! A travel agency without locks on real sockets: each transaction works on a copy of what was there
 //! when it began, and is committed when nothing that it touched has changed since; or with one fault.
 
+mod mint;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     sync::{Arc, Mutex},
+    time::Instant,
 };
 
 use turnstile_resp::{
@@ -14,11 +17,12 @@ use turnstile_resp::{
 };
 use turnstile_travel::{
     AbortReason, Answer, Bill, BillLine, Command, CustomerId, Done, Item, Locator, Outcome,
-    Refusal, Step, Stock, Travel, Trip, Xid, limits,
+    Refusal, Step, Stock, Travel, Trip, Xid,
 };
-use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
+use turnstile_types::{Position, Timestamp};
 
 use crate::loopback::{Clerk, listen, serve_resp};
+use mint::{locator, mint};
 
 /// What is wrong with a bureau.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,18 @@ pub(crate) enum Wrong {
     Closes,
     /// The same, and the key is forgotten: what is asked again is done again.
     ForgetsKeys,
+    /// Holds end when a quarter of their time is over.
+    EndsEarly,
+    /// Holds do not end.
+    NeverEnds,
+    /// What is over is confirmed, too.
+    ConfirmsBlindly,
+    /// A confirmed hold ends all the same.
+    ConfirmsNothing,
+    /// A hold that is cancelled keeps its seats.
+    ReleasesNothing,
+    /// A hold takes no seats.
+    HoldsNothing,
     /// The counter of bookings is one ahead.
     CountsOneMore,
     /// No answer tells a position.
@@ -86,6 +102,9 @@ struct State {
     customers: i32,
     booked: u64,
     standing: BTreeMap<Locator, (CustomerId, Trip)>,
+    /// When each hold ends.
+    holds: BTreeMap<Locator, Timestamp>,
+    begun: Instant,
     keys: BTreeMap<String, (Outcome, Position)>,
     mint: Travel,
 }
@@ -102,6 +121,8 @@ pub(crate) fn open(wrong: Wrong) -> SocketAddr {
         customers: 0,
         booked: 0,
         standing: BTreeMap::new(),
+        holds: BTreeMap::new(),
+        begun: Instant::now(),
         keys: BTreeMap::new(),
         mint: mint(),
     };
@@ -155,12 +176,15 @@ impl Store {
 
 impl Clerk for State {
     fn info(&self) -> String {
+        let now = self.now();
+        let ends = |until: &&Timestamp| **until <= now && self.wrong != Wrong::NeverEnds;
+        let over = self.holds.values().filter(ends).count();
         let ahead = u64::from(self.wrong == Wrong::CountsOneMore && self.booked > 5);
         format!(
             "# Server\r\nturnstile_version:0.1.0\r\ndurability:memory\r\ntravel_backend:embedded\r\n\
              travel_booked_total:{}\r\ntravel_itineraries:{}\r\n",
             self.booked + ahead,
-            self.standing.len()
+            self.standing.len() - over
         )
     }
 
@@ -211,7 +235,25 @@ impl State {
         }
     }
 
+    fn now(&self) -> Timestamp {
+        Timestamp(self.begun.elapsed().as_millis().try_into().unwrap())
+    }
+
+    /// Gives back what is held no more.
+    fn end_holds(&mut self, now: Timestamp) {
+        if self.wrong == Wrong::NeverEnds {
+            return;
+        }
+        let over = self.holds.extract_if(.., |_, until| *until <= now);
+        let over: Vec<Locator> = over.map(|(locator, _)| locator).collect();
+        for locator in over {
+            self.give_back(locator);
+        }
+    }
+
     fn apply(&mut self, command: &Command) -> Outcome {
+        let now = self.now();
+        self.end_holds(now);
         match command {
             Command::Start => {
                 let xid = Xid(self.commands);
@@ -238,7 +280,12 @@ impl State {
                 }
                 Err(refusal) => Outcome::Refused(refusal),
             },
-            Command::Book { customer, trip, .. } => self.book(*customer, trip),
+            Command::Book {
+                customer,
+                trip,
+                hold_ms,
+            } => self.book(*customer, trip, hold_ms.map(|ms| (now, ms))),
+            Command::Confirm { locator } => self.confirm(*locator),
             Command::Cancel { locator } => self.cancel(*locator),
             other => panic!("{other:?} is not said here"),
         }
@@ -363,7 +410,12 @@ impl State {
             .extend(things.map(|thing| (thing, self.commits)));
     }
 
-    fn book(&mut self, customer: CustomerId, trip: &Trip) -> Outcome {
+    fn book(
+        &mut self,
+        customer: CustomerId,
+        trip: &Trip,
+        hold: Option<(Timestamp, u64)>,
+    ) -> Outcome {
         let often = self.booked % 3 == 2;
         if let Some(item) = self.store.sold_out(trip)
             && !(self.wrong == Wrong::SellsTwice && self.booked > 5)
@@ -372,13 +424,23 @@ impl State {
         }
         let half = often && self.wrong == Wrong::BooksHalf;
         let whole = trip.items().len();
-        for &item in &trip.items()[..whole - usize::from(half)] {
+        let kept = if hold.is_some() && self.wrong == Wrong::HoldsNothing {
+            0
+        } else {
+            whole - usize::from(half)
+        };
+        for &item in &trip.items()[..kept] {
             self.store.take(customer, item);
         }
         self.note(customer, trip);
         self.booked += 1;
         let locator = locator(&mut self.mint, self.booked);
         self.standing.insert(locator, (customer, trip.clone()));
+        if let Some((now, ms)) = hold {
+            let early = self.wrong == Wrong::EndsEarly;
+            let kept_ms = if early { ms / 4 } else { ms };
+            self.holds.insert(locator, now.plus_ms(kept_ms));
+        }
         let prices = trip
             .items()
             .iter()
@@ -387,59 +449,43 @@ impl State {
         Outcome::Done(Done::Booked {
             locator,
             price: price + u64::from(often && self.wrong == Wrong::Overcharges),
-            until: None,
+            until: hold.map(|(now, ms)| now.plus_ms(ms)),
         })
     }
 
+    fn confirm(&mut self, locator: Locator) -> Outcome {
+        match (self.standing.contains_key(&locator), self.wrong) {
+            (false, Wrong::ConfirmsBlindly) | (true, Wrong::ConfirmsNothing) => {}
+            (false, _) => return Outcome::Refused(Refusal::ItineraryOver),
+            (true, _) if self.holds.remove(&locator).is_none() => {
+                return Outcome::Refused(Refusal::NotHeld);
+            }
+            (true, _) => {}
+        }
+        Outcome::Done(Done::Confirmed)
+    }
+
     fn cancel(&mut self, locator: Locator) -> Outcome {
+        let held = self.holds.remove(&locator).is_some();
+        if held && self.wrong == Wrong::ReleasesNothing {
+            self.standing.remove(&locator);
+            return Outcome::Done(Done::Cancelled);
+        }
+        if self.give_back(locator) {
+            return Outcome::Done(Done::Cancelled);
+        }
+        Outcome::Refused(Refusal::ItineraryOver)
+    }
+
+    /// Whether there was such an itinerary.
+    fn give_back(&mut self, locator: Locator) -> bool {
         let Some((customer, trip)) = self.standing.remove(&locator) else {
-            return Outcome::Refused(Refusal::ItineraryOver);
+            return false;
         };
         for &item in trip.items() {
             self.store.give_back(customer, item);
         }
         self.note(customer, &trip);
-        Outcome::Done(Done::Cancelled)
+        true
     }
-}
-
-/// A machine that makes locators: it has one customer, and seats without end.
-fn mint() -> Travel {
-    let mut mint = Travel::empty();
-    let (item, xid) = (Item::Flight(1), Xid(1));
-    let (count, price) = (limits::COUNT_MAX, 1);
-    let customer = Some(CustomerId(1));
-    let steps = [
-        Step::Add { item, count, price },
-        Step::AddCustomer { customer },
-        Step::Commit,
-    ];
-    let within = |step| Command::Within { xid, step };
-    for command in [Command::Start].into_iter().chain(steps.map(within)) {
-        say(&mut mint, 1, &command);
-    }
-    mint
-}
-
-fn locator(mint: &mut Travel, position: u64) -> Locator {
-    let command = Command::Book {
-        customer: CustomerId(1),
-        trip: Trip::of(Item::Flight(1)),
-        hold_ms: None,
-    };
-    match say(mint, 1 + position, &command) {
-        Outcome::Done(Done::Booked { locator, .. }) => locator,
-        other => panic!("{other:?}"),
-    }
-}
-
-fn say(mint: &mut Travel, position: u64, command: &Command) -> Outcome {
-    let context = Context {
-        position: Position(position),
-        now: Timestamp(1),
-        principal: &Principal::local(),
-    };
-    let outcome = mint.apply(&context, command);
-    mint.drain_events(&mut |_event| {});
-    outcome
 }

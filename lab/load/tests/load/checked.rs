@@ -332,11 +332,11 @@ fn plan(wrong: bureau::Wrong) -> Result<Report, Error> {
     let config = travel::Config {
         pace: Pace {
             threads: 2,
-            // Long enough for whoever is slow, that each fault meets somebody.
+            // Long enough for whoever is slow, that each fault meets somebody, also at the end of a hold.
             ..Pace::closed(
                 bureau::open(wrong),
                 Duration::from_millis(30),
-                Duration::from_millis(600),
+                Duration::from_millis(1_200),
             )
         },
         when: When::Meanwhile,
@@ -360,6 +360,10 @@ fn an_honest_agency_is_proven_while_it_is_used_and_what_was_lost_is_asked_again(
             "{report}"
         );
         assert!(find("book").done > 0 && find("book").refused["sold_out"] > 0);
+        assert!(
+            find("hold").done > 0 && find("confirm").done > 0,
+            "{report}"
+        );
         let lost: u64 = operations.iter().map(|one| one.unknown).sum();
         assert_eq!(lost > 0, wrong == bureau::Wrong::Closes, "{report}");
         // Of what was booked before and told again the place is not known.
@@ -381,6 +385,15 @@ fn every_mutant_of_the_agency_is_caught() {
         (bureau::Wrong::KeepsPrices, "was shown as"),
         (bureau::Wrong::BillsAnew, "was shown as"),
         (bureau::Wrong::ForgetsKeys, "was shown as"),
+        (bureau::Wrong::EndsEarly, "it ended too early"),
+        (bureau::Wrong::NeverEnds, "in the end item"),
+        (
+            bureau::Wrong::ConfirmsBlindly,
+            "was done, but that was over",
+        ),
+        (bureau::Wrong::ConfirmsNothing, "was shown as"),
+        (bureau::Wrong::ReleasesNothing, "was shown as"),
+        (bureau::Wrong::HoldsNothing, "was shown as"),
         (bureau::Wrong::CountsOneMore, "the server counts"),
     ];
     for (wrong, sentence) in rows {

@@ -8,7 +8,7 @@ use turnstile_types::Night;
 
 use super::NIGHTS;
 use crate::{
-    check::reply::{Tokens, error},
+    check::reply::{Tokens, error, millis},
     pace::Garbled,
 };
 
@@ -156,20 +156,6 @@ pub(super) fn outcome<'a>(
     }
     outcome.position = position.ok_or(Garbled)?;
     Ok(Answer::Outcome(outcome))
-}
-
-/// Milliseconds since 1970 of an instant like `2027-01-01T12:00:00.000Z`.
-pub(super) fn millis(text: &[u8]) -> Option<u64> {
-    let (date, time) = text.split_at_checked(10)?;
-    let time = str::from_utf8(time)
-        .ok()?
-        .strip_prefix('T')?
-        .strip_suffix('Z')?;
-    let mut parts = time.split([':', '.']).map(str::parse::<u64>);
-    let mut part = || parts.next()?.ok();
-    let (hours, minutes, seconds, rest) = (part()?, part()?, part()?, part()?);
-    let days = u64::from(Night::parse(date).ok()?.days());
-    Some((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000 + rest)
 }
 
 /// Reads a whole reply in RESP3 to a look at one night.

@@ -9,11 +9,15 @@ use turnstile_client::resp::Token;
 
 use super::stock::Stock;
 use crate::{
-    check::reply::{Tokens, error},
+    check::reply::{Tokens, error, millis},
     pace::Garbled,
 };
 
 /// What a planner was told.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken as soon as it is read, and nearly always an outcome"
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told<'a> {
     Error(&'a [u8]),
@@ -36,6 +40,8 @@ pub(super) struct Outcome<'a> {
     pub(super) xid: Option<u64>,
     pub(super) locator: Option<Reference>,
     pub(super) item: Option<u16>,
+    /// When a hold ends, in milliseconds.
+    pub(super) until: Option<u64>,
     free: Option<i64>,
     reserved: Option<i64>,
     price: Option<i64>,
@@ -120,6 +126,9 @@ pub(super) fn told<'a>(reply: &'a [u8], stock: &Stock) -> Result<Told<'a>, Garbl
             }
             (b"item", Token::Bulk(text) | Token::Simple(text)) => {
                 outcome.item = stock.number(text);
+            }
+            (b"until", Token::Bulk(text) | Token::Simple(text)) => {
+                outcome.until = Some(millis(text).ok_or(Garbled)?);
             }
             (b"replayed", Token::Boolean(replayed)) => outcome.replayed = replayed,
             (b"lines", Token::Array(count)) => {

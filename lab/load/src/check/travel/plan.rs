@@ -67,12 +67,41 @@ pub(super) enum Ending {
     Leave,
 }
 
+/// One of so many trips in one command is only held, by a planner who holds nothing.
+const HOLDS_ONE_IN: u64 = 3;
+
+/// How long, in milliseconds at least and at most: what is held for long is out of everybody's way.
+const HOLD_MS_MIN: u64 = 20;
+pub(super) const HOLD_MS_MAX: u64 = 320;
+
+/// A hold that is asked for when its time is over is asked for so long before or after, in milliseconds.
+const NEAR_MS: u64 = 20;
+
+/// What becomes of a hold, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fate {
+    /// In milliseconds.
+    pub(super) after_ms: u64,
+    /// It is cancelled otherwise.
+    pub(super) confirms: bool,
+}
+
 /// What begins next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Errand {
     Transaction,
-    Book { customer: u16, trip: Trip },
-    Cancel { over: bool },
+    Book {
+        customer: u16,
+        trip: Trip,
+    },
+    Hold {
+        customer: u16,
+        trip: Trip,
+        hold_ms: u64,
+    },
+    Cancel {
+        over: bool,
+    },
 }
 
 /// The choices of one planner.
@@ -115,15 +144,37 @@ impl Plan {
         Trip::new(&items[..length.min(TRIP_MAX)])
     }
 
-    /// What begins next; `holds`: whether there is anything to cancel.
-    pub(super) fn errand(&mut self, holds: bool) -> Errand {
+    /// What becomes of a hold of so long: of eight, three are confirmed and two are given back in time, two
+    /// are confirmed when their time is over or nearly so, and one is left alone until long after.
+    pub(super) fn fate(&mut self, hold_ms: u64) -> Fate {
+        let throw = self.dice.below(8);
+        let after_ms = match throw {
+            0..5 => self.dice.below(hold_ms / 2),
+            5..7 => hold_ms - NEAR_MS + self.dice.below(2 * NEAR_MS),
+            _ => hold_ms + self.dice.below(HOLD_MS_MAX),
+        };
+        let confirms = matches!(throw, 0..3 | 5..7);
+        Fate { after_ms, confirms }
+    }
+
+    /// What begins next; `stands`: whether there is anything to cancel; `may_hold`: whether this
+    /// planner may hold a trip.
+    pub(super) fn errand(&mut self, stands: bool, may_hold: bool) -> Errand {
         let throw = self.dice.below(100);
         if throw < BOOKS {
             let customer = self.below(self.customers);
             let trip = self.trip(3);
+            if may_hold && self.dice.below(HOLDS_ONE_IN) == 0 {
+                let hold_ms = HOLD_MS_MIN + self.dice.below(HOLD_MS_MAX - HOLD_MS_MIN);
+                return Errand::Hold {
+                    customer,
+                    trip,
+                    hold_ms,
+                };
+            }
             return Errand::Book { customer, trip };
         }
-        if throw < BOOKS + CANCELS && holds {
+        if throw < BOOKS + CANCELS && stands {
             let over = self.dice.below(OVER_ONE_IN) == 0;
             return Errand::Cancel { over };
         }
@@ -190,7 +241,7 @@ impl Plan {
     }
 }
 
-/// The itineraries that a planner can cancel. What it forgets stays booked.
+/// The bookings that a planner can cancel. What it forgets stays booked.
 #[derive(Debug)]
 pub(super) struct Held {
     standing: std::collections::VecDeque<Reference>,

@@ -4,11 +4,13 @@
 //! What is read in a transaction is kept until its end is answered, and then told as one operation. So,
 //! unlike the users of other loads, a planner allocates while it is heard.
 
+mod itineraries;
+
 use std::{sync::Arc, time::Instant};
 
 use super::{
     answer::{self, Outcome, Told},
-    plan::{ADDED, Ending, Errand, Held, Plan, STEPS_MAX, Wish},
+    plan::{ADDED, Ending, Errand, Fate, Held, Plan, STEPS_MAX, Wish},
     request::{OPERATIONS, What},
     stock::Stock,
 };
@@ -22,13 +24,19 @@ use crate::{
 use turnstile_check::{
     Seen, Witness,
     rooms::Reference,
-    travel::{Booked, Cancelled, End, Operation, Reserved, Step, Trip},
+    travel::{Booked, Cancelled, Confirmed, End, Operation, Reserved, Step},
 };
 
+/// Only so many planners hold trips, each one at a time: the check tries all ways in which the holds that an
+/// answer bears on may be over.
+const HOLDERS: usize = 8;
+
 /// Why a whole ended otherwise than done, as far as it is told apart.
-const REASONS: [&[u8]; 7] = [
+const REASONS: [&[u8]; 9] = [
     b"sold_out",
     b"itinerary_over",
+    b"busy",
+    b"not_held",
     b"deadlock",
     b"lock_timeout",
     b"expired",
@@ -50,6 +58,11 @@ pub(super) struct Planner {
     unanswered: Unanswered<What>,
     plan: Plan,
     held: Held,
+    /// Whether it holds trips.
+    holds: bool,
+    /// One that is held, how it goes on, and when.
+    hold: Option<(Reference, Fate, Instant)>,
+    now: Instant,
     /// The transaction that is open.
     open: Option<u64>,
     /// What was answered in it so far.
@@ -76,6 +89,9 @@ impl Planner {
             witness,
             unanswered: Unanswered::new(position, user, 1),
             held: Held::new(),
+            holds: user < HOLDERS,
+            hold: None,
+            now: Instant::now(),
             open: None,
             steps: Vec::new(),
             dropped: None,
@@ -99,8 +115,31 @@ impl Planner {
                 Ending::Commit | Ending::Leave => What::Commit { xid, key },
             };
         }
-        match self.plan.errand(!self.held.is_empty()) {
+        if let Some((locator, fate, _)) = self.hold.take_if(|(_, _, when)| *when <= self.now) {
+            let key = self.unanswered.next_key();
+            return if fate.confirms {
+                What::Confirm { locator, key }
+            } else {
+                let held = true;
+                What::Cancel { locator, held, key }
+            };
+        }
+        let may_hold = self.holds && self.hold.is_none();
+        match self.plan.errand(!self.held.is_empty(), may_hold) {
             Errand::Transaction => What::Start,
+            Errand::Hold {
+                customer,
+                trip,
+                hold_ms,
+            } => {
+                let key = self.unanswered.next_key();
+                What::Hold {
+                    customer,
+                    trip,
+                    hold_ms,
+                    key,
+                }
+            }
             Errand::Book { customer, trip } => {
                 let key = self.unanswered.next_key();
                 What::Book {
@@ -112,7 +151,8 @@ impl Planner {
             Errand::Cancel { over } => {
                 let locator = self.held.take(over).expect("something is held");
                 let key = self.unanswered.next_key();
-                What::Cancel { locator, key }
+                let held = false;
+                What::Cancel { locator, held, key }
             }
         }
     }
@@ -128,8 +168,17 @@ impl Planner {
             What::Commit { .. } => self.take_end(End::Committed, &outcome),
             What::Abort { .. } => self.take_end(End::Aborted, &outcome),
             What::Drop { .. } => {}
-            What::Book { customer, trip, .. } => self.take_booking(customer, trip, &outcome)?,
-            What::Cancel { locator, .. } => self.take_cancellation(locator, &outcome),
+            What::Book { customer, trip, .. } => {
+                self.take_booking((customer, trip), None, &outcome)?
+            }
+            What::Hold {
+                customer,
+                trip,
+                hold_ms,
+                ..
+            } => self.take_booking((customer, trip), Some(hold_ms), &outcome)?,
+            What::Cancel { locator, held, .. } => self.take_cancellation(locator, held, &outcome),
+            What::Confirm { locator, .. } => self.take_confirmation(locator, &outcome),
         }
         Ok(())
     }
@@ -199,79 +248,6 @@ impl Planner {
         });
     }
 
-    fn take_booking(
-        &mut self,
-        customer: u16,
-        trip: Trip,
-        outcome: &Outcome<'_>,
-    ) -> Result<(), Garbled> {
-        let answer = match outcome.reason {
-            None => {
-                let (locator, price) = outcome.locator.zip(outcome.paid()).ok_or(Garbled)?;
-                self.held.keep(locator);
-                self.ended = Some(pace::Answer::Done);
-                Booked::Done { locator, price }
-            }
-            Some(b"aborted") => {
-                self.witness.hears_nothing();
-                self.ended = Some(refused(outcome));
-                return Ok(());
-            }
-            Some(reason) => {
-                self.ended = Some(refused(outcome));
-                match (reason, outcome.item) {
-                    (b"in_doubt", _) => Booked::Unknown,
-                    (b"sold_out", Some(item)) => Booked::SoldOut(item),
-                    _ => Booked::Strange,
-                }
-            }
-        };
-        let waited = outcome.decided.is_some() || outcome.replayed;
-        let seen = match (answer, outcome.place()) {
-            (Booked::Unknown, _) => Seen::Unknown,
-            // Nothing was promised, so that a crash may have given its place again.
-            (Booked::SoldOut(_), _) if waited => Seen::Reading,
-            (_, Some(place)) => Seen::At(place),
-            (_, None) => Seen::Unknown,
-        };
-        let operation = Operation::Book {
-            customer,
-            trip,
-            answer,
-        };
-        self.witness.hears(seen, operation);
-        Ok(())
-    }
-
-    fn take_cancellation(&mut self, locator: Reference, outcome: &Outcome<'_>) {
-        let answer = match outcome.reason {
-            None => Cancelled::Done,
-            Some(b"aborted") => {
-                // It stands as before.
-                self.held.keep(locator);
-                self.witness.hears_nothing();
-                self.ended = Some(refused(outcome));
-                return;
-            }
-            Some(b"in_doubt") => Cancelled::Unknown,
-            Some(b"itinerary_over") => Cancelled::Over,
-            Some(_) => Cancelled::Strange,
-        };
-        self.ended = Some(match answer {
-            Cancelled::Done => pace::Answer::Done,
-            _ => refused(outcome),
-        });
-        self.held.end(locator);
-        let seen = match (answer, outcome.place()) {
-            (Cancelled::Unknown, _) | (Cancelled::Done, None) => Seen::Unknown,
-            (Cancelled::Done, Some(place)) => Seen::At(place),
-            // It was refused at once.
-            (Cancelled::Over | Cancelled::Strange, _) => Seen::At(outcome.asked_at()),
-        };
-        let operation = Operation::Cancel { locator, answer };
-        self.witness.hears(seen, operation);
-    }
-
     /// The transaction is over.
     fn end(&mut self, how: pace::Answer<'static>) {
         self.open = None;
@@ -290,9 +266,13 @@ impl Planner {
                 self.witness.hears_nothing();
                 self.dropped = Some(*xid);
             }
-            What::Book { .. } => self.witness.hears_nothing(),
-            What::Cancel { locator, .. } => {
-                self.held.keep(*locator);
+            What::Book { .. } | What::Hold { .. } => self.witness.hears_nothing(),
+            What::Cancel { locator, held, .. } => {
+                self.stands(*locator, *held);
+                self.witness.hears_nothing();
+            }
+            What::Confirm { locator, .. } => {
+                self.stands(*locator, true);
                 self.witness.hears_nothing();
             }
         }
@@ -343,9 +323,18 @@ impl Insistent for Planner {
                 trip,
                 answer: Booked::Unknown,
             },
+            What::Hold { customer, trip, .. } => Operation::Book {
+                customer,
+                trip,
+                answer: Booked::HeldUnknown,
+            },
             What::Cancel { locator, .. } => Operation::Cancel {
                 locator,
                 answer: Cancelled::Unknown,
+            },
+            What::Confirm { locator, .. } => Operation::Confirm {
+                locator,
+                answer: Confirmed::Unknown,
             },
         };
         self.witness.hears(Seen::Unknown, operation);
@@ -362,6 +351,7 @@ impl User for Planner {
     const REQUEST_BYTES_MAX: usize = 512;
 
     fn at(&mut self, now: Instant) {
+        self.now = now;
         self.witness.at(now);
     }
 

@@ -11,8 +11,9 @@ use super::{
 };
 
 /// The names of the operations, by their number.
-pub(super) const OPERATIONS: [&str; 9] = [
-    "start", "query", "bill", "add", "reserve", "commit", "abort", "book", "cancel",
+pub(super) const OPERATIONS: [&str; 11] = [
+    "start", "query", "bill", "add", "reserve", "commit", "abort", "book", "cancel", "hold",
+    "confirm",
 ];
 
 /// What a planner asked. What has a key is asked again until its answer is known.
@@ -42,6 +43,18 @@ pub(super) enum What {
     },
     Cancel {
         locator: Reference,
+        /// Whether it was held, and not confirmed.
+        held: bool,
+        key: u64,
+    },
+    Hold {
+        customer: u16,
+        trip: Trip,
+        hold_ms: u64,
+        key: u64,
+    },
+    Confirm {
+        locator: Reference,
         key: u64,
     },
 }
@@ -50,16 +63,28 @@ impl What {
     /// Whether it decides something, and is noted.
     pub(super) const fn is_noted(&self) -> bool {
         match self {
-            Self::Commit { .. } | Self::Abort { .. } | Self::Book { .. } | Self::Cancel { .. } => {
-                true
-            }
+            Self::Commit { .. }
+            | Self::Abort { .. }
+            | Self::Book { .. }
+            | Self::Cancel { .. }
+            | Self::Hold { .. }
+            | Self::Confirm { .. } => true,
             Self::Start | Self::Within { .. } | Self::Drop { .. } => false,
         }
     }
 
     /// Whether it begins a journey.
     pub(super) const fn begins(&self) -> bool {
-        matches!(self, Self::Start | Self::Book { .. } | Self::Cancel { .. })
+        match self {
+            Self::Start
+            | Self::Book { .. }
+            | Self::Cancel { .. }
+            | Self::Hold { .. }
+            | Self::Confirm { .. } => true,
+            Self::Within { .. } | Self::Commit { .. } | Self::Abort { .. } | Self::Drop { .. } => {
+                false
+            }
+        }
     }
 
     /// Its number among the operations.
@@ -76,6 +101,8 @@ impl What {
             Self::Abort { .. } | Self::Drop { .. } => 6,
             Self::Book { .. } => 7,
             Self::Cancel { .. } => 8,
+            Self::Hold { .. } => 9,
+            Self::Confirm { .. } => 10,
         }
     }
 
@@ -103,11 +130,25 @@ impl What {
                 put_trip(out, stock, &trip);
                 return Some(key);
             }
-            Self::Cancel { locator, key } => {
-                put_head(out, 4, b"TRAVEL.CANCEL");
-                let bytes = locator.bytes();
-                let end = bytes.iter().position(|&byte| byte == 0);
-                resp::put_bulk(out, &bytes[..end.unwrap_or(bytes.len())]);
+            Self::Hold {
+                customer,
+                trip,
+                hold_ms,
+                key,
+            } => {
+                put_head(out, 6 + trip.items().len(), b"TRAVEL.BOOK");
+                resp::put_bulk(out, stock.customer(customer));
+                put_trip(out, stock, &trip);
+                resp::put_bulk(out, b"HOLD");
+                put_whole(out, hold_ms);
+                return Some(key);
+            }
+            Self::Cancel { locator, key, .. } => {
+                put_locator(out, b"TRAVEL.CANCEL", locator);
+                return Some(key);
+            }
+            Self::Confirm { locator, key } => {
+                put_locator(out, b"TRAVEL.CONFIRM", locator);
                 return Some(key);
             }
         }
@@ -123,10 +164,22 @@ fn put_head(out: &mut Vec<u8>, words: usize, name: &[u8]) {
 /// The beginning of what is asked of a transaction.
 fn put_step(out: &mut Vec<u8>, words: usize, name: &[u8], xid: u64) {
     put_head(out, words, name);
-    let digits = usize::try_from(xid.checked_ilog10().unwrap_or(0) + 1).expect("20 at most");
+    put_whole(out, xid);
+}
+
+fn put_whole(out: &mut Vec<u8>, number: u64) {
+    let digits = usize::try_from(number.checked_ilog10().unwrap_or(0) + 1).expect("20 at most");
     resp::put_count(out, b'$', digits);
-    resp::put_decimal(out, xid);
+    resp::put_decimal(out, number);
     out.extend_from_slice(b"\r\n");
+}
+
+/// What is asked of an itinerary, under a key.
+fn put_locator(out: &mut Vec<u8>, name: &[u8], locator: Reference) {
+    put_head(out, 4, name);
+    let bytes = locator.bytes();
+    let end = bytes.iter().position(|&byte| byte == 0);
+    resp::put_bulk(out, &bytes[..end.unwrap_or(bytes.len())]);
 }
 
 fn put_trip(out: &mut Vec<u8>, stock: &Stock, trip: &Trip) {

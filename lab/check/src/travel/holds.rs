@@ -1,0 +1,221 @@
+//! Itineraries that are held, and how what stands is confirmed or given back.
+//!
+//! What is told of the server's clock: a hold that is made at once ends so long after the time of its
+//! record. So that time is known, and can only be later at all places behind. Whatever shows that a hold
+//! is over *claims* that its time has come; when it is told afterwards that it had not, the hold has
+//! ended too early. It may stand longer: it is given back in a transaction, which may have to wait, and
+//! nobody is told.
+
+use super::{Agency, Booked, Cancelled, Change, Confirmed, Itinerary};
+use crate::{Model as _, rooms::Reference};
+
+/// What is known of a hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hold {
+    /// In milliseconds of the server; zero when it may have been given back before.
+    until: u64,
+    /// It may have been confirmed.
+    in_doubt: bool,
+}
+
+/// What is known of the server's clock at the place that is replayed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    /// It is not earlier, in milliseconds.
+    now: u64,
+    /// Who claims that: a hold that was over at this place.
+    claimed: Option<(Reference, u64)>,
+}
+
+impl Hold {
+    /// Of what was booked, if it is held.
+    pub(super) const fn of(answer: Booked) -> Option<Self> {
+        match answer {
+            Booked::Held { until, .. } => Some(Self {
+                until,
+                in_doubt: false,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether it is over when its time is, whatever was not answered.
+    pub(super) const fn must_end(&self) -> bool {
+        !self.in_doubt
+    }
+}
+
+impl Agency {
+    /// A hold that did not have to wait tells the time of its record.
+    pub(super) fn hear_time(&mut self, place: u64, answer: Booked) -> Result<(), String> {
+        let Booked::Held { asked: now, .. } = answer else {
+            return Ok(());
+        };
+        let clock = self.clock;
+        let waited = !place.is_multiple_of(Self::PLACES);
+        if now > clock.now || (now < clock.now && !waited) {
+            self.clock = Clock { now, claimed: None };
+        }
+        if waited || now >= clock.now {
+            return Ok(());
+        }
+        let (position, was) = (place / Self::PLACES, clock.now);
+        Err(match clock.claimed {
+            None => format!("position {position} is of the time {now}, after {was}"),
+            Some((hold, over)) => format!(
+                "hold {hold} until {was} was over at position {}, but at position {position} it was \
+                 only {now}: it ended too early",
+                over / Self::PLACES
+            ),
+        })
+    }
+
+    /// Something shows that the time of a hold has come.
+    pub(super) fn claim_over(&mut self, locator: Reference) {
+        let hold = self.hold(locator);
+        let until = hold.map_or(0, |hold| hold.until);
+        if until > self.clock.now {
+            self.clock = Clock {
+                now: until,
+                claimed: Some((locator, self.at)),
+            };
+        }
+    }
+
+    fn hold(&self, locator: Reference) -> Option<Hold> {
+        self.itineraries.get(&locator)?.hold
+    }
+
+    /// What may give an itinerary back at any time.
+    fn fading(&self, locator: Reference) -> Option<usize> {
+        self.floating.iter().position(|one| one.what.ends(locator))
+    }
+
+    /// It was refused, for it is being given back: only the end of a hold does that by itself.
+    fn may_be_busy(&mut self, locator: Reference) -> bool {
+        self.claim_over(locator);
+        self.hold(locator).is_some()
+    }
+
+    /// An itinerary that stands is said to be over: so it is if it may have ended, otherwise it is lost.
+    fn over_or_lost(&mut self, locator: Reference) -> Result<(), String> {
+        if let Some(number) = self.fading(locator) {
+            self.settle(number);
+            return Ok(());
+        }
+        let Some(itinerary) = self.itineraries.get(&locator).copied() else {
+            return Ok(());
+        };
+        self.world.make(&itinerary.given_back());
+        self.end(locator);
+        let since = itinerary.since / Self::PLACES;
+        Err(format!(
+            "was refused, for it is over, but {:?} was booked at position {since}: it is lost",
+            itinerary.trip
+        ))
+    }
+
+    pub(super) fn cancel(&mut self, locator: Reference, answer: Cancelled) -> Result<(), String> {
+        let wrong = |sentence: &str| Err(format!("the cancellation of {locator} {sentence}"));
+        let fading = self.fading(locator);
+        match (answer, self.itineraries.get(&locator).copied()) {
+            (Cancelled::Done, Some(itinerary)) => {
+                if let Some(number) = fading {
+                    self.floating.swap_remove(number);
+                }
+                self.world.make(&itinerary.given_back());
+                self.end(locator);
+                Ok(())
+            }
+            (Cancelled::Done, None) if self.over.contains(&locator) => {
+                wrong("was done, but that was over")
+            }
+            (Cancelled::Done, None) => wrong("was done, but that was never booked"),
+            (Cancelled::Over, Some(_)) => match self.over_or_lost(locator) {
+                Ok(()) => Ok(()),
+                Err(lost) => wrong(&lost),
+            },
+            (Cancelled::Over, None) => Ok(()),
+            (Cancelled::Busy, _) if self.may_be_busy(locator) => Ok(()),
+            (Cancelled::Unknown, _) => wrong("has no answer, but a position"),
+            (Cancelled::Strange | Cancelled::Busy, _) => wrong("was refused for no reason"),
+        }
+    }
+
+    pub(super) fn confirm(&mut self, locator: Reference, answer: Confirmed) -> Result<(), String> {
+        let wrong = |sentence: &str| Err(format!("the confirmation of {locator} {sentence}"));
+        let known = self.itineraries.get(&locator).copied();
+        let held = known.map(|itinerary: Itinerary| itinerary.hold);
+        match (answer, held) {
+            (Confirmed::Done, Some(Some(_))) => {
+                self.confirmed(locator);
+                Ok(())
+            }
+            (Confirmed::Done, Some(None)) => wrong("was done, but that was confirmed before"),
+            (Confirmed::Done, None) if self.over.contains(&locator) => {
+                wrong("was done, but that was over: others may have what was held")
+            }
+            (Confirmed::Done, None) => wrong("was done, but that was never held"),
+            (Confirmed::Over, _) => match self.over_or_lost(locator) {
+                Ok(()) => Ok(()),
+                Err(lost) => wrong(&lost),
+            },
+            (Confirmed::NotHeld, Some(Some(hold))) if hold.in_doubt => {
+                self.confirmed(locator);
+                Ok(())
+            }
+            (Confirmed::NotHeld, Some(None)) => Ok(()),
+            (Confirmed::NotHeld, Some(Some(_))) => wrong("was refused, but it is held"),
+            (Confirmed::NotHeld, None) => wrong("was refused as booked, but it is over"),
+            (Confirmed::Busy, _) if self.may_be_busy(locator) => Ok(()),
+            (Confirmed::Unknown, _) => wrong("has no answer, but a position"),
+            (Confirmed::Strange | Confirmed::Busy, _) => wrong("was refused for no reason"),
+        }
+    }
+
+    /// A hold is a booking now, and does not end by itself.
+    fn confirmed(&mut self, locator: Reference) {
+        if let Some(number) = self.fading(locator) {
+            self.floating.swap_remove(number);
+        }
+        if let Some(itinerary) = self.itineraries.get_mut(&locator) {
+            itinerary.hold = None;
+        }
+    }
+
+    /// Nobody knows whether a hold was confirmed.
+    pub(super) fn doubt_hold(&mut self, locator: Reference) {
+        let itinerary = self.itineraries.get_mut(&locator);
+        if let Some(hold) = itinerary.and_then(|one| one.hold.as_mut()) {
+            hold.in_doubt = true;
+        }
+    }
+
+    /// A cancellation whose place is not known: what it gives back, and whether it did; nothing when
+    /// there is no more to be known.
+    pub(super) fn suspect_cancellation(
+        &mut self,
+        locator: Reference,
+        answer: Cancelled,
+    ) -> Option<(Vec<Change>, bool)> {
+        let itinerary = self.itineraries.get_mut(&locator)?;
+        let certain = match answer {
+            Cancelled::Done => true,
+            Cancelled::Unknown => false,
+            Cancelled::Over | Cancelled::Busy | Cancelled::Strange => return None,
+        };
+        let given_back = itinerary.given_back();
+        if let (false, Some(hold)) = (certain, itinerary.hold.as_mut()) {
+            // It may be given back at any time, as it may end.
+            hold.until = 0;
+            return None;
+        }
+        if certain {
+            if let Some(number) = self.fading(locator) {
+                self.floating.swap_remove(number);
+            }
+            self.end(locator);
+        }
+        Some((given_back, certain))
+    }
+}

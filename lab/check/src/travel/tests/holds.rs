@@ -1,0 +1,179 @@
+//! Holds, which end by the server's clock.
+
+use super::{
+    super::{Agency, Cancelled, Confirmed, Operation},
+    ADA, BOB, agency, bill, book, booked, cancel, committed, held_for, locator, query, replay,
+};
+use crate::Model as _;
+
+/// Held at this time for ten milliseconds.
+fn held(customer: u16, item: u16, text: &str, asked: u64) -> Operation {
+    book(customer, &[item], held_for(text, 10, (asked, asked + 10)))
+}
+
+fn confirm(text: &str, answer: Confirmed) -> Operation {
+    let locator = locator(text);
+    Operation::Confirm { locator, answer }
+}
+
+/// The same, each with a position of its own: whoever holds something has not waited.
+fn replay_at_once(operations: &[Operation]) -> Vec<String> {
+    let mut agency = agency();
+    let replayed = (1..).zip(operations);
+    replayed
+        .filter_map(|(position, operation)| {
+            let place = position * Agency::PLACES;
+            agency.apply(place, operation).err()
+        })
+        .collect()
+}
+
+/// One operation of each row is wrong, and told with such a sentence.
+fn told(rows: &[(&[Operation], &str)]) {
+    for (row, sentence) in rows {
+        let found = replay_at_once(row);
+        assert_eq!(found.len(), 1, "{sentence}: {found:?}");
+        assert!(found[0].contains(sentence), "{sentence}: {found:?}");
+    }
+}
+
+#[test]
+fn a_hold_is_confirmed_given_back_or_ends_by_itself_when_its_time_may_have_come() {
+    let rows: &[&[Operation]] = &[
+        &[
+            held(ADA, 0, "A1", 5),
+            committed(&[query(0, 1, 1), bill(ADA, &[(0, 1)])]),
+            confirm("A1", Confirmed::Done),
+            confirm("A1", Confirmed::NotHeld),
+            cancel("A1", Cancelled::Done),
+            committed(&[query(0, 2, 0)]),
+        ],
+        &[
+            held(ADA, 0, "A1", 5),
+            cancel("A1", Cancelled::Done),
+            committed(&[query(0, 2, 0)]),
+            confirm("A1", Confirmed::Over),
+        ],
+        &[
+            held(ADA, 0, "A1", 5),
+            // A look, a refusal or nothing at all shows that it is over; it may last longer, too.
+            committed(&[query(0, 2, 0), bill(ADA, &[])]),
+            held(BOB, 0, "B1", 15),
+            cancel("A1", Cancelled::Over),
+            held(BOB, 1, "B2", 100),
+            committed(&[query(0, 1, 1), query(1, 1, 1)]),
+            confirm("B1", Confirmed::Busy),
+            confirm("B1", Confirmed::Over),
+            committed(&[query(0, 2, 0), bill(BOB, &[(1, 1)])]),
+        ],
+    ];
+    for row in rows {
+        assert_eq!(replay_at_once(row), [""; 0], "{row:?}");
+    }
+}
+
+#[test]
+fn a_hold_that_ends_too_early_is_told() {
+    let rows: &[(&[Operation], &str)] = &[
+        (
+            &[
+                held(ADA, 0, "A1", 5),
+                committed(&[query(0, 2, 0)]),
+                held(BOB, 1, "B1", 14),
+            ],
+            "hold A1 until 15 was over at position 2, but at position 3 it was only 14: it ended too \
+             early",
+        ),
+        (
+            &[
+                held(ADA, 0, "A1", 5),
+                confirm("A1", Confirmed::Busy),
+                held(BOB, 1, "B1", 14),
+            ],
+            "it ended too early",
+        ),
+        (
+            &[held(ADA, 0, "A1", 5), held(BOB, 1, "B1", 4)],
+            "position 2 is of the time 4, after 5",
+        ),
+    ];
+    told(rows);
+}
+
+#[test]
+fn answers_about_holds_that_cannot_be_are_told() {
+    let rows: &[(&[Operation], &str)] = &[
+        (
+            &[
+                held(ADA, 0, "A1", 5),
+                committed(&[query(0, 2, 0)]),
+                confirm("A1", Confirmed::Done),
+            ],
+            "was done, but that was over",
+        ),
+        (
+            &[
+                held(ADA, 0, "A1", 5),
+                cancel("A1", Cancelled::Done),
+                committed(&[query(0, 1, 1)]),
+            ],
+            "was shown as",
+        ),
+        (
+            &[
+                held(ADA, 0, "A1", 5),
+                confirm("A1", Confirmed::Done),
+                committed(&[query(0, 2, 0)]),
+            ],
+            "was shown as",
+        ),
+        (
+            &[
+                held(ADA, 0, "A1", 5),
+                confirm("A1", Confirmed::Done),
+                confirm("A1", Confirmed::Over),
+            ],
+            "it is lost",
+        ),
+        (
+            &[held(ADA, 0, "A1", 5), confirm("A1", Confirmed::NotHeld)],
+            "was refused, but it is held",
+        ),
+        (
+            &[booked(ADA, &[0], "A1"), confirm("A1", Confirmed::Done)],
+            "was done, but that was confirmed before",
+        ),
+        (
+            &[booked(ADA, &[0], "A1"), cancel("A1", Cancelled::Busy)],
+            "was refused for no reason",
+        ),
+        (
+            &[confirm("A1", Confirmed::Done)],
+            "was done, but that was never held",
+        ),
+    ];
+    told(rows);
+}
+
+#[test]
+fn in_the_end_no_hold_stands_but_what_may_have_been_confirmed() {
+    let hold = || {
+        let mut agency = agency();
+        assert_eq!(replay(&mut agency, &[held(ADA, 0, "A1", 5)]), [""; 0]);
+        agency
+    };
+    let stands = [query(0, 1, 1), bill(ADA, &[(0, 1)])];
+    let is_over = [query(0, 2, 0), bill(ADA, &[])];
+    assert_eq!(hold().standing_without_holds(), Some(0));
+    let last = hold().last(&is_over);
+    assert!(last.charge.is_empty(), "{last:?}");
+    assert_eq!(last.counts, Some((1, 0)));
+    assert!(!hold().last(&stands).charge.is_empty());
+    for read in [stands, is_over] {
+        let mut agency = hold();
+        agency.suspect(&confirm("A1", Confirmed::Unknown));
+        assert_eq!(agency.standing_without_holds(), None);
+        let last = agency.last(&read);
+        assert!(last.charge.is_empty() && last.counts.is_none(), "{last:?}");
+    }
+}

@@ -1,0 +1,158 @@
+//! Trips in one command: booked, held, confirmed and cancelled.
+
+use std::time::Duration;
+
+use turnstile_check::{
+    Seen,
+    rooms::Reference,
+    travel::{Booked, Cancelled, Confirmed, Operation, Trip},
+};
+
+use super::{Planner, refused};
+use crate::{
+    check::travel::{answer::Outcome, plan::Fate},
+    pace::{self, Garbled},
+};
+
+/// A hold that is being given back is asked for again so long after, in milliseconds.
+const BUSY_MS: u64 = 5;
+
+impl Planner {
+    pub(super) fn take_booking(
+        &mut self,
+        (customer, trip): (u16, Trip),
+        hold_ms: Option<u64>,
+        outcome: &Outcome<'_>,
+    ) -> Result<(), Garbled> {
+        let answer = match outcome.reason {
+            None => {
+                self.ended = Some(pace::Answer::Done);
+                self.booked(hold_ms, outcome)?
+            }
+            Some(b"aborted") => {
+                self.witness.hears_nothing();
+                self.ended = Some(refused(outcome));
+                return Ok(());
+            }
+            Some(reason) => {
+                self.ended = Some(refused(outcome));
+                match (reason, outcome.item) {
+                    (b"in_doubt", _) if hold_ms.is_some() => Booked::HeldUnknown,
+                    (b"in_doubt", _) => Booked::Unknown,
+                    (b"sold_out", Some(item)) => Booked::SoldOut(item),
+                    _ => Booked::Strange,
+                }
+            }
+        };
+        let waited = outcome.decided.is_some() || outcome.replayed;
+        let seen = match (answer, outcome.place()) {
+            (Booked::Unknown | Booked::HeldUnknown, _) => Seen::Unknown,
+            // Nothing was promised, so that a crash may have given its place again.
+            (Booked::SoldOut(_), _) if waited => Seen::Reading,
+            (_, Some(place)) => Seen::At(place),
+            (_, None) => Seen::Unknown,
+        };
+        let operation = Operation::Book {
+            customer,
+            trip,
+            answer,
+        };
+        self.witness.hears(seen, operation);
+        Ok(())
+    }
+
+    /// What was booked, or held.
+    fn booked(&mut self, hold_ms: Option<u64>, outcome: &Outcome<'_>) -> Result<Booked, Garbled> {
+        let (locator, price) = outcome.locator.zip(outcome.paid()).ok_or(Garbled)?;
+        let Some(hold_ms) = hold_ms else {
+            self.held.keep(locator);
+            return Ok(Booked::Done { locator, price });
+        };
+        let until = outcome.until.ok_or(Garbled)?;
+        let fate = self.plan.fate(hold_ms);
+        self.keep_hold(locator, fate);
+        Ok(Booked::Held {
+            locator,
+            price,
+            asked: until.saturating_sub(hold_ms),
+            until,
+        })
+    }
+
+    /// It waits for nobody: the place of the command is where it was decided.
+    pub(super) fn take_confirmation(&mut self, locator: Reference, outcome: &Outcome<'_>) {
+        let answer = match outcome.reason {
+            None => Confirmed::Done,
+            Some(b"itinerary_over") => Confirmed::Over,
+            Some(b"busy") => Confirmed::Busy,
+            Some(b"not_held") => Confirmed::NotHeld,
+            Some(_) => Confirmed::Strange,
+        };
+        match answer {
+            Confirmed::Done => self.held.keep(locator),
+            Confirmed::Busy => self.stands(locator, true),
+            _ => self.held.end(locator),
+        }
+        self.ended = Some(match answer {
+            Confirmed::Done => pace::Answer::Done,
+            _ => refused(outcome),
+        });
+        let operation = Operation::Confirm { locator, answer };
+        self.witness.hears(Seen::At(outcome.asked_at()), operation);
+    }
+
+    pub(super) fn take_cancellation(
+        &mut self,
+        locator: Reference,
+        held: bool,
+        outcome: &Outcome<'_>,
+    ) {
+        let answer = match outcome.reason {
+            None => Cancelled::Done,
+            Some(b"aborted") => {
+                self.stands(locator, held);
+                self.witness.hears_nothing();
+                self.ended = Some(refused(outcome));
+                return;
+            }
+            Some(b"in_doubt") => Cancelled::Unknown,
+            Some(b"itinerary_over") => Cancelled::Over,
+            Some(b"busy") => Cancelled::Busy,
+            Some(_) => Cancelled::Strange,
+        };
+        self.ended = Some(match answer {
+            Cancelled::Done => pace::Answer::Done,
+            _ => refused(outcome),
+        });
+        match answer {
+            Cancelled::Busy => self.stands(locator, held),
+            _ => self.held.end(locator),
+        }
+        let seen = match (answer, outcome.place()) {
+            (Cancelled::Unknown, _) | (Cancelled::Done, None) => Seen::Unknown,
+            (Cancelled::Done, Some(place)) => Seen::At(place),
+            // It was refused at once.
+            (Cancelled::Over | Cancelled::Busy | Cancelled::Strange, _) => {
+                Seen::At(outcome.asked_at())
+            }
+        };
+        let operation = Operation::Cancel { locator, answer };
+        self.witness.hears(seen, operation);
+    }
+
+    /// Goes on with a hold when its fate says so.
+    fn keep_hold(&mut self, locator: Reference, fate: Fate) {
+        let when = self.now + Duration::from_millis(fate.after_ms);
+        self.hold = Some((locator, fate, when));
+    }
+
+    /// It stands as before, as far as is known.
+    pub(super) fn stands(&mut self, locator: Reference, held: bool) {
+        if held {
+            let (after_ms, confirms) = (BUSY_MS, false);
+            self.keep_hold(locator, Fate { after_ms, confirms });
+        } else {
+            self.held.keep(locator);
+        }
+    }
+}
