@@ -170,8 +170,11 @@ impl Storm {
         }
         for fault in self.faults.iter().cycle() {
             let calm = Duration::from_millis(CALM_MS + draw() % (2 * CALM_MS));
-            let last = began.elapsed() + calm + LAST >= end;
-            let calm = if last { end * 2 } else { calm };
+            if began.elapsed() + calm + LAST >= end {
+                // What is left as the load ends is read in peace, however long that takes.
+                load_ends.recv().ok();
+                break;
+            }
             if wait(load_ends, calm) == Load::HasEnded {
                 break;
             }
