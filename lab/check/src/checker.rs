@@ -12,8 +12,9 @@ use crate::{
     witness::Chronicle,
 };
 
-/// How often it looks for what was told.
-const PAUSE: Duration = Duration::from_millis(2);
+/// How often it looks for what was told: each look wakes a thread beside the load, and in between no more
+/// gathers than a fraction of what an outbox holds.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Replays what users tell while they do.
 #[derive(Debug)]
