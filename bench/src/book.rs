@@ -31,8 +31,8 @@ const ROUNDS: usize = 5;
 const MILLION: u32 = 1_000_000;
 
 pub(crate) fn measure(arguments: &Book) -> Result<Report> {
-    let Extent { quick, out } = &arguments.extent;
-    let messages = if *quick {
+    let quick = arguments.extent.quick;
+    let messages = if quick {
         arguments.messages / 10
     } else {
         arguments.messages
@@ -46,7 +46,7 @@ pub(crate) fn measure(arguments: &Book) -> Result<Report> {
         rows.push(row);
     }
     let report = Report {
-        quick: *quick,
+        quick,
         machine,
         messages,
         rounds: ROUNDS,
@@ -54,7 +54,7 @@ pub(crate) fn measure(arguments: &Book) -> Result<Report> {
         rows,
         memory: memory::measure(MILLION),
     };
-    report.write(out)?;
+    report.write(&arguments.extent.out)?;
     Ok(report)
 }
 

@@ -28,11 +28,11 @@ pub(crate) struct Statistics {
 const RUNS: u32 = 1_000;
 
 pub(crate) fn measure(arguments: &Statistics) -> Result<Report> {
-    let Extent { quick, out } = &arguments.extent;
-    let runs = if *quick { RUNS / 10 } else { RUNS };
+    let quick = arguments.extent.quick;
+    let runs = if quick { RUNS / 10 } else { RUNS };
     let mut random = Random::new(arguments.seed);
     let report = Report {
-        quick: *quick,
+        quick,
         seed: arguments.seed,
         runs,
         intervals: intervals::rows(&mut random, runs),
@@ -40,7 +40,7 @@ pub(crate) fn measure(arguments: &Statistics) -> Result<Report> {
         alarms: alarms::rows(&mut random, runs * 20),
         powers: alarms::powers(&mut random, runs * 20),
     };
-    report.write(out)?;
+    report.write(&arguments.extent.out)?;
     Ok(report)
 }
 

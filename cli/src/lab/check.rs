@@ -30,7 +30,7 @@ const SPOOL: &str = "told.spool";
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// rooms: visitors who book, cancel and look at the same few rooms; exchange: dealers who send and
+    /// rooms: visitors who book, hold, cancel and look at the same few rooms; exchange: dealers who send and
     /// cancel orders in the same few books; games: stewards who pair, move, offer draws and resign for
     /// the same few players; travel: planners who want the same few flights, cars and rooms, in
     /// transactions and in one command
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_delimiter = ',')]
     faults: Vec<Fault>,
     /// Replay what users were told when the load is over, not beside it: until then it is kept in the
-    /// result's directory, some 40 bytes for each request
+    /// result's directory, some 30 bytes for each request
     #[arg(long)]
     afterwards: bool,
     /// exchange: symbols, each with a book of its own
