@@ -3,18 +3,13 @@
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::Duration,
 };
 
 use crate::{
     horizon::Known,
     replay::{Findings, Model, Replay},
-    witness::Chronicle,
+    witness::{COLLECT_INTERVAL, Chronicle},
 };
-
-/// How often it looks for what was told: each look wakes a thread beside the load, and in between no more
-/// gathers than a fraction of what an outbox holds.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// Replays what users tell while they do.
 #[derive(Debug)]
@@ -37,7 +32,7 @@ impl<M: Model> Checker<M> {
     pub fn run(mut self, over: &AtomicBool) -> (M, Findings) {
         while !over.load(Ordering::SeqCst) {
             self.advance();
-            thread::park_timeout(PAUSE);
+            thread::park_timeout(COLLECT_INTERVAL);
         }
         self.finish()
     }

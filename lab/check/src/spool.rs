@@ -10,17 +10,13 @@ use std::{
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::Duration,
 };
 
 use crate::{
     horizon::Known,
     replay::{Findings, Model, Replay},
-    witness::Chronicle,
+    witness::{COLLECT_INTERVAL, Chronicle},
 };
-
-/// How often it looks for what was told: users fill their outboxes in some ten times that.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// The bytes before what was told in a turn.
 const HEAD_BYTES: usize = 24;
@@ -63,7 +59,7 @@ impl<O> Spool<O> {
     pub fn run(mut self, over: &AtomicBool) -> io::Result<Spooled> {
         while !over.load(Ordering::SeqCst) {
             self.keep()?;
-            thread::park_timeout(PAUSE);
+            thread::park_timeout(COLLECT_INTERVAL);
         }
         self.finish()
     }

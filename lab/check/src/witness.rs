@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     marker::PhantomData,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use crate::{
@@ -17,6 +17,10 @@ const OUTBOXES: usize = 8;
 
 /// So many bytes may wait in each: a tenth of a second of the fastest load. Who finds no room waits.
 const OUTBOX_BYTES_MAX: usize = 512 * 1024;
+
+/// How often whoever collects looks for what was told. Each look wakes a thread beside the load, and in
+/// between no more gathers than a tenth of what an outbox holds.
+pub(crate) const COLLECT_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How many bytes a telling takes, about.
 const TELLING_BYTES: usize = 64;
