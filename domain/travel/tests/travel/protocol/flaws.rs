@@ -2,7 +2,10 @@
 
 use stateright::{Checker, Model};
 
-use super::{AGREE, Flaw, Protocol, STAYS, STAYS_REFUSED, Way};
+use super::{
+    Flaw, Protocol, Way,
+    properties::{AGREE, STAYS, STAYS_REFUSED},
+};
 
 /// Breaks a rule, and looks for a state in which this does not hold any more.
 fn check(flaw: Flaw, broken: &'static str) {
