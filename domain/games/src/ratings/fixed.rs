@@ -83,7 +83,7 @@ impl Fixed {
     /// those of `e` to a power, that of the highest power first: so every product has 64 bits.
     fn polynomial<const TERMS: usize>(self, coefficients: [i64; TERMS]) -> i64 {
         let coefficients = coefficients.into_iter();
-        let sum = coefficients.reduce(|sum, term| (self.0 * sum >> BITS) + term);
+        let sum = coefficients.reduce(|sum, term| ((self.0 * sum) >> BITS) + term);
         sum.expect("the polynomial has terms")
     }
 
