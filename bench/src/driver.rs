@@ -6,18 +6,11 @@ mod pipe;
 mod redis_benchmark;
 mod wrk;
 
-use std::{
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
-use crate::{
-    process,
-    server::{Server, spawn},
-};
+use crate::server::Server;
 
 pub(crate) use pipe::{
     Journey, LinesClient, Managers, Order, Places, REQUESTS, REQUESTS_OF_A_GAME, Speech, World,
@@ -78,21 +71,6 @@ pub(crate) fn drive(work: Work, server: &Server, load: Load, turnstile: &Path) -
         Work::Lab => lab::drive(server, load, turnstile),
         Work::Speech(speech) => pipe::drive(speech, server, load),
     }
-}
-
-/// The lab's exit code for a point that its checks refuse.
-const REFUSED: i32 = 98;
-
-/// Runs a generator to its end: what it printed, and the CPU time it used.
-pub(crate) fn run(command: &mut Command) -> Result<(String, Duration)> {
-    let before = process::cpu_of_ended_children()?;
-    let child = spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
-    let output = child.wait_with_output()?;
-    // The lab refuses points whose generator was busy all the time, which is what is measured here.
-    let fine = output.status.success() || output.status.code() == Some(REFUSED);
-    ensure!(fine, "{command:?}: {}", output.status);
-    let cpu = process::cpu_of_ended_children()? - before;
-    Ok((String::from_utf8(output.stdout)?, cpu))
 }
 
 /// The nearest count to what was computed, at least 1.

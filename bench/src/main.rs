@@ -19,6 +19,7 @@ mod machine;
 mod pin;
 mod probe;
 mod process;
+mod program;
 mod ratio;
 mod report;
 mod reproduce;

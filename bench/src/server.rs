@@ -28,7 +28,10 @@ pub(crate) use company::Company;
 pub(crate) use redis::Persistence;
 pub(crate) use turnstile::{Durability, build};
 
-use crate::{driver::run, pin, process};
+use crate::{
+    pin, process,
+    program::{run, spawn},
+};
 
 /// A server that starts, or writes a snapshot, for longer will never end.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -300,14 +303,6 @@ impl Drop for Server {
 
 fn ping(address: SocketAddr) -> Result<Value, ClientError> {
     Connection::connect(address, ANSWER_TIMEOUT)?.command(&[b"PING"])
-}
-
-/// Spawns a program; a missing one is named, with what installs it.
-pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
-    command.spawn().with_context(|| {
-        let programs = "taskset (util-linux), redis-server, redis-benchmark (redis-tools) and wrk";
-        format!("cannot start {command:?}; needed are {programs}")
-    })
 }
 
 /// An address of loopback that nobody listens on at this moment.

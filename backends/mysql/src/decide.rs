@@ -6,6 +6,7 @@
 mod due;
 mod holding;
 mod layout;
+mod nights;
 mod placing;
 mod target;
 

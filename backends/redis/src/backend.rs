@@ -5,22 +5,21 @@ use std::{fmt, time::Duration};
 use redis::{ConnectionAddr, IntoConnectionInfo as _, cmd};
 use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::time::{Instant, sleep};
-use turnstile_contract::copy::{Others, Refusal, Role};
+use turnstile_contract::copy::Role;
 use turnstile_contract::{Answered, Backend, Facts, Failure, Future, Request, Tally};
 use turnstile_rooms::{Answer, Command, IdKey, Query, Rooms};
 use turnstile_types::{Night, Principal, Timestamp};
 
 use crate::{
-    answer, copying, facts,
+    answer, copying,
+    error::{OpenError, sentence},
+    facts,
     link::{Link, Trouble},
-    order::{self, BASE},
+    order::{self, BASE, SCHEMA},
 };
 
-/// The functions, and with them the form of the keys.
+/// The functions.
 const FUNCTIONS: &str = include_str!("rooms.lua");
-
-/// The number of that form.
-const SCHEMA: u32 = 1;
 
 /// How long the fate of keyed commands is looked for after the connection was lost.
 const RESOLVING: Duration = Duration::from_secs(10);
@@ -48,45 +47,6 @@ impl fmt::Debug for Secret {
         f.write_str("Secret")
     }
 }
-
-/// Why a server cannot be a back end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OpenError {
-    /// Not `redis://[user:password@]host[:port][/number]`.
-    Address,
-    /// It cannot be reached, or refuses us.
-    Unavailable { place: String, reason: String },
-    /// It is copied, or served and so not to be copied.
-    Occupied { place: String, others: Others },
-    /// An unfinished copy lies there.
-    Unfinished { place: String },
-    /// Its keys are of a later version than this.
-    Newer { place: String, found: u32 },
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Address => {
-                f.write_str("an address is redis://[user:password@]host[:port][/number]")
-            }
-            Self::Unavailable { place, reason } => {
-                write!(f, "{place} cannot be used: {reason} (it takes Redis 7)")
-            }
-            Self::Occupied { place, others } => write!(f, "{place} cannot be used: {others}"),
-            Self::Unfinished { place } => {
-                let place = place.clone();
-                Refusal::Unfinished { place }.fmt(f)
-            }
-            Self::Newer { place, found } => write!(
-                f,
-                "the keys in {place} are of version {found}, this server knows {SCHEMA}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
 
 impl Redis {
     /// Connects, and loads the functions. It takes a running tokio runtime.
@@ -317,14 +277,6 @@ async fn prepare(link: &Link, tally: &Tally, proposed: &str) -> Result<Prepared,
         .await?;
     let kept = link.ask(tally, cmd("GET").arg(&secret)).await?;
     Ok(Prepared::Secret(kept))
-}
-
-pub(crate) fn sentence(trouble: Trouble) -> String {
-    match trouble {
-        Trouble::Undone(reason) | Trouble::Lost(reason) | Trouble::Broken(reason) => reason,
-        Trouble::Occupied(others) => others.to_string(),
-        Trouble::NoFunctions => "it has lost our functions".to_owned(),
-    }
 }
 
 const fn unavailable(reason: String) -> Failure {

@@ -16,7 +16,7 @@ use self::taking::Taken;
 use crate::{
     Redis,
     answer::Strange,
-    backend::{OpenError, sentence},
+    error::{OpenError, sentence},
     link::{Link, Trouble},
     order::BASE,
 };

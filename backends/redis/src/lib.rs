@@ -5,6 +5,7 @@
 mod answer;
 mod backend;
 mod copying;
+mod error;
 mod facts;
 mod line;
 mod link;
@@ -12,5 +13,6 @@ mod order;
 mod presence;
 mod replies;
 
-pub use backend::{OpenError, Redis};
+pub use backend::Redis;
 pub use copying::RoomsCopy;
+pub use error::OpenError;

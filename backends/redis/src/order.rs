@@ -9,6 +9,9 @@ use turnstile_types::{Stay, Timestamp};
 /// What all keys begin with; the braces keep them in one slot of a cluster.
 pub(crate) const BASE: &str = "{rooms}/";
 
+/// The version of the form that keys and their values have.
+pub(crate) const SCHEMA: u32 = 1;
+
 /// A call of a function, with the instant and the limits that all of them take.
 pub(crate) fn call(function: &str, now: Timestamp) -> Cmd {
     let limits = format!(

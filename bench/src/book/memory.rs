@@ -4,7 +4,7 @@ use serde::Serialize;
 use turnstile_book::{Book, Incoming, Orders, Owner, SelfTrade, Side};
 use turnstile_trial::Tally;
 
-use super::stream::Dice;
+use super::dice::Dice;
 
 /// How a million orders lie in books.
 #[derive(Debug, Serialize)]

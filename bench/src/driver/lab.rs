@@ -6,8 +6,8 @@ use anyhow::{Context as _, Result};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-use super::{Load, Tally, run};
-use crate::{pin, server::Server};
+use super::{Load, Tally};
+use crate::{pin, program::run, server::Server};
 
 pub(super) fn drive(server: &Server, load: Load, turnstile: &Path) -> Result<Tally> {
     let report = NamedTempFile::new()?;

@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, Result};
 
-use super::{Load, Tally, run, us_each};
-use crate::{pin, server::Server};
+use super::{Load, Tally, us_each};
+use crate::{pin, program::run, server::Server};
 
 /// Rooms and keys are drawn from so many. Few are drawn twice: n requests meet about n^2 / 2r
 /// rooms again.

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use anyhow::{Context as _, Result};
 use tempfile::NamedTempFile;
 
-use super::{Load, Tally, run, us_each};
-use crate::{pin, server::Server};
+use super::{Load, Tally, us_each};
+use crate::{pin, program::run, server::Server};
 
 /// The room is a number of fixed width, so that every request has the same length.
 const SCRIPT: &str = r#"

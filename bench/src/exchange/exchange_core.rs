@@ -12,10 +12,10 @@ use anyhow::{Context as _, Result, ensure};
 use super::ORDERS;
 use crate::{
     contest::{self, RATE, SERVER_CPU, Sample},
-    driver,
     ground::{Ground, tell},
     pin::{self, SERVER_CORE},
     process::Neighbours,
+    program,
     ratio::Bound::{self, AtLeast},
     section::{Section, Subject},
 };
@@ -151,7 +151,7 @@ fn run(built: &Path, setting: Setting, requests: u32) -> Result<Sample> {
     command.arg("-cp").arg(env::join_paths(paths)?);
     command.args(["Driver", setting.strategy, &setting.window.to_string()]);
     command.args([WARM_UP.to_string(), requests.to_string()]);
-    let (output, _cpu) = driver::run(&mut command)?;
+    let (output, _cpu) = program::run(&mut command)?;
     parse(&output, requests).with_context(|| format!("no figures in {output:?}"))
 }
 

@@ -8,10 +8,11 @@ use tempfile::NamedTempFile;
 
 use super::relay::Relay;
 use crate::{
-    driver::{self, us_each},
+    driver::us_each,
     ground::{Ground, tell},
     pin,
     process::Neighbours,
+    program,
     ratio::{Bound, Ratio},
     section::{Figure, Section, Subject},
     server::{Durability, Kind},
@@ -250,7 +251,7 @@ fn play(ground: &Ground, crowd: Crowd, address: SocketAddr, no_delay: bool) -> R
         .args((!no_delay).then_some("--nagle"))
         .arg("--json")
         .arg(report.path());
-    driver::run(&mut command)?;
+    program::run(&mut command)?;
     let report = std::fs::read_to_string(report.path())?;
     let figures = parse(&report).with_context(|| format!("no figures in {report:?}"))?;
     ensure!(figures[1] > 0.0, "nobody has played");

@@ -13,9 +13,10 @@ use rustix::process::{Pid, Signal, getuid, kill_process};
 use tempfile::TempDir;
 
 use crate::{
-    driver::{World, pgbench, run},
+    driver::{World, pgbench},
     pin::{CLIENT_CORE, SERVER_CORE},
-    server::{free_address, spawn},
+    program::{run, spawn},
+    server::free_address,
 };
 
 /// The programs of the package `postgresql`; the commands of Debian are not on the path.

@@ -84,7 +84,7 @@ pub(super) struct Waiting {
     #[arg(long)]
     rt: bool,
     /// The generator's threads never sleep, and so nobody has to wake them: each takes a processor of
-    /// its own whole. With --rt they sleep where nothing is due and nothing comes
+    /// its own whole. With --rt they sleep a tenth of the time, where nothing is due
     #[arg(long)]
     awake: bool,
 }

@@ -1,5 +1,7 @@
 //! A run as lines for people.
 
+mod complaints;
+
 use std::fmt;
 
 use turnstile_result::{
@@ -35,7 +37,7 @@ impl fmt::Display for Shown<'_> {
         for point in &run.points {
             row(f, point)?;
         }
-        complaints(f, &run.points)?;
+        complaints::write(f, &run.points)?;
         for Objective {
             asked,
             outcome,
@@ -350,57 +352,6 @@ pub(super) fn load(point: &Point) -> String {
         None => load,
         Some(allowed) => format!("{allowed}, {load}"),
     }
-}
-
-/// What is wrong with points: each kind once, with the first that has it.
-fn complaints(f: &mut fmt::Formatter<'_>, points: &[Point]) -> fmt::Result {
-    let mut kinds: Vec<(String, String, usize)> = Vec::new();
-    for (number, point) in (1..).zip(points) {
-        let which = match points.len() {
-            1 => "the run".to_owned(),
-            _ => format!("point {number} ({})", load(point)),
-        };
-        for (kind, told) in wrongs(point) {
-            match kinds.iter_mut().find(|(seen, ..)| *seen == kind) {
-                Some((_, _, more)) => *more += 1,
-                None => kinds.push((kind.clone(), format!("{kind}: {which}: {told}"), 0)),
-            }
-        }
-    }
-    for (_, told, more) in kinds {
-        match more {
-            0 => writeln!(f, "{told}")?,
-            more => writeln!(f, "{told} (and {more} more points)")?,
-        }
-    }
-    Ok(())
-}
-
-/// Each thing that is wrong with a point: its kind, and what was found.
-fn wrongs(point: &Point) -> Vec<(String, String)> {
-    let broken = point.proof.iter().filter_map(|rule| {
-        let kind = match rule.outcome {
-            Outcome::Holds => return None,
-            Outcome::Fails => "VIOLATED",
-            Outcome::NotTestable => "NOT PROVEN",
-        };
-        let told = format!("{}: {}", rule.rule, rule.violations.join("; "));
-        Some((kind.to_owned(), told))
-    });
-    let failed = point
-        .validity
-        .iter()
-        .filter(|check| check.outcome == Outcome::Fails);
-    let invalid = failed.map(|check| {
-        let cure = check.cure.as_deref().unwrap_or_default();
-        (
-            format!("INVALID ({})", check.check),
-            format!("{}. Try: {cure}", check.found),
-        )
-    });
-    let unsteady = (point.verdict == Verdict::Unsteady)
-        .then(|| ("UNSTEADY".to_owned(), point.steady.why.clone()));
-    broken.chain(invalid).chain(unsteady).collect()
 }
 
 /// Why the verdict is not fine: the first reason, in words.

@@ -4,7 +4,10 @@
 //! clockwork when a request that came then is answered. Beside this *truth* stands what the server
 //! wrote down, from the instant at which a request was due to that at which its answer really left. A
 //! generator that differs from the truth but not from the record was on a machine that could not keep
-//! the truth; one that differs from both is wrong.
+//! the truth; one that differs from both is wrong. Where requests that took too long stood meanwhile is
+//! told beside it, as both ends wrote it down; it judges nothing.
+
+use std::sync::Arc;
 
 use serde::Serialize;
 use turnstile_load::{
@@ -17,8 +20,10 @@ use turnstile_stats::units::{Count, Nanos, to_float};
 use crate::{
     Error, Setting, Verdict, Watch,
     delay::{Case, Clockwork},
+    diary::Diary,
     run::{self, Run},
     server::{Served, Server, Setup},
+    stands::{Late, Stands},
     wire::{Asker, Wire},
 };
 
@@ -49,6 +54,8 @@ pub struct Trial {
     pub lag_ns: Option<u64>,
     /// The share of the time in which this process could have run but did not.
     pub run_delay: Option<f64>,
+    /// The requests that took longer than is allowed, of all runs.
+    pub late: Late,
     pub verdict: Verdict,
 }
 
@@ -85,6 +92,8 @@ pub struct Known {
     /// Requests that were due in the whole run.
     due: u64,
     server_late_ns: u64,
+    /// Those that took longer than is allowed, where the generator wrote down what it did.
+    pub late: Late,
 }
 
 /// Measures one of the servers.
@@ -114,23 +123,54 @@ pub fn observe(
     watch: Watch<'_>,
 ) -> Result<(Known, Run), Error> {
     let pace = setting.open(case.arrivals.clone(), case.rate);
+    let kept = dues(&pace).len();
     let server = Server::start(Setup {
         delay: case.delay,
         wire: Wire::Numbers,
         core: setting.server_core(),
-        kept: dues(&pace).len(),
+        kept,
         wait: pace.wait,
     })?;
     let epoch = server.epoch;
+    let diary = Arc::new(Diary::new(epoch, kept));
+    let users = Asker::witnesses(connections, &diary);
     let pace = Pace {
         address: server.address,
         ..pace
     };
-    let ran = run::measure(case.name, &pace, Asker::crowd(connections), setting, watch)?;
+    let ran = run::measure(case.name, &pace, users, setting, watch)?;
     let record = server.stop()?;
     let offset = ran.started.saturating_duration_since(epoch).as_nanos();
     let offset = u64::try_from(offset).unwrap_or(u64::MAX);
-    Ok((Known::new(case, &pace, offset, &record.served), ran))
+    let mut known = Known::new(case, &pace, offset, &record.served);
+    known.late = late(case, &pace, offset, &record.served, &diary);
+    Ok((known, ran))
+}
+
+/// The requests of the window that took longer than is allowed.
+fn late(case: &Case, pace: &Pace, offset: u64, served: &[Served], diary: &Diary) -> Late {
+    let dues = dues(pace);
+    let truths = truths(case, &dues, offset);
+    let (from, to) = window(pace);
+    let late = served.iter().filter_map(|served| {
+        let number = usize::try_from(served.number).ok()?;
+        let (due, truth) = (*dues.get(number)?, *truths.get(number)?);
+        let page = diary.page(served.number)?;
+        let done = page.heard.saturating_sub(offset);
+        let over = done.saturating_sub(due + truth);
+        let allowed = NANOS.max(SHARE * to_float(truth));
+        let is_late = (from..to).contains(&done) && to_float(over) > allowed;
+        is_late.then(|| Late::one(over, Stands::of(due + offset, &page, served)))
+    });
+    late.sum()
+}
+
+/// What each request that was due then would have taken, had everybody been on time.
+fn truths(case: &Case, dues: &[u64], offset: u64) -> Vec<u64> {
+    let mut clockwork = Clockwork::new(case.delay);
+    let each = (0..).zip(dues);
+    each.map(|(number, &due)| clockwork.answers(number, due + offset) - offset - due)
+        .collect()
 }
 
 /// When all requests of a run are due.
@@ -161,14 +201,11 @@ impl Known {
         let dues = dues(pace);
         let (from, to) = window(pace);
         let within = |done: u64| (from..to).contains(&done);
-        let mut clockwork = Clockwork::new(case.delay);
-        let mut truth = Vec::with_capacity(dues.len());
-        for (number, &due) in (0..).zip(&dues) {
-            let done = clockwork.answers(number, due + offset) - offset;
-            if within(done) {
-                truth.push(done - due);
-            }
-        }
+        let truths = dues.iter().zip(truths(case, &dues, offset));
+        let mut truth: Vec<u64> = truths
+            .filter(|(due, truth)| within(*due + truth))
+            .map(|(_due, truth)| truth)
+            .collect();
         let mut recorded = Vec::with_capacity(served.len());
         let mut late = Vec::with_capacity(served.len());
         for served in served {
@@ -191,6 +228,7 @@ impl Known {
             truth,
             recorded,
             due: u64::try_from(dues.len()).expect("a length has at most 64 bits"),
+            late: Late::default(),
         }
     }
 }
@@ -249,6 +287,7 @@ pub fn judge(case: &Case, known: &Known, said: &Said<'_>) -> Trial {
         server_late_ns: known.server_late_ns,
         lag_ns: None,
         run_delay: said.run_delay,
+        late: known.late,
         verdict: Verdict::NotMeasured,
     };
     trial.verdict = trial.verdict();
@@ -290,6 +329,7 @@ impl Trial {
         for other in others {
             middle.requests += other.requests;
             middle.dropped += other.dropped;
+            middle.late += other.late;
             middle.server_late_ns = middle.server_late_ns.max(other.server_late_ns);
             middle.lag_ns = middle.lag_ns.max(other.lag_ns);
             middle.run_delay = [middle.run_delay, other.run_delay]

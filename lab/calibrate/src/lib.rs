@@ -11,6 +11,7 @@ mod calibration;
 pub mod contest;
 pub mod crowd;
 pub mod delay;
+pub mod diary;
 pub mod doctor;
 mod error;
 pub mod memory;
@@ -19,6 +20,7 @@ mod run;
 pub mod server;
 mod setting;
 mod shown;
+pub mod stands;
 mod verdict;
 pub mod wire;
 

@@ -85,6 +85,8 @@ pub struct Server {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
     pub number: u64,
+    /// When the server last looked whether anything had come, and this had not.
+    pub looked: u64,
     pub came: u64,
     /// When it was to be answered.
     pub due: u64,
@@ -131,6 +133,7 @@ impl Server {
             kept: setup.kept,
             wait: setup.wait,
             vigil: Vigil::alert(),
+            looked: 0,
             stop: Arc::clone(&stop),
             scratch: vec![0; READ_BYTES].into_boxed_slice(),
         };
@@ -198,6 +201,8 @@ struct Desk {
     kept: usize,
     wait: Wait,
     vigil: Vigil,
+    /// When it looked for requests before the look that found these.
+    looked: u64,
     stop: Arc<AtomicBool>,
     scratch: Box<[u8]>,
 }
@@ -219,8 +224,10 @@ impl Desk {
 
     fn run(mut self) -> io::Result<Record> {
         let mut events = Events::with_capacity(1_024);
+        let mut looks = 0;
         while !self.stop.load(Ordering::Relaxed) {
             let wait = self.rest()?;
+            self.looked = std::mem::replace(&mut looks, self.now());
             match self.poll.poll(&mut events, wait) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 polled => polled?,
@@ -247,7 +254,7 @@ impl Desk {
         let (now, next) = (self.now(), self.alarms.first());
         let (stays, ahead) = match self.wait {
             Wait::Awake => (true, 0),
-            Wait::Alert => (self.vigil.stays(now, next), self.vigil.ahead(now)),
+            Wait::Alert => (self.vigil.stays(now, next), self.vigil.ahead()),
             Wait::Asleep | Wait::RealTime => {
                 let soon = next.is_some_and(|next| next <= now + AWAKE_NANOS);
                 (soon, AWAKE_NANOS)
@@ -342,6 +349,7 @@ impl Desk {
             let due = self.clockwork.answers(number, came);
             let served = Served {
                 number,
+                looked: self.looked,
                 came,
                 due,
                 left: due,

@@ -65,7 +65,7 @@ impl Calibration {
             writeln!(
                 f,
                 "\n{}: {}; runs: {}; {} requests, {} dropped; at most server late by {} (p99), generator by {}, \
-                 and this process could have run but did not for {}.",
+                 and this process could have run but did not for {}; {}.",
                 trial.name,
                 trial.told,
                 trial.runs,
@@ -73,7 +73,8 @@ impl Calibration {
                 trial.dropped,
                 nanos(Some(trial.server_late_ns)),
                 nanos(trial.lag_ns),
-                share(trial.run_delay)
+                share(trial.run_delay),
+                trial.late
             )?;
         }
         Ok(())

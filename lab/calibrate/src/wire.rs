@@ -6,10 +6,13 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Instant,
 };
 
 use turnstile_client::resp::{self, Limits};
-use turnstile_load::pace::{Answer, Garbled, Heard, User};
+use turnstile_load::pace::{Answer, Ended, Garbled, Heard, User};
+
+use crate::diary::Diary;
 
 /// A request, and its answer, is its number.
 pub const FRAME_BYTES: usize = 8;
@@ -67,6 +70,11 @@ pub(crate) const fn put_frame(number: u64, frame: &mut [u8; FRAME_BYTES]) {
 #[derive(Clone, Debug, Default)]
 pub struct Asker {
     next: Arc<AtomicU64>,
+    /// What it writes down, if anything.
+    diary: Option<Arc<Diary>>,
+    now: Option<Instant>,
+    /// When the generator last looked in vain.
+    looked: Option<Instant>,
 }
 
 impl Asker {
@@ -74,6 +82,16 @@ impl Asker {
     #[must_use]
     pub fn crowd(guests: usize) -> Vec<Self> {
         vec![Self::default(); guests]
+    }
+
+    /// The same, who write down what they do.
+    #[must_use]
+    pub fn witnesses(guests: usize, diary: &Arc<Diary>) -> Vec<Self> {
+        let witness = Self {
+            diary: Some(Arc::clone(diary)),
+            ..Self::default()
+        };
+        vec![witness; guests]
     }
 
     /// How many all of them have asked.
@@ -93,7 +111,25 @@ impl User for Asker {
     fn ask(&mut self, out: &mut Vec<u8>) -> Option<u64> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         out.extend_from_slice(&number.to_le_bytes());
+        if let (Some(diary), Some(now)) = (&self.diary, self.now) {
+            diary.asks(number, now);
+        }
         Some(number)
+    }
+
+    fn at(&mut self, now: Instant) {
+        self.now = Some(now);
+    }
+
+    fn looked(&mut self, in_vain: Instant) {
+        self.looked = Some(in_vain);
+    }
+
+    fn heard(&mut self, number: &u64, _due: u64, _free: u64) -> Option<Ended> {
+        if let (Some(diary), Some(looked), Some(now)) = (&self.diary, self.looked, self.now) {
+            diary.hears(*number, looked, now);
+        }
+        None
     }
 
     fn operation(_number: &u64) -> usize {

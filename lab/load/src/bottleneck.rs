@@ -57,8 +57,13 @@ struct Evidence<'a> {
     servers: Vec<f64>,
     users: Vec<f64>,
     last: &'a Point,
-    waiting: Option<Waiting>,
     has_ack: bool,
+}
+
+/// What was seen, or might have been: of what is used, and of what threads are at.
+struct Drawn {
+    draw: Draw,
+    waiting: Option<Waiting>,
 }
 
 /// Of points of one server at increasing numbers of users; nothing when there are fewer than two, or
@@ -78,29 +83,38 @@ pub fn of(points: &[&Point], seed: u64) -> Option<Bottleneck> {
         servers,
         users: points.iter().map(|point| users(point)).collect(),
         last,
-        waiting: Waiting::of(points),
         has_ack: last
             .validity
             .iter()
             .any(|check| check.check == "delayed_ack" && check.outcome == Outcome::Fails),
     };
-    let measured = pieces.measured();
-    measured.growth(&evidence.users)?;
+    let measured = Drawn {
+        draw: pieces.measured(),
+        waiting: Waiting::of(points),
+    };
+    measured.draw.growth(&evidence.users)?;
     let mut dice = Dice::of_user(seed, 0);
-    let drawn = pieces.resampled(&mut || dice.next());
+    let mut dice = || dice.next();
+    let draws = pieces.resampled(&mut dice);
+    let uses = pieces.uses(&draws);
+    let drawn = draws.into_iter().map(|draw| Drawn {
+        draw,
+        waiting: Waiting::drawn(points, &mut dice),
+    });
+    let drawn: Vec<Drawn> = drawn.collect();
     let named = evidence.name(&measured);
-    let share = |is_so: &dyn Fn(&Draw) -> bool| {
-        let so = drawn.iter().filter(|draw| is_so(draw)).count();
+    let share = |is_so: &dyn Fn(&Drawn) -> bool| {
+        let so = drawn.iter().filter(|drawn| is_so(drawn)).count();
         turnstile_stats::units::count(so) / turnstile_stats::units::count(drawn.len())
     };
-    let suspects = evidence.suspects(&pieces.uses(&drawn), &|place| {
-        share(&|draw| draw.full(evidence.candidates(draw)) == Some(place))
+    let suspects = evidence.suspects(&uses, &|place| {
+        share(&|drawn| drawn.draw.full(evidence.candidates(drawn)) == Some(place))
     });
     let (why, cure) = evidence.reason(&named, &measured);
     Some(Bottleneck {
         users: users_of(last),
         named: named.to_string(),
-        probability: share(&|draw| evidence.name(draw) == named),
+        probability: share(&|drawn| evidence.name(drawn) == named),
         why,
         cure,
         suspects,
@@ -169,13 +183,19 @@ fn to_seconds(nanos: u64) -> f64 {
     turnstile_stats::units::to_float(nanos.max(1)) / 1e9
 }
 
+impl Drawn {
+    fn waits_for_disk(&self) -> bool {
+        self.waiting.is_some_and(|waiting| waiting.disk >= THERE)
+    }
+}
+
 impl<'a> Evidence<'a> {
     fn place(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|one| *one == name)
     }
 
     /// The resources that can be what is full, in this draw.
-    fn candidates(&self, draw: &Draw) -> Vec<usize> {
+    fn candidates(&self, drawn: &Drawn) -> Vec<usize> {
         let of_others = |place: &usize| {
             let name = self.names[*place];
             let other = |kind: &str, instead: &str| {
@@ -184,24 +204,21 @@ impl<'a> Evidence<'a> {
             };
             match name {
                 // A disk is always busy with somebody's work.
-                DISK => self.waits_for_disk(),
+                DISK => drawn.waits_for_disk(),
                 // Threads of the generator are asked for one by one.
                 "generator cpu" => false,
                 "generator thread" => true,
                 // Where there is one processor, or all are full, it is not one thread that limits.
                 _ => other(" thread", " cpu")
-                    .is_none_or(|cpu| self.servers[cpu] > 1.0 && draw.used[cpu] < FULL),
+                    .is_none_or(|cpu| self.servers[cpu] > 1.0 && drawn.draw.used[cpu] < FULL),
             }
         };
         (0..self.names.len()).filter(of_others).collect()
     }
 
-    fn waits_for_disk(&self) -> bool {
-        self.waiting.is_some_and(|waiting| waiting.disk >= THERE)
-    }
-
-    fn name(&self, draw: &Draw) -> Named<'a> {
-        if let Some(place) = draw.full(self.candidates(draw)) {
+    fn name(&self, drawn: &Drawn) -> Named<'a> {
+        let draw = &drawn.draw;
+        if let Some(place) = draw.full(self.candidates(drawn)) {
             return Named::Station(self.names[place]);
         }
         if let Some(place) = self.loop_of_two_halves(draw) {
@@ -220,7 +237,7 @@ impl<'a> Evidence<'a> {
                 Named::Users
             };
         }
-        self.hidden()
+        self.hidden(drawn)
     }
 
     /// A loop that writes its own journal is full when it computes and waits for the disk in turn: the
@@ -245,8 +262,7 @@ impl<'a> Evidence<'a> {
 
     /// How many have their turn while others stand before a lock; nothing where so few stand there that it
     /// is not what limits.
-    fn queue(&self) -> Option<Named<'a>> {
-        let waiting = self.waiting?;
+    fn queue(&self, waiting: &Waiting) -> Option<Named<'a>> {
         let waits = (BEFORE_LOCK * users(self.last)).max(1.0);
         (waiting.lock >= waits).then_some(if waiting.within() >= SEVERAL {
             Named::Slots
@@ -256,14 +272,14 @@ impl<'a> Evidence<'a> {
     }
 
     /// Nothing that can be seen is full, and more users bring nothing.
-    fn hidden(&self) -> Named<'a> {
-        let Some(waiting) = self.waiting else {
+    fn hidden(&self, drawn: &Drawn) -> Named<'a> {
+        let Some(waiting) = &drawn.waiting else {
             return Named::Unseen;
         };
-        match self.queue() {
+        match self.queue(waiting) {
             Some(_) if waiting.turn() == Turn::Disk => Named::Station(DISK),
             Some(queue) => queue,
-            None if self.waits_for_disk() => Named::Station(DISK),
+            None if drawn.waits_for_disk() => Named::Station(DISK),
             None if waiting.asleep >= THERE => Named::Sleep,
             None => Named::Unseen,
         }

@@ -90,8 +90,8 @@ pub enum Wait {
     /// They never sleep, so that nobody has to wake them: each takes a processor of its own whole.
     /// The system would stop one that had real-time priority, too.
     Awake,
-    /// With real-time priority, and awake while something is due soon or has just come: nobody has to wake
-    /// them, and nobody delays them. They sleep between, so that others have their share without taking it.
+    /// With real-time priority, and awake for nine tenths of the time: nobody has to wake them, and nobody
+    /// delays them. They sleep where nothing is due, so that others have their share without taking it.
     Alert,
 }
 

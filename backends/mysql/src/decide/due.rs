@@ -3,7 +3,7 @@
 use turnstile_rooms::limits;
 use turnstile_types::{Position, Stay};
 
-use super::holding;
+use super::nights;
 use crate::{
     known::{Found, Known},
     tables::{HoldState, RoomKey},
@@ -34,7 +34,7 @@ pub(super) fn holders(known: &mut Known, room: &RoomKey, stay: Stay) -> Found<Ve
 pub(super) fn expire(known: &mut Known, reference: u64, position: Position) {
     let hold = known.holds.get(&reference).flatten().cloned();
     let mut hold = hold.expect("a night is held by a hold");
-    holding::leave(known, &hold.placed, reference, Some(hold.until));
+    nights::leave(known, &hold.placed, reference, Some(hold.until));
     hold.state = HoldState::Expired;
     hold.position = position;
     known.holds.set(&reference, hold);

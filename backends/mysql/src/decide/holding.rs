@@ -3,11 +3,15 @@
 use turnstile_rooms::{Done, GuestId, Reference, Refusal, limits};
 use turnstile_types::Timestamp;
 
-use super::{Asked, Entry, due, look_up, refuse_ttl};
+use super::{
+    Asked, Entry, due, look_up,
+    nights::{leave, take},
+    refuse_ttl,
+};
 use crate::{
     fields::number_of,
     known::{Found, Known},
-    tables::{Booking, Hold, HoldState, Placed, Taken},
+    tables::{Booking, Hold, HoldState, Placed},
 };
 
 pub(super) fn extend(
@@ -131,22 +135,4 @@ fn open_hold(known: &mut Known, number: u64) -> Found<Hold> {
 
 fn is_over(hold: &Hold, now: Timestamp) -> bool {
     hold.state != HoldState::Held || hold.until <= now
-}
-
-/// Takes nights that are free by now.
-pub(super) fn take(known: &mut Known, placed: &Placed, reference: u64, until: Option<Timestamp>) {
-    for night in placed.nights() {
-        let free = known.taken.get(&night).flatten().is_none();
-        assert!(free, "a night is left before it is taken");
-        known.taken.know(night, None);
-        known.taken.set(&night, Taken { reference, until });
-    }
-}
-
-/// Leaves nights. They need not have been read: what stands has all its nights.
-pub(super) fn leave(known: &mut Known, placed: &Placed, reference: u64, until: Option<Timestamp>) {
-    for night in placed.nights() {
-        known.taken.know(night, Some(Taken { reference, until }));
-        known.taken.remove(&night);
-    }
 }

@@ -3,7 +3,7 @@
 use turnstile_rooms::{Done, GuestId, Refusal, Wish, limits};
 use turnstile_types::{Name, Principal, Stay, Timestamp};
 
-use super::{Asked, Target, due, existing, holding, layout, refuse_ttl, target};
+use super::{Asked, Target, due, existing, layout, nights, refuse_ttl, target};
 use crate::{
     fields::reference_of,
     known::{Found, Known},
@@ -140,7 +140,7 @@ impl Place {
             principal: asked.principal,
             since: known.now,
         };
-        holding::take(known, &placed, reference, until);
+        nights::take(known, &placed, reference, until);
         (reference, placed)
     }
 }

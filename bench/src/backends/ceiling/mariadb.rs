@@ -17,8 +17,8 @@ use crate::{
     driver::{self, BOOK, Load, Work},
     ground::Ground,
     pin, process,
+    program::spawn,
     section::Section,
-    server::spawn,
 };
 
 const TOOL: &str = "mariadb-slap";

@@ -9,9 +9,10 @@ use turnstile_postgres::{EXECUTE_EXCHANGE, EXECUTE_ROOMS};
 use super::{Asked, Asking, BOOKINGS, Peer, Sample, front, reached};
 use crate::{
     backends::home::{Databases, Home},
-    driver::{pgbench, run},
+    driver::pgbench,
     ground::Ground,
     pin,
+    program::run,
     section::Section,
 };
 

@@ -49,6 +49,7 @@ fn record(late: impl Fn(u64) -> u64) -> Vec<Served> {
         let came = number * MS;
         Served {
             number,
+            looked: came,
             came,
             due: came + 100 * MS,
             left: came + late(number),
@@ -198,4 +199,22 @@ fn a_clock_that_starts_when_a_connection_is_free_is_found_out() {
     assert_eq!(service.verdict, Verdict::Missed, "{service:?}");
     let worst = service.worst().unwrap();
     assert!(worst.measured < worst.recorded / 2.0, "{worst:?}");
+}
+
+#[test]
+fn all_that_was_late_stood_somewhere_and_who_could_not_ask_is_the_generator() {
+    // 5 ms each on one connection, asked for each millisecond: most wait for it to be free.
+    let slow = Case {
+        delay: Delay::Fixed(5 * MS),
+        ..TENTH
+    };
+    let setting = Setting {
+        warm_up: Duration::ZERO,
+        ..Setting::here(Duration::from_millis(600), 1, Wait::Asleep)
+    };
+    let (known, ran) = observe(&slow, &setting, 1, &mut |_progress| {}).unwrap();
+    let (late, answered) = (known.late, ran.point.times.response.count);
+    assert!(late.requests > answered / 2, "{late:?} of {answered}");
+    assert_eq!(late.over_ns, late.stands.sum(), "{late:?}");
+    assert!(late.stands.unasked > late.over_ns / 2, "{late:?}");
 }

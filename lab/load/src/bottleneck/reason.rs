@@ -3,9 +3,9 @@
 use std::fmt;
 
 use turnstile_result::Process;
-use turnstile_stats::{bottleneck::Draw, units::Nanos};
+use turnstile_stats::units::Nanos;
 
-use super::{DISK, Evidence, Named};
+use super::{DISK, Drawn, Evidence, Named};
 
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,13 +23,13 @@ impl fmt::Display for Named<'_> {
 }
 
 impl Evidence<'_> {
-    pub(super) fn reason(&self, named: &Named<'_>, measured: &Draw) -> (String, String) {
+    pub(super) fn reason(&self, named: &Named<'_>, measured: &Drawn) -> (String, String) {
         (self.why(named, measured), cure(named).to_owned())
     }
 
-    fn why(&self, named: &Named<'_>, measured: &Draw) -> String {
+    fn why(&self, named: &Named<'_>, measured: &Drawn) -> String {
         let users = super::users_of(self.last);
-        let growth = measured.growth(&self.users).unwrap_or(0.0);
+        let growth = measured.draw.growth(&self.users).unwrap_or(0.0);
         let brought = format!(
             "of what more users could bring, the last of {users} brought {:.0} %",
             growth * 100.0
@@ -37,11 +37,11 @@ impl Evidence<'_> {
         let response = Nanos(self.last.times.response.mean_ns);
         match named {
             Named::Station(DISK) | Named::Lock | Named::Slots | Named::Sleep => {
-                format!("{}; {brought}", self.chain())
+                format!("{}; {brought}", self.chain(measured))
             }
             Named::Station(name) => {
                 let place = self.place(name).unwrap_or(0);
-                let used = measured.used.get(place).copied().unwrap_or(0.0);
+                let used = measured.draw.used.get(place).copied().unwrap_or(0.0);
                 let servers = self.servers.get(place).copied().unwrap_or(1.0);
                 format!("{:.0} % of {servers} are busy; {brought}", used * 100.0)
             }
@@ -71,11 +71,11 @@ impl Evidence<'_> {
     }
 
     /// Who waits for whom, to the end.
-    fn chain(&self) -> String {
-        let Some(waiting) = self.waiting else {
+    fn chain(&self, measured: &Drawn) -> String {
+        let Some(waiting) = &measured.waiting else {
             return String::new();
         };
-        let held = self.queue().map_or(String::new(), |queue| {
+        let held = self.queue(waiting).map_or(String::new(), |queue| {
             format!("{queue}, held while {}: ", waiting.turn())
         });
         format!("{held}{waiting}")

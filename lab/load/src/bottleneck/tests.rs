@@ -48,7 +48,7 @@ fn point(seen: &Seen<'_>) -> Point {
     };
     point.times.response = Distribution::default();
     point.resources.stands = Some(Stands {
-        looks: 20,
+        looks: 200,
         running: seen.stands[0],
         lock: seen.stands[1],
         disk: seen.stands[2],
@@ -212,7 +212,7 @@ const CHAINS: [Chain; 13] = [
     // Who has it does something elsewhere.
     (0.1, [0.1, 30.0, 0.2, 0.0], "lock", "lock, held while waiting for what cannot be seen"),
     // So few wait that it is no queue: whoever is at the disk is there for itself.
-    (0.6, [0.6, 2.0, 0.5, 0.0], "disk", "2.0 of the server's threads wait for others"),
+    (0.6, [0.6, 2.0, 0.7, 0.0], "disk", "2.0 of the server's threads wait for others"),
 ];
 
 #[test]
@@ -317,6 +317,39 @@ fn what_those_are_at_who_have_their_turn_is_asked_of_all_runs_that_did_as_much()
     let other = at(8, 200.0, [0.3, 5.0, 1.0, 0.0]);
     let idle = at(16, 400.0, [0.3, 14.0, 1.0, 0.0]);
     assert_eq!(found(&[other, idle, unlucky()]).named, "lock");
+}
+
+/// How sure it is of who limits depends on the looks, too: of few of which half were elsewhere, little
+/// can be said.
+#[test]
+fn few_looks_make_less_sure_than_many() {
+    let at = |users: u32, looks: u32| {
+        let mut point = point(&Seen {
+            users,
+            throughput: 500.0,
+            busy: &[("server cpu", 0.1, 4.0)],
+            stands: if users == 8 {
+                [0.1, 0.0, 0.6, 0.0]
+            } else {
+                [0.1, 14.0, 0.6, 0.0]
+            },
+            run_delay: 0.0,
+        });
+        if let Some(stands) = &mut point.resources.stands {
+            stands.looks = looks;
+        }
+        point
+    };
+    let sure = |looks: u32| {
+        let points = [8, 16, 32].map(|users| at(users, looks));
+        let points: Vec<&Point> = points.iter().collect();
+        let bottleneck = of(&points, 1).unwrap();
+        assert_eq!(bottleneck.named, "disk", "{bottleneck:?}");
+        bottleneck.probability
+    };
+    let (few, many) = (sure(5), sure(5_000));
+    assert!(many > 0.99, "{many}");
+    assert!((0.5..0.95).contains(&few), "{few}");
 }
 
 /// A server that answers after a time whatever the load.

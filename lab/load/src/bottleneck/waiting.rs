@@ -4,6 +4,7 @@
 use std::fmt;
 
 use turnstile_result::{Point, Process, Stands};
+use turnstile_stats::chance::normal;
 
 /// What a run did of the last at least, so that its threads were at the same.
 const AS_MUCH: f64 = 0.9;
@@ -40,12 +41,22 @@ impl Waiting {
     /// are at who have their turn does not, and is asked of all runs that did as much as the last: of
     /// one alone there may be few looks.
     pub(super) fn of(points: &[&Point]) -> Option<Self> {
-        let (first, last) = (points.first()?, points.last()?);
-        let (few, many) = (first.resources.stands?, last.resources.stands?);
-        let did_as_much = |point: &&&Point| point.throughput >= AS_MUCH * last.throughput;
-        let full = points.iter().filter(did_as_much);
+        Self::of_looks(points, &mut |stands| *stands)
+    }
+
+    /// What might have been seen by as many looks.
+    pub(super) fn drawn(points: &[&Point], dice: &mut impl FnMut() -> u64) -> Option<Self> {
+        Self::of_looks(points, &mut |stands| drawn(stands, dice))
+    }
+
+    fn of_looks(points: &[&Point], look: &mut dyn FnMut(&Stands) -> Stands) -> Option<Self> {
+        let seen = points.iter().map(|point| point.resources.stands.as_ref());
+        let stands: Vec<Option<Stands>> = seen.map(|stands| stands.map(&mut *look)).collect();
+        let (few, many, last) = ((*stands.first()?)?, (*stands.last()?)?, points.last()?);
+        let full = points.iter().zip(&stands);
         let full: Vec<(Stands, Option<&Process>)> = full
-            .filter_map(|point| Some((point.resources.stands?, server(point))))
+            .filter(|(point, _)| point.throughput >= AS_MUCH * last.throughput)
+            .filter_map(|(point, stands)| Some(((*stands)?, server(point))))
             .collect();
         let looks: f64 = full.iter().map(|(at, _)| f64::from(at.looks)).sum();
         let mean = |of: fn(&Stands, Option<&Process>) -> Option<f64>| {
@@ -86,6 +97,36 @@ impl Waiting {
         ];
         let most = parts.iter().max_by(|one, other| one.1.total_cmp(&other.1));
         most.map_or(Turn::Unseen, |(turn, _)| *turn)
+    }
+}
+
+/// Looks drawn anew. Each thread is somewhere at each look: how many of all these were at one place
+/// scatters as in a multinomial distribution, here by a normal one with its variance.
+fn drawn(stands: &Stands, dice: &mut impl FnMut() -> u64) -> Stands {
+    let Stands {
+        looks,
+        running,
+        lock,
+        disk,
+        asleep,
+        elsewhere,
+    } = *stands;
+    let threads = running + lock + disk + asleep + elsewhere;
+    let mut at = |there: f64| {
+        let variance = there * (1.0 - there / threads) / f64::from(looks);
+        if variance > 0.0 {
+            (there + variance.sqrt() * normal(dice)).clamp(0.0, threads)
+        } else {
+            there
+        }
+    };
+    Stands {
+        looks,
+        running: at(running),
+        lock: at(lock),
+        disk: at(disk),
+        asleep: at(asleep),
+        elsewhere: at(elsewhere),
     }
 }
 

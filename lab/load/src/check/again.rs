@@ -17,6 +17,9 @@ use crate::pace::{Garbled, User};
 /// How long the server may take for any one answer when the load is over.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How many connections in a row may be lost without a word when the load is over.
+const SILENT_LOSSES_MAX: usize = 5;
+
 /// What a user asked. It is noted when it is asked for the first time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask<W> {
@@ -124,15 +127,35 @@ pub(super) fn ask<U: Insistent>(user: &mut U, out: &mut Vec<u8>) -> Ask<U::What>
     Ask { greets, what }
 }
 
-/// Asks once more, when the load is over, what was never answered. What a user does not learn now it
-/// will not learn.
+/// Asks again, when the load is over, what was never answered, on as many connections as it takes. What
+/// a user does not learn now it will not learn.
 pub(super) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
-    if user.unanswered().is_empty() || ask_alone(user, address).is_ok() {
-        return;
+    let mut silent_losses = 0;
+    while !user.unanswered().is_empty() && silent_losses < SILENT_LOSSES_MAX {
+        let before = user.unanswered().waiting.len();
+        match ask_alone(user, address) {
+            Ok(()) => return,
+            Err(error) if is_loss(&error) => {}
+            Err(_) => break,
+        }
+        if user.unanswered().waiting.len() == before {
+            silent_losses += 1;
+        } else {
+            silent_losses = 0;
+        }
     }
     while let Some(what) = user.unanswered().next() {
         user.gives_up(&what);
     }
+}
+
+/// Whether the server closed the connection, and may answer on another.
+fn is_loss(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof
+    )
 }
 
 fn ask_alone<U: Insistent>(user: &mut U, address: SocketAddr) -> io::Result<()> {

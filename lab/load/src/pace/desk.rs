@@ -32,6 +32,8 @@ pub(super) struct Desk {
     pub(super) there: usize,
     /// When the last answer came, in nanoseconds since the start.
     pub(super) last_answer: u64,
+    /// When the thread looked for answers before the look that found those of this turn.
+    pub(super) looked: u64,
     /// Sessions without a connection, or with one in the making.
     pub(super) down: usize,
     pub(super) alarms: Alarms,
@@ -89,6 +91,7 @@ impl Desk {
             finished: 0,
             there: 0,
             last_answer: 0,
+            looked: 0,
             down: 0,
             measured_from,
             stop: nanos(pace.length.most()),

@@ -286,6 +286,7 @@ impl<U: User> Session<U> {
     /// Takes all answers at the front of `bytes` and keeps the rest.
     fn hear(&mut self, bytes: &[u8], now: u64, desk: &mut Desk) -> io::Result<()> {
         self.user.at(desk.instant(now));
+        self.user.looked(desk.instant(desk.looked));
         let mut used = 0;
         let mut first_byte = if self.rest.is_empty() {
             now

@@ -60,6 +60,10 @@ pub trait User: fmt::Debug + Send {
     /// has heard all of that, and before something is lost. MUST NOT allocate.
     fn at(&mut self, _now: Instant) {}
 
+    /// Is told, before it hears anything, when the generator last looked whether something had come, and
+    /// what comes now had not. MUST NOT allocate.
+    fn looked(&mut self, _in_vain: Instant) {}
+
     /// Is told that it has a new connection, on which nothing was said yet.
     fn connected(&mut self) {}
 

@@ -50,6 +50,8 @@ pub(super) struct Worker<'a, U: User> {
     /// When the run ends, in nanoseconds since the start; somebody may end it before.
     until: &'a AtomicU64,
     shown_at: u64,
+    /// When it last looked for answers.
+    looks_at: u64,
 }
 
 /// Which of the threads a worker is, of how many.
@@ -128,6 +130,7 @@ impl<'a, U: User> Worker<'a, U> {
             board: shared.board,
             until: shared.until,
             shown_at: 0,
+            looks_at: 0,
         })
     }
 
@@ -158,6 +161,7 @@ impl<'a, U: User> Worker<'a, U> {
     }
 
     fn turn(&mut self, now: u64) -> io::Result<()> {
+        self.desk.looked = std::mem::replace(&mut self.looks_at, now);
         while self.next < self.sessions.len()
             && self.desk.there < self.at_once
             && now < self.desk.stop
@@ -212,7 +216,7 @@ impl<'a, U: User> Worker<'a, U> {
         if self.vigil.stays(now, first) {
             return Ok(Duration::ZERO);
         }
-        let ahead = self.vigil.ahead(now);
+        let ahead = self.vigil.ahead();
         self.desk.alarms.arm(now, wakes, ahead)?;
         Ok(Duration::MAX)
     }

@@ -37,7 +37,9 @@ pub(crate) enum Fault {
     Closes,
     /// Every two hundredth command is carried out, but the connection is closed instead of an answer.
     ClosesOften,
-    /// The same, and when it is asked again under its key, it is carried out again.
+    /// Every third.
+    ClosesSoon,
+    /// Every two hundredth, and when it is asked again under its key, it is carried out again.
     ForgetsKeys,
     /// Every twentieth move is undone, though it was answered.
     LosesMove,
@@ -201,14 +203,18 @@ impl State {
             {
                 view.ending = None;
             }
-            (Fault::ClosesOften, ..) if self.is_every(200) => {
-                self.unsaid = Some(outcome);
-                return None;
-            }
+            (Fault::ClosesOften, ..) if self.is_every(200) => return self.keep(outcome),
+            (Fault::ClosesSoon, ..) if self.is_every(3) => return self.keep(outcome),
             (Fault::ForgetsKeys, ..) if self.is_every(200) => return None,
             _ => {}
         }
         Some(outcome)
+    }
+
+    /// Until it is asked for again under its key.
+    fn keep(&mut self, outcome: Outcome) -> Option<Outcome> {
+        self.unsaid = Some(outcome);
+        None
     }
 
     const fn is_every(&self, commands: u64) -> bool {

@@ -163,10 +163,12 @@ fn machine(run: &Run) -> Markup {
     let share = |of: Option<f64>| of.map_or_else(|| "-".to_owned(), text::share);
     html! {
         details { summary { "The machine meanwhile" } div.wide { table {
-            thead { tr { th { "load" } th { "processors busy" } th { "stolen by the host" } th { "waited for CPU" } th { "for disk" } th { "for memory" } th { "disk busy" } th { "network" } } }
+            thead { tr { th { "load" } th { "processors busy" } th { "processors that others had" } th { "stolen by the host" } th { "waited for CPU" } th { "for disk" } th { "for memory" } th { "disk busy" } th { "network" } } }
             tbody { @for point in points { @let of = &point.resources; tr {
                 td { (text::point(point, &run.points)) }
-                td.n { (share(of.busy)) } td.n { (share(of.steal)) }
+                td.n { (share(of.busy)) }
+                td.n { (of.others.map_or_else(|| "-".to_owned(), text::plain)) }
+                td.n { (share(of.steal)) }
                 td.n { (share(of.pressure.map(|pressure| pressure.cpu.some))) }
                 td.n { (share(of.pressure.map(|pressure| pressure.io.some))) }
                 td.n { (share(of.pressure.map(|pressure| pressure.memory.some))) }

@@ -57,6 +57,29 @@ fn what_others_wrote_is_text_and_no_part_of_the_page() {
     assert_eq!(held(&page).machine, run.machine);
 }
 
+#[test]
+fn who_else_used_the_machine_is_told_with_it() {
+    let mut run = simulated::single();
+    let others = |run: &Run| {
+        let page = html(run);
+        let (_, rest) = page.split_once("The machine meanwhile").unwrap();
+        let (table, _) = rest.split_once("</table>").unwrap();
+        let column = |cells: &str, end: &str| -> Vec<String> {
+            let cells = cells.split(end);
+            let text = cells.map(|cell| cell.rsplit('>').next().unwrap().to_owned());
+            text.collect()
+        };
+        let (head, body) = table.split_once("</thead>").unwrap();
+        let place = column(head, "</th>")
+            .iter()
+            .position(|name| name == "processors that others had");
+        column(body, "</td>")[place.unwrap()].clone()
+    };
+    assert_eq!(others(&run), "0.05");
+    run.points[0].resources.others = None;
+    assert_eq!(others(&run), "-");
+}
+
 fn check(run: &Run, sentences: &[&str]) {
     assert_eq!(Headline::of(run).sentences, sentences);
 }
