@@ -357,8 +357,15 @@ impl Engine {
         self.counters.commit(records, ns);
     }
 
-    /// Adds what has happened since the last call to what is to be told; of the exchange and of
-    /// games, when somebody follows them.
+    /// From now on somebody wants to know what happens in games. It MUST be called before anything is
+    /// decided that they are to hear of: what nobody wants is not even noted.
+    pub(crate) fn heed_games(&mut self) {
+        self.backend.want_games_events(true);
+    }
+
+    /// Adds what has happened since the last call to what is to be told; of the exchange, when somebody
+    /// follows it, and of games, since [somebody did](Self::heed_games). Those of games are heeded
+    /// further when somebody follows them.
     pub(crate) fn gather_news(&mut self, news: &mut News, followed: Followed) {
         self.backend.move_rooms_events(&mut news.rooms);
         self.backend.drain_exchange_events(&mut |event| {
@@ -370,13 +377,11 @@ impl Engine {
         });
         self.backend
             .drain_travel_events(&mut |event| news.travel.push(event));
-        self.backend.drain_games_events(&mut |event| {
-            if followed.games {
-                news.games.push(event);
-            } else {
-                news.games_dropped = Some(event.position);
-            }
-        });
+        let dropped = self
+            .backend
+            .drain_games_events(&mut |event| news.games.push(event));
+        news.games_dropped = dropped.or(news.games_dropped);
+        self.backend.want_games_events(followed.games);
     }
 
     /// What has become of a command of travel that was told to wait, as the open group has it.

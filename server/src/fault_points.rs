@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, io, path::Path, process};
 
 use turnstile_travel::{
     Answer, Body, Desk, Desks, Order, Parcel, PerDesk, Query, Report, Request, Say,
-    TransactionState, Travel, Xid,
+    TransactionState, TransactionView, Travel, Xid,
 };
 use turnstile_types::{Machine as _, Principal, Timestamp};
 
@@ -36,7 +36,8 @@ const AFTER_ASKING: u8 = 2;
 const AFTER_SOME_VOTES: u8 = 3;
 /// The last vote has come, and nothing is decided.
 const BEFORE_DECIDING: u8 = 4;
-/// The decision is durable, and nobody has been told.
+/// It is committed, and nobody has been told: the decision is durable, or what was staged and all
+/// votes are.
 const AFTER_DECIDING: u8 = 5;
 /// One desk has been told.
 const AFTER_TELLING_SOME: u8 = 6;
@@ -84,6 +85,8 @@ pub(crate) struct FaultPoints {
     asked: BTreeSet<Xid>,
     /// What was put on connections and has not left.
     unsent: Vec<(Desk, Xid, Kind)>,
+    /// A transaction whose last vote has come in the open group.
+    voted: Option<Xid>,
     /// Whether the process is to end as soon as the open group is durable.
     ends_when_durable: bool,
 }
@@ -99,6 +102,7 @@ impl FaultPoints {
             has_recovered: false,
             asked: BTreeSet::new(),
             unsent: Vec::new(),
+            voted: None,
             ends_when_durable: false,
         }
     }
@@ -131,6 +135,7 @@ impl FaultPoints {
         if !self.is_armed() {
             self.asked.clear();
             self.unsent.clear();
+            self.voted = None;
         }
         Ok(())
     }
@@ -158,11 +163,11 @@ impl FaultPoints {
         }
     }
 
-    /// A parcel has come, and travel is as it was before. Answers whether it has a vote that is
-    /// awaited.
-    pub(crate) fn arriving(&self, travel: &Travel, parcel: &Parcel) -> bool {
+    /// A parcel has come, and travel is as it was before. Answers with the transaction of whose awaited
+    /// votes it has one.
+    pub(crate) fn arriving(&self, travel: &Travel, parcel: &Parcel) -> Option<Xid> {
         if !self.is_armed() {
-            return false;
+            return None;
         }
         let desk = parcel.desk;
         match content(parcel) {
@@ -171,7 +176,7 @@ impl FaultPoints {
                 if awaited.sole() == Some(desk) && !is_asking {
                     self.reach(Who::Middleware, BEFORE_DECIDING);
                 }
-                return awaited.contains(desk);
+                return awaited.contains(desk).then_some(xid);
             }
             Some((_, Kind::Ask)) => self.reach(Who::Desk(desk), BEFORE_VOTING),
             Some((xid, Kind::Decision)) if travel.is_in_doubt(desk, xid) => {
@@ -179,12 +184,16 @@ impl FaultPoints {
             }
             Some((_, Kind::Decision)) | None => {}
         }
-        false
+        None
     }
 
     /// A vote that was awaited has been taken.
-    pub(crate) fn took_vote(&self) {
+    pub(crate) fn took_vote(&mut self, travel: &Travel, xid: Xid) {
         self.reach(Who::Middleware, AFTER_SOME_VOTES);
+        let state = view(travel, xid).map(|view| view.state);
+        if let Some(TransactionState::Committing | TransactionState::Committed) = state {
+            self.voted = Some(xid);
+        }
     }
 
     /// A parcel is being put on its connection.
@@ -207,9 +216,12 @@ impl FaultPoints {
     }
 
     /// What the group owes may leave now, with what is put of commits.
-    pub(crate) fn before_sending(&self) {
+    pub(crate) fn before_sending(&mut self) {
         if self.ends_when_durable {
             end("commit");
+        }
+        if self.voted.take().is_some() {
+            self.reach(Who::Middleware, AFTER_DECIDING);
         }
         for &(desk, _, kind) in &self.unsent {
             match kind {
@@ -295,11 +307,17 @@ const fn content(parcel: &Parcel) -> Option<(Xid, Kind)> {
     }
 }
 
+fn view(travel: &Travel, xid: Xid) -> Option<TransactionView> {
+    let query = Query::Transaction { xid };
+    match travel.query(Timestamp(0), &Principal::local(), &query) {
+        Answer::Transaction(view) => view,
+        _ => None,
+    }
+}
+
 /// The desks whose votes are missing, and whether others are still to be asked for theirs.
 fn awaited(travel: &Travel, xid: Xid) -> (Desks, bool) {
-    let query = Query::Transaction { xid };
-    let Answer::Transaction(Some(view)) = travel.query(Timestamp(0), &Principal::local(), &query)
-    else {
+    let Some(view) = view(travel, xid) else {
         return (Desks::NONE, false);
     };
     match view.state {

@@ -389,8 +389,9 @@ fn act(
     )
 }
 
-/// Has a command decided that ought to be done.
+/// Has a command decided that ought to be done. Its player is to hear what comes of it.
 pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Refused> {
+    engine.heed_games();
     let principal = engine.principal;
     match engine.execute::<Games>(&principal, None, command)?.outcome {
         Outcome::Done(done) => Ok(done),

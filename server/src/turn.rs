@@ -351,6 +351,10 @@ impl FastLoop {
         self.asks_wait = false;
         for _ in 0..GATE_BATCH {
             let Some(ask) = self.inbox.next() else { return };
+            // Who asks may have begun to follow right before.
+            if self.games.is_kept() {
+                self.engine.heed_games();
+            }
             self.engine.counters.gate_taken.add(1);
             self.open.requests += 1;
             match Waiting::decide(ask, &mut self.engine, &mut self.tickets) {

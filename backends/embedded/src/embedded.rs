@@ -404,11 +404,25 @@ impl Embedded {
         Hosts::<Travel>::machine_mut(services).drain_events(take);
     }
 
-    /// The same for what happened in games.
-    pub fn drain_games_events(&mut self, take: &mut dyn FnMut(turnstile_games::Event)) {
+    /// The same for what happened in games, as far as it [was wanted](Self::want_games_events), and the
+    /// last position of what was not.
+    pub fn drain_games_events(
+        &mut self,
+        take: &mut dyn FnMut(turnstile_games::Event),
+    ) -> Option<Position> {
         self.recents.games.drain(&mut *take);
-        let services = self.sequencer.state_mut().machines_mut();
-        Hosts::<Games>::machine_mut(services).drain_events(take);
+        let games = self.games_mut();
+        games.drain_events(take);
+        games.take_dropped_events()
+    }
+
+    /// Whether anybody wants to know what happens in games from now on; at first somebody does.
+    pub fn want_games_events(&mut self, wanted: bool) {
+        self.games_mut().want_events(wanted);
+    }
+
+    fn games_mut(&mut self) -> &mut Games {
+        self.sequencer.state_mut().machines_mut().machine_mut()
     }
 
     /// The last position assigned.

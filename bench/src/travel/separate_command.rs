@@ -1,12 +1,12 @@
 //! A whole trip in one command over five processes, beside one room in one command: the trip is
-//! voted for in separate logs, and decided in another.
+//! voted for in separate logs, and staged in another beside the votes.
 
 use anyhow::Result;
 
 use crate::{
     ground::Ground,
     pin::CLIENT_CORE,
-    probe::syncs_at_once_then_one_us,
+    probe::syncs_at_once_us,
     process::Neighbours,
     ratio::{Bound, Ratio},
     section::{Figure, Section, Subject},
@@ -14,15 +14,16 @@ use crate::{
 
 use super::{
     one_command::{FIGURES, Question, REQUESTS, book_room, book_trip, run},
-    separate::{Raw, SYNCS},
+    separate::Raw,
 };
 
 /// Round trips between the middleware and a desk, one after the other: three reservations and the
 /// bill, each with its vote.
 const LINE_ROUND_TRIPS: f64 = 4.0;
 
-/// Desks that vote.
-const VOTES: usize = 4;
+/// Logs that are synced before the client is told, at once: those of four desks that vote, and that of
+/// the middleware, which stages the trip.
+const LOGS: usize = 5;
 
 pub(super) fn measure(ground: &Ground) -> Result<Section> {
     let before = ground.probe()?;
@@ -42,8 +43,8 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
             Ok(())
         })?;
         let hops = raw.client + LINE_ROUND_TRIPS * raw.line;
-        floors[0].push(hops + SYNCS * raw.sync);
-        floors[1].push(hops + syncs_at_once_then_one_us(&ground.scratch, VOTES)?);
+        floors[0].push(hops + raw.sync);
+        floors[1].push(hops + syncs_at_once_us(&ground.scratch, LOGS)?);
     }
     let figure = |runs: &[[f64; 2]], at: usize| runs.iter().map(|run| run[at]).collect::<Vec<_>>();
     let subjects = questions.iter().zip(&runs).map(|((name, ..), runs)| {
@@ -60,9 +61,9 @@ pub(super) fn measure(ground: &Ground) -> Result<Section> {
         title: "One client, one command, five processes",
         setting: format!(
             "1 connection over RESP x 1 under way, {REQUESTS} requests, {} rounds; the trip takes \
-             {LINE_ROUND_TRIPS} round trips between processes and {SYNCS} syncs in series beside the \
-             one to the client, which is its floor; the floor on one disk has {VOTES} raw syncs that \
-             begin at once and one after them instead; all five processes share the servers' core",
+             {LINE_ROUND_TRIPS} round trips between processes beside the one to the client, and waits for \
+             {LOGS} logs that are synced at once; its floor has one sync for them, the floor on one disk \
+             {LOGS} raw syncs that begin together; all five processes share the servers' core",
             ground.rounds()
         ),
         before,

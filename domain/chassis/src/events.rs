@@ -2,12 +2,15 @@
 
 use turnstile_types::Position;
 
-/// Events, oldest first. Each has a number among those of its record.
+/// Events, oldest first. Each has a number among those of its record, also where nobody wants it.
 #[derive(Debug)]
 pub struct Events<E> {
     waiting: Vec<E>,
     /// The record of the last event, and how many events it has had.
     last: (Position, u32),
+    wanted: bool,
+    /// The record of the last event that nobody wanted.
+    dropped: Option<Position>,
 }
 
 impl<E> Events<E> {
@@ -16,7 +19,20 @@ impl<E> Events<E> {
         Self {
             waiting: Vec::new(),
             last: (Position(0), 0),
+            wanted: true,
+            dropped: None,
         }
+    }
+
+    /// Whether anybody wants the events from now on; at first somebody does. Those that nobody wants
+    /// are not even made.
+    pub const fn want(&mut self, wanted: bool) {
+        self.wanted = wanted;
+    }
+
+    /// The record of the last event that nobody wanted, since this was asked last.
+    pub const fn take_dropped(&mut self) -> Option<Position> {
+        self.dropped.take()
     }
 
     /// Adds an event of a record; it is given the record's next number.
@@ -24,7 +40,11 @@ impl<E> Events<E> {
         if self.last.0 != position {
             self.last = (position, 0);
         }
-        self.waiting.push(event(self.last.1));
+        if self.wanted {
+            self.waiting.push(event(self.last.1));
+        } else {
+            self.dropped = Some(position);
+        }
         self.last.1 += 1;
     }
 
@@ -58,6 +78,23 @@ mod tests {
             }
         }
         assert_eq!(taken, [(1, 0), (1, 1), (1, 2), (2, 0)]);
+    }
+
+    #[test]
+    fn what_nobody_wants_is_not_made_but_has_its_number() {
+        let mut events = Events::empty();
+        let mut taken = Vec::new();
+        for (position, wanted) in [(1, true), (2, false), (2, true), (3, true), (4, false)] {
+            events.want(wanted);
+            events.put(Position(position), |ordinal| {
+                assert!(wanted, "the event of {position} is made");
+                (position, ordinal)
+            });
+        }
+        events.drain(&mut |event| taken.push(event));
+        assert_eq!(taken, [(1, 0), (2, 1), (3, 0)]);
+        assert_eq!(events.take_dropped(), Some(Position(4)));
+        assert_eq!(events.take_dropped(), None);
     }
 
     #[test]

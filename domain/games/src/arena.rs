@@ -115,13 +115,30 @@ impl Arena {
         }
     }
 
-    /// Whether these can be known here.
-    pub(crate) fn has_room(&self, players: &[PlayerId]) -> Result<(), Refusal> {
+    /// The numbers of those of these who are known here.
+    pub(crate) fn known<const COUNT: usize>(
+        &self,
+        players: &[PlayerId; COUNT],
+    ) -> [Option<u32>; COUNT] {
+        players.each_ref().map(|id| self.guests.find(id))
+    }
+
+    /// The numbers of different players, who are known from now on; so far those are who have one.
+    pub(crate) fn admit<const COUNT: usize>(
+        &mut self,
+        players: [PlayerId; COUNT],
+        known: [Option<u32>; COUNT],
+    ) -> Result<[u32; COUNT], Refusal> {
         let limit = limits::PLAYERS_MAX;
-        let is_fresh = |id| u32::from(self.guests.find(id).is_none());
-        let fresh: u32 = players.iter().map(is_fresh).sum();
-        let fits = self.guests.len() + fresh <= limit;
-        fits.then_some(()).ok_or(Refusal::Full { limit })
+        let fresh: u32 = known.iter().map(|number| u32::from(number.is_none())).sum();
+        if self.guests.len() + fresh > limit {
+            return Err(Refusal::Full { limit });
+        }
+        let mut known = known.into_iter();
+        Ok(players.map(|id| {
+            let number = known.next().flatten();
+            number.unwrap_or_else(|| self.guests.enroll(id, Guest::new()))
+        }))
     }
 
     /// Whether another match can begin, and its result be kept.
@@ -133,14 +150,6 @@ impl Arena {
         let owed = self.outbox.len() + u64::from(self.matches.open());
         let fits = owed < u64::from(limits::OUTBOX_MAX);
         fits.then_some(()).ok_or(Refusal::ScoresAway)
-    }
-
-    /// The number of a player, who may be new.
-    pub(crate) fn number(&mut self, id: PlayerId) -> u32 {
-        match self.guests.find(&id) {
-            Some(number) => number,
-            None => self.guests.enroll(id, Guest::new()),
-        }
     }
 
     /// Whether somebody may begin to wait, or to play: nobody does two things at once.

@@ -136,6 +136,16 @@ impl Games {
         }
     }
 
+    /// Whether anybody wants to know what happens from now on; at first somebody does.
+    pub const fn want_events(&mut self, wanted: bool) {
+        self.events.want(wanted);
+    }
+
+    /// The position of the last event that nobody wanted, since this was asked last.
+    pub const fn take_dropped_events(&mut self) -> Option<Position> {
+        self.events.take_dropped()
+    }
+
     fn decide(&mut self, context: &Context<'_>, command: &Command) -> Result<Done, Refusal> {
         match *command {
             Command::Challenge {
@@ -204,7 +214,15 @@ impl Games {
     }
 
     fn tell_state(&mut self, context: &Context<'_>, slot: u32, change: Change) {
-        let state = self.arena.view(slot);
-        self.tell(context, EventKind::Match { change, state });
+        let arena = &self.arena;
+        self.events.put(context.position, |ordinal| Event {
+            position: context.position,
+            ordinal,
+            at: context.now,
+            kind: EventKind::Match {
+                change,
+                state: arena.view(slot),
+            },
+        });
     }
 }

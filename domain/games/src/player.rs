@@ -20,20 +20,24 @@ impl PlayerId {
     /// # Errors
     /// Text that is empty, longer than 31 bytes or outside the alphabet.
     pub fn parse(text: &[u8]) -> Result<Self, InvalidName> {
-        let name = Name::parse(text)?;
+        Name::check(text)?;
         let mut bytes = [0; LENGTH_MAX];
-        let place = bytes.get_mut(..name.len());
-        let place = place.ok_or(InvalidName::TooLong(name.len()))?;
-        place.copy_from_slice(name.as_bytes());
-        let length = u8::try_from(name.len()).expect("a player's name has at most 31 bytes");
+        let place = bytes.get_mut(..text.len());
+        let place = place.ok_or(InvalidName::TooLong(text.len()))?;
+        place.copy_from_slice(text);
+        let length = u8::try_from(text.len()).expect("a player's name has at most 31 bytes");
         Ok(Self { bytes, length })
     }
 
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub fn as_bytes(&self) -> &[u8] {
         let name = self.bytes.get(..usize::from(self.length));
-        let name = name.expect("a player's name has at most 31 bytes");
-        str::from_utf8(name).expect("a name is ASCII")
+        name.expect("a player's name has at most 31 bytes")
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        str::from_utf8(self.as_bytes()).expect("a name is ASCII")
     }
 
     /// The name with the zeros behind it: bytes of one length, which are hashed fastest.

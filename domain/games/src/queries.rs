@@ -111,19 +111,14 @@ impl Scores {
     fn leaders(&self, measure: Measure, cursor: Option<Rung>, limit: usize) -> Answer {
         let ladder = self.ladder(measure);
         let before = cursor.map_or(0, |rung| {
-            let here = ladder.before((rung.score, rung.number));
-            let stands =
-                ladder.at(here) == Some(rung.number) && ladder.score(rung.number) == rung.score;
-            here + u32::from(stands)
+            let here = ladder.before(rung);
+            here + u32::from(ladder.behind(here).next() == Some(rung))
         });
-        let page: Vec<Leader> = self.places(measure, before..).take(limit).collect();
-        let shown = u32::try_from(page.len()).expect("a page is short");
-        let more = before + shown < ladder.len();
-        let last = (before + shown).checked_sub(1).filter(|_| more);
-        let next = last.and_then(|place| ladder.at(place)).map(|number| Rung {
-            score: ladder.score(number),
-            number,
-        });
+        let mut rungs: Vec<Rung> = ladder.behind(before).take(limit + 1).collect();
+        let more = rungs.len() > limit;
+        rungs.truncate(limit);
+        let next = rungs.last().copied().filter(|_| more);
+        let page = self.places(before, rungs).collect();
         Answer::Leaders { page, next }
     }
 
@@ -132,25 +127,25 @@ impl Scores {
         let each_side = each_side.min(u32::from(limits::PAGE_MAX) / 2);
         let number = self.records.find(player);
         Answer::Around(number.map(|number| {
-            let before = ladder.before((ladder.score(number), number));
-            let places = before.saturating_sub(each_side)..=before + each_side;
-            self.places(measure, places).collect()
+            let before = ladder.before(self.records.at(number).rung(number, measure));
+            let first = before.saturating_sub(each_side);
+            let shown = before + each_side + 1 - first;
+            let rungs = ladder.behind(first).take(shown as usize);
+            self.places(first, rungs).collect()
         }))
     }
 
-    /// Those who stand behind so many others, as far as there are any.
+    /// Those on these rungs, of which the first is behind so many others.
     fn places(
         &self,
-        measure: Measure,
-        before: impl IntoIterator<Item = u32>,
+        before: u32,
+        rungs: impl IntoIterator<Item = Rung>,
     ) -> impl Iterator<Item = Leader> {
-        let numbers = before
-            .into_iter()
-            .map_while(move |before| Some((before, self.ladder(measure).at(before)?)));
-        numbers.map(|(before, number)| Leader {
-            place: before + 1,
-            player: self.records.id(number),
-            standing: self.standing(number),
+        let places = before + 1..;
+        places.zip(rungs).map(|(place, rung)| Leader {
+            place,
+            player: self.records.id(rung.number),
+            standing: self.standing(rung.number),
         })
     }
 }

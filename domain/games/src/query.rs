@@ -101,6 +101,14 @@ pub struct Rung {
     pub number: u32,
 }
 
+impl Rung {
+    /// Whether it is before another: by score, then by number. Nothing is decided step by step here,
+    /// for no processor could foresee how.
+    pub(crate) const fn precedes(self, other: Self) -> bool {
+        (self.score > other.score) | ((self.score == other.score) & (self.number < other.number))
+    }
+}
+
 /// Somebody on a leaderboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leader {

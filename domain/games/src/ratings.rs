@@ -130,13 +130,15 @@ impl Glicko {
         let x = g
             .mul(mu - Fixed(opponent.rating))
             .clamp(-EXPONENT_MAX, EXPONENT_MAX);
+        // The paper's `E` is one over this and one.
+        let odds = (-x).exp();
         // `1 / (E (1 - E))`, without the loss of what is close to zero.
-        let spread = x.exp() + (-x).exp() + Fixed::ONE.times(2);
+        let spread = x.exp() + odds + Fixed::ONE.times(2);
         let v = spread.div(g.square());
-        let surprise = g.mul(score - expectation(x));
+        let surprise = g.mul(score - (Fixed::ONE + odds).inverse());
         let volatility = self.next_volatility(v, v.mul(surprise));
         let before = phi.square() + volatility.square();
-        let variance = Fixed::ONE.div(Fixed::ONE.div(before) + Fixed::ONE.div(v));
+        let variance = (before.inverse() + v.inverse()).inverse();
         let [low, high] = RATINGS;
         Self {
             rating: (mu + variance.mul(surprise)).clamp(low, high).0,
@@ -151,11 +153,12 @@ impl Glicko {
     /// again and again.
     fn next_volatility(self, v: Fixed, delta: Fixed) -> Fixed {
         let start = Fixed(self.volatility).ln().times(2);
+        let rest = Fixed(self.deviation).square() + v;
         let mut x = start;
         for _ in 0..ROUNDS_MAX {
             let e = x.exp();
-            let d = Fixed(self.deviation).square() + v + e;
-            let excess = delta.div(d).square() - Fixed::ONE.div(d);
+            let d = rest + e;
+            let excess = delta.div(d).square() - d.inverse();
             let next = start + e.mul(excess).mul(HALF_TAU_SQUARED);
             let step = (next - x).0.abs();
             x = next;
@@ -174,13 +177,13 @@ const EXPONENT_MAX: Fixed = Fixed(16 * Fixed::ONE.0);
 /// The logistic function: what is expected of somebody who is so much better.
 fn expectation(x: Fixed) -> Fixed {
     let x = x.clamp(-EXPONENT_MAX, EXPONENT_MAX);
-    Fixed::ONE.div(Fixed::ONE + (-x).exp())
+    (Fixed::ONE + (-x).exp()).inverse()
 }
 
 /// How much a result says that was had against somebody of this deviation: the paper's `g`.
 fn weight(deviation: Fixed) -> Fixed {
     let inverse = Fixed::ONE + THREE_BY_PI_SQUARED.mul(deviation.square());
-    Fixed::ONE.div(inverse.sqrt())
+    inverse.sqrt().inverse()
 }
 
 fn score_of(verdict: Verdict, seat: Seat) -> Fixed {

@@ -80,6 +80,18 @@ impl Cells {
     pub(crate) fn count(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
+
+    /// Whether there are so many: where these are few, that is known before all are counted.
+    fn are_at_least(self, wanted: u8) -> bool {
+        let mut left = wanted;
+        for mut word in self.0 {
+            while word != 0 && left > 0 {
+                word &= word - 1;
+                left -= 1;
+            }
+        }
+        left == 0
+    }
 }
 
 /// Why a move is none.
@@ -107,6 +119,17 @@ impl Board {
     pub fn at(&self, cell: u8) -> Option<Seat> {
         let has = |seat: &Seat| seat.of(&self.stones).has(cell);
         Seat::BOTH.into_iter().find(has)
+    }
+
+    /// Whether a stone lies in each of so many cells.
+    fn is_full(&self, cells: u8) -> bool {
+        let [first, second] = self.stones;
+        let mut left = u32::from(cells);
+        first.0.into_iter().zip(second.0).all(|(one, other)| {
+            let here = left.min(u64::BITS);
+            left -= here;
+            (one | other).trailing_ones() >= here
+        })
     }
 }
 
@@ -136,8 +159,7 @@ pub fn play(game: Game, board: &Board, seat: Seat, choice: u8) -> Result<Played,
     let verdict = if has_line(shape, *stones, cell) {
         Some(Verdict::won_by(seat))
     } else {
-        let [first, second] = board.stones.map(Cells::count);
-        (first + second == u32::from(shape.cells())).then_some(Verdict::Drawn)
+        board.is_full(shape.cells()).then_some(Verdict::Drawn)
     };
     Ok(Played {
         board,
@@ -149,7 +171,7 @@ pub fn play(game: Game, board: &Board, seat: Seat, choice: u8) -> Result<Played,
 /// Whether a line goes through the cell.
 fn has_line(shape: Shape, stones: Cells, cell: u8) -> bool {
     const DIRECTIONS: [(i8, i8); 4] = [(1, 0), (0, 1), (1, 1), (1, -1)];
-    if stones.count() < u32::from(shape.line) {
+    if !stones.are_at_least(shape.line) {
         return false;
     }
     let place = (cell % shape.width, cell / shape.width);

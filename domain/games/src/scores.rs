@@ -6,7 +6,7 @@ pub(crate) mod pairs;
 use std::collections::BTreeMap;
 
 use crate::{
-    Glicko, Measure, PlayerId, Ratings, Refusal, Seat, Standing, Tally, Verdict, limits,
+    Glicko, Measure, PlayerId, Ratings, Refusal, Rung, Seat, Standing, Tally, Verdict, limits,
     ratings::{ELO_START, elo_gain},
     roster::Roster,
 };
@@ -55,9 +55,11 @@ impl Record {
         }
     }
 
-    pub(crate) fn score(&self, measure: Measure) -> i64 {
+    /// Where the player of this number stands on a leaderboard.
+    pub(crate) fn rung(&self, number: u32, measure: Measure) -> Rung {
         let score = self.standing().score(measure);
-        score.expect("a record has ratings")
+        let score = score.expect("a record has ratings");
+        Rung { score, number }
     }
 }
 
@@ -66,7 +68,7 @@ impl Scores {
         Self {
             records: Roster::new(),
             pairs: Pairs::new(),
-            ladders: [Ladder::new(), Ladder::new(), Ladder::new()],
+            ladders: Default::default(),
             results: 0,
             arenas: BTreeMap::new(),
         }
@@ -103,9 +105,9 @@ impl Scores {
             record.tally.add(verdict, seat);
             record.elo += gain;
             record.glicko = *seat.of(&glicko);
-            let record = *record;
+            let (old, new) = (seat.of(&before), *record);
             for (measure, ladder) in Measure::ALL.into_iter().zip(&mut self.ladders) {
-                ladder.set(number, record.score(measure));
+                ladder.replace(old.rung(number, measure), new.rung(number, measure));
             }
         }
         numbers.map(|number| self.standing(number))
@@ -139,7 +141,7 @@ impl Scores {
     /// Adds the next player, as a snapshot has them or as one begins.
     pub(crate) fn enroll(&mut self, id: PlayerId, record: Record) -> u32 {
         for (measure, ladder) in Measure::ALL.into_iter().zip(&mut self.ladders) {
-            ladder.push(record.score(measure));
+            ladder.insert(record.rung(self.records.len(), measure));
         }
         self.records.enroll(id, record)
     }

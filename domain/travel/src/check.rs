@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Desk, Item, Travel,
+    Desk, Item, Locator, Travel,
     coordinator::Coordinator,
     locks::{Locks, Queue},
     operation::Resource,
@@ -56,6 +56,12 @@ fn check_times(coordinator: &Coordinator, faults: &mut Faults) {
     faults.unless(armed.holds == coordinator.holds, || {
         "an itinerary and its hold do not agree".to_owned()
     });
+    faults.unless(armed.booking == coordinator.booking, || {
+        "a trip that is being booked and its locator do not agree".to_owned()
+    });
+    faults.unless(coordinator.booked <= coordinator.issued, || {
+        "an itinerary has no locator".to_owned()
+    });
     for (xid, transaction) in &coordinator.transactions {
         faults.unless(*xid <= coordinator.last, || {
             format!("transaction {xid} never started")
@@ -64,10 +70,20 @@ fn check_times(coordinator: &Coordinator, faults: &mut Faults) {
             transaction.phase,
             crate::coordinator::Phase::Committing { .. }
         );
+        faults.unless(!transaction.phase.has_all_votes(), || {
+            format!("transaction {xid} has all votes and is not decided")
+        });
         faults.unless(decided || !coordinator.ended.contains_key(xid), || {
             format!("transaction {xid} is open and has ended")
         });
     }
+    let mut booking = coordinator.booking.iter();
+    let is_new = |locator: &Locator| {
+        locator.number() <= coordinator.issued && !coordinator.itineraries.contains_key(locator)
+    };
+    faults.unless(booking.all(is_new), || {
+        "a trip that is being booked has the locator of another".to_owned()
+    });
     let last = coordinator.itineraries.last_key_value();
     faults.unless(
         last.is_none_or(|(locator, _)| locator.number() <= coordinator.issued),

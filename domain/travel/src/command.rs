@@ -93,8 +93,11 @@ pub enum Command {
     },
 
     Configure(Settings),
-    /// The process has started anew: what was open is aborted, what was decided is finished.
+    /// The process has started anew: what was open is aborted, what was decided is finished, and for
+    /// what was staged the missing votes are asked for. From now on trips are staged.
     Recover,
+    /// The same as it was before trips were staged; only logs of that time have it.
+    RecoverUnstaged,
     /// An operator decides, at a desk, a transaction that waits for its decision.
     Resolve {
         desk: Desk,

@@ -23,6 +23,11 @@ pub(crate) use jobs::{Goal, Job};
 /// then an answer, a commit or both. The coordinator is told for whom an operation waits, and it
 /// alone watches the time, so that it alone decides who is aborted, and why.
 ///
+/// A trip in one command whose desks are all elsewhere is staged: that it is to be voted for becomes
+/// durable beside the votes, and with all of them it is committed. The client is told at once, and the
+/// decision, which the desks wait for, goes to the disk with what comes next. So after a restart what
+/// was staged is not aborted but asked for; and who gives it up before tells that when it is durable.
+///
 /// Presumed abort: a transaction that is not here, and of which a desk asks, was aborted. So an
 /// aborted one is forgotten at once, and a committed one is kept until every desk that voted yes
 /// has said that it knows.
@@ -37,17 +42,27 @@ pub(crate) struct Coordinator {
     /// How the latest ended; decided ones whose desks do not know yet are among them.
     pub(crate) ended: BTreeMap<Xid, End>,
     pub(crate) itineraries: BTreeMap<Locator, Itinerary>,
-    /// How many itineraries there have been.
+    /// How many locators have been given.
     pub(crate) issued: u32,
+    /// Those of them whose trips are staged.
+    pub(crate) booking: BTreeSet<Locator>,
+    /// How many itineraries there have been.
+    pub(crate) booked: u32,
     pub(crate) deadlines: BTreeSet<(Timestamp, Xid)>,
     /// When held itineraries are released.
     pub(crate) holds: BTreeSet<(Timestamp, Locator)>,
     /// What it wants of the desks, until it is taken away.
     requests: VecDeque<(Desk, Request)>,
+    /// What of that may wait for a record that is synced anyway.
+    later: VecDeque<(Desk, Request)>,
     /// Answers to commands, until they are taken away.
     pub(crate) answers: Vec<(Position, Outcome)>,
     /// What happened, until it is taken away.
     pub(crate) news: Vec<EventKind>,
+    /// Whether something firm was done or said, until it is taken away.
+    pub(crate) promised: bool,
+    /// Whether somebody waits for a decision that may be waiting itself, until it is taken away.
+    pub(crate) impatient: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,10 +88,52 @@ pub(crate) enum Phase {
     Preparing {
         awaited: Desks,
     },
+    /// The same of a trip, whose end is known by that and by the votes alone. A locator is kept for it.
+    Staged {
+        awaited: Desks,
+        locator: Option<Locator>,
+    },
+    /// It was staged before a restart, and may be committed: these desks are asked for their votes.
+    Doubtful {
+        awaited: Desks,
+        locator: Option<Locator>,
+    },
     /// Committed; these have not said that they know.
     Committing {
         awaited: Desks,
     },
+}
+
+impl Phase {
+    /// Whether its end may be known to the desks alone, which do not answer.
+    const fn is_elsewhere(self) -> bool {
+        matches!(self, Self::Alone { .. } | Self::Doubtful { .. })
+    }
+
+    /// The locator that is kept for its trip.
+    pub(crate) const fn locator(self) -> Option<Locator> {
+        match self {
+            Self::Staged { locator, .. } | Self::Doubtful { locator, .. } => locator,
+            Self::Open | Self::Alone { .. } | Self::Preparing { .. } | Self::Committing { .. } => {
+                None
+            }
+        }
+    }
+
+    /// Whether votes are gathered and none is missing, which never lasts.
+    pub(crate) const fn has_all_votes(self) -> bool {
+        match self {
+            Self::Preparing { awaited }
+            | Self::Staged { awaited, .. }
+            | Self::Doubtful { awaited, .. } => awaited.is_empty(),
+            Self::Open | Self::Alone { .. } | Self::Committing { .. } => false,
+        }
+    }
+
+    /// Whether it is durable that it is to be voted for.
+    const fn is_staged(self) -> bool {
+        matches!(self, Self::Staged { .. } | Self::Doubtful { .. })
+    }
 }
 
 impl Transaction {
@@ -110,6 +167,8 @@ pub(crate) enum End {
 pub(crate) struct Moment {
     pub(crate) now: Timestamp,
     pub(crate) settings: Settings,
+    /// Whether trips are staged; they were not always.
+    pub(crate) stages: bool,
 }
 
 /// The ticket of a job for whose answer nobody waits.
@@ -124,11 +183,16 @@ impl Coordinator {
             ended: BTreeMap::new(),
             itineraries: BTreeMap::new(),
             issued: 0,
+            booking: BTreeSet::new(),
+            booked: 0,
             deadlines: BTreeSet::new(),
             holds: BTreeSet::new(),
             requests: VecDeque::new(),
+            later: VecDeque::new(),
             answers: Vec::new(),
             news: Vec::new(),
+            promised: false,
+            impatient: false,
         }
     }
 
@@ -143,13 +207,17 @@ impl Coordinator {
         let holds = self.itineraries.iter().filter(|(_, one)| !one.releasing);
         let holds = holds.filter_map(|(&locator, one)| Some((one.until?, locator)));
         self.holds = holds.collect();
+        let phases = self.transactions.values().map(|one| one.phase);
+        self.booking = phases.filter_map(Phase::locator).collect();
     }
 
-    /// The tickets of those who wait for an answer, in the order of their transactions.
+    /// The tickets of those who wait for an answer, in the order of their transactions. Who was told
+    /// that it is in doubt has one.
     pub(crate) fn tickets(&self) -> impl Iterator<Item = Position> {
-        let jobs = self
-            .transactions
-            .values()
+        let transactions = self.transactions.values();
+        let waits = |one: &&Transaction| one.deadline.is_some() || !one.phase.is_elsewhere();
+        let jobs = transactions
+            .filter(waits)
             .filter_map(|one| one.job.as_ref());
         let tickets = jobs.map(|job| job.ticket);
         tickets.filter(|&ticket| ticket != NOBODY)
@@ -195,10 +263,11 @@ impl Coordinator {
     /// Aborts a transaction on request, also one that waits or gathers votes.
     pub(crate) fn abort_on_request(&mut self, moment: Moment, xid: Xid) -> Result<Done, Refusal> {
         match self.open(xid)?.phase {
-            Phase::Open | Phase::Preparing { .. } => {
+            Phase::Open | Phase::Preparing { .. } | Phase::Staged { .. } => {
                 self.abort(moment, xid, AbortReason::Asked);
                 Ok(Done::Aborted)
             }
+            Phase::Doubtful { awaited, .. } => Err(Refusal::InDoubt(first(awaited))),
             Phase::Alone { .. } | Phase::Committing { .. } => Err(Refusal::Busy),
         }
     }
@@ -247,22 +316,30 @@ impl Coordinator {
         let touched: Vec<_> = touched.map(|(&xid, one)| (xid, phase(one))).collect();
         for (xid, (phase, has_voted)) in touched {
             match phase {
-                Phase::Open | Phase::Preparing { .. } if has_voted => {}
-                Phase::Open | Phase::Preparing { .. } => {
+                Phase::Open | Phase::Preparing { .. } | Phase::Staged { .. } if has_voted => {}
+                Phase::Open | Phase::Preparing { .. } | Phase::Staged { .. } => {
                     self.abort(moment, xid, AbortReason::DeskLost(desk));
+                }
+                Phase::Doubtful { awaited, .. } if awaited.contains(desk) => {
+                    self.send(desk, xid, Order::Prepare);
                 }
                 Phase::Alone { .. } => self.send(desk, xid, Order::CommitAlone),
                 Phase::Committing { awaited } if awaited.contains(desk) => {
                     self.send(desk, xid, Order::Commit);
                 }
-                Phase::Committing { .. } => {}
+                Phase::Doubtful { .. } | Phase::Committing { .. } => {}
             }
         }
     }
 
-    /// The coordinator has begun a new life: what is not decided is aborted. Xids go on at the next
-    /// block, so that one that was told and lost is never given again.
+    /// The coordinator has begun a new life: what is not decided is aborted, unless it was staged.
+    /// Xids go on at the next block, so that one that was told and lost is never given again.
     pub(crate) fn recover(&mut self, moment: Moment) {
+        let staged = self.transactions.iter();
+        let staged = staged.filter(|(_, transaction)| transaction.phase.is_staged());
+        for xid in staged.map(|(&xid, _)| xid).collect::<Vec<_>>() {
+            self.doubt(moment, xid);
+        }
         let undecided = self.transactions.iter().filter(|(_, transaction)| {
             matches!(transaction.phase, Phase::Open | Phase::Preparing { .. })
         });
@@ -270,6 +347,15 @@ impl Coordinator {
             self.abort(moment, xid, AbortReason::Restarted);
         }
         self.last = Xid(self.xid_blocks() * limits::XIDS_PER_BLOCK);
+    }
+
+    /// What was staged may be committed: the desks have their time anew to say so.
+    fn doubt(&mut self, moment: Moment, xid: Xid) {
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        if let Phase::Staged { awaited, locator } = transaction.phase {
+            transaction.phase = Phase::Doubtful { awaited, locator };
+        }
+        self.expire_at(xid, moment.now.plus_ms(moment.settings.wait_ms));
     }
 
     // Time
@@ -301,24 +387,31 @@ impl Coordinator {
             .transactions
             .get_mut(&xid)
             .expect("what has a deadline is here");
-        let away = |desks: Desks| desks.iter().next().map(AbortReason::DeskAway);
         let reason = match (transaction.phase, &transaction.job, &transaction.wait) {
             (Phase::Open, None, _) => AbortReason::Expired,
             (Phase::Open, Some(_), Some(wait)) => AbortReason::LockTimeout {
                 holder: wait.holder,
             },
             (Phase::Open, Some(job), None) => AbortReason::DeskAway(job.at),
-            (Phase::Preparing { awaited, .. }, ..) => away(awaited).expect("a vote is missing"),
-            (Phase::Alone { desk }, ..) => {
-                if let Some(job) = transaction.job.as_mut() {
-                    let ticket = std::mem::replace(&mut job.ticket, NOBODY);
-                    self.answer(ticket, Outcome::Refused(Refusal::InDoubt(desk)));
-                }
-                return;
+            (Phase::Preparing { awaited } | Phase::Staged { awaited, .. }, ..) => {
+                AbortReason::DeskAway(first(awaited))
+            }
+            (Phase::Alone { desk }, ..) => return self.leave_in_doubt(xid, desk),
+            (Phase::Doubtful { awaited, .. }, ..) => {
+                return self.leave_in_doubt(xid, first(awaited));
             }
             (Phase::Committing { .. }, ..) => unreachable!("a decision has no deadline"),
         };
         self.abort(moment, xid, reason);
+    }
+
+    /// Tells whoever waits that the end is known to a desk which does not answer. When it does, the
+    /// same ticket has the end.
+    fn leave_in_doubt(&mut self, xid: Xid, desk: Desk) {
+        let job = self.transactions.get(&xid).and_then(|one| one.job.as_ref());
+        if let Some(ticket) = job.map(|job| job.ticket) {
+            self.answer(ticket, Outcome::Refused(Refusal::InDoubt(desk)));
+        }
     }
 
     /// Says by when these desks must have answered. Those that are here do so before anything else
@@ -373,9 +466,25 @@ impl Coordinator {
         self.requests.pop_front()
     }
 
+    /// The next request that may wait for a record that is synced anyway.
+    pub(crate) fn next_later(&mut self) -> Option<(Desk, Request)> {
+        self.later.pop_front()
+    }
+
     fn answer(&mut self, ticket: Position, outcome: Outcome) {
         if ticket != NOBODY {
+            self.promised |= outcome.is_firm();
             self.answers.push((ticket, outcome));
         }
     }
+
+    pub(crate) fn tell(&mut self, kind: EventKind) {
+        self.promised |= kind.is_firm();
+        self.news.push(kind);
+    }
+}
+
+/// The first of the desks whose votes are missing.
+fn first(awaited: Desks) -> Desk {
+    awaited.iter().next().expect("a vote is missing")
 }

@@ -73,3 +73,12 @@ pub const POSTPONED_MS: u64 = 100;
 
 /// Such words that a line keeps back: then they are worth a sync of their own.
 pub const POSTPONED_MAX: usize = 64;
+
+/// How long the decision about a staged trip waits for a record that is synced anyway: long enough
+/// that one client who books on takes it along, short enough that nobody notices who wants what is
+/// locked.
+pub const DECISION_MS: u64 = 2;
+
+/// Of how many others is asked, before a decision waits, whether they wait for it. Where more wait for
+/// something, it does not.
+pub const WAITERS_ASKED: usize = 256;

@@ -33,7 +33,9 @@ pub use per_desk::PerDesk;
 /// free. A refusal changes nothing that is committed.
 ///
 /// A record has promised something when its outcome is firm, or one that it tells late, a parcel that
-/// it makes or an event; or when it has taken the first xid of a block, for whatever.
+/// it makes or an event; when it has staged a trip, or given one up that was; or when it has taken the
+/// first xid of a block, for whatever. The last vote for a staged trip promises nothing, though it tells
+/// that the trip is booked: that was promised when it was staged.
 #[derive(Debug)]
 pub struct Travel {
     pub(crate) settings: Settings,
@@ -52,6 +54,8 @@ pub struct Travel {
     /// Room for what a desk says at one request.
     say: Vec<Report>,
     events: Vec<Event>,
+    /// Whether trips are staged: since the first start that did so.
+    pub(crate) stages: bool,
     /// Whether something firm was done or said by the record that was applied last.
     promised: bool,
     /// The record of the last event, and how many events it has had.
@@ -59,7 +63,10 @@ pub struct Travel {
 }
 
 /// What a snapshot begins with: the machine and the version of the form.
-const MAGIC: &[u8; 8] = b"travel\0\x02";
+const MAGIC: &[u8; 8] = b"travel\0\x03";
+
+/// The form before trips were staged.
+const MAGIC_UNSTAGED: &[u8; 8] = b"travel\0\x02";
 
 impl Machine for Travel {
     type Command<'a> = Command;
@@ -82,6 +89,7 @@ impl Machine for Travel {
             reports: VecDeque::new(),
             say: Vec::new(),
             events: Vec::new(),
+            stages: false,
             promised: false,
             last_event: (Position(0), 0),
         }
@@ -101,6 +109,7 @@ impl Machine for Travel {
         self.tell(context);
         // Whoever takes the first xid of a block makes all others of it safe to tell.
         self.promised |= outcome.is_firm() || self.coordinator.xid_blocks() != blocks;
+        self.hurry();
         outcome
     }
 
@@ -113,12 +122,17 @@ impl Machine for Travel {
             let postponed = self.to_coordinator.at(desk).due;
             self.abandoned_at(desk).into_iter().chain(postponed)
         });
+        let lines = self.to_desks.iter().filter_map(|(_, line)| line.due);
+        let desks = desks.chain(lines);
         desks.chain(self.coordinator.next_deadline()).min()
     }
 
     fn tick(&mut self, context: &Context<'_>) {
         self.sweep(context);
         self.tell(context);
+        // A tick is synced whatever it does.
+        self.promised = true;
+        self.hurry();
     }
 
     fn query(&self, _now: Timestamp, _principal: &Principal, query: &Query) -> Answer {
@@ -159,11 +173,14 @@ impl Machine for Travel {
         self.to_desks.put(&mut bytes);
         self.to_coordinator.put(&mut bytes);
         self.late.put(&mut bytes);
+        self.coordinator.booked.put(&mut bytes);
+        self.stages.put(&mut bytes);
         out.put(&bytes);
     }
 
     fn restore_from(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        if reader.take(MAGIC.len(), "magic")? != MAGIC {
+        let magic = reader.take(MAGIC.len(), "magic")?;
+        if magic != MAGIC && magic != MAGIC_UNSTAGED {
             return Err(Malformed { field: "magic" });
         }
         let mut travel = Self {
@@ -175,6 +192,12 @@ impl Machine for Travel {
             late: Wire::read(reader)?,
             ..Self::empty()
         };
+        if magic == MAGIC {
+            travel.coordinator.booked = Wire::read(reader)?;
+            travel.stages = Wire::read(reader)?;
+        } else {
+            travel.coordinator.booked = travel.coordinator.issued;
+        }
         travel.pending = travel.coordinator.tickets().collect();
         check::examine(&travel).map_err(|_violations| Malformed { field: "travel" })?;
         Ok(travel)
@@ -218,6 +241,7 @@ impl Travel {
         Moment {
             now,
             settings: self.settings,
+            stages: self.stages,
         }
     }
 
@@ -247,6 +271,23 @@ impl Travel {
                 self.promised |= line.hurry();
             }
         }
+        for desk in Desk::ALL {
+            let line = self.to_desks.at_mut(desk);
+            if line.due.is_some_and(|at| at <= context.now) {
+                self.promised |= line.hurry();
+            }
+        }
+    }
+
+    /// Decisions about staged trips go with a record that is synced anyway, and at once when somebody
+    /// waits for one.
+    fn hurry(&mut self) {
+        let impatient = std::mem::take(&mut self.coordinator.impatient);
+        if self.promised || impatient {
+            for desk in Desk::ALL {
+                self.promised |= self.to_desks.at_mut(desk).hurry();
+            }
+        }
     }
 
     /// Carries what is said to whom it is said, until nobody says more. Reports go before
@@ -260,6 +301,8 @@ impl Travel {
                 self.request(now, desk, request, &mut say);
                 self.reports
                     .extend(say.drain(..).map(|report| (desk, report)));
+            } else if let Some((desk, request)) = self.coordinator.next_later() {
+                self.postpone(now, desk, request);
             } else {
                 break;
             }
@@ -278,6 +321,17 @@ impl Travel {
             return self.coordinator.desk_lost(moment, desk);
         }
         self.promised |= line.send(request);
+    }
+
+    /// Keeps a decision back until it goes to the disk with something else.
+    fn postpone(&mut self, now: Timestamp, desk: Desk, request: Request) {
+        let line = self.to_desks.at_mut(desk);
+        if line.is_full() {
+            line.renew();
+            let moment = self.moment(now);
+            return self.coordinator.desk_lost(moment, desk);
+        }
+        self.promised |= line.postpone(request, now.plus_ms(limits::DECISION_MS));
     }
 
     fn report(&mut self, now: Timestamp, desk: Desk, report: Report) {
@@ -312,6 +366,7 @@ impl Travel {
 
     /// Tells what happened: first what was decided, then the answers that somebody waits for.
     fn tell(&mut self, context: &Context<'_>) {
+        self.promised |= std::mem::take(&mut self.coordinator.promised);
         // Both lists are given back, so that their memory is used again.
         let mut news = std::mem::take(&mut self.coordinator.news);
         for kind in news.drain(..) {
@@ -331,7 +386,6 @@ impl Travel {
     }
 
     fn put_event(&mut self, context: &Context<'_>, kind: EventKind) {
-        self.promised |= kind.is_firm();
         if self.last_event.0 != context.position {
             self.last_event = (context.position, 0);
         }

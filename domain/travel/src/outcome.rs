@@ -71,6 +71,9 @@ pub enum Refusal {
     InDoubt(Desk),
     /// No transaction of this number waits for a decision at the desk.
     NotInDoubt,
+    /// The desk has voted for a trip that its client may have been told to be booked: with the votes
+    /// of the others it is committed, and only the coordinator can know.
+    MayBeCommitted,
 
     /// There never was such an itinerary.
     NoSuchItinerary,
@@ -113,8 +116,9 @@ pub enum AbortReason {
 }
 
 impl Outcome {
-    /// Whether it must be durable before it is told. What is not firm is about a transaction that
-    /// a crash would abort. The answer to a command with an idempotency key is always firm: it must
+    /// Whether it must be durable before it is told, unless it was staged: what is staged is durable
+    /// before it is answered, and decided again after a crash. What is not firm is about a transaction
+    /// that a crash would abort. The answer to a command with an idempotency key is always firm: it must
     /// be the same when it is asked for again. A record may be firm though its outcome is not, for
     /// what else it has done: see [`Travel`](crate::Travel).
     #[must_use]
@@ -180,6 +184,7 @@ impl Refusal {
             Self::Busy => "busy",
             Self::InDoubt(_) => "in_doubt",
             Self::NotInDoubt => "not_in_doubt",
+            Self::MayBeCommitted => "may_be_committed",
             Self::NoSuchItinerary => "no_such_itinerary",
             Self::ItineraryOver => "itinerary_over",
             Self::NotHeld => "not_held",

@@ -82,6 +82,10 @@ impl Participant {
             Order::Prepare => self.vote(xid, say),
             Order::Commit => {
                 let committed = self.settled.get(&xid).is_none_or(|&committed| committed);
+                if committed {
+                    // What an operator said is what the coordinator knows for good.
+                    self.settled.remove(&xid);
+                }
                 self.end(xid, true, say);
                 say.push(report(xid, Say::Ended { committed }));
             }
@@ -122,6 +126,12 @@ impl Participant {
         self.settle(xid, commit, say);
         self.tell_waits(say);
         true
+    }
+
+    /// Whether it has voted here for a trip, which may be committed with no word to this desk.
+    pub(crate) fn may_be_committed(&self, xid: Xid) -> bool {
+        let branch = self.branches.get(&xid);
+        branch.is_some_and(|branch| branch.prepared && branch.finishes)
     }
 
     /// When what is open is given up, if nothing is heard of the coordinator.
@@ -185,9 +195,13 @@ impl Participant {
     }
 
     fn vote(&mut self, xid: Xid, say: &mut Vec<Report>) {
+        let committed_by_hand = self.settled.get(&xid) == Some(&true);
         let vote = match self.ready(xid) {
+            // A restart of the coordinator asks again.
+            None if committed_by_hand => Vote::Yes,
             None => Vote::No,
-            Some(branch) if branch.undo.is_empty() => Vote::ReadOnly,
+            // Who votes unasked may be asked again, and must know then that it has voted.
+            Some(branch) if branch.undo.is_empty() && !branch.finishes => Vote::ReadOnly,
             Some(branch) => {
                 branch.prepared = true;
                 Vote::Yes

@@ -47,7 +47,7 @@ impl Travel {
             xids: coordinator.last.0,
             open: count(coordinator.transactions.len()),
             itineraries: count(coordinator.itineraries.len()),
-            booked: coordinator.issued.into(),
+            booked: coordinator.booked.into(),
             items: shelves().map(|shelves| count(shelves.items.len())).sum(),
             customers: shelves()
                 .map(|shelves| count(shelves.customers.len()))
@@ -74,9 +74,14 @@ fn late_answer(travel: &Travel, ticket: Position) -> LateAnswer {
 impl Coordinator {
     fn itinerary_view(&self, locator: Locator) -> Option<ItineraryView> {
         let Some(itinerary) = self.itineraries.get(&locator) else {
+            let state = if self.booking.contains(&locator) {
+                ItineraryState::Booking
+            } else {
+                ItineraryState::Over
+            };
             return (locator.number() <= self.issued).then_some(ItineraryView {
                 locator,
-                state: ItineraryState::Over,
+                state,
                 customer: None,
                 items: Vec::new(),
             });

@@ -12,7 +12,8 @@ use crate::{
 /// Of what is not durable it tells what a crash would abort, not what it would break: which transactions
 /// are open, waiting or aborted, their late answers, and totals. A transaction is shown as committed, an
 /// itinerary as booked or over, and an item with what a commit left of it, by records that promise
-/// something, and such an answer waits for them. After a crash, a transaction that was shown may be
+/// something, and such an answer waits for them; but a staged trip is shown as booked when all have voted,
+/// and after a crash as in doubt and being booked until they have said so again. After a crash, a transaction that was shown may be
 /// unknown, but its xid is not given again; a ticket may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
@@ -83,7 +84,8 @@ pub enum TransactionState {
     /// Its only desk decides.
     Delegated,
     /// How it ends is known elsewhere, and no word comes: a desk here has voted yes and waits for
-    /// the decision, or its only desk decides and is silent.
+    /// the decision, its only desk decides and is silent, or a restart has found it staged and asks the
+    /// desks for their votes.
     InDoubt,
     /// Committed, and not every desk has said that it knows.
     Committing,
@@ -205,7 +207,9 @@ pub enum ItineraryState {
     },
     /// It is being cancelled.
     Releasing,
-    /// It was cancelled or it expired.
+    /// A restart has not heard yet from all desks whether it was booked.
+    Booking,
+    /// It was cancelled or it expired, or it never came to be.
     Over,
 }
 
@@ -217,6 +221,7 @@ impl ItineraryState {
             Self::Booked => "booked",
             Self::Held { .. } => "held",
             Self::Releasing => "releasing",
+            Self::Booking => "booking",
             Self::Over => "over",
         }
     }
@@ -226,7 +231,7 @@ impl ItineraryState {
 pub struct ItineraryView {
     pub locator: Locator,
     pub state: ItineraryState,
-    /// None and no items when it is over.
+    /// None and no items when it is being booked or over.
     pub customer: Option<CustomerId>,
     /// What is reserved, each at the price when it was.
     pub items: Vec<(Item, u32)>,

@@ -36,15 +36,7 @@ impl Name {
     /// # Errors
     /// Text that is empty, longer than 64 bytes or outside the alphabet.
     pub fn parse(text: &[u8]) -> Result<Self, InvalidName> {
-        if text.is_empty() {
-            return Err(InvalidName::Empty);
-        }
-        if text.len() > LENGTH_MAX {
-            return Err(InvalidName::TooLong(text.len()));
-        }
-        if let Some(at) = text.iter().position(|&byte| !is_name_byte(byte)) {
-            return Err(InvalidName::Character(at));
-        }
+        Self::check(text)?;
         let mut bytes = [0; LENGTH_MAX];
         bytes
             .get_mut(..text.len())
@@ -52,6 +44,23 @@ impl Name {
             .copy_from_slice(text);
         let length = u8::try_from(text.len()).expect("a name has at most 64 bytes");
         Ok(Self { length, bytes })
+    }
+
+    /// Whether some text is a name, for names that are kept in another form.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn check(text: &[u8]) -> Result<(), InvalidName> {
+        if text.is_empty() {
+            return Err(InvalidName::Empty);
+        }
+        if text.len() > LENGTH_MAX {
+            return Err(InvalidName::TooLong(text.len()));
+        }
+        match text.iter().position(|&byte| !is_name_byte(byte)) {
+            None => Ok(()),
+            Some(at) => Err(InvalidName::Character(at)),
+        }
     }
 
     #[must_use]

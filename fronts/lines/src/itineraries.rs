@@ -100,7 +100,7 @@ impl fmt::Display for Why<'_> {
             Refusal::NoSuchItinerary => f.write_str("there never was one of this name"),
             Refusal::ItineraryOver => f.write_str("it is over"),
             Refusal::NotHeld => f.write_str("it is not held"),
-            Refusal::Busy => f.write_str("it is being cancelled"),
+            Refusal::Busy => f.write_str("it is being booked or cancelled"),
             Refusal::HoldTooLong { .. } => {
                 write!(f, "a hold lasts at most {HOLD_MS_MAX} milliseconds")
             }
@@ -117,7 +117,7 @@ pub fn put_itinerary(out: &mut Vec<u8>, view: Option<&ItineraryView>) {
         for (item, price) in &view.items {
             put(out, format_args!("1 {item} ${price}"));
         }
-        if view.state != ItineraryState::Over {
+        if view.customer.is_some() {
             let prices = view.items.iter().map(|(_, price)| u64::from(*price));
             put(out, format_args!("Total ${}", prices.sum::<u64>()));
         }
@@ -137,7 +137,10 @@ impl fmt::Display for Head<'_> {
         write!(f, ": {}", self.0.state.code())?;
         match self.0.state {
             ItineraryState::Held { until } => write!(f, " until {until}"),
-            ItineraryState::Booked | ItineraryState::Releasing | ItineraryState::Over => Ok(()),
+            ItineraryState::Booked
+            | ItineraryState::Releasing
+            | ItineraryState::Booking
+            | ItineraryState::Over => Ok(()),
         }
     }
 }

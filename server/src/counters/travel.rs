@@ -17,7 +17,7 @@ impl Counted for Travel {
             Command::Confirm { .. } => 12,
             Command::Cancel { .. } => 13,
             Command::Configure(_) => 14,
-            Command::Recover => 15,
+            Command::Recover | Command::RecoverUnstaged => 15,
             Command::Resolve { .. } => 16,
             Command::Deliver(_) => 17,
         }
@@ -97,7 +97,7 @@ const fn step_place(step: &Step) -> usize {
 
 /// The outcomes: done, told to wait, and each refusal by its code. What was told to wait is counted
 /// again when it is answered.
-const OUTCOMES: [&str; 22] = [
+const OUTCOMES: [&str; 23] = [
     "done",
     "waiting",
     "no_such_item",
@@ -120,6 +120,7 @@ const OUTCOMES: [&str; 22] = [
     "summary_too_long",
     "not_here",
     "unsound_settings",
+    "may_be_committed",
 ];
 
 const fn refusal_place(refusal: &Refusal) -> usize {
@@ -144,6 +145,7 @@ const fn refusal_place(refusal: &Refusal) -> usize {
         Refusal::SummaryTooLong { .. } => 19,
         Refusal::NotHere => 20,
         Refusal::UnsoundSettings => 21,
+        Refusal::MayBeCommitted => 22,
     }
 }
 

@@ -201,12 +201,13 @@ fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<(), Refused> {
 fn deliver(engine: &mut Engine, parcel: Parcel) -> Result<Next, Refused> {
     let line = engine.counters.line(parcel.desk);
     line.parcels_in.add(1);
-    let is_vote = engine.fault_points.arriving(engine.travel(), &parcel);
+    let voted = engine.fault_points.arriving(engine.travel(), &parcel);
     let principal = engine.principal;
     match engine.execute::<Travel>(&principal, None, &Command::Deliver(parcel)) {
         Ok(reply) if matches!(reply.outcome, Outcome::Done(_)) => {
-            if is_vote {
-                engine.fault_points.took_vote();
+            if let Some(xid) = voted {
+                let (travel, fault_points) = engine.travel_watched();
+                fault_points.took_vote(travel, xid);
             }
             Ok(Next::More)
         }

@@ -120,7 +120,7 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
 impl Session {
     pub(super) fn follow(
         &mut self,
-        engine: &Engine,
+        engine: &mut Engine,
         verb: Verb,
         arguments: Arguments<'_, '_>,
         out: &mut Vec<u8>,
@@ -145,6 +145,7 @@ impl Session {
             );
             return self.invalid(engine, sentence, out);
         }
+        engine.heed_games();
         let list = if by_pattern {
             &mut self.following.patterns
         } else {

@@ -44,15 +44,16 @@ impl FastLoop {
         if let Some(position) = news.exchange_dropped.take() {
             self.exchange.drop_up_to(position);
         }
-        if kept.games {
-            self.games.publish(news.games.drain(..));
-        }
-        if let Some(event) = news.games.drain(..).next_back() {
-            news.games_dropped = Some(event.position);
+        if !kept.games
+            && let Some(event) = news.games.drain(..).next_back()
+        {
+            news.games_dropped = news.games_dropped.max(Some(event.position));
         }
         if let Some(position) = news.games_dropped.take() {
             self.games.drop_up_to(position);
+            news.games.retain(|event| event.position > position);
         }
+        self.games.publish(news.games.drain(..));
         // A late answer may be long, and is for the one who asked.
         let is_told = |event: &Event| !matches!(event.kind, EventKind::Answered { .. });
         self.travel.publish(news.travel.drain(..).filter(is_told));

@@ -202,19 +202,19 @@ fn a_peer_that_makes_no_sense_is_told_why_and_closed_and_the_desk_serves_on() {
         ),
         (
             b"tsdesk\x09\x00".to_vec(),
-            "version 9 of the line is spoken there, and version 2 here",
+            "version 9 of the line is spoken there, and version 3 here",
         ),
         (
-            b"tsdesk\x02\x00\xff\xff\xff\x7f".to_vec(),
+            b"tsdesk\x03\x00\xff\xff\xff\x7f".to_vec(),
             "a frame of 2147483647 bytes was announced",
         ),
         (
-            b"tsdesk\x02\x00\x01\x00\x00\x00\x77".to_vec(),
+            b"tsdesk\x03\x00\x01\x00\x00\x00\x77".to_vec(),
             "there is no message of the kind 119",
         ),
         (hello(Desk::Cars, 5), "cars is not played here"),
         (
-            [b"tsdesk\x02\x00", &early[..]].concat(),
+            [b"tsdesk\x03\x00", &early[..]].concat(),
             "a hello comes first",
         ),
         (
@@ -244,7 +244,7 @@ fn a_peer_that_makes_no_sense_is_told_why_and_closed_and_the_desk_serves_on() {
         let mut told = Vec::new();
         peer.socket.read_to_end(&mut told).unwrap();
         let told = String::from_utf8_lossy(&told).into_owned();
-        assert!(told.starts_with("tsdesk\u{2}\0"), "{why}: {told:?}");
+        assert!(told.starts_with("tsdesk\u{3}\0"), "{why}: {told:?}");
         assert!(told.contains(why), "{why}: {told:?}");
     }
     let mut peer = client(&desk, "desk");
@@ -311,7 +311,7 @@ fn a_middleware_that_is_refused_serves_on_and_dials_again() {
     let middleware = middleware(listener.local_addr().unwrap());
     let answers: [&[u8]; 3] = [
         b"tsdesk\x09\x00",
-        b"tsdesk\x02\x00\x03\x00\x00\x00\x02no",
+        b"tsdesk\x03\x00\x03\x00\x00\x00\x02no",
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
     ];
     for turn in 0..16 {

@@ -118,3 +118,31 @@ fn whoever_subscribes_hears_of_every_move() {
     }
     server.stop();
 }
+
+#[test]
+fn whoever_subscribes_while_others_play_hears_of_what_comes_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::durable(directory.path());
+    let mut client = server.client();
+    client.send("GAMES.BEGIN ada bob tic-tac-toe\n");
+    client.until("$6\r\nwinner\r\n$-1\r\n:1\r\n");
+    let moved = |ply: u8, next: &str| {
+        let [ply, cell] = [ply + 1, ply + 5];
+        format!(
+            "*9|:1|:1|:{ply}|:{ply}|:{cell}|$3|{next}|$-1|$-1|:{}|",
+            ply + 1
+        )
+    };
+    client.exchange("GAMES.MOVE 1 ada 0 5\n", &moved(0, "bob"));
+    let mut player = server.client();
+    player.send("HELLO 3\nSUBSCRIBE games.events\nGAMES.MOVE 1 bob 1 6\n");
+    let told = player.until("\"to_move\":\"ada\"}\r\n");
+    assert!(told.contains("{\"position\":3,\"ordinal\":0,"), "{told}");
+    for earlier in ["\"event\":\"begun\"", "\"position\":2,"] {
+        assert!(!told.contains(earlier), "{earlier} in {told}");
+    }
+    client.exchange("GAMES.MOVE 1 ada 2 7\n", &moved(2, "bob"));
+    let told = player.until("\"to_move\":\"bob\"}\r\n");
+    assert!(told.contains("{\"position\":4,\"ordinal\":0,"), "{told}");
+    server.stop();
+}

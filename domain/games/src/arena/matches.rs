@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turnstile_chassis::{Linked, Pool};
+use turnstile_chassis::{Linked, Pool, Table, hash_of};
 use turnstile_types::Timestamp;
 
 use crate::{
@@ -46,8 +46,9 @@ impl Match {
 #[derive(Debug)]
 pub(crate) struct Matches {
     slots: Pool<Match, CHUNK_BITS>,
+    numbers: Table,
+    /// The open ones in their order, which they are listed in.
     open_ids: BTreeMap<MatchId, u32>,
-    over_ids: BTreeMap<MatchId, u32>,
     /// By the last move, the longest ago first.
     open: Line,
     /// By their ends, the longest ago first.
@@ -73,11 +74,11 @@ impl Chained for Pool<Match, CHUNK_BITS> {
 }
 
 impl Matches {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             slots: Pool::empty(),
+            numbers: Table::empty(),
             open_ids: BTreeMap::new(),
-            over_ids: BTreeMap::new(),
             open: Line::EMPTY,
             over: Line::EMPTY,
             last: MatchId(0),
@@ -103,8 +104,8 @@ impl Matches {
     }
 
     pub(crate) fn find(&self, id: MatchId) -> Option<u32> {
-        let open = self.open_ids.get(&id);
-        open.or_else(|| self.over_ids.get(&id)).copied()
+        self.numbers
+            .find(hash(id), |slot| self.slots.at(slot).id == id)
     }
 
     /// Open matches with higher numbers than this, in their order.
@@ -149,13 +150,13 @@ impl Matches {
     pub(crate) fn restore(&mut self, one: Match) -> u32 {
         let (id, open) = (one.id, one.ending.is_none());
         let slot = self.slots.take(one);
-        let (line, ids) = if open {
-            (&mut self.open, &mut self.open_ids)
+        self.numbers.insert(hash(id), slot);
+        if open {
+            self.open.join(&mut self.slots, slot);
+            self.open_ids.insert(id, slot);
         } else {
-            (&mut self.over, &mut self.over_ids)
-        };
-        line.join(&mut self.slots, slot);
-        ids.insert(id, slot);
+            self.over.join(&mut self.slots, slot);
+        }
         slot
     }
 
@@ -188,14 +189,17 @@ impl Matches {
         self.open.leave(&mut self.slots, slot);
         self.open_ids.remove(&id);
         self.over.join(&mut self.slots, slot);
-        self.over_ids.insert(id, slot);
         while self.over.len() > limits::OVER_MATCHES_MAX
             && let Some(oldest) = self.over.first()
         {
             self.over.leave(&mut self.slots, oldest);
             let id = self.slots.at(oldest).id;
-            self.over_ids.remove(&id);
+            self.numbers.remove(hash(id), oldest);
             self.slots.give_back(oldest);
         }
     }
+}
+
+fn hash(id: MatchId) -> u64 {
+    hash_of(0, &id.0.to_le_bytes())
 }

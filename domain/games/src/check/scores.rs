@@ -64,14 +64,13 @@ fn examine_ladder(scores: &Scores, measure: Measure, faults: &mut Faults) {
         format!("not everybody is on the leaderboard by {}", measure.code())
     });
     let mut before = None;
-    for place in 0..ladder.len() {
-        let Some(number) = ladder.at(place) else {
-            faults.add(format!("place {place} by {} is empty", measure.code()));
-            continue;
-        };
-        let score = scores.records.at(number).score(measure);
-        let key = (std::cmp::Reverse(score), number);
-        faults.unless(before < Some(key) && ladder.score(number) == score, || {
+    for (place, rung) in (0..).zip(ladder.behind(0)) {
+        let record = scores.records.at(rung.number);
+        let key = (std::cmp::Reverse(rung.score), rung.number);
+        let is_so = before < Some(key)
+            && ladder.before(rung) == place
+            && record.rung(rung.number, measure) == rung;
+        faults.unless(is_so, || {
             format!("place {place} by {} is another's", measure.code())
         });
         before = Some(key);

@@ -155,7 +155,8 @@ impl Games {
     }
 
     fn finish(&mut self, context: &Context<'_>, slot: u32, ending: Ending, change: Change) {
-        for number in self.arena.matches.at(slot).seats {
+        let seats = self.arena.matches.at(slot).seats;
+        for number in seats {
             self.arena.end_absence(number, Presence::Unknown);
             self.arena.guests.at_mut(number).activity = Activity::Idle;
         }
@@ -164,7 +165,7 @@ impl Games {
         self.arena.matches.end(slot, ending);
         self.tell_state(context, slot, change);
         if let Some(result) = result {
-            self.hand_over(context, result);
+            self.hand_over(context, seats, result);
         }
     }
 }

@@ -19,19 +19,26 @@ impl Games {
     /// What is due next, and when.
     pub(super) fn due(&self) -> Option<(Timestamp, Due)> {
         let arena = &self.arena;
-        let absence = arena.away.first().and_then(|number| {
-            let since = arena.away_since(number)?;
-            Some((since.plus_ms(self.settings.grace_ms), Due::Absence))
-        });
-        let slow = arena.matches.slowest();
-        let slow = slow.map(|found| {
-            let until = found.moved_at.plus_ms(self.settings.move_ms);
-            (until, Due::Move)
-        });
-        let queues = Game::ALL.into_iter().zip(&arena.queues);
-        let meetings =
-            queues.filter_map(|(game, queue)| Some((queue.next_at()?, Due::Meeting(game))));
-        absence.into_iter().chain(slow).chain(meetings).min()
+        let mut next = None;
+        let mut consider = |at: Timestamp, due: Due| {
+            if next.is_none_or(|first| (at, due) < first) {
+                next = Some((at, due));
+            }
+        };
+        if let Some(number) = arena.away.first()
+            && let Some(since) = arena.away_since(number)
+        {
+            consider(since.plus_ms(self.settings.grace_ms), Due::Absence);
+        }
+        if let Some(slow) = arena.matches.slowest() {
+            consider(slow.moved_at.plus_ms(self.settings.move_ms), Due::Move);
+        }
+        for (game, queue) in Game::ALL.into_iter().zip(&arena.queues) {
+            if let Some(at) = queue.next_at() {
+                consider(at, Due::Meeting(game));
+            }
+        }
+        next
     }
 
     /// Does everything that is due, in the order of its instants.

@@ -17,7 +17,7 @@ impl Games {
         self.in_arena()?;
         different(players)?;
         let [player, opponent] = players;
-        let numbers = players.map(|id| self.arena.guests.find(&id));
+        let numbers = self.arena.known(&players);
         if let [Some(number), Some(other)] = numbers {
             let named = |by: u32, whom: u32| {
                 let wanted = Activity::Challenging {
@@ -38,8 +38,7 @@ impl Games {
         if let [Some(number), _] = numbers {
             self.arena.is_free(number)?;
         }
-        self.arena.has_room(&players)?;
-        let [number, whom] = players.map(|id| self.arena.number(id));
+        let [number, whom] = self.arena.admit(players, numbers)?;
         self.arena.guests.at_mut(number).activity = Activity::Challenging {
             opponent: whom,
             game,
@@ -62,15 +61,15 @@ impl Games {
         game: Game,
     ) -> Result<Done, Refusal> {
         self.in_arena()?;
-        if let Some(number) = self.arena.guests.find(&player) {
+        let known = self.arena.known(&[player]);
+        if let [Some(number)] = known {
             if self.arena.guests.at(number).activity == (Activity::Seeking { game }) {
                 return Ok(self.waiting_or_begun(context, number));
             }
             self.arena.is_free(number)?;
         }
         self.arena.has_room_for_match()?;
-        self.arena.has_room(&[player])?;
-        let number = self.arena.number(player);
+        let [number] = self.arena.admit([player], known)?;
         let guest = self.arena.guests.at_mut(number);
         guest.activity = Activity::Seeking { game };
         let ticket = Ticket {
@@ -129,12 +128,12 @@ impl Games {
     ) -> Result<Done, Refusal> {
         self.in_arena()?;
         different(players)?;
-        for number in players.iter().filter_map(|id| self.arena.guests.find(id)) {
+        let known = self.arena.known(&players);
+        for number in known.into_iter().flatten() {
             self.arena.is_free(number)?;
         }
         self.arena.has_room_for_match()?;
-        self.arena.has_room(&players)?;
-        let seats = players.map(|id| self.arena.number(id));
+        let seats = self.arena.admit(players, known)?;
         Ok(self.start(context, game, seats))
     }
 

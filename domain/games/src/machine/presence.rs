@@ -14,8 +14,8 @@ impl Games {
         player: PlayerId,
     ) -> Result<Done, Refusal> {
         self.in_arena()?;
-        self.arena.has_room(&[player])?;
-        let number = self.arena.number(player);
+        let known = self.arena.known(&[player]);
+        let [number] = self.arena.admit([player], known)?;
         let Activity::Playing { slot } = self.arena.guests.at(number).activity else {
             self.arena.guests.at_mut(number).presence = Presence::Here;
             return Ok(Done::Connected(None));

@@ -40,7 +40,12 @@ impl Games {
     }
 
     /// The arena has a result for the scores.
-    pub(super) fn hand_over(&mut self, context: &Context<'_>, result: MatchResult) {
+    pub(super) fn hand_over(
+        &mut self,
+        context: &Context<'_>,
+        seats: [u32; 2],
+        result: MatchResult,
+    ) {
         if !self.settings.roles.scores {
             let number = self.arena.outbox.put(result);
             let arena = self.settings.arena;
@@ -55,15 +60,19 @@ impl Games {
         let match_id = result.match_id;
         let source = Source::Here { match_id };
         let standings = self.count(context, source, result.players, result.verdict);
-        self.hear(context, &result, standings);
+        self.hear(context, seats.map(Some), &result, standings);
     }
 
-    /// The arena hears that a result was counted.
-    fn hear(&mut self, context: &Context<'_>, result: &MatchResult, standings: [Standing; 2]) {
-        for (player, standing) in result.players.iter().zip(&standings) {
-            if let (Some(number), Some(ratings)) =
-                (self.arena.guests.find(player), standing.ratings)
-            {
+    /// The arena hears that a result was counted, of those with these numbers.
+    fn hear(
+        &mut self,
+        context: &Context<'_>,
+        numbers: [Option<u32>; 2],
+        result: &MatchResult,
+        standings: [Standing; 2],
+    ) {
+        for (number, standing) in numbers.into_iter().zip(&standings) {
+            if let (Some(number), Some(ratings)) = (number, standing.ratings) {
                 self.arena.guests.at_mut(number).rating = ratings.glicko.points();
             }
         }
@@ -117,7 +126,8 @@ impl Games {
         }
         let result = self.arena.outbox.take();
         let result = result.ok_or(Refusal::OutOfOrder { expected })?;
-        self.hear(context, &result, standings);
+        let numbers = self.arena.known(&result.players);
+        self.hear(context, numbers, &result, standings);
         Ok(Done::Acknowledged)
     }
 

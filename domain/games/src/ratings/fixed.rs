@@ -69,6 +69,24 @@ impl Fixed {
         wide.map_or(Self(i64::MAX), Self::saturating)
     }
 
+    /// One divided by it: what [`div`](Self::div) computes, without its 128 bits.
+    pub(super) fn inverse(self) -> Self {
+        let units = self.0.unsigned_abs();
+        // One has 65 bits, which matters to the powers of two alone.
+        let below = u64::MAX.checked_div(units).unwrap_or(u64::MAX);
+        let inverse = below.saturating_add(units.is_power_of_two().into());
+        let wide = i128::from(inverse);
+        Self::saturating(if self.0 < 0 { -wide } else { wide })
+    }
+
+    /// A polynomial of a number that is at most two fifths either way. Its coefficients are at most
+    /// those of `e` to a power, that of the highest power first: so every product has 64 bits.
+    fn polynomial<const TERMS: usize>(self, coefficients: [i64; TERMS]) -> i64 {
+        let coefficients = coefficients.into_iter();
+        let sum = coefficients.reduce(|sum, term| ((self.0 * sum) >> BITS) + term);
+        sum.expect("the polynomial has terms")
+    }
+
     /// The nearest whole number.
     pub(super) const fn rounded(self) -> i64 {
         self.0.saturating_add(Self::HALF.0) >> BITS
@@ -80,10 +98,7 @@ impl Fixed {
         let twos = self.clamp(low, high).mul(LOG2_E);
         let whole = twos.rounded();
         let rest = (twos - Self(whole << BITS)).mul(LN_2);
-        let series = TAYLOR
-            .into_iter()
-            .reduce(|sum, term| rest.mul(Self(sum)).0 + term)
-            .expect("the series has terms");
+        let series = rest.polynomial(TAYLOR);
         Self(match u32::try_from(whole) {
             Ok(left) => series << left,
             Err(_) => series >> whole.unsigned_abs(),
@@ -100,11 +115,7 @@ impl Fixed {
             Err(_) => Self(units << twos.unsigned_abs()),
         };
         let s = (part - Self::ONE).div(part + Self::ONE);
-        let squared = s.square();
-        let series = ODD
-            .into_iter()
-            .reduce(|sum, term| squared.mul(Self(sum)).0 + term)
-            .expect("the series has terms");
+        let series = s.square().polynomial(ODD);
         LN_2.times(twos) + s.mul(Self(series)).times(2)
     }
 
@@ -154,6 +165,8 @@ mod tests {
 
     const UNIT: f64 = 4_294_967_296.0;
 
+    const TWO_FIFTHS: i64 = Fixed::ONE.0 * 2 / 5;
+
     fn of(value: f64) -> Fixed {
         Fixed((value * UNIT) as i64)
     }
@@ -177,7 +190,37 @@ mod tests {
         assert_eq!(-Fixed(i64::MIN), Fixed(i64::MAX));
     }
 
+    /// A polynomial with products of 128 bits.
+    fn wide_polynomial(at: Fixed, coefficients: &[i64]) -> i64 {
+        let sum = coefficients.iter().copied();
+        sum.reduce(|sum, term| at.mul(Fixed(sum)).0 + term).unwrap()
+    }
+
+    #[test]
+    fn the_inverse_is_a_quotient_at_every_bound() {
+        let powers = (0..63).map(|bits| 1_i64 << bits);
+        let around = powers.flat_map(|power| [power - 1, power, power + 1]);
+        for units in around.chain([i64::MAX, i64::MIN]) {
+            for units in [units, units.wrapping_neg()] {
+                let expected = Fixed::ONE.div(Fixed(units));
+                assert_eq!(Fixed(units).inverse(), expected, "{units}");
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_is_computed_with_fewer_bits_is_the_same_to_the_last(
+            units in any::<i64>(),
+            part in -TWO_FIFTHS..=TWO_FIFTHS,
+        ) {
+            prop_assert_eq!(Fixed(units).inverse(), Fixed::ONE.div(Fixed(units)));
+            let part = Fixed(part);
+            prop_assert_eq!(part.polynomial(TAYLOR), wide_polynomial(part, &TAYLOR));
+            let square = part.square();
+            prop_assert_eq!(square.polynomial(ODD), wide_polynomial(square, &ODD));
+        }
+
         #[test]
         fn powers_roots_and_logarithms_are_those_of_the_system(
             x in -22.0..21.0_f64,

@@ -11,7 +11,7 @@ use crate::{
 
 impl Wire for PlayerId {
     fn put(&self, out: &mut Vec<u8>) {
-        let text = self.as_str().as_bytes();
+        let text = self.as_bytes();
         out.push(u8::try_from(text.len()).expect("at most 31 bytes"));
         out.extend_from_slice(text);
     }

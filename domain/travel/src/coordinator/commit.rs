@@ -1,6 +1,9 @@
 //! How a transaction ends: in one phase, in two, or not at all.
 
-use crate::{AbortReason, Desk, Done, EventKind, Order, Outcome, Refusal, Vote, Xid, limits};
+use crate::{
+    AbortReason, Desk, Desks, Done, EventKind, Locator, Order, Outcome, Refusal, Request, Vote,
+    Xid, limits,
+};
 
 use super::{Coordinator, End, Goal, Job, Moment, Phase};
 
@@ -18,10 +21,27 @@ impl Coordinator {
         }
         let awaited = touched.without(transaction.yes);
         let unasked = transaction.finishing(moment);
+        if moment.stages && touched.without(unasked).is_empty() {
+            return self.stage(moment, xid, awaited);
+        }
         transaction.phase = Phase::Preparing { awaited };
         for desk in awaited.without(unasked).iter() {
             self.send(desk, xid, Order::Prepare);
         }
+        self.decide_when_all_have_voted(moment, xid);
+    }
+
+    /// All desks have done their part of a trip and vote for it; what they vote for becomes durable
+    /// here meanwhile.
+    fn stage(&mut self, moment: Moment, xid: Xid, awaited: Desks) {
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        let goal = transaction.job.as_ref().map(|job| &job.goal);
+        let is_booking = matches!(goal, Some(Goal::Book { .. }));
+        let locator = is_booking.then(|| self.issue());
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        transaction.phase = Phase::Staged { awaited, locator };
+        self.booking.extend(locator);
+        self.promised = true;
         self.decide_when_all_have_voted(moment, xid);
     }
 
@@ -32,7 +52,9 @@ impl Coordinator {
         };
         let is_awaited = match &mut transaction.phase {
             Phase::Open => transaction.touched.contains(desk),
-            Phase::Preparing { awaited } => {
+            Phase::Preparing { awaited }
+            | Phase::Staged { awaited, .. }
+            | Phase::Doubtful { awaited, .. } => {
                 let is_awaited = awaited.contains(desk);
                 awaited.remove(desk);
                 is_awaited
@@ -48,23 +70,60 @@ impl Coordinator {
         self.decide_when_all_have_voted(moment, xid);
     }
 
-    /// The decision to commit. It is durable before it is sent, because a parcel with it is firm.
+    /// The decision to commit. It is durable before it is sent, because a parcel with it is firm. What
+    /// was staged in this life is committed by that and by the votes: whoever waits is told at once, and
+    /// the decision goes to the disk with the next record that must, unless somebody waits for it.
     fn decide_when_all_have_voted(&mut self, moment: Moment, xid: Xid) {
-        let transaction = self.transactions.get_mut(&xid).expect("it is here");
-        let Phase::Preparing { awaited } = transaction.phase else {
+        let transaction = self.transactions.get(&xid).expect("it is here");
+        let (phase, yes) = (transaction.phase, transaction.yes);
+        let (Phase::Preparing { awaited }
+        | Phase::Staged { awaited, .. }
+        | Phase::Doubtful { awaited, .. }) = phase
+        else {
             return;
         };
         if !awaited.is_empty() {
             return;
         }
-        let yes = transaction.yes;
-        transaction.phase = Phase::Committing { awaited: yes };
+        let may_wait = matches!(phase, Phase::Staged { .. }) && !self.is_waited_for(xid);
+        self.enter(xid, Phase::Committing { awaited: yes });
         for desk in yes.iter() {
-            self.send(desk, xid, Order::Commit);
+            let order = Order::Commit;
+            if may_wait {
+                self.later.push_back((desk, Request { xid, order }));
+            } else {
+                self.send(desk, xid, order);
+            }
         }
         self.set_deadline(xid, None);
-        self.committed(moment, xid);
+        let promised = self.promised;
+        self.committed(moment, xid, phase.locator());
+        if may_wait {
+            self.promised = promised;
+        }
         self.forget_when_all_know(xid);
+    }
+
+    /// Changes the phase of what was to be voted for.
+    fn enter(&mut self, xid: Xid, phase: Phase) {
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        let before = std::mem::replace(&mut transaction.phase, phase);
+        if let Some(locator) = before.locator() {
+            self.booking.remove(&locator);
+        }
+    }
+
+    /// Whether somebody waits for this one to end, or perhaps.
+    fn is_waited_for(&self, xid: Xid) -> bool {
+        let mut restless = self.restless.iter();
+        let waits = |other: &Xid| {
+            let wait = self
+                .transactions
+                .get(other)
+                .and_then(|one| one.wait.as_ref());
+            wait.is_some_and(|wait| wait.before.contains(&xid))
+        };
+        self.restless.len() > limits::WAITERS_ASKED || restless.any(waits)
     }
 
     /// A desk says how a transaction ended there.
@@ -75,7 +134,7 @@ impl Coordinator {
                 self.send(desk, xid, Order::Forget);
                 if committed {
                     self.set_deadline(xid, None);
-                    self.committed(moment, xid);
+                    self.committed(moment, xid, None);
                     self.remove(xid);
                 } else {
                     self.abort(moment, xid, AbortReason::DeskLost(desk));
@@ -84,19 +143,25 @@ impl Coordinator {
             Some(Phase::Committing { awaited }) => {
                 awaited.remove(desk);
                 if !committed {
-                    self.news.push(EventKind::Disagreed { desk, xid });
+                    self.tell(EventKind::Disagreed { desk, xid });
                     self.send(desk, xid, Order::Forget);
                 }
                 self.forget_when_all_know(xid);
             }
             // It was undone there by hand. What was committed by hand, the decision will meet.
-            Some(Phase::Preparing { .. }) if !committed => {
+            Some(Phase::Preparing { .. } | Phase::Staged { .. } | Phase::Doubtful { .. })
+                if !committed =>
+            {
                 self.abort(moment, xid, AbortReason::DeskLost(desk));
+            }
+            // That is as good as the vote before it, which a restart may ask for.
+            Some(Phase::Staged { .. } | Phase::Doubtful { .. }) => {
+                self.voted(moment, desk, xid, Vote::Yes);
             }
             Some(_) => {}
             None => {
                 if committed && !matches!(self.ended.get(&xid), Some(End::Committed)) {
-                    self.news.push(EventKind::Disagreed { desk, xid });
+                    self.tell(EventKind::Disagreed { desk, xid });
                 }
                 self.send(desk, xid, Order::Forget);
             }
@@ -113,10 +178,10 @@ impl Coordinator {
         }
     }
 
-    /// It is decided: whoever waits for it is told.
-    fn committed(&mut self, moment: Moment, xid: Xid) {
+    /// It is decided: whoever waits for it is told, perhaps a locator that was kept for it.
+    fn committed(&mut self, moment: Moment, xid: Xid, locator: Option<Locator>) {
         self.remember(xid, End::Committed);
-        self.news.push(EventKind::Committed { xid });
+        self.tell(EventKind::Committed { xid });
         let transaction = self.transactions.get_mut(&xid).expect("it is here");
         let Some(job) = transaction.job.take() else {
             return;
@@ -132,7 +197,10 @@ impl Coordinator {
                 customer,
                 until,
                 since,
-            } => self.keep_itinerary(moment, (customer, since), taken, until),
+            } => {
+                let locator = locator.unwrap_or_else(|| self.issue());
+                self.keep_itinerary(moment, (customer, since), (locator, taken), until)
+            }
             Goal::Release { locator, expired } => self.strike_itinerary(locator, expired),
             Goal::Operate
             | Goal::RemoveCustomer
@@ -162,11 +230,17 @@ impl Coordinator {
     fn undo(&mut self, xid: Xid, reason: AbortReason) -> Option<Job> {
         self.set_deadline(xid, None);
         let transaction = self.remove(xid);
+        let phase = transaction.phase;
+        if let Some(locator) = phase.locator() {
+            self.booking.remove(&locator);
+        }
+        // Nobody may hear of it before it is durable: a restart would ask for the votes instead.
+        self.promised |= phase.is_staged();
         for desk in transaction.touched.iter() {
             self.send(desk, xid, Order::Abort);
         }
         self.remember(xid, End::Aborted(reason));
-        self.news.push(EventKind::Aborted { xid, reason });
+        self.tell(EventKind::Aborted { xid, reason });
         transaction.job
     }
 

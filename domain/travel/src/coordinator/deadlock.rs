@@ -4,11 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{AbortReason, Xid};
 
-use super::{Coordinator, Moment, Wait};
+use super::{Coordinator, Moment, Phase, Wait};
 
 impl Coordinator {
     /// A desk tells for whom an operation waits.
     pub(super) fn waits(&mut self, moment: Moment, xid: Xid, wait: Wait) {
+        let is_decided = |other: &Xid| {
+            let transaction = self.transactions.get(other);
+            transaction.is_some_and(|one| matches!(one.phase, Phase::Committing { .. }))
+        };
+        self.impatient |= wait.before.iter().any(is_decided);
         let transaction = self.transactions.get_mut(&xid).expect("it is asked of");
         let begins = transaction.wait.replace(wait).is_none();
         let desk = transaction.job.as_ref().map(|job| job.at);

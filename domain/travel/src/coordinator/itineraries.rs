@@ -49,18 +49,23 @@ impl Coordinator {
         self.begin(moment, xid, Job::trip(ticket, goal, trip))
     }
 
+    /// The next locator.
+    pub(super) fn issue(&mut self) -> Locator {
+        self.issued += 1;
+        Locator::of(self.issued).expect("booking left room for it")
+    }
+
     /// The transaction that booked it is committed.
     pub(super) fn keep_itinerary(
         &mut self,
         moment: Moment,
         (customer, since): (CustomerId, Xid),
-        items: Vec<(Item, u32)>,
+        (locator, items): (Locator, Vec<(Item, u32)>),
         until: Option<Timestamp>,
     ) -> Done {
-        self.issued += 1;
-        let locator = Locator::of(self.issued).expect("booking left room for it");
+        self.booked += 1;
         let price = items.iter().map(|(_, price)| u64::from(*price)).sum();
-        self.news.push(
+        self.tell(
             until.map_or(EventKind::Booked { locator }, |until| EventKind::Held {
                 locator,
                 until,
@@ -89,7 +94,7 @@ impl Coordinator {
         let itinerary = self.standing(locator)?;
         let until = itinerary.until.take().ok_or(Refusal::NotHeld)?;
         self.holds.remove(&(until, locator));
-        self.news.push(EventKind::Confirmed { locator });
+        self.tell(EventKind::Confirmed { locator });
         Ok(Done::Confirmed)
     }
 
@@ -107,6 +112,7 @@ impl Coordinator {
     fn standing(&mut self, locator: Locator) -> Result<&mut Itinerary, Refusal> {
         let given = locator.number() <= self.issued;
         match self.itineraries.get_mut(&locator) {
+            None if self.booking.contains(&locator) => Err(Refusal::Busy),
             None if given => Err(Refusal::ItineraryOver),
             None => Err(Refusal::NoSuchItinerary),
             Some(itinerary) if itinerary.releasing => Err(Refusal::Busy),
@@ -164,7 +170,7 @@ impl Coordinator {
         self.itineraries
             .remove(&locator)
             .expect("it was being released");
-        self.news.push(if expired {
+        self.tell(if expired {
             EventKind::Expired { locator }
         } else {
             EventKind::Cancelled { locator }
@@ -195,7 +201,7 @@ impl Coordinator {
             return refusal;
         }
         self.itineraries.remove(&locator);
-        self.news.push(EventKind::Cancelled { locator });
+        self.tell(EventKind::Cancelled { locator });
         Refusal::ItineraryOver
     }
 }

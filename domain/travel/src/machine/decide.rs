@@ -16,7 +16,11 @@ impl Travel {
     pub(super) fn decide(&mut self, context: &Context<'_>, command: &Command) -> Decided {
         match command {
             Command::Configure(settings) => self.configure(*settings).map(Some),
-            Command::Recover => Ok(Some(self.recover(context.now))),
+            Command::Recover => {
+                self.stages = true;
+                Ok(Some(self.recover(context.now)))
+            }
+            Command::RecoverUnstaged => Ok(Some(self.recover(context.now))),
             Command::Resolve { desk, xid, commit } => {
                 let by = *context.principal;
                 self.resolve((*desk, *xid, *commit), by).map(Some)
@@ -83,13 +87,16 @@ impl Travel {
         if !self.settings.roles.desks.contains(desk) {
             return Err(Refusal::NotHere);
         }
+        if !commit && self.stages && self.desks.at(desk).may_be_committed(xid) {
+            return Err(Refusal::MayBeCommitted);
+        }
         let mut say = Vec::new();
         if !self.desks.at_mut(desk).resolve(xid, commit, &mut say) {
             return Err(Refusal::NotInDoubt);
         }
         self.reports
             .extend(say.into_iter().map(|report| (desk, report)));
-        self.coordinator.news.push(EventKind::Resolved {
+        self.coordinator.tell(EventKind::Resolved {
             desk,
             xid,
             commit,

@@ -86,7 +86,7 @@ impl Travel {
                 let line = self.to_desks.at_mut(desk);
                 if line.meets(parcel.life) {
                     self.coordinator.desk_lost(moment, desk);
-                    self.coordinator.news.push(EventKind::Met { desk });
+                    self.coordinator.tell(EventKind::Met { desk });
                 }
                 let line = self.to_desks.at_mut(desk);
                 if let (Arrival::Take, Some(report)) = (line.arrives(parcel), report) {
@@ -120,6 +120,7 @@ impl Travel {
         let moment = self.moment(now);
         if self.settings.roles.coordinator {
             self.coordinator.recover(moment);
+            self.pending = self.coordinator.tickets().collect();
             self.carry(now);
         }
         for desk in self.lines().iter() {

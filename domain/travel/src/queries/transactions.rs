@@ -92,7 +92,10 @@ fn at_coordinator(xid: Xid, transaction: &Transaction) -> TransactionView {
             (TransactionState::InDoubt, Desks::only(desk))
         }
         Phase::Alone { desk } => (TransactionState::Delegated, Desks::only(desk)),
-        Phase::Preparing { awaited, .. } => (TransactionState::Preparing, awaited),
+        Phase::Preparing { awaited } | Phase::Staged { awaited, .. } => {
+            (TransactionState::Preparing, awaited)
+        }
+        Phase::Doubtful { awaited, .. } => (TransactionState::InDoubt, awaited),
         Phase::Committing { awaited } => (TransactionState::Committing, awaited),
     };
     TransactionView {

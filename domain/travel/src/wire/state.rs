@@ -162,6 +162,8 @@ kinds!(Phase {
     0x02 Alone { desk },
     0x03 Preparing { awaited },
     0x04 Committing { awaited },
+    0x05 Staged { awaited, locator },
+    0x06 Doubtful { awaited, locator },
 });
 
 kinds!(Goal {

@@ -32,9 +32,10 @@ kinds!(Command {
     0x11 Confirm { locator },
     0x12 Cancel { locator },
     0x20 Configure(settings),
-    0x21 Recover,
+    0x21 RecoverUnstaged,
     0x22 Resolve { desk, xid, commit },
     0x23 Deliver(parcel),
+    0x24 Recover,
 });
 
 kinds!(Step {
@@ -90,6 +91,7 @@ kinds!(Refusal {
     0x13 Busy,
     0x14 InDoubt(desk),
     0x15 NotInDoubt,
+    0x16 MayBeCommitted,
     0x20 NoSuchItinerary,
     0x21 ItineraryOver,
     0x22 NotHeld,

@@ -7,15 +7,52 @@
 //! from one life to another, and what a crash takes, is all there.
 
 mod desk;
+mod flaws;
+mod properties;
 
 use stateright::{Checker, Model, Property};
 
-use desk::{At, Message, OPERATIONS, Party};
+use desk::{Message, OPERATIONS, Party};
+
+/// How the coordinator comes to a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Way {
+    /// Each desk is asked for its vote, and the decision is on the disk before it is told.
+    Asks,
+    /// The same, but each desk is asked once for everything, and votes unasked.
+    VotesUnasked,
+    /// Desks vote unasked, and that they are to vote goes to the disk meanwhile: with that and all
+    /// votes it is committed, and the client is told. The decision follows.
+    Stages,
+}
+
+/// A rule that is broken on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Flaw {
+    /// The client is told before it is on the disk that desks are to vote.
+    TellsTooEarly,
+    /// What is staged is given up, and that is told before it is on the disk.
+    GivesUpUnsynced,
+    /// What may be committed already is given up when a restart has waited too long.
+    GivesUpInDoubt,
+    /// A restart aborts what is staged, as if nobody could have been told.
+    RestartAborts,
+    /// Desks are sent the decision before it is on the disk.
+    SendsUnsynced,
+    /// An operator may abort at a desk what may be committed already.
+    OperatorAborts,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Open,
     Preparing,
+    /// As before, and on its way to the disk: a restart asks for the votes again.
+    Staged,
+    /// A restart has found it staged: perhaps it was committed, and the client told.
+    Doubtful,
+    /// It was staged and is given up, which nobody hears before it is on the disk.
+    Undoing,
     Committing,
     /// Committed, and every desk has said that it knows.
     Forgotten,
@@ -23,12 +60,22 @@ enum Phase {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a model's state is the product of small facts"
+)]
 struct State {
-    finishes: bool,
+    way: Way,
+    flaw: Option<Flaw>,
     phase: Phase,
+    /// Whether it is on the disk that desks are to vote.
+    staged: bool,
     /// Whether the decision to commit is on the disk.
     decided: bool,
+    /// Whether somebody was told that it is committed.
     told: bool,
+    /// Whether somebody was told that it is aborted.
+    refused: bool,
     crashes: u8,
     /// Sorted, because it does not matter which desk is which.
     parties: [Party; 3],
@@ -40,6 +87,8 @@ enum Action {
     Prepare,
     GiveUp,
     Sync,
+    /// The client is told what is committed, and the decision is not on the disk yet.
+    Tell,
     Crash,
     /// The coordinator hears of a new life of a desk.
     MeetDesk(usize),
@@ -48,6 +97,8 @@ enum Action {
     DeskGivesUp(usize),
     DeskSyncs(usize),
     DeskHurries(usize),
+    /// An operator ends there what waits for the decision.
+    Resolve(usize, bool),
     DeskCrashes(usize),
     /// A desk hears of a new life of the coordinator.
     MeetCoordinator(usize),
@@ -57,8 +108,10 @@ enum Action {
 
 struct Protocol {
     desks: usize,
-    /// Whether each desk is asked once, and votes unasked.
-    finishes: bool,
+    way: Way,
+    flaw: Option<Flaw>,
+    /// Whether operators decide at desks.
+    operated: bool,
     /// How often each process may crash.
     crashes: u8,
 }
@@ -73,17 +126,20 @@ impl Model for Protocol {
         parties[..self.desks].fill(Party::new());
         parties.sort();
         vec![State {
-            finishes: self.finishes,
+            way: self.way,
+            flaw: self.flaw,
             phase: Phase::Open,
+            staged: false,
             decided: false,
             told: false,
+            refused: false,
             crashes: 0,
             parties,
         }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        actions.extend([Action::Prepare, Action::GiveUp, Action::Sync]);
+        actions.extend([Action::Prepare, Action::GiveUp, Action::Sync, Action::Tell]);
         if state.crashes < self.crashes {
             actions.push(Action::Crash);
         }
@@ -101,6 +157,9 @@ impl Model for Protocol {
                 Action::DeskHurries(at),
                 Action::MeetCoordinator(at),
             ]);
+            if self.operated {
+                actions.extend([true, false].map(|commit| Action::Resolve(at, commit)));
+            }
             if party.crashes < self.crashes {
                 actions.push(Action::DeskCrashes(at));
             }
@@ -126,49 +185,7 @@ impl Model for Protocol {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        vec![
-            Property::<Self>::always("nobody commits what another aborts", |_, state| {
-                !(state.any(At::is_committed) && state.any(|at| at == At::Aborted))
-            }),
-            Property::<Self>::always("what a client was told stays", |_, state| {
-                !state.told || !state.any(|at| at == At::Aborted)
-            }),
-            Property::<Self>::always(
-                "nothing of a committed transaction is missing",
-                |_, state| {
-                    state.present().all(|party| match party.at {
-                        At::Committed(operations) => operations == OPERATIONS,
-                        _ => true,
-                    })
-                },
-            ),
-            Property::<Self>::always(
-                "a decision stands on votes that are on the disk",
-                |_, state| !state.decided || state.present().all(Party::is_promised),
-            ),
-            Property::<Self>::always(
-                "when nothing more can happen, nobody waits",
-                |model: &Self, state| {
-                    state.present().all(|party| party.at.has_ended())
-                        || !model.next_steps(state).is_empty()
-                },
-            ),
-            Property::<Self>::sometimes("all commit", |_, state| {
-                state.phase == Phase::Forgotten
-                    && state.present().all(|party| party.at.is_committed())
-            }),
-            Property::<Self>::sometimes("all commit after all have crashed", |model, state| {
-                state.phase == Phase::Forgotten
-                    && state.crashes == model.crashes
-                    && state.present().all(|party| party.crashes == model.crashes)
-            }),
-            Property::<Self>::sometimes(
-                "one that voted yes waits for the coordinator",
-                |_, state| {
-                    state.phase == Phase::Aborted && state.any(|at| matches!(at, At::Prepared(_)))
-                },
-            ),
-        ]
+        properties::all(self.way)
     }
 }
 
@@ -177,8 +194,8 @@ impl State {
         self.parties.iter().filter(|party| party.present)
     }
 
-    fn any(&self, holds: impl Fn(At) -> bool) -> bool {
-        self.present().any(|party| holds(party.at))
+    fn any(&self, holds: impl FnMut(&Party) -> bool) -> bool {
+        self.present().any(holds)
     }
 
     fn each(&mut self, act: impl FnMut(&mut Party)) {
@@ -196,7 +213,7 @@ impl State {
                     && party.answered == party.asked
                     && party.asked < OPERATIONS
                 {
-                    if self.finishes {
+                    if self.way != Way::Asks {
                         party.asked = OPERATIONS;
                         return party.tell(Message::Finish);
                     }
@@ -208,52 +225,98 @@ impl State {
                 if self.phase == Phase::Open
                     && self.present().all(|party| party.answered == OPERATIONS)
                 {
-                    self.phase = Phase::Preparing;
-                    if !self.finishes {
-                        self.each(|party| party.tell(Message::Prepare));
-                    }
-                    self.decide_when_all_have_voted();
+                    self.prepare();
                 }
             }
-            Action::GiveUp => {
-                if matches!(self.phase, Phase::Open | Phase::Preparing) {
-                    self.abort();
-                }
-            }
+            Action::GiveUp => self.give_up(),
             Action::Sync => self.sync(),
+            Action::Tell => {
+                let early = self.flaw == Some(Flaw::TellsTooEarly);
+                if self.phase == Phase::Committing && (self.staged || early) {
+                    self.told = true;
+                }
+            }
             Action::Crash => self.crash(),
             Action::MeetDesk(at) => self.meet_desk(at),
             Action::Hear(at, message) => self.hear(at, message),
             Action::DeskGivesUp(at) => self.parties[at].give_up(),
             Action::DeskSyncs(at) => self.parties[at].sync(),
             Action::DeskHurries(at) => self.parties[at].hurry(),
+            Action::Resolve(at, commit) => {
+                if commit || self.flaw == Some(Flaw::OperatorAborts) {
+                    self.parties[at].resolve(commit);
+                }
+            }
             Action::DeskCrashes(at) => self.parties[at].crash(),
             Action::MeetCoordinator(at) => self.parties[at].meet_coordinator(),
             Action::DeskHears(at, message) => self.parties[at].hear(message),
         }
     }
 
+    fn prepare(&mut self) {
+        self.phase = match self.way {
+            Way::Asks | Way::VotesUnasked => Phase::Preparing,
+            Way::Stages => Phase::Staged,
+        };
+        if self.way == Way::Asks {
+            self.each(|party| party.tell(Message::Prepare));
+        }
+        self.decide_when_all_have_voted();
+    }
+
     fn decide_when_all_have_voted(&mut self) {
-        if self.phase == Phase::Preparing && self.present().all(|party| party.voted) {
+        let gathers = matches!(
+            self.phase,
+            Phase::Preparing | Phase::Staged | Phase::Doubtful
+        );
+        if gathers && self.present().all(|party| party.voted) {
             self.phase = Phase::Committing;
+            if self.flaw == Some(Flaw::SendsUnsynced) {
+                self.each(|party| party.tell(Message::Commit));
+            }
+        }
+    }
+
+    /// Somebody asks for it, or it takes too long.
+    fn give_up(&mut self) {
+        match self.phase {
+            Phase::Staged if self.flaw == Some(Flaw::GivesUpUnsynced) => self.abort(),
+            Phase::Doubtful if self.flaw == Some(Flaw::GivesUpInDoubt) => self.abort(),
+            Phase::Open | Phase::Preparing => self.abort(),
+            Phase::Staged => self.phase = Phase::Undoing,
+            _ => {}
         }
     }
 
     fn abort(&mut self) {
         self.phase = Phase::Aborted;
+        self.refused = true;
         self.each(|party| party.tell(Message::Abort));
     }
 
-    /// The decision is durable before it is sent and before the client is told.
+    /// What the coordinator knows is on the disk. A decision is there before it is sent, and so is
+    /// the end of what was staged.
     fn sync(&mut self) {
-        if self.phase == Phase::Committing && !self.decided {
-            self.decided = true;
-            self.told = true;
-            self.each(|party| party.tell(Message::Commit));
+        match self.phase {
+            Phase::Committing if !self.decided => {
+                self.decided = true;
+                self.told = true;
+                self.each(|party| party.tell(Message::Commit));
+            }
+            Phase::Staged => self.staged = true,
+            Phase::Undoing => {
+                self.staged = false;
+                self.abort();
+            }
+            _ => {}
+        }
+        if self.way == Way::Stages {
+            self.each(|party| party.noted = party.voted);
         }
     }
 
-    /// What is not on the disk is aborted; what is decided is said again in the new life.
+    /// What is decided is said again in the new life; for what is staged the votes are asked for
+    /// that are not known; and everything else is aborted.
     fn crash(&mut self) {
         self.crashes += 1;
         self.each(Party::lose_coordinator);
@@ -263,8 +326,16 @@ impl State {
                 party.acknowledged = false;
                 party.tell(Message::Commit);
             });
+        } else if self.staged && self.flaw != Some(Flaw::RestartAborts) {
+            self.phase = Phase::Doubtful;
+            self.each(|party| {
+                party.voted = party.noted;
+                party.inquire();
+            });
+            self.decide_when_all_have_voted();
         } else {
             self.phase = Phase::Aborted;
+            self.refused = true;
         }
     }
 
@@ -277,6 +348,8 @@ impl State {
         party.forget_told();
         match self.phase {
             Phase::Open | Phase::Preparing if !self.parties[at].voted => self.abort(),
+            Phase::Staged if !self.parties[at].voted => self.phase = Phase::Undoing,
+            Phase::Doubtful => self.parties[at].inquire(),
             Phase::Committing if self.decided && !self.parties[at].acknowledged => {
                 self.parties[at].tell(Message::Commit);
             }
@@ -294,13 +367,16 @@ impl State {
             (Message::Done(number), Phase::Open) => {
                 party.answered = party.answered.max(number);
             }
-            (Message::Yes, Phase::Open | Phase::Preparing) => {
+            // What an operator has committed at a desk is as good as its vote.
+            (Message::Yes, Phase::Open | Phase::Preparing | Phase::Staged | Phase::Doubtful)
+            | (Message::Ended, Phase::Staged | Phase::Doubtful) => {
                 party.voted = true;
                 self.decide_when_all_have_voted();
             }
             // Presumed abort: what is not known was aborted.
             (Message::Yes, Phase::Aborted | Phase::Forgotten) => party.tell(Message::Abort),
             (Message::No, Phase::Open | Phase::Preparing) => self.abort(),
+            (Message::No, Phase::Staged | Phase::Doubtful) => self.phase = Phase::Undoing,
             (Message::Ended, Phase::Committing) => {
                 party.acknowledged = true;
                 if self.present().all(|party| party.acknowledged) {
@@ -320,54 +396,55 @@ fn check(protocol: Protocol, states: usize) {
     assert_eq!(checker.unique_state_count(), states);
 }
 
+const fn protocol(desks: usize, way: Way, crashes: u8) -> Protocol {
+    Protocol {
+        desks,
+        way,
+        flaw: None,
+        operated: false,
+        crashes,
+    }
+}
+
 #[test]
 fn three_desks_agree_in_every_state_when_each_process_may_crash_once() {
-    let finishes = false;
-    check(
-        Protocol {
-            desks: 3,
-            finishes,
-            crashes: 1,
-        },
-        498_234,
-    );
+    check(protocol(3, Way::Asks, 1), 498_234);
 }
 
 #[test]
 fn two_desks_agree_in_every_state_when_each_process_may_crash_three_times() {
-    let finishes = false;
-    check(
-        Protocol {
-            desks: 2,
-            finishes,
-            crashes: 3,
-        },
-        153_634,
-    );
+    check(protocol(2, Way::Asks, 3), 153_634);
 }
 
 #[test]
 fn three_desks_that_vote_unasked_agree_in_every_state_when_each_process_may_crash_once() {
-    let finishes = true;
-    check(
-        Protocol {
-            desks: 3,
-            finishes,
-            crashes: 1,
-        },
-        355_756,
-    );
+    check(protocol(3, Way::VotesUnasked, 1), 355_756);
 }
 
 #[test]
 fn two_desks_that_vote_unasked_agree_in_every_state_when_each_process_may_crash_three_times() {
-    let finishes = true;
+    check(protocol(2, Way::VotesUnasked, 3), 125_895);
+}
+
+#[test]
+fn three_desks_agree_in_every_state_on_what_is_staged_when_each_process_may_crash_once() {
+    check(protocol(3, Way::Stages, 1), 918_348);
+}
+
+#[test]
+fn two_desks_agree_in_every_state_on_what_is_staged_when_each_process_may_crash_three_times() {
+    check(protocol(2, Way::Stages, 3), 269_007);
+}
+
+#[test]
+fn what_operators_commit_at_desks_takes_nothing_back_of_what_is_staged() {
+    let operated = true;
+    let protocol = protocol(2, Way::Stages, 2);
     check(
         Protocol {
-            desks: 2,
-            finishes,
-            crashes: 3,
+            operated,
+            ..protocol
         },
-        125_895,
+        565_801,
     );
 }

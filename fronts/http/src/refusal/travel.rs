@@ -22,6 +22,7 @@ pub(super) const fn status(refusal: &Refusal) -> u16 {
         | Refusal::Busy
         | Refusal::InDoubt(_)
         | Refusal::NotInDoubt
+        | Refusal::MayBeCommitted
         | Refusal::NotHeld => 409,
         Refusal::ItineraryOver => 410,
         Refusal::NotHere => 421,
@@ -45,6 +46,7 @@ pub(super) const fn title(refusal: &Refusal) -> &'static str {
             "Whether it is committed is known at one desk, which does not answer"
         }
         Refusal::NotInDoubt => "The transaction does not wait for a decision at the desk",
+        Refusal::MayBeCommitted => "The trip may be committed by the votes of all desks",
         Refusal::NoSuchItinerary => "There never was such an itinerary",
         Refusal::ItineraryOver => "The itinerary was cancelled, or its hold is over",
         Refusal::NotHeld => "The itinerary is booked already",
@@ -90,6 +92,7 @@ pub(super) fn put_data<M: SerializeMap>(map: &mut M, refusal: &Refusal) -> Resul
         | Refusal::AlreadyCommitted
         | Refusal::Busy
         | Refusal::NotInDoubt
+        | Refusal::MayBeCommitted
         | Refusal::NoSuchItinerary
         | Refusal::ItineraryOver
         | Refusal::NotHeld
@@ -151,6 +154,7 @@ mod tests {
             (Refusal::Busy, 409, ""),
             (Refusal::InDoubt(Desk::Cars), 409, r#","desk":"cars""#),
             (Refusal::NotInDoubt, 409, ""),
+            (Refusal::MayBeCommitted, 409, ""),
             (Refusal::NoSuchItinerary, 404, ""),
             (Refusal::ItineraryOver, 410, ""),
             (Refusal::NotHeld, 409, ""),

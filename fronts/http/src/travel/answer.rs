@@ -66,8 +66,8 @@ pub(crate) struct ItineraryItemView {
 pub(crate) struct ItineraryView {
     #[schema(value_type = String, example = "7K2M9Q")]
     locator: Text<Locator>,
-    /// `booked`, `held`, `releasing` (it is being cancelled) or `over`; of one that is over no more
-    /// is known.
+    /// `booked`, `held`, `releasing` (it is being cancelled), `booking` (a restart has not heard yet
+    /// whether it was booked) or `over`; of the last two no more is known.
     #[schema(value_type = String, example = "booked")]
     state: &'static str,
     /// When a hold ends.
@@ -269,7 +269,10 @@ impl ItineraryView {
     fn of(itinerary: &travel::ItineraryView) -> Self {
         let until = match itinerary.state {
             ItineraryState::Held { until } => Some(until),
-            ItineraryState::Booked | ItineraryState::Releasing | ItineraryState::Over => None,
+            ItineraryState::Booked
+            | ItineraryState::Releasing
+            | ItineraryState::Booking
+            | ItineraryState::Over => None,
         };
         let item = |&(item, price): &(Item, u32)| ItineraryItemView {
             item: Text(item),

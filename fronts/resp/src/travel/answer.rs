@@ -79,7 +79,10 @@ fn put_item(reply: &mut Encoder<'_>, (item, stock): &(Item, Stock)) {
 fn put_itinerary(reply: &mut Encoder<'_>, view: &ItineraryView) {
     let until = match view.state {
         ItineraryState::Held { until } => Some(until),
-        ItineraryState::Booked | ItineraryState::Releasing | ItineraryState::Over => None,
+        ItineraryState::Booked
+        | ItineraryState::Releasing
+        | ItineraryState::Booking
+        | ItineraryState::Over => None,
     };
     let prices = view.items.iter().map(|(_, price)| u64::from(*price));
     let customer = view.customer.map(|customer| Value::Signed(customer.0));

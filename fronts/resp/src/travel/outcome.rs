@@ -152,6 +152,7 @@ fn with_refusal(refusal: &Refusal, put: impl FnOnce(&[Field<'_>])) {
         | Refusal::AlreadyCommitted
         | Refusal::Busy
         | Refusal::NotInDoubt
+        | Refusal::MayBeCommitted
         | Refusal::NoSuchItinerary
         | Refusal::ItineraryOver
         | Refusal::NotHeld

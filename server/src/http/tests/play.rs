@@ -358,3 +358,20 @@ fn the_feed_of_games_tells_everything() {
     assert_eq!(counted["standings"][1]["won"], 1);
     arena.close();
 }
+
+#[test]
+fn whoever_follows_games_first_is_told_what_comes_and_that_the_rest_is_gone() {
+    let arena = Arena::open();
+    let path = arena.begin("tic-tac-toe", "ada", "bob");
+    assert_eq!(make_move(&mut arena.peer(), &path, "ada", 0, 5).status, 200);
+    let mut first = events::open_stream(arena.peer(), "/v1/games/events", "");
+    assert_eq!(make_move(&mut arena.peer(), &path, "bob", 1, 1).status, 200);
+    let moved = data(&mut first);
+    assert_eq!(
+        json!([moved["kind"], moved["state"]["ply"]]),
+        json!(["moved", 2])
+    );
+    let mut late = events::open_stream(arena.peer(), "/v1/games/events?since=1", "");
+    assert!(events::block(&mut late).starts_with("event: reset\n"));
+    arena.close();
+}

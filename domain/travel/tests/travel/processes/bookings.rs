@@ -1,6 +1,6 @@
 //! Trips that are booked in one command, each as its customer saw it and as it was decided.
 
-use turnstile_travel::{Command, CustomerId, Done, Event, EventKind, Outcome, Step, Xid};
+use turnstile_travel::{Command, CustomerId, Done, Event, EventKind, Outcome, Refusal, Step, Xid};
 use turnstile_types::Position;
 
 use super::clients::Story;
@@ -11,10 +11,12 @@ pub(super) struct Bookings {
     asked: Vec<Booking>,
     /// How many of the coordinator's events have been looked through.
     seen: usize,
+    /// How often one was decided that had been decided before.
+    pub(super) found_again: usize,
 }
 
 struct Booking {
-    /// None: the coordinator was lost, and with it the answer.
+    /// None: the coordinator was lost before it had that on the disk, and with it the answer.
     position: Option<u64>,
     customer: CustomerId,
     items: Vec<&'static str>,
@@ -52,22 +54,39 @@ impl Bookings {
         asked.find(|booking| booking.position == Some(position))
     }
 
-    /// The coordinator is lost; it gives its positions again.
-    pub(super) fn lose(&mut self) {
+    /// The coordinator is lost; it gives positions after this one again.
+    pub(super) fn lose_after(&mut self, last: u64) {
         for booking in &mut self.asked {
-            booking.position = None;
+            booking.position = booking.position.filter(|position| *position <= last);
         }
     }
 
+    /// What is told stays told; only who was in doubt hears more, and after a restart whoever asks again
+    /// may hear that it is.
     pub(super) fn hear(&mut self, position: u64, outcome: &Outcome) {
-        if let Some(booking) = self.at(position) {
-            booking.told = Some(outcome.clone());
+        let Some(booking) = self.at(position) else {
+            return;
+        };
+        let in_doubt = |told: &Outcome| matches!(told, Outcome::Refused(Refusal::InDoubt(_)));
+        match &booking.told {
+            Some(told) if !in_doubt(told) => {
+                assert!(
+                    told == outcome || in_doubt(outcome),
+                    "position {position} is told {told:?}, then {outcome:?}"
+                );
+            }
+            Some(_) | None => booking.told = Some(outcome.clone()),
         }
     }
 
     /// Whether whatever was asked for has been answered.
     pub(super) fn are_told(&self) -> bool {
         self.asked.iter().all(|booking| booking.told.is_some())
+    }
+
+    pub(super) fn told(&self) -> Vec<Option<&Outcome>> {
+        let told = self.asked.iter().map(|booking| booking.told.as_ref());
+        told.collect()
     }
 
     /// Looks which of them have been decided since the last look.
@@ -79,7 +98,9 @@ impl Bookings {
                 && let Some(ticket) = ticket(rest)
             {
                 let booking = self.at(ticket.0).expect("somebody asked for it");
-                booking.decided = Some((moment, events.len() - rest.len(), xid));
+                let decided = (moment, events.len() - rest.len(), xid);
+                let before = booking.decided.replace(decided);
+                self.found_again += usize::from(before.is_some());
             }
         }
         self.seen = events.len();

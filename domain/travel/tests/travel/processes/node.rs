@@ -1,7 +1,8 @@
 //! A process: a machine, what of it is on the disk, and what it owes to others.
 
 use turnstile_travel::{
-    Command, Desk, Desks, Event, EventKind, Outcome, Parcel, Roles, Settings, Travel,
+    Answer, Command, Desk, Desks, Event, EventKind, Outcome, Parcel, Query, Roles, Settings,
+    TransactionState, Travel, Xid,
 };
 use turnstile_types::{Context, Machine, Position, Principal, Timestamp};
 
@@ -30,6 +31,8 @@ pub(super) struct Node {
     unsynced: Vec<(u64, Record)>,
     /// Whether something firm is among that: then nothing may leave.
     firm: bool,
+    /// Whether something is committed among that which may be told.
+    ahead: bool,
     /// What waits for the disk, or for the next turn.
     owed: Vec<Owed>,
     /// The last parcel that was put among what is owed, of each line, with its life.
@@ -55,6 +58,7 @@ impl Node {
             durable,
             unsynced: Vec::new(),
             firm: false,
+            ahead: false,
             owed: Vec::new(),
             sent: [(0, 0, 0); 4],
             events: Vec::new(),
@@ -135,10 +139,20 @@ impl Node {
     fn gather(&mut self) {
         let mut events = Vec::new();
         self.travel.drain_events(&mut |event| events.push(event));
+        let mut staged = false;
         for event in &events {
-            if let EventKind::Answered { ticket, outcome } = &event.kind {
-                assert!(self.firm || !outcome.is_firm(), "{event:?} is a promise");
-                self.owed.push(Owed::Answer(*ticket, outcome.clone()));
+            match &event.kind {
+                EventKind::Committed { xid } if !self.firm => {
+                    self.assert_staged(*xid);
+                    staged = true;
+                    self.ahead = true;
+                }
+                EventKind::Answered { ticket, outcome } => {
+                    let promises = outcome.is_firm() && !staged;
+                    assert!(self.firm || !promises, "{event:?} is a promise");
+                    self.owed.push(Owed::Answer(*ticket, outcome.clone()));
+                }
+                _ => {}
             }
         }
         self.events.extend(events);
@@ -155,6 +169,17 @@ impl Node {
                 self.owed.push(Owed::Parcel(parcel));
             }
         }
+    }
+
+    /// What is committed before that is on the disk was staged there.
+    fn assert_staged(&self, xid: Xid) {
+        let durable = <Travel as Machine>::restore(&self.durable.0).unwrap();
+        let query = Query::Transaction { xid };
+        let answer = durable.query(Timestamp(0), &self.principal, &query);
+        let Answer::Transaction(Some(view)) = answer else {
+            panic!("not on the disk: {answer:?}");
+        };
+        assert_eq!(view.state, TransactionState::Preparing, "{xid}");
     }
 
     /// What may leave: everything, unless something firm is not on the disk; then only what desks
@@ -180,10 +205,16 @@ impl Node {
         self.firm
     }
 
+    /// Whether somebody may have been told of a commit that is not on the disk.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.ahead
+    }
+
     pub(super) fn sync(&mut self) {
         self.durable = (bytes_of(&self.travel), self.position);
         self.unsynced.clear();
         self.firm = false;
+        self.ahead = false;
     }
 
     /// Everything that was not acknowledged, or else a greeting, once it is on the disk.
@@ -198,8 +229,8 @@ impl Node {
     }
 
     /// Stops and starts anew. Of what was not synced, the first `kept` records had reached the
-    /// disk.
-    pub(super) fn crash(&mut self, now: u64, kept: impl FnOnce(usize) -> usize) {
+    /// disk. Answers with the position of the last of them.
+    pub(super) fn crash(&mut self, now: u64, kept: impl FnOnce(usize) -> usize) -> u64 {
         let unsynced = std::mem::take(&mut self.unsynced);
         let kept = kept(unsynced.len());
         self.travel = <Travel as Machine>::restore(&self.durable.0).unwrap();
@@ -211,6 +242,8 @@ impl Node {
         self.owed.clear();
         self.firm = false;
         self.sent = [(0, 0, 0); 4];
+        let last = self.position;
         self.begin(now);
+        last
     }
 }

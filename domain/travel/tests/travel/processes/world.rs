@@ -1,5 +1,7 @@
 //! The processes, their clients, and everything between them.
 
+mod playing;
+
 use turnstile_travel::{
     Answer, Body, Command, CustomerId, Desk, Desks, Done, Outcome, Parcel, Query, Refusal, Roles,
     Stage, Step, TransactionState, TransactionView, Xid,
@@ -14,17 +16,13 @@ use super::{
 };
 use crate::scenery::{add, add_customer, within};
 
-/// What is played event by event.
-pub(super) enum Play {
-    /// The steps of a transaction, after its start.
-    Steps(Vec<Step>),
-    /// A trip in one command.
-    Booking(&'static [&'static str]),
-}
+pub(super) use playing::Play;
 
 pub(super) struct World {
     seed: u64,
     faults: bool,
+    /// Whether trips in one command are asked for more often than anything else.
+    mostly_books: bool,
     dice: Dice,
     now: u64,
     /// Counts everything that happens.
@@ -55,6 +53,14 @@ impl World {
         }
     }
 
+    /// Each role in a process of its own, and clients who book trips in one command.
+    pub(super) fn of_bookers(seed: u64) -> Self {
+        Self {
+            mostly_books: true,
+            ..Self::new(seed, true)
+        }
+    }
+
     /// Everybody in one process.
     pub(super) fn one_process(seed: u64, faults: bool) -> Self {
         Self::of(vec![Roles::ALL], seed, faults)
@@ -76,6 +82,7 @@ impl World {
         Self {
             seed,
             faults,
+            mostly_books: false,
             dice: Dice::new(seed),
             now: 1_000,
             moment: 0,
@@ -163,6 +170,31 @@ impl World {
         self.nodes[node].crash(self.now, |unsynced| unsynced);
     }
 
+    /// The same, and what was not synced is lost.
+    pub(super) fn restart_without_unsynced(&mut self, node: usize) {
+        let last = self.nodes[node].crash(self.now, |_unsynced| 0);
+        if node == 0 {
+            self.bookings.lose_after(last);
+        }
+        self.network.clear();
+    }
+
+    /// Takes what the coordinator asks of one desk there, and the other way what it says.
+    pub(super) fn deliver_requests(&mut self, node: usize) {
+        self.flush(0);
+        for from in [0, node] {
+            let sent = self.network.extract_if(.., |parcel| {
+                matches!(parcel.body, Body::Request(_)) == (from == 0)
+            });
+            let sent: Vec<Parcel> = sent.collect();
+            for parcel in sent {
+                let to = self.receiver(&parcel);
+                self.nodes[to].apply(self.now, &Command::Deliver(parcel));
+                self.flush(to);
+            }
+        }
+    }
+
     /// How the client's last transaction ended for it.
     pub(super) fn last_told(&self) -> Option<&Outcome> {
         self.stories.last()?.told.as_ref()
@@ -239,6 +271,7 @@ impl World {
         let node = self.dice.roll(self.nodes.len());
         match self.dice.roll(30) {
             0 => self.book(),
+            1..=3 if self.mostly_books => self.book(),
             1..=5 => self.ask(),
             6..=19 => self.deliver(),
             20..=26 => {
@@ -252,6 +285,9 @@ impl World {
                     self.crash(node);
                 }
             }
+        }
+        if self.mostly_books && self.nodes[0].is_ahead() && self.dice.one_in(4) {
+            self.crash(0);
         }
         self.bookings.look(&self.nodes[0].events, self.moment);
         if self.moment.is_multiple_of(20) {
@@ -290,56 +326,6 @@ impl World {
         let command = self.clients[client].ask(step, position, self.moment);
         self.nodes[0].apply(self.now, &command);
         self.flush(0);
-    }
-
-    /// Plays something event by event: whatever arrives is taken at once, and the disk is
-    /// waited for only where it must be. Before the event of this number a process crashes, and
-    /// the client gives up. Says whether there were so many events.
-    pub(super) fn play_to_crash(
-        &mut self,
-        play: &Play,
-        (event, node, kept): (usize, usize, bool),
-    ) -> bool {
-        let mut done = 0;
-        for _ in 0..event {
-            self.moment += 1;
-            if !self.network.is_empty() {
-                let parcel = self.network.remove(0);
-                let to = self.receiver(&parcel);
-                self.nodes[to].apply(self.now, &Command::Deliver(parcel));
-                self.flush(to);
-            } else if let Some(waiting) = self.nodes.iter().position(Node::must_sync) {
-                self.nodes[waiting].sync();
-                self.flush(waiting);
-            } else if self.clients[0].waits != Waits::Nothing || !self.bookings.are_told() {
-                panic!("nothing happens any more");
-            } else if self.ask_next(play, done) {
-                done += 1;
-            } else {
-                return false;
-            }
-            self.bookings.look(&self.nodes[0].events, self.moment);
-        }
-        self.nodes[node].crash(self.now, |unsynced| if kept { unsynced } else { 0 });
-        if node == 0 {
-            self.bookings.lose();
-        }
-        self.stories.extend(self.clients[0].hang_up());
-        true
-    }
-
-    /// Asks for the next of what is played, after so many. Says whether there was something.
-    fn ask_next(&mut self, play: &Play, done: usize) -> bool {
-        let position = self.nodes[0].position() + 1;
-        match play {
-            Play::Booking(items) if done == 0 => self.book_for(CustomerId(0), items.to_vec()),
-            Play::Steps(_) if done == 0 => self.ask_for(0, Step::Commit, position),
-            Play::Steps(steps) if done <= steps.len() => {
-                self.ask_for(0, steps[done - 1].clone(), position);
-            }
-            Play::Booking(_) | Play::Steps(_) => return false,
-        }
-        true
     }
 
     fn deliver(&mut self) {
@@ -400,9 +386,9 @@ impl World {
 
     fn crash(&mut self, node: usize) {
         let dice = &mut self.dice;
-        self.nodes[node].crash(self.now, |unsynced| dice.roll(unsynced + 1));
+        let last = self.nodes[node].crash(self.now, |unsynced| dice.roll(unsynced + 1));
         if node == 0 {
-            self.bookings.lose();
+            self.bookings.lose_after(last);
             let lost = self.clients.iter_mut().filter_map(Client::lose);
             self.stories.extend(lost);
         }

@@ -71,6 +71,8 @@ pub(super) struct Party {
     durable: At,
     /// Whether it has not yet said that it has committed.
     postponed: bool,
+    /// Whether an operator has ended it.
+    by_hand: bool,
     pub(super) crashes: u8,
     /// Under way to the desk and to the coordinator: a message stays, so that it can arrive again.
     to_desk: u16,
@@ -82,6 +84,8 @@ pub(super) struct Party {
     pub(super) asked: u8,
     pub(super) answered: u8,
     pub(super) voted: bool,
+    /// Whether the vote is on the coordinator's disk.
+    pub(super) noted: bool,
     pub(super) acknowledged: bool,
 }
 
@@ -92,6 +96,7 @@ impl Party {
             at: At::Idle,
             durable: At::Idle,
             postponed: false,
+            by_hand: false,
             crashes: 0,
             to_desk: 0,
             to_coordinator: 0,
@@ -100,6 +105,7 @@ impl Party {
             asked: 0,
             answered: 0,
             voted: false,
+            noted: false,
             acknowledged: false,
         }
     }
@@ -119,6 +125,15 @@ impl Party {
         self.to_coordinator & message.bit() != 0
     }
 
+    /// Whether it has committed, and not only because an operator said so.
+    pub(super) const fn must_stand(&self) -> bool {
+        self.at.is_committed() && !self.by_hand
+    }
+
+    pub(super) const fn is_aborted(&self) -> bool {
+        matches!(self.at, At::Aborted)
+    }
+
     /// Whether it can be committed whatever crashes.
     pub(super) const fn is_promised(&self) -> bool {
         matches!(self.durable, At::Prepared(_) | At::Committed(_))
@@ -128,6 +143,13 @@ impl Party {
     pub(super) fn tell(&mut self, message: Message) {
         if self.known_by_coordinator {
             self.to_desk |= message.bit();
+        }
+    }
+
+    /// A restart asks for a vote that it does not know.
+    pub(super) fn inquire(&mut self) {
+        if !self.voted {
+            self.tell(Message::Prepare);
         }
     }
 
@@ -175,7 +197,23 @@ impl Party {
             At::Idle | At::Open(_) => At::Aborted,
             ended_or_prepared => ended_or_prepared,
         };
+        self.by_hand &= self.at.has_ended();
         self.restate();
+    }
+
+    /// An operator ends what has voted yes.
+    pub(super) fn resolve(&mut self, commit: bool) {
+        if let At::Prepared(done) = self.at
+            && self.durable == self.at
+        {
+            self.by_hand = true;
+            self.postponed = commit;
+            self.at = if commit {
+                At::Committed(done)
+            } else {
+                At::Aborted
+            };
+        }
     }
 
     /// It hears nothing for too long.
@@ -225,6 +263,12 @@ impl Party {
             | (Message::Operate(_) | Message::Prepare, At::Idle)
             | (Message::Prepare, At::Aborted) => self.say(Message::No),
             (Message::Prepare, At::Open(done)) => self.at = At::Prepared(done),
+            (Message::Prepare, At::Prepared(_)) if self.durable == self.at => {
+                self.say(Message::Yes);
+            }
+            (Message::Prepare, At::Committed(_)) if self.by_hand && self.durable == self.at => {
+                self.say(Message::Ended);
+            }
             (Message::Commit, At::Prepared(done) | At::Committed(done)) => {
                 self.at = At::Committed(done);
                 self.postponed = true;

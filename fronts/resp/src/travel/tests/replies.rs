@@ -248,6 +248,7 @@ fn a_refusal_comes_with_what_there_is_to_know() {
         ),
         (Refusal::UnknownTransaction, 0, "", ""),
         (Refusal::NotInDoubt, 0, "", ""),
+        (Refusal::MayBeCommitted, 0, "", ""),
         (Refusal::ItineraryOver, 0, "", ""),
     ]);
 }
