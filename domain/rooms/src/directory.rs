@@ -16,7 +16,7 @@ pub(crate) use walk::Step;
 use self::{frontier::Frontier, rows::Row};
 use crate::{
     arena::Arena,
-    index::Index,
+    calendar::Diary,
     limits,
     shelves::Shelves,
     slab::Slab,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Bytes of a room's name that are kept beside the room: longer names lie in an arena.
-const NEAR: usize = 37;
+const NEAR: usize = 33;
 
 /// The type of rooms that nobody added.
 pub(crate) const OPEN_TYPE: &[u8] = b"open";
@@ -77,7 +77,7 @@ pub(crate) struct Room {
     pub(crate) shelf: u32,
     /// The next room of the property in order of appearance, or `NO_ROOM`.
     next: u32,
-    pub(crate) nights: Index,
+    pub(crate) nights: Diary,
     pub(crate) bit: u8,
     pub(crate) withdrawn: bool,
     length: u8,
@@ -282,7 +282,7 @@ impl Directory {
     fn name_bytes<'a>(&'a self, room: &'a Room) -> &'a [u8] {
         let length = usize::from(room.length);
         room.text.get(..length).unwrap_or_else(|| {
-            let cell = room.text.first_chunk().expect("37 bytes begin with four");
+            let cell = room.text.first_chunk().expect("33 bytes begin with four");
             self.long_names.run(length, u32::from_le_bytes(*cell))
         })
     }
@@ -299,14 +299,14 @@ impl Directory {
             self.long_names
                 .run_mut(bytes.len(), cell)
                 .copy_from_slice(bytes);
-            *text.first_chunk_mut().expect("37 bytes begin with four") = cell.to_le_bytes();
+            *text.first_chunk_mut().expect("33 bytes begin with four") = cell.to_le_bytes();
         }
         let number = self.rooms.push(Room {
             property,
             kind,
             shelf: UNSHELVED,
             next: NO_ROOM,
-            nights: Index::default(),
+            nights: Diary::default(),
             bit: 0,
             withdrawn: true,
             length: u8::try_from(bytes.len()).expect("a name has at most 64 bytes"),
