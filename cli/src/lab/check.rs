@@ -130,7 +130,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let fits = match arguments.service {
         Service::Rooms | Service::Exchange => Ok(()),
         Service::Games => check::games::Config { pace, when, users }.check(),
-        Service::Travel => check::travel::Config { pace, when, users }.check(),
+        Service::Travel => travel(pace, when, users, false).check(),
     };
     fits.map_err(|error| Coded::usage(error.to_string()))?;
     let data = tempfile::tempdir().context("a directory for the server's data")?;
@@ -165,6 +165,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Verdict::Invalid => result::Verdict::Invalid,
         Verdict::Violated => result::Verdict::Violated,
     })
+}
+
+/// A check of travel; of a server of the lab's `own` it is known how long locks are waited for.
+fn travel(pace: Pace, when: check::When, users: usize, own: bool) -> check::travel::Config {
+    check::travel::Config {
+        pace,
+        when,
+        users,
+        hold_late_ms_max: own.then_some(check::travel::HOLD_LATE_MS_MAX),
+    }
 }
 
 impl Checked {
@@ -205,6 +215,7 @@ impl Checked {
         } else {
             check::When::Meanwhile
         };
+        let own = self.own.is_some();
         let mut drive = || -> anyhow::Result<check::Report> {
             let users = pacing.connections.get();
             let (pace, when) = (pace.clone(), when.clone());
@@ -231,9 +242,7 @@ impl Checked {
                 Service::Games => {
                     check::games::run(&check::games::Config { pace, when, users }, progress)?
                 }
-                Service::Travel => {
-                    check::travel::run(&check::travel::Config { pace, when, users }, progress)?
-                }
+                Service::Travel => check::travel::run(&travel(pace, when, users, own), progress)?,
             })
         };
         let Some((server, storm)) = self.own else {

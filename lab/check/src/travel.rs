@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{Model, rooms::Reference};
 
-use holds::{Clock, Hold};
+use holds::{Clock, Deadlines, Hold};
 pub use last::Last;
 pub use words::{
     Bill, Booked, Cancelled, Confirmed, End, Operation, Reserved, Step, TRIP_MAX, Trip,
@@ -45,6 +45,7 @@ pub struct Agency {
     floating: Vec<Floating>,
     booked: u64,
     clock: Clock,
+    deadlines: Deadlines,
     /// The place that is replayed.
     at: u64,
 }
@@ -106,6 +107,7 @@ impl Agency {
             floating: Vec::new(),
             booked: 0,
             clock: Clock::default(),
+            deadlines: Deadlines::default(),
             at: 0,
         }
     }
@@ -210,8 +212,9 @@ impl Agency {
 
     fn begin(&mut self, locator: Reference, itinerary: Itinerary) -> Result<(), String> {
         self.booked += 1;
-        if itinerary.hold.is_some() {
+        if let Some(hold) = itinerary.hold {
             self.float(itinerary.given_back(), What::Expiry(locator));
+            self.begin_hold(locator, hold);
         }
         let again = self.over.contains(&locator);
         match self.itineraries.insert(locator, itinerary) {
@@ -264,6 +267,7 @@ impl Model for Agency {
 
     fn apply(&mut self, position: u64, operation: &Operation) -> Result<(), String> {
         self.at = position;
+        self.end_holds();
         match operation {
             Operation::Transaction {
                 end: End::Unknown, ..

@@ -4,10 +4,29 @@
 //! record. So that time is known, and can only be later at all places behind. Whatever shows that a hold
 //! is over *claims* that its time has come; when it is told afterwards that it had not, the hold has
 //! ended too early. It may stand longer: it is given back in a transaction, which may have to wait, and
-//! nobody is told.
+//! nobody is told. Where it is known how long that takes at most, it is over from then on, and whatever
+//! shows it is wrong.
+
+use std::collections::VecDeque;
 
 use super::{Agency, Booked, Cancelled, Change, Confirmed, Itinerary};
 use crate::{Model as _, rooms::Reference};
+
+/// A server whose clock moves further than this from one hold to the next may have stood still.
+const GAP_MS_MAX: u64 = 1_000;
+
+/// Holds by when they are over for certain.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deadlines {
+    /// How long a hold may stand after its time, in milliseconds in which the server was seen to work;
+    /// nothing when that is not known.
+    late_ms_max: Option<u64>,
+    /// Those milliseconds so far, and the server's clock when they were last counted.
+    worked: u64,
+    counted_at: u64,
+    /// By when of them each is over, in the order in which they were made.
+    holds: VecDeque<(u64, Reference)>,
+}
 
 /// What is known of a hold.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +64,57 @@ impl Hold {
     }
 }
 
+impl Deadlines {
+    /// The server's clock was told.
+    fn hear(&mut self, now: u64) {
+        if self.counted_at > 0 {
+            self.worked += now.saturating_sub(self.counted_at).min(GAP_MS_MAX);
+        }
+        self.counted_at = self.counted_at.max(now);
+    }
+
+    /// A hold was made whose time is over so long after it was made.
+    fn add(&mut self, locator: Reference, lasts: u64) {
+        if let Some(late) = self.late_ms_max {
+            self.holds.push_back((self.worked + lasts + late, locator));
+        }
+    }
+
+    /// One that is over for certain.
+    fn take(&mut self) -> Option<Reference> {
+        let &(deadline, locator) = self.holds.front()?;
+        (deadline <= self.worked).then(|| {
+            self.holds.pop_front();
+            locator
+        })
+    }
+}
+
 impl Agency {
+    /// The same, of whose holds none stands for longer than this after its time, in milliseconds, as long
+    /// as the server works.
+    #[must_use]
+    pub fn with_holds_late_by(mut self, ms: u64) -> Self {
+        self.deadlines.late_ms_max = Some(ms);
+        self
+    }
+
+    /// A hold was made.
+    pub(super) fn begin_hold(&mut self, locator: Reference, hold: Hold) {
+        let lasts = hold.until.saturating_sub(self.clock.now);
+        self.deadlines.add(locator, lasts);
+    }
+
+    /// Holds that cannot stand any more are over.
+    pub(super) fn end_holds(&mut self) {
+        while let Some(locator) = self.deadlines.take() {
+            let must_end = self.hold(locator).is_some_and(|hold| hold.must_end());
+            if let Some(number) = self.fading(locator).filter(|_number| must_end) {
+                self.settle(number);
+            }
+        }
+    }
+
     /// A hold that did not have to wait tells the time of its record.
     pub(super) fn hear_time(&mut self, place: u64, answer: Booked) -> Result<(), String> {
         let Booked::Held { asked: now, .. } = answer else {
@@ -53,6 +122,7 @@ impl Agency {
         };
         let clock = self.clock;
         let waited = !place.is_multiple_of(Self::PLACES);
+        self.deadlines.hear(now);
         if now > clock.now || (now < clock.now && !waited) {
             self.clock = Clock { now, claimed: None };
         }

@@ -36,6 +36,11 @@ const LOOKS_MAX: usize = 1_000;
 /// locks, and is tried again after a second.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a hold of a server of the lab's own may stand after its time while there is load, in
+/// milliseconds: it waits for half a second for a lock, or is the victim of a deadlock, and is tried again
+/// after a second; twenty times in a row that does not happen.
+pub const HOLD_LATE_MS_MAX: u64 = 30_000;
+
 /// How often it is looked meanwhile.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -49,6 +54,9 @@ pub struct Config {
     pub when: When,
     /// Planners; each has a connection of its own.
     pub users: usize,
+    /// How long after its time a hold stands at most while the server works, in milliseconds, where it is
+    /// known how long locks are waited for; otherwise it is only asked for when the load is over.
+    pub hold_late_ms_max: Option<u64>,
 }
 
 impl Config {
@@ -95,7 +103,10 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let run = (config.pace.seed, position);
     let planner = |witness| Planner::new(&stock, witness, run);
     let planners = witnesses.into_iter().map(planner).collect();
-    let agency = Agency::new(stock.offers(), stock.customers());
+    let mut agency = Agency::new(stock.offers(), stock.customers());
+    if let Some(late) = config.hold_late_ms_max {
+        agency = agency.with_holds_late_by(late);
+    }
     let checked = (agency, chronicle);
     let settle = |planner: &mut Planner| again::settle(planner, address);
     let driven = drive(

@@ -358,6 +358,11 @@ fn a_server_whose_refusals_tell_no_position_is_not_checked() {
 }
 
 fn plan(wrong: bureau::Wrong) -> Result<Report, Error> {
+    plan_with_holds(wrong, None)
+}
+
+/// Of an agency none of whose holds stands for longer after its time.
+fn plan_with_holds(wrong: bureau::Wrong, late_ms_max: Option<u64>) -> Result<Report, Error> {
     let config = travel::Config {
         pace: Pace {
             threads: 2,
@@ -370,6 +375,7 @@ fn plan(wrong: bureau::Wrong) -> Result<Report, Error> {
         },
         when: When::Meanwhile,
         users: 6,
+        hold_late_ms_max: late_ms_max,
     };
     travel::run(&config, &mut |_progress| {})
 }
@@ -429,6 +435,12 @@ fn every_mutant_of_the_agency_is_caught() {
     for (wrong, sentence) in rows {
         caught(|| plan(wrong).unwrap(), sentence);
     }
+}
+
+#[test]
+fn a_hold_that_does_not_end_is_caught_while_there_is_load() {
+    let late = || plan_with_holds(bureau::Wrong::NeverEnds, Some(50)).unwrap();
+    caught(late, "was done, but that was over");
 }
 
 #[test]

@@ -100,6 +100,54 @@ fn a_hold_that_ends_too_early_is_told() {
     told(rows);
 }
 
+/// Ada holds item 0 until 15. Then somebody else's holds, given back at once, tell these times; what of it
+/// is wrong where holds are over two seconds after their time.
+fn replay_late(times: &[u64], then: &Operation) -> Vec<String> {
+    let mut operations = vec![held(ADA, 0, "A1", 5)];
+    for &time in times {
+        let other = format!("B{time}");
+        operations.push(held(BOB, 1, &other, time));
+        operations.push(cancel(&other, Cancelled::Done));
+    }
+    operations.push(then.clone());
+    let mut agency = agency().with_holds_late_by(2_000);
+    let replayed = (1..).zip(&operations);
+    replayed
+        .filter_map(|(position, operation)| {
+            let place = position * Agency::PLACES;
+            agency.apply(place, operation).err()
+        })
+        .collect()
+}
+
+#[test]
+fn a_hold_that_stands_for_too_long_is_told_unless_the_server_stood_still() {
+    let (before, after) = (
+        [500, 1_000, 1_500, 2_000],
+        [500, 1_000, 1_500, 2_000, 2_020],
+    );
+    let stands = [
+        confirm("A1", Confirmed::Done),
+        committed(&[query(0, 1, 1)]),
+        committed(&[bill(ADA, &[(0, 1)])]),
+        cancel("A1", Cancelled::Done),
+    ];
+    for shown in &stands {
+        assert_eq!(replay_late(&before, shown), [""; 0], "{shown:?}");
+        let found = replay_late(&after, shown);
+        assert_eq!(found.len(), 1, "{shown:?}: {found:?}");
+        // It was paused, or killed, and works for a second again.
+        let paused = [500, 60_000, 60_500];
+        assert_eq!(replay_late(&paused, shown), [""; 0], "{shown:?}");
+    }
+    let over = committed(&[query(0, 2, 0), bill(ADA, &[])]);
+    for times in [&before[..], &after] {
+        assert_eq!(replay_late(times, &over), [""; 0], "{times:?}");
+    }
+    let late = replay_late(&after, &stands[0]);
+    assert!(late[0].contains("was done, but that was over"), "{late:?}");
+}
+
 #[test]
 fn answers_about_holds_that_cannot_be_are_told() {
     let rows: &[(&[Operation], &str)] = &[
