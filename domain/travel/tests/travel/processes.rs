@@ -44,14 +44,14 @@ fn whatever_is_lost_doubled_or_crashed_all_agree_and_the_committed_could_have_be
 }
 
 #[test]
-fn trips_that_were_told_to_be_booked_are_found_again_after_crashes() {
-    let mut found_again = 0;
-    let mut committed = 0;
-    for seed in 1..=100 {
+fn trips_that_were_told_to_be_booked_or_cancelled_are_found_again_after_crashes() {
+    let (mut committed, mut found_again, mut cancelled) = (0, 0, 0);
+    for seed in 1..=300 {
         let world = play(World::of_bookers(seed));
         world.assert_agreement();
         committed += world.assert_serializable();
         found_again += world.found_again();
+        cancelled += world.cancelled();
     }
     assert!(
         committed > 300,
@@ -61,6 +61,7 @@ fn trips_that_were_told_to_be_booked_are_found_again_after_crashes() {
         found_again > 10,
         "only {found_again} trips were decided twice"
     );
+    assert!(cancelled > 20, "only {cancelled} trips were cancelled");
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! Trips that are booked in one command, each as its customer saw it and as it was decided.
+//! Trips that are booked and cancelled in one command, each as its customer saw it and as it was decided.
 
-use turnstile_travel::{Command, CustomerId, Done, Event, EventKind, Outcome, Refusal, Step, Xid};
+use turnstile_travel::{Command, CustomerId, Done, Event, EventKind, Outcome, Refusal, Xid};
 use turnstile_types::Position;
 
-use super::clients::Story;
+use super::clients::{OneCommand, Story};
 use crate::scenery::trip;
 
 #[derive(Default)]
@@ -18,8 +18,7 @@ pub(super) struct Bookings {
 struct Booking {
     /// None: the coordinator was lost before it had that on the disk, and with it the answer.
     position: Option<u64>,
-    customer: CustomerId,
-    items: Vec<&'static str>,
+    command: OneCommand,
     /// The moment at which it was decided, when all its locks were held; how many events there had
     /// been by then; and its transaction.
     decided: Option<(u64, usize, Xid)>,
@@ -37,8 +36,7 @@ impl Bookings {
         let trip = trip(&items);
         self.asked.push(Booking {
             position: Some(position),
-            customer,
-            items,
+            command: OneCommand::Book { customer, items },
             decided: None,
             told: None,
         });
@@ -47,6 +45,25 @@ impl Bookings {
             trip,
             hold_ms: None,
         }
+    }
+
+    /// Asks to cancel one of those that were told to be booked, by this number, at this position.
+    pub(super) fn cancel(&mut self, number: usize, position: u64) -> Option<Command> {
+        let standing = self.asked.iter().filter_map(|booking| match booking.told {
+            Some(Outcome::Done(Done::Booked { locator, .. })) => {
+                booking.decided.map(|(.., booked)| (locator, booked))
+            }
+            _ => None,
+        });
+        let standing: Vec<_> = standing.collect();
+        let &(locator, booked) = standing.get(number % standing.len().max(1))?;
+        self.asked.push(Booking {
+            position: Some(position),
+            command: OneCommand::Cancel { booked },
+            decided: None,
+            told: None,
+        });
+        Some(Command::Cancel { locator })
     }
 
     fn at(&mut self, position: u64) -> Option<&mut Booking> {
@@ -67,6 +84,8 @@ impl Bookings {
         let Some(booking) = self.at(position) else {
             return;
         };
+        let unknown = Outcome::Refused(Refusal::NoSuchItinerary);
+        assert_ne!(outcome, &unknown, "position {position} knows it better");
         let in_doubt = |told: &Outcome| matches!(told, Outcome::Refused(Refusal::InDoubt(_)));
         match &booking.told {
             Some(told) if !in_doubt(told) => {
@@ -125,41 +144,45 @@ impl Bookings {
 impl Booking {
     fn story(self) -> Option<Story> {
         let (moment, _, xid) = self.decided?;
-        let step = Step::Reserve {
-            customer: self.customer,
-            trip: trip(&self.items),
-        };
         let told = match self.told {
-            Some(Outcome::Done(Done::Booked { .. })) => Some(Outcome::Done(Done::Committed)),
+            Some(Outcome::Done(_)) => Some(Outcome::Done(Done::Committed)),
             other => other,
         };
         Some(Story {
             xid,
-            steps: vec![(step, Outcome::Done(Done::Reserved))],
+            steps: Vec::new(),
+            command: Some(self.command),
             locked: Some(moment),
             told,
         })
     }
 }
 
-/// Whose booking it is that is told first, if it is one: of whoever is answered in the same record with
-/// its locator, or else of the record itself.
+/// Whose trip it is that is told first, if it is one: of whoever is answered in the same record with
+/// its end, or else of the record itself.
 fn ticket(events: &[Event]) -> Option<Position> {
-    let [booked, rest @ ..] = events else {
+    let [first, rest @ ..] = events else {
         return None;
     };
-    let EventKind::Booked { locator: given } = booked.kind else {
-        return None;
+    let ends_so = |outcome: &Outcome| match (&first.kind, outcome) {
+        (EventKind::Booked { locator: given }, Outcome::Done(Done::Booked { locator, .. })) => {
+            locator == given
+        }
+        (EventKind::Cancelled { .. }, outcome) => *outcome == Outcome::Done(Done::Cancelled),
+        _ => false,
     };
+    if !matches!(
+        first.kind,
+        EventKind::Booked { .. } | EventKind::Cancelled { .. }
+    ) {
+        return None;
+    }
     let mut record = rest
         .iter()
-        .take_while(|event| event.position == booked.position);
+        .take_while(|event| event.position == first.position);
     let answered = record.find_map(|event| match &event.kind {
-        EventKind::Answered {
-            ticket,
-            outcome: Outcome::Done(Done::Booked { locator, .. }),
-        } if *locator == given => Some(*ticket),
+        EventKind::Answered { ticket, outcome } if ends_so(outcome) => Some(*ticket),
         _ => None,
     });
-    Some(answered.unwrap_or(booked.position))
+    Some(answered.unwrap_or(first.position))
 }

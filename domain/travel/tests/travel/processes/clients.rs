@@ -25,12 +25,25 @@ impl Dice {
     }
 }
 
+/// A transaction of one command.
+#[derive(Clone, Debug)]
+pub(super) enum OneCommand {
+    Book {
+        customer: CustomerId,
+        items: Vec<&'static str>,
+    },
+    /// Gives back what this transaction has booked.
+    Cancel { booked: Xid },
+}
+
 /// A transaction as its client saw it.
 #[derive(Clone, Debug)]
 pub(super) struct Story {
     pub(super) xid: Xid,
     /// What was done and what was answered.
     pub(super) steps: Vec<(Step, Outcome)>,
+    /// The one command that it was, instead of steps.
+    pub(super) command: Option<OneCommand>,
     /// When it was asked to commit; all its locks were held then.
     pub(super) locked: Option<u64>,
     /// What was said about its end.
@@ -131,6 +144,7 @@ impl Client {
                 self.story = Some(Story {
                     xid: *xid,
                     steps: Vec::new(),
+                    command: None,
                     locked: None,
                     told: None,
                 });

@@ -10,7 +10,7 @@ use turnstile_types::{Machine, Principal, Timestamp, hash_of};
 
 use super::{
     bookings::Bookings,
-    clients::{Client, Dice, ITEMS, Story, Waits, choose, some_item},
+    clients::{Client, Dice, ITEMS, OneCommand, Story, Waits, choose, some_item},
     node::{Node, Owed},
     serial,
 };
@@ -272,6 +272,7 @@ impl World {
         match self.dice.roll(30) {
             0 => self.book(),
             1..=3 if self.mostly_books => self.book(),
+            4 if self.mostly_books => self.cancel(),
             1..=5 => self.ask(),
             6..=19 => self.deliver(),
             20..=26 => {
@@ -313,6 +314,16 @@ impl World {
         let count = 1 + self.dice.roll(3);
         let items = (0..count).map(|_| some_item(&mut self.dice)).collect();
         self.book_for(customer, items);
+    }
+
+    /// Somebody cancels what was booked in one command.
+    fn cancel(&mut self) {
+        let position = self.nodes[0].position() + 1;
+        let number = self.dice.roll(100);
+        if let Some(command) = self.bookings.cancel(number, position) {
+            self.nodes[0].apply(self.now, &command);
+            self.flush(0);
+        }
     }
 
     fn book_for(&mut self, customer: CustomerId, items: Vec<&'static str>) {
@@ -478,6 +489,16 @@ impl World {
         let desks = Desk::ALL.map(|desk| &self.nodes[self.host(desk)].travel);
         serial::assert_same(self.seed, &committed, &desks);
         committed.len()
+    }
+
+    /// How many trips were given back by one command.
+    pub(super) fn cancelled(&self) -> usize {
+        let commands = self
+            .stories
+            .iter()
+            .filter_map(|story| story.command.as_ref());
+        let cancels = |command: &&OneCommand| matches!(command, OneCommand::Cancel { .. });
+        commands.filter(cancels).count()
     }
 
     pub(super) fn hashes(&self) -> Vec<u128> {
