@@ -1,4 +1,4 @@
-//! What travel costs in one process without a disk: `rate`.
+//! What travel costs in one process without a disk: `trips`.
 //!
 //! Prints nanoseconds for each one-shot itinerary over three desks, and for each transaction of
 //! nine requests (start, a bill, three times query and reserve, commit) on one desk and on three.
