@@ -1,6 +1,5 @@
 //! The order book alone: its rate, its latency and its memory, in five market regimes.
 
-mod dice;
 mod drive;
 mod memory;
 mod regime;

@@ -1,8 +1,10 @@
 //! Chance that is the same in every run.
 
+use std::fmt;
+
 use turnstile_seed::Random;
 
-/// Enough to draw rooms, prices and symbols.
+/// Enough to draw rooms, prices, symbols and the order flow.
 #[derive(Debug)]
 pub(crate) struct Dice(Random);
 
@@ -15,9 +17,44 @@ impl Dice {
         self.0.draw()
     }
 
-    pub(crate) fn below(&mut self, bound: u32) -> u32 {
-        let remainder = self.throw() % u64::from(bound);
-        u32::try_from(remainder).expect("a remainder is below its divisor")
+    /// Any of `0..end`.
+    pub(crate) fn below<N>(&mut self, end: N) -> N
+    where
+        N: Into<u64> + TryFrom<u64, Error: fmt::Debug>,
+    {
+        let below = self.0.below(end.into());
+        N::try_from(below).expect("what is below a number is of its type")
+    }
+
+    pub(crate) fn percent(&mut self, percent: u32) -> bool {
+        self.below(100) < percent
+    }
+
+    /// In [0, 1).
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.throw() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Exponential with mean 1, by comparisons alone (von Neumann): the library's logarithm may
+    /// differ in its last bit from machine to machine, comparisons do not.
+    pub(crate) fn exponential(&mut self) -> f64 {
+        let mut whole = 0.0;
+        loop {
+            let first = self.unit();
+            let (mut last, mut length) = (first, 1);
+            loop {
+                let next = self.unit();
+                if next >= last {
+                    break;
+                }
+                (last, length) = (next, length + 1);
+            }
+            if length % 2 == 1 {
+                return whole + first;
+            }
+            whole += 1.0;
+        }
     }
 }
 
@@ -59,7 +96,7 @@ mod tests {
         let mut dice = Dice::new(1);
         let mut seen = [0_u32; 10];
         for _ in 0..10_000 {
-            seen[usize::try_from(dice.below(10)).unwrap()] += 1;
+            seen[usize::try_from(dice.below(10_u32)).unwrap()] += 1;
         }
         assert!(
             seen.iter().all(|&count| (800..1_200).contains(&count)),

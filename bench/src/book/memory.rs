@@ -4,7 +4,7 @@ use serde::Serialize;
 use turnstile_book::{Book, Incoming, Orders, Owner, SelfTrade, Side};
 use turnstile_trial::Tally;
 
-use super::dice::Dice;
+use crate::dice::Dice;
 
 /// How a million orders lie in books.
 #[derive(Debug, Serialize)]
@@ -19,7 +19,7 @@ pub(super) fn measure(orders: u32) -> Vec<Memory> {
     vec![
         shape("one book, 2,000 prices", (orders, 1), near),
         shape("1,000 books, 2,000 prices each", (orders, 1_000), near),
-        shape("one book, any prices of 64 bits", (orders, 1), Dice::next),
+        shape("one book, any prices of 64 bits", (orders, 1), Dice::throw),
     ]
 }
 

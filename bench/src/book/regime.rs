@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::dice::Dice;
+use crate::dice::Dice;
 
 /// A market regime. Distances are those of a liquid share with half-cent ticks: a percent is some
 /// 335 ticks.

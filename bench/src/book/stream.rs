@@ -4,7 +4,8 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use turnstile_book::Side;
 
-use super::{dice::Dice, regime::Regime};
+use super::regime::Regime;
+use crate::dice::Dice;
 
 /// Where the market opens, in ticks.
 const OPENING: i64 = 1_000_000;

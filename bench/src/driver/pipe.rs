@@ -289,7 +289,7 @@ impl Booker {
 impl Talk for Booker {
     fn ask(&mut self, out: &mut Vec<u8>) {
         let mut room = *b"room:000000000000";
-        let mut number = self.dice.below(100_000_000);
+        let mut number = self.dice.below(100_000_000_u32);
         for digit in room.iter_mut().rev().take(8) {
             *digit += u8::try_from(number % 10).expect("a digit");
             number /= 10;

@@ -142,34 +142,36 @@ pub fn observe(
     let record = server.stop()?;
     let offset = ran.started.saturating_duration_since(epoch).as_nanos();
     let offset = u64::try_from(offset).unwrap_or(u64::MAX);
-    let mut known = Known::new(case, &pace, offset, &record.served);
-    known.late = late(case, &pace, offset, &record.served, &diary);
+    let known = Known::new(case, &pace, offset, &record.served, Some(&diary));
     Ok((known, ran))
 }
 
-/// The requests of the window that took longer than is allowed.
-fn late(case: &Case, pace: &Pace, offset: u64, served: &[Served], diary: &Diary) -> Late {
-    let dues = dues(pace);
-    let truths = truths(case, &dues, offset);
-    let (from, to) = window(pace);
+/// Those whose answers were heard `within` the window and took longer than is allowed; what is `known`
+/// of each is when it was due and how long it would have taken.
+fn late(
+    known: &[(u64, u64)],
+    offset: u64,
+    served: &[Served],
+    diary: &Diary,
+    within: impl Fn(u64) -> bool,
+) -> Late {
     let late = served.iter().filter_map(|served| {
-        let number = usize::try_from(served.number).ok()?;
-        let (due, truth) = (*dues.get(number)?, *truths.get(number)?);
+        let (due, truth) = *known.get(usize::try_from(served.number).ok()?)?;
         let page = diary.page(served.number)?;
         let done = page.heard.saturating_sub(offset);
         let over = done.saturating_sub(due + truth);
         let allowed = NANOS.max(SHARE * to_float(truth));
-        let is_late = (from..to).contains(&done) && to_float(over) > allowed;
+        let is_late = within(done) && to_float(over) > allowed;
         is_late.then(|| Late::one(over, Stands::of(due + offset, &page, served)))
     });
     late.sum()
 }
 
-/// What each request that was due then would have taken, had everybody been on time.
-fn truths(case: &Case, dues: &[u64], offset: u64) -> Vec<u64> {
+/// Of each request when it was due, and how long it would have taken, had everybody been on time.
+fn truths(case: &Case, pace: &Pace, offset: u64) -> Vec<(u64, u64)> {
     let mut clockwork = Clockwork::new(case.delay);
-    let each = (0..).zip(dues);
-    each.map(|(number, &due)| clockwork.answers(number, due + offset) - offset - due)
+    let each = (0..).zip(dues(pace));
+    each.map(|(number, due)| (due, clockwork.answers(number, due + offset) - offset - due))
         .collect()
 }
 
@@ -197,38 +199,46 @@ impl Known {
     /// Of a run of this pace. `offset`: when the generator's clock began, in nanoseconds by the
     /// server's.
     #[must_use]
-    pub fn new(case: &Case, pace: &Pace, offset: u64, served: &[Served]) -> Self {
-        let dues = dues(pace);
+    pub fn new(
+        case: &Case,
+        pace: &Pace,
+        offset: u64,
+        served: &[Served],
+        diary: Option<&Diary>,
+    ) -> Self {
+        let known = truths(case, pace, offset);
         let (from, to) = window(pace);
         let within = |done: u64| (from..to).contains(&done);
-        let truths = dues.iter().zip(truths(case, &dues, offset));
-        let mut truth: Vec<u64> = truths
-            .filter(|(due, truth)| within(*due + truth))
-            .map(|(_due, truth)| truth)
+        let mut truth: Vec<u64> = known
+            .iter()
+            .filter(|(due, truth)| within(due + truth))
+            .map(|&(_due, truth)| truth)
             .collect();
         let mut recorded = Vec::with_capacity(served.len());
-        let mut late = Vec::with_capacity(served.len());
+        let mut server_late = Vec::with_capacity(served.len());
         for served in served {
             let due = usize::try_from(served.number)
                 .ok()
-                .and_then(|at| dues.get(at));
+                .and_then(|at| known.get(at));
             let left = served.left.saturating_sub(offset);
-            if let Some(due) = due
+            if let Some((due, _truth)) = due
                 && within(left)
             {
                 recorded.push(left.saturating_sub(*due));
-                late.push(served.left - served.due);
+                server_late.push(served.left - served.due);
             }
         }
-        for values in [&mut truth, &mut recorded, &mut late] {
+        for values in [&mut truth, &mut recorded, &mut server_late] {
             values.sort_unstable();
         }
         Self {
-            server_late_ns: ranked(&late, 0.99),
+            server_late_ns: ranked(&server_late, 0.99),
             truth,
             recorded,
-            due: u64::try_from(dues.len()).expect("a length has at most 64 bits"),
-            late: Late::default(),
+            due: u64::try_from(known.len()).expect("a length has at most 64 bits"),
+            late: diary.map_or_else(Late::default, |diary| {
+                late(&known, offset, served, diary, within)
+            }),
         }
     }
 }

@@ -34,7 +34,7 @@ impl Coordinator {
     /// All desks have done their part of a trip and vote for it; what they vote for becomes durable
     /// here meanwhile.
     fn stage(&mut self, moment: Moment, xid: Xid, awaited: Desks) {
-        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        let transaction = self.transactions.get(&xid).expect("it is here");
         let goal = transaction.job.as_ref().map(|job| &job.goal);
         let is_booking = matches!(goal, Some(Goal::Book { .. }));
         let locator = is_booking.then(|| self.issue());

@@ -71,7 +71,7 @@ fn trial(
     answered: u64,
     delay: f64,
 ) -> Trial {
-    let known = Known::new(&TENTH, &pace(), 0, &record(recorded));
+    let known = Known::new(&TENTH, &pace(), 0, &record(recorded), None);
     let response = said(measured);
     let said = Said {
         response: &response,

@@ -133,16 +133,11 @@ pub(super) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
     let mut silent_losses = 0;
     while !user.unanswered().is_empty() && silent_losses < SILENT_LOSSES_MAX {
         let before = user.unanswered().waiting.len();
-        match ask_alone(user, address) {
-            Ok(()) => return,
-            Err(error) if is_loss(&error) => {}
-            Err(_) => break,
+        if ask_alone(user, address).is_err_and(|error| !is_loss(&error)) {
+            break;
         }
-        if user.unanswered().waiting.len() == before {
-            silent_losses += 1;
-        } else {
-            silent_losses = 0;
-        }
+        let is_silent = user.unanswered().waiting.len() == before;
+        silent_losses = if is_silent { silent_losses + 1 } else { 0 };
     }
     while let Some(what) = user.unanswered().next() {
         user.gives_up(&what);
