@@ -144,8 +144,7 @@ impl Directory {
     }
 
     pub(crate) fn property(&self, name: &Name) -> Option<u32> {
-        let last = self.last_property.get();
-        if self.is_called(last, name) {
+        if let Some(last) = self.last_property(name) {
             return Some(last);
         }
         let hash = hash_of_name(name.as_bytes());
@@ -154,6 +153,12 @@ impl Directory {
             .find(hash, |number| self.is_called(number, name))?;
         self.last_property.set(found);
         Some(found)
+    }
+
+    /// The property asked for last, if it has this name.
+    pub(crate) fn last_property(&self, name: &Name) -> Option<u32> {
+        let last = self.last_property.get();
+        self.is_called(last, name).then_some(last)
     }
 
     fn is_called(&self, property: u32, name: &Name) -> bool {
