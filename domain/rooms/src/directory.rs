@@ -19,7 +19,7 @@ use crate::{
     calendar::Diary,
     limits,
     shelves::Shelves,
-    slab::Slab,
+    slab::{LINES, Slab},
     table::{Table, hash_of_name, scoped},
 };
 
@@ -98,7 +98,7 @@ pub(crate) struct Directory {
     last_property: Cell<u32>,
     kinds: Slab<Kind>,
     kind_table: Table,
-    rooms: Slab<Room>,
+    rooms: Slab<Room, LINES>,
     room_table: Table,
     long_names: Arena<u8>,
     pub(crate) shelves: Shelves,
@@ -248,12 +248,17 @@ impl Directory {
         self.rooms.at(number)
     }
 
-    pub(crate) const fn rooms(&self) -> &Slab<Room> {
+    pub(crate) const fn rooms(&self) -> &Slab<Room, LINES> {
         &self.rooms
     }
 
     pub(crate) fn room_mut(&mut self, number: u32) -> &mut Room {
         self.rooms.at_mut(number)
+    }
+
+    /// Notes that somebody looks for a room which may be anywhere.
+    pub(crate) fn look(&mut self, number: u32) {
+        self.rooms.look(number);
     }
 
     // Early reads: see `warming`.
