@@ -76,11 +76,16 @@ impl fmt::Display for Coded {
 
 impl std::error::Error for Coded {}
 
-/// The exit code of an error: that of the [`Coded`] somewhere in it, else 1.
+/// The exit code of an error: that of the [`Coded`] somewhere in it, else 1. A setting of a load that
+/// makes no sense came from the command line.
 pub(crate) fn code(error: &anyhow::Error) -> u8 {
-    error
-        .downcast_ref::<Coded>()
-        .map_or(FAILED, |coded| coded.code)
+    if let Some(coded) = error.downcast_ref::<Coded>() {
+        return coded.code;
+    }
+    match error.downcast_ref::<turnstile_load::Error>() {
+        Some(turnstile_load::Error::Setting(_)) => USAGE,
+        _ => FAILED,
+    }
 }
 
 /// An error with its causes, each told once: many tell their cause themselves.

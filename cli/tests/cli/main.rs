@@ -19,6 +19,7 @@ mod report;
 mod reproduce;
 mod roles;
 mod routes;
+mod shortage;
 mod trace;
 mod tx;
 mod verify;

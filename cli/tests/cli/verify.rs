@@ -74,6 +74,23 @@ fn a_flipped_bit_in_the_middle_is_a_violation() {
     assert!(ended.err.contains(file), "the place is named: {ended:?}");
 }
 
+/// It could be proven and not be served.
+#[test]
+fn a_directory_that_lost_its_id_key_is_not_sound() {
+    let data = booked();
+    let key = data.path().join("id.key");
+    for (content, sentence) in [(Some("short"), "has 5 bytes"), (None, "is missing")] {
+        match content {
+            Some(content) => fs::write(&key, content).unwrap(),
+            None => fs::remove_file(&key).unwrap(),
+        }
+        let ended = verify(data.path());
+        assert_eq!((ended.code, &*ended.out), (Some(97), ""), "{ended:?}");
+        let expected = format!("id.key {sentence}");
+        assert!(ended.err.contains(&expected), "{ended:?}");
+    }
+}
+
 #[test]
 fn a_directory_in_use_or_without_a_journal_has_no_verdict() {
     let data = tempfile::tempdir().unwrap();

@@ -176,8 +176,13 @@ fn misfit<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Problem {
         return Problem::with(Code::MalformedJson, "the body goes on after its JSON value");
     };
     // The path ends in `?` where the JSON itself is broken, and is `.` for the whole body.
-    let field = wrong.path().to_string().replace('?', ".");
+    let path = wrong.path().to_string().replace('?', ".");
     let message = wrong.into_inner().to_string();
+    let field = match named_in(&message) {
+        Some(name) if path == "." => name.to_owned(),
+        Some(name) => format!("{path}.{name}"),
+        None => path,
+    };
     Problem {
         errors: [FieldError {
             place: Place::Body,
@@ -187,6 +192,15 @@ fn misfit<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Problem {
         .into(),
         ..Problem::with(Code::MalformedJson, message)
     }
+}
+
+/// The field that the reader names only in words: it stands nowhere, or it stood there already.
+fn named_in(message: &str) -> Option<&str> {
+    let starts = ["missing field `", "duplicate field `"];
+    let rest = starts
+        .iter()
+        .find_map(|start| message.strip_prefix(start))?;
+    rest.split('`').next()
 }
 
 /// Collects what is wrong with the fields of one request, so that all of it is told at once.
@@ -516,12 +530,12 @@ mod tests {
             (WHOLE.replace("\"ada\"", "{}"), "guest", "invalid type: map"),
             (
                 WHOLE.replace("\"room\":\"101\"", "\"property\":\"x\""),
-                ".",
+                "property",
                 "duplicate field `property`",
             ),
             (
                 WHOLE.replace(",\"guest\":\"ada\"", ""),
-                ".",
+                "guest",
                 "missing field `guest`",
             ),
             (WHOLE.replace('}', ""), ".", "EOF"),

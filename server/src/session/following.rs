@@ -86,7 +86,7 @@ impl Following {
 
 /// Whether a text matches a pattern of `*`, `?` and plain characters. It goes back to the last star
 /// only, so it takes at most as many steps as the product of both lengths.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut in_text) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while let Some(byte) = text.get(in_text) {

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use turnstile_embedded::Durability;
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
-use super::{hello::COMPATIBLE_VERSION, put_catalogue, put_time};
+use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_time};
 use crate::{
     engine::Engine,
     remote::{Housed, Remote},
@@ -35,7 +35,8 @@ pub(super) fn put(
     }
 }
 
-/// The settings that Redis tools ask for before they start, in the words they know.
+/// The settings that Redis tools ask for before they start, in the words they know. They may be asked
+/// for by patterns, as `*`.
 fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder<'_>) {
     let durable = engine.status().backend.durability != Durability::Memory;
     let known = [
@@ -48,7 +49,7 @@ fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder
         arguments
             .iter()
             .skip(2)
-            .any(|word| word.eq_ignore_ascii_case(name.as_bytes()))
+            .any(|word| matches(&word.to_ascii_lowercase(), name.as_bytes()))
     };
     let found: Vec<_> = known.into_iter().filter(|(name, _)| asked(name)).collect();
     reply.map(found.len());

@@ -92,6 +92,16 @@ fn small_requests_are_answered_as_redis_does() {
             "CONFIG GET save appendonly\n",
             "*4|$4|save|$0||$10|appendonly|$2|no|",
         ),
+        (
+            "CONFIG GET *\n",
+            "*8|$4|save|$0||$10|appendonly|$2|no|$9|databases|$1|1|$9|maxmemory|$1|0|",
+        ),
+        ("CONFIG GET App*\n", "*2|$10|appendonly|$2|no|"),
+        ("CONFIG GET nothing\n", "*0|"),
+        (
+            "PING a b\n",
+            "-ERR wrong number of arguments for 'ping' command|",
+        ),
         ("DBSIZE\n", ":0|"),
         ("ROLE\n", "*3|$6|master|:0|*0|"),
         ("SLOWLOG GET\n", "*0|"),

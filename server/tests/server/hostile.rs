@@ -12,7 +12,7 @@ fn a_request_may_come_byte_by_byte() {
     let server = Server::new();
     let (mut slow, mut other) = (server.client(), server.client());
     slow.socket.set_nodelay(true).unwrap();
-    let request = "*3\r\n$4\r\nPING\r\n$0\r\n\r\n$0\r\n\r\n*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n";
+    let request = "*2\r\n$4\r\nPING\r\n$0\r\n\r\n*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n";
     for (at, byte) in request.bytes().enumerate() {
         slow.send([byte]);
         if at % 8 == 0 {

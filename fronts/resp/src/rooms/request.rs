@@ -60,8 +60,8 @@ pub enum Reason {
         min: u64,
         max: u64,
     },
-    /// A word that is no option of this command.
-    Option,
+    /// No option of this command; the field counts the arguments from 1.
+    Option(usize),
     /// An option's word without its value.
     Value,
     /// An option that already stands there.
@@ -97,7 +97,7 @@ impl fmt::Display for Reason {
             Self::Reference(invalid) => invalid.fmt(f),
             Self::Key(invalid) => invalid.fmt(f),
             Self::Number { min, max } => write!(f, "a whole number from {min} to {max}"),
-            Self::Option => write!(f, "no such option"),
+            Self::Option(place) => write!(f, "argument {place} is no option of this command"),
             Self::Value => write!(f, "the value is missing"),
             Self::Repeated => write!(f, "given twice"),
             Self::Range => write!(f, "the end is a date after the start"),
@@ -211,7 +211,7 @@ impl<'a> Words<'a, '_> {
                 .iter()
                 .copied()
                 .find(|choice| choice.word().as_bytes().eq_ignore_ascii_case(word))
-                .ok_or_else(|| self.invalid("option", Reason::Option))?;
+                .ok_or_else(|| self.invalid("option", Reason::Option(self.next - 1)))?;
             if options.has(choice) {
                 return Err(self.invalid(choice.word(), Reason::Repeated));
             }

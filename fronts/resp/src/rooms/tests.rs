@@ -289,7 +289,7 @@ fn an_error_says_which_argument_is_wrong_and_why() {
         ),
         (
             "ROOMS.BOOK inn 101 2027-01-01 2027-01-03 ada 234123412346 TTL 3",
-            "ROOMS.BOOK option: no such option",
+            "ROOMS.BOOK option: argument 7 is no option of this command",
         ),
         (
             "ROOMS.EXTEND R77 0",
