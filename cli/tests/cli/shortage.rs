@@ -71,6 +71,25 @@ fn a_server_without_room_on_its_disk_says_so_in_its_log_once() {
     assert!(said[0].ends_with("error=no storage space"), "{log}");
 }
 
+/// Whoever supervises servers can tell a failed disk from everything else.
+#[test]
+fn a_failed_sync_ends_the_server_with_a_code_of_its_own() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = start(turnstile(), data.path());
+    server.tell("sync-error 1");
+    let mut door = server.connect();
+    let line = booking(1);
+    let request: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+    let taken = (0..BOOKINGS_MAX).take_while(|_| door.command(&request).is_ok());
+    assert!(taken.count() < 1_000, "the order was not heeded");
+    let (status, log) = server.ended();
+    assert_eq!(status.code(), Some(74), "{log}");
+    assert!(
+        log.contains("error: the server failed: the journal failed: the journal cannot be synced"),
+        "{log}"
+    );
+}
+
 /// A client that was let in, or nothing when it was told that there is no place.
 fn let_in(resp: SocketAddr) -> Option<TcpStream> {
     let mut client = TcpStream::connect(resp).unwrap();

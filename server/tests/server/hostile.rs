@@ -216,3 +216,56 @@ fn a_batch_is_bounded() {
     }
     server.stop();
 }
+
+#[test]
+fn the_bytes_of_a_batch_are_bounded() {
+    let server = Server::new();
+    let mut client = server.client();
+    let echo = |length: usize| {
+        let message = "x".repeat(length);
+        format!("*2\r\n$4\r\nECHO\r\n${length}\r\n{message}\r\n")
+    };
+    client.exchange("MULTI\n", "+OK|");
+    client.exchange(&echo(64_000).repeat(8), &"+QUEUED|".repeat(8));
+    client.exchange(
+        &echo(12_288),
+        "-ERR a batch has at most 1024 commands, 16 of them reads, and 524288 bytes|",
+    );
+    client.exchange(
+        "EXEC\n",
+        "-EXECABORT Transaction discarded because of previous errors.|",
+    );
+    server.stop();
+}
+
+#[test]
+fn names_and_subscriptions_are_bounded() {
+    let server = Server::new();
+    let mut client = server.client();
+    client.exchange(
+        &format!("CLIENT SETNAME {}\n", "n".repeat(257)),
+        "-ERR names are at most 256 visible characters without spaces or newlines|",
+    );
+    client.exchange(&format!("CLIENT SETNAME {}\n", "n".repeat(256)), "+OK|");
+    let refusal = "-ERR a connection follows at most 64 channels, with names of at most 256 bytes|";
+    let (long, longer) = ("n".repeat(256), "n".repeat(257));
+    client.exchange(&format!("SUBSCRIBE {longer}\n"), refusal);
+    client.exchange(
+        &format!("SUBSCRIBE {long}\n"),
+        &format!("*3|$9|subscribe|$256|{long}|:1|"),
+    );
+    for number in 2..=64 {
+        client.exchange(
+            &format!("PSUBSCRIBE c{number:02}\n"),
+            &format!("*3|$10|psubscribe|$3|c{number:02}|:{number}|"),
+        );
+    }
+    for one_more in ["SUBSCRIBE c64\n", "PSUBSCRIBE c64 c65\n"] {
+        client.exchange(one_more, refusal);
+    }
+    // What is followed already is no more than before.
+    client.exchange("PSUBSCRIBE c64\n", "*3|$10|psubscribe|$3|c64|:64|");
+    client.exchange("PUNSUBSCRIBE c64\n", "*3|$12|punsubscribe|$3|c64|:63|");
+    client.exchange("SUBSCRIBE c65\n", "*3|$9|subscribe|$3|c65|:64|");
+    server.stop();
+}

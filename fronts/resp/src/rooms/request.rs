@@ -134,16 +134,16 @@ impl<'a> Words<'a, '_> {
         Name::parse(word).map_err(|invalid| self.invalid(argument, Reason::Name(invalid)))
     }
 
-    /// `any`, `type:NAME`, or a room.
+    /// `any`, `type:NAME`, or a room. The first two are words of the command, in letters of any case.
     #[inline]
     fn wish(&mut self) -> Result<Wish, Invalid> {
         let word = self.take("room")?;
-        if word == b"any" {
+        if word.eq_ignore_ascii_case(b"any") {
             return Ok(Wish::Any);
         }
-        let (name, argument, wish): (_, _, fn(Name) -> Wish) = match word.strip_prefix(b"type:") {
-            Some(name) => (name, "type", Wish::Type),
-            None => (word, "room", Wish::Room),
+        let (name, argument, wish): (_, _, fn(Name) -> Wish) = match word.split_at_checked(5) {
+            Some((tag, name)) if tag.eq_ignore_ascii_case(b"type:") => (name, "type", Wish::Type),
+            _ => (word, "room", Wish::Room),
         };
         Name::parse(name)
             .map(wish)

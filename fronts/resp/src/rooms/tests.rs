@@ -92,6 +92,18 @@ fn a_line_becomes_its_command() {
         book(Wish::Any),
         None,
     );
+    // A room of that name would be booked in an open property, and nobody means it.
+    for (word, wish) in [
+        ("ANY", Wish::Any),
+        ("Type:twin", Wish::Type(name("twin"))),
+        ("TYPE:twin", Wish::Type(name("twin"))),
+        ("types", Wish::Room(name("types"))),
+        ("anyone", Wish::Room(name("anyone"))),
+        ("type", Wish::Room(name("type"))),
+    ] {
+        let line = format!("ROOMS.BOOK inn {word} {nights} 'Ada L' 234123412346");
+        commands(&line, book(wish), None);
+    }
     let hold = |ttl_ms| Command::Hold {
         property,
         wish: Wish::Any,
