@@ -12,6 +12,7 @@ mod dev;
 mod exchange;
 mod games;
 mod import;
+mod interrupted;
 mod lab;
 mod limits;
 mod process;

@@ -27,7 +27,8 @@ pub(crate) fn turnstile_with_descriptors(count: u32) -> Command {
     settled(command)
 }
 
-fn settled(mut command: Command) -> Command {
+/// A command in an environment without settings of the person who runs the tests.
+pub(crate) fn settled(mut command: Command) -> Command {
     // Results of the lab go to a folder here, unless a test names another.
     command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     command.env_remove("RUST_LOG").stdin(Stdio::null());

@@ -22,7 +22,10 @@ pub(super) fn router(door: &Arc<Door>) -> Router {
             let detail = format!("{method} is not among those in Allow");
             Trouble::from(Problem::with(Code::MethodNotAllowed, detail))
         })
-        .fallback(async || Trouble::from(Code::UnknownPath))
+        .fallback(async || {
+            let detail = "what there is stands at /docs, and at /openapi.json for programs";
+            Trouble::from(Problem::with(Code::UnknownPath, detail))
+        })
         .with_state(Arc::clone(door))
 }
 

@@ -7,6 +7,7 @@ use super::*;
 /// A request, `->`, the status, the code, and words that the answer holds. BOOK, ORDERS, TX,
 /// WHOLE, UNKNOWN and TWICE stand for what the test puts there.
 const WRONG: &str = r#"
+GET / -> 404 unknown_path stands at /docs
 GET /nothing -> 404 unknown_path
 GET BOOK/ -> 404 unknown_path
 GET BOOK -> 405 method_not_allowed GET
