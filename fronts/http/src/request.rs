@@ -183,6 +183,11 @@ fn misfit<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Problem {
         Some(name) => format!("{path}.{name}"),
         None => path,
     };
+    let message = if field == "id_number" {
+        without_value(&message)
+    } else {
+        message
+    };
     Problem {
         errors: [FieldError {
             place: Place::Body,
@@ -191,6 +196,14 @@ fn misfit<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Problem {
         }]
         .into(),
         ..Problem::with(Code::MalformedJson, message)
+    }
+}
+
+/// The reader's sentence, but for the value that it repeats: id numbers are personal.
+fn without_value(message: &str) -> String {
+    match *message.splitn(3, '`').collect::<Vec<_>>() {
+        [before, _value, behind] => format!("{before}`...`{behind}"),
+        _ => message.to_owned(),
     }
 }
 
@@ -540,6 +553,16 @@ mod tests {
             ),
             (WHOLE.replace('}', ""), ".", "EOF"),
             (
+                WHOLE.replace("\"234123412346\"", "234123412346"),
+                "id_number",
+                "invalid type: integer `...`, expected a string at line 1",
+            ),
+            (
+                WHOLE.replace("\"234123412346\"", "[]"),
+                "id_number",
+                "invalid type: sequence, expected a string at line 1",
+            ),
+            (
                 WHOLE.replace("\"ada\"", &"[".repeat(1_000)),
                 "guest",
                 "invalid type: sequence",
@@ -553,6 +576,11 @@ mod tests {
             };
             assert_eq!(only.field, field, "{wrong:?}");
             assert!(only.message.contains(message), "{wrong:?}");
+            let told = format!("{wrong:?}");
+            assert!(
+                !told.contains("234123412346"),
+                "an id number in clear: {told}"
+            );
         }
         let trailing = format!("{WHOLE} {WHOLE}");
         assert_eq!(book(&trailing).unwrap_err().errors.len(), 0);
