@@ -150,6 +150,63 @@ fn a_client_that_never_reads_is_owed_a_bounded_amount() {
     server.stop();
 }
 
+/// The bound on what a follower is owed met the messages of one group: a batch of some hundred bookings
+/// dropped followers who read all the time.
+#[test]
+fn a_large_group_drops_no_follower_who_reads() {
+    const BOOKINGS: usize = 1_000;
+    let server = Server::with(Limits {
+        output_bytes: 64 * 1_024,
+        ..Limits::STANDARD
+    });
+    let (mut follower, mut guest) = (server.client(), server.client());
+    follower.exchange(
+        "SUBSCRIBE rooms.events\n",
+        "*3|$9|subscribe|$12|rooms.events|:1|",
+    );
+    guest.exchange("MULTI\n", "+OK|");
+    for room in 0..BOOKINGS {
+        guest.exchange(&book(&format!("r{room}")), "+QUEUED|");
+    }
+    guest.send("EXEC\n");
+    for _ in 0..BOOKINGS {
+        let message = follower.until("\"departure\":\"2027-01-02\"}\r\n");
+        assert!(message.starts_with("*3\r\n$7\r\nmessage\r\n"), "{message}");
+    }
+    server.stop();
+}
+
+/// What it is owed grows with what others do, not with what it asks.
+#[test]
+fn a_follower_that_never_reads_is_dropped() {
+    let server = Server::with(Limits {
+        output_bytes: 64 * 1_024,
+        ..Limits::STANDARD
+    });
+    let (mut deaf, mut guest) = (server.client(), server.client());
+    deaf.exchange(
+        "SUBSCRIBE rooms.events\n",
+        "*3|$9|subscribe|$12|rooms.events|:1|",
+    );
+    let open = &server.running().counters().resp.open;
+    let before = open.get();
+    let mut booked = 0;
+    // Until the buffers of the system are full, too: some megabytes of long events.
+    while open.get() == before {
+        let lines: Vec<String> = (booked..booked + 500)
+            .map(|room| book(&format!("{room:064}")))
+            .collect();
+        booked += lines.len();
+        assert!(booked < 500_000, "nobody is dropped");
+        guest.exchange("CLIENT REPLY OFF\n", "");
+        guest.send(lines.concat());
+        guest.exchange("CLIENT REPLY ON\n", "+OK|");
+    }
+    assert_eq!(open.get(), before - 1);
+    guest.exchange("DBSIZE\n", &format!(":{booked}|"));
+    server.stop();
+}
+
 #[test]
 fn a_client_that_takes_nothing_for_too_long_is_closed() {
     let limits = Limits {
