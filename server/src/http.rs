@@ -43,7 +43,7 @@ use crate::{counters::Counters, feed::Feed, gate::Gate};
 use courier::Courier;
 pub use limits::HttpLimits;
 use limits::TURNED_AWAY_MAX;
-use line::{Line, Lines, Verdict};
+use line::{Clock, Line, Lines, Verdict};
 use stream::Source;
 
 /// The feeds of the services.
@@ -76,11 +76,13 @@ pub(crate) struct Door {
     turned_away: AtomicUsize,
     stopping: AtomicBool,
     documents: documents::Documents,
+    direct: routes::DirectRoutes,
     /// Numbers requests that bring no id.
     requests: AtomicU64,
     /// Tells the ids of this process from those of others.
     run: u64,
     lines: Mutex<Lines>,
+    clock: Arc<Clock>,
     stop: Notify,
     /// Rings when the door no longer accepts, for those who wait for something.
     ending: Notify,
@@ -150,9 +152,11 @@ impl HttpDoor {
             turned_away: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             documents: documents::Documents::new(),
+            direct: routes::DirectRoutes::new(),
             requests: AtomicU64::new(0),
             run: run_number(),
             lines: Mutex::new(Lines::default()),
+            clock: Arc::new(Clock::new()),
             stop: Notify::new(),
             ending: Notify::new(),
         });
@@ -268,7 +272,8 @@ async fn accept(
         counted.accepted.add(1);
         counted.open.add(1);
         door.speaking.fetch_add(1, Ordering::Relaxed);
-        let line = Arc::new(Line::new(stream, Arc::clone(&door.counters)));
+        let (counters, clock) = (Arc::clone(&door.counters), Arc::clone(&door.clock));
+        let line = Arc::new(Line::new(stream, counters, clock));
         connections.spawn(requests::serve_line(Arc::clone(door), router.clone(), line));
     }
 }
@@ -278,7 +283,7 @@ async fn sweep(door: Arc<Door>) {
     let mut ticks = time::interval(door.limits.sweep);
     loop {
         ticks.tick().await;
-        door.lines().judge_overdue(&door.limits);
+        door.lines().judge_overdue(&door.clock, &door.limits);
         door.exchange.feed.rest();
         door.games.feed.rest();
     }

@@ -135,6 +135,15 @@ fn every_wrong_request_is_answered_with_its_problem() {
         assert!(reply.body.contains(words), "{row}: {reply:?}");
         assert_eq!(reply.json()["instance"], part(1).split('?').next().unwrap());
     }
+    let mut book = |coding: &str| {
+        let headers = format!("Content-Type: application/json\r\nContent-Encoding: {coding}\r\n");
+        peer.request("POST", "/v1/rooms/bookings", &headers, &whole)
+    };
+    let encoded = book("gzip");
+    let unsupported = (415, "unsupported_media_type".to_owned());
+    assert_eq!(encoded.problem(), unsupported);
+    assert!(encoded.body.contains("gzip"), "{encoded:?}");
+    assert_eq!(book("Identity").status, 201);
     let last_event = peer.get("/v1/rooms/events", "Last-Event-ID: 1.x\r\n");
     assert_eq!(last_event.problem(), (400, "invalid_request".to_owned()));
     assert_eq!(last_event.json()["errors"][0]["field"], "Last-Event-ID");

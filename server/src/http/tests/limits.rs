@@ -82,6 +82,7 @@ fn an_idle_connection_is_closed_and_one_that_is_answered_is_not() {
     late.send(b"GET /livez HTTP/1.1\r\nHo");
     assert_eq!(late.reply().problem(), (408, "request_timeout".to_owned()));
     drop(ask);
+    inbox.note_answered();
     assert_eq!(waiting.reply().problem(), (503, "unavailable".to_owned()));
     assert_eq!(
         waiting.reply().problem(),
@@ -127,6 +128,7 @@ fn overload_and_a_full_disk_are_answers_that_say_when_to_come_again() {
             panic!("a booking is a command");
         };
         reply.send(Err(Undecided::Journal(error))).unwrap();
+        inbox.note_answered();
         let answer = peer.reply();
         assert_eq!(answer.problem(), (status, code.to_owned()));
         assert_eq!(answer.header("retry-after").as_deref(), retry);
@@ -240,6 +242,7 @@ fn less_than_a_batch_wakes_the_loop_when_what_is_ahead_of_it_is_answered() {
     inbox.note_answered();
     await_bell(&inbox, &mut poll);
     drop(behind);
+    inbox.note_answered();
     peers.push(late);
     for peer in &mut peers {
         assert_eq!(peer.reply().problem(), (503, "unavailable".to_owned()));
@@ -280,6 +283,7 @@ fn a_stop_answers_what_was_accepted_and_closes_the_rest() {
     idle.expect_end();
     let refused = turnstile_rooms::Answer::Refused(turnstile_rooms::Refusal::NotFound);
     reply.send(Ok((Position(3), refused))).unwrap();
+    inbox.note_answered();
     let answer = asking.reply();
     assert_eq!(answer.problem(), (404, "not_found".to_owned()));
     assert_eq!(answer.header("turnstile-position").as_deref(), Some("3"));
