@@ -20,8 +20,7 @@ mod talk;
 mod watch;
 
 use std::{
-    fmt::{self, Write as _},
-    io, net,
+    fmt, io, net,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -55,9 +54,6 @@ pub(crate) struct Feeds {
     pub(crate) games: Arc<Feed<Games>>,
 }
 
-/// Two numbers in hexadecimal digits, and a dash.
-const REQUEST_ID_BYTES: usize = 33;
-
 /// What the door's thread is made of; every request can reach it.
 pub(crate) struct Door {
     courier: Courier,
@@ -79,8 +75,8 @@ pub(crate) struct Door {
     direct: routes::DirectRoutes,
     /// Numbers requests that bring no id.
     requests: AtomicU64,
-    /// Tells the ids of this process from those of others.
-    run: u64,
+    /// Tells the ids of this process from those of others: its time of start.
+    run: String,
     lines: Mutex<Lines>,
     clock: Arc<Clock>,
     stop: Notify,
@@ -154,7 +150,7 @@ impl HttpDoor {
             documents: documents::Documents::new(),
             direct: routes::DirectRoutes::new(),
             requests: AtomicU64::new(0),
-            run: run_number(),
+            run: format!("{:x}", run_number()),
             lines: Mutex::new(Lines::default()),
             clock: Arc::new(Clock::new()),
             stop: Notify::new(),
@@ -302,17 +298,22 @@ impl Door {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// An id for a request that brought none: the run, and a number in it.
+    /// An id for a request that brought none: the run, and a number in it, in hexadecimal digits. Its
+    /// text has no room to spare, so that a header takes it over as it is.
     pub(crate) fn request_id(&self) -> String {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
-        let mut id = String::with_capacity(REQUEST_ID_BYTES);
-        write!(id, "{:x}-{number:x}", self.run).expect("a text takes what is written");
+        let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
+        let mut id = String::with_capacity(self.run.len() + 1 + digits as usize);
+        id.push_str(&self.run);
+        id.push('-');
+        let digit = |place| char::from_digit((number >> (4 * place) & 0xf) as u32, 16);
+        id.extend((0..digits).rev().filter_map(digit));
         id
     }
 
     /// What tells this run of the server from others.
-    pub(crate) fn epoch(&self) -> String {
-        format!("{:x}", self.run)
+    pub(crate) fn epoch(&self) -> &str {
+        &self.run
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

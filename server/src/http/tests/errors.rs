@@ -267,3 +267,17 @@ fn the_doors_own_pages_are_whole_and_load_nothing() {
     assert_eq!(answered.header("x-request-id").as_deref(), Some("mine-1"));
     site.close();
 }
+
+#[test]
+fn requests_without_an_id_get_one_each_in_hexadecimal_digits() {
+    let site = Site::open();
+    let mut peer = site.peer();
+    let id = |peer: &mut Peer| peer.get("/livez", "").header("x-request-id").unwrap();
+    let first = id(&mut peer);
+    let (run, number) = first.split_once('-').unwrap();
+    let number = u64::from_str_radix(number, 16).unwrap();
+    for next in number + 1..number + 40 {
+        assert_eq!(id(&mut peer), format!("{run}-{next:x}"));
+    }
+    site.close();
+}
