@@ -104,11 +104,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .prefix("turnstile-demo-")
         .tempdir()?;
     let mut table = Table::default();
+    // Files are read before anything is started: what is wrong with them is said at once.
+    let bookings = bookings(arguments, &amounts, &mut table)?;
+    let routes = routes(arguments)?;
 
     terminal::note("1/11 a server on an embedded journal, durability sync");
     let server = Server::start(Some(directory.path()), Doors::Resp)?;
     terminal::note("2/11 a season of bookings and cancellations");
-    let bookings = bookings(arguments, &amounts, &mut table)?;
     let played = play(&server, &bookings, &mut table)?;
     terminal::note("3/11 a rush for one room");
     let rush = rush_for_one_room(&server, &amounts, &mut table)?;
@@ -133,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     terminal::note(
         "8/11 travellers who buy journeys in transactions, and kill -9 in the middle of them",
     );
-    let network = network(arguments, &mut table)?;
+    let network = network(routes, &mut table);
     let travellers = Travellers::lose(server, &network, &amounts, arguments.seed, &mut table)?;
     terminal::note("9/11 the same directory again: is every journey whole, or not there at all?");
     let server = Server::start(Some(directory.path()), Doors::Every)?;
@@ -183,15 +185,21 @@ fn bookings(
     Ok(reading.season)
 }
 
-/// Where one travels: on the routes of two files, or on those of the sample.
-fn network(arguments: &Arguments, table: &mut Table) -> anyhow::Result<Network> {
-    let Some((routes, airports)) = arguments.routes.as_ref().zip(arguments.airports.as_ref())
-    else {
-        return Ok(sample::network());
+/// The routes of two files, where they are named.
+fn routes(arguments: &Arguments) -> anyhow::Result<Option<travel::Reading>> {
+    let files = arguments.routes.as_ref().zip(arguments.airports.as_ref());
+    files
+        .map(|(routes, airports)| travel::read(routes, airports))
+        .transpose()
+}
+
+/// Where one travels: on these routes, or on those of the sample.
+fn network(routes: Option<travel::Reading>, table: &mut Table) -> Network {
+    let Some(reading) = routes else {
+        return sample::network();
     };
-    let reading = travel::read(routes, airports)?;
     travel::tabulate_reading(&reading, table);
-    Ok(reading.network)
+    reading.network
 }
 
 fn play(server: &Server, bookings: &[Booking], table: &mut Table) -> anyhow::Result<Played> {

@@ -1,6 +1,8 @@
 //! What the process answers to the shell.
 //!
-//! 0: fine. 2: the command line or the configuration is wrong. 96: a measurement did not become
+//! 0: fine. 2: the command line or the configuration is wrong. 74: a server ended because its disk failed
+//! a write or a sync (`EX_IOERR` of `sysexits.h`): what it acknowledged is there, and what it recovers at
+//! its next start is written again. 96: a measurement did not become
 //! steady, or precise enough, in its time. 97: something was sold twice, lost or contradicted. 98: a
 //! measurement is invalid. 99: an objective was missed. 1: anything else. A server that a fault point
 //! ends answers 96, too.
@@ -8,11 +10,13 @@
 use std::fmt;
 
 use turnstile_result::Verdict;
+use turnstile_server::StopError;
 
 pub(crate) const USAGE: u8 = 2;
+pub(crate) const DISK: u8 = 74;
 pub(crate) const VIOLATION: u8 = 97;
 pub(crate) const INVALID: u8 = 98;
-pub(crate) const FAILED: u8 = 1;
+const FAILED: u8 = 1;
 
 /// An error that has an exit code of its own.
 #[derive(Debug)]
@@ -76,11 +80,19 @@ impl fmt::Display for Coded {
 
 impl std::error::Error for Coded {}
 
-/// The exit code of an error: that of the [`Coded`] somewhere in it, else 1.
+/// The exit code of an error: that of the [`Coded`] somewhere in it, else 1. A setting of a load that
+/// makes no sense came from the command line; a journal that ends its server came from the disk.
 pub(crate) fn code(error: &anyhow::Error) -> u8 {
-    error
-        .downcast_ref::<Coded>()
-        .map_or(FAILED, |coded| coded.code)
+    if let Some(coded) = error.downcast_ref::<Coded>() {
+        return coded.code;
+    }
+    if let Some(StopError::Journal(_)) = error.downcast_ref() {
+        return DISK;
+    }
+    match error.downcast_ref() {
+        Some(turnstile_load::Error::Setting(_)) => USAGE,
+        _ => FAILED,
+    }
 }
 
 /// An error with its causes, each told once: many tell their cause themselves.

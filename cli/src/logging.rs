@@ -1,6 +1,6 @@
 //! Diagnostics on standard error, as text or as JSON lines.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
@@ -25,10 +25,12 @@ pub(crate) fn filter(directives: &str) -> Result<EnvFilter, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Starts to log. The first caller in the process wins; there is one.
+/// Starts to log. The first caller in the process wins; there is one. Lines are coloured for a terminal
+/// only: in a file or a journal the codes would be noise.
 pub(crate) fn start(filter: EnvFilter, format: Format) {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .with_writer(io::stderr);
     match format {
         Format::Text => lines.init(),

@@ -11,7 +11,8 @@ use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use turnstile_client::descriptors;
 use turnstile_embedded::{Options, Slowed, Trouble};
-use turnstile_server::{Databases, Gate, Limits, Running, Settings, Stopper};
+use turnstile_journal::Spot;
+use turnstile_server::{Databases, Gate, Limits, Recovery, Running, Settings, Stopper};
 
 use crate::{config::Config, terminal};
 
@@ -81,6 +82,7 @@ impl Serving {
             Some(data) => format!("cannot serve {}", data.display()),
             None => "cannot serve".to_owned(),
         })?;
+        note_recovery(running.recovery());
         signals.stop(running.stopper())?;
         Ok(Self { running })
     }
@@ -132,6 +134,29 @@ impl Serving {
         self.running.join().context("the server failed")?;
         tracing::info!(pid = process::id(), "stopped");
         Ok(())
+    }
+}
+
+/// Says in the log what was found in the directory, and what of it was not whole.
+fn note_recovery(found: &Recovery) {
+    let Some(journal) = found.journal.as_ref().filter(|journal| !journal.created) else {
+        return;
+    };
+    tracing::info!(
+        position = %found.position,
+        snapshot = %found.snapshot,
+        replayed = found.records,
+        took = ?found.took,
+        "recovered"
+    );
+    if let Some(Spot { file, offset }) = &journal.cut_at {
+        let bytes = journal.cut_bytes;
+        tracing::warn!(
+            bytes,
+            file,
+            offset,
+            "a torn tail was cut: it was never acknowledged"
+        );
     }
 }
 

@@ -418,17 +418,24 @@ impl Connection {
         self.phase = Phase::Gone;
     }
 
-    /// Appends a message that answers no request. One who does not take its messages is dropped.
-    pub(crate) fn tell(&mut self, message: (&str, &str), limits: &Limits) {
-        if !matches!(self.phase, Phase::Serving | Phase::LastCall) {
-            return;
-        }
-        if self.output.owed() >= limits.output_bytes {
-            tracing::info!("a follower that does not read was dropped");
+    /// Before the messages of a group: one who has not taken those of the groups before is dropped. What
+    /// it is owed for this one comes on top, so that a large group drops nobody who reads.
+    pub(crate) fn drop_if_deaf(&mut self, limits: &Limits) {
+        if self.hears() && self.output.owed() >= limits.output_bytes {
+            tracing::info!("a follower that does not keep up was dropped");
             self.phase = Phase::Gone;
-            return;
         }
-        self.put_durable(|conversation, out| conversation.put_message(message, out));
+    }
+
+    /// Appends a message that answers no request.
+    pub(crate) fn tell(&mut self, message: (&str, &str)) {
+        if self.hears() {
+            self.put_durable(|conversation, out| conversation.put_message(message, out));
+        }
+    }
+
+    const fn hears(&self) -> bool {
+        matches!(self.phase, Phase::Serving | Phase::LastCall)
     }
 
     /// Appends a late answer; after the last that it waits for it goes on with what has come

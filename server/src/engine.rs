@@ -1,6 +1,7 @@
 //! The back end as one turn of the loop uses it: one instant for all, and at the end the group is
 //! committed or sent on its way.
 
+mod fullness;
 mod lines;
 
 use std::{
@@ -26,6 +27,8 @@ use crate::{
     remote::{Housed, Remote, Remotes},
     session::Prompt,
 };
+
+use self::fullness::Fullness;
 
 /// What to do with the open group at the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +84,7 @@ pub(crate) struct Engine {
     work: Duration,
     /// What is due is not tried again before this; nothing but on a full disk.
     rest: Duration,
-    read_only: bool,
+    fullness: Fullness,
     stopped: bool,
 }
 
@@ -114,7 +117,7 @@ impl Engine {
             now,
             began: now,
             rest: Duration::ZERO,
-            read_only: false,
+            fullness: Fullness::default(),
             stopped: false,
         }
     }
@@ -125,8 +128,14 @@ impl Engine {
         self.now = wall_clock();
         match self.backend.tick(self.now) {
             Ok(()) if self.rest.is_zero() => {}
-            Ok(()) => (self.rest, self.read_only) = (Duration::ZERO, false),
-            Err(ExecuteError::ReadOnly) => (self.rest, self.read_only) = (FULL_DISK_REST, true),
+            Ok(()) => {
+                self.rest = Duration::ZERO;
+                self.fullness.end();
+            }
+            Err(ExecuteError::ReadOnly) => {
+                self.rest = FULL_DISK_REST;
+                self.fullness.begin(self.backend.shortage());
+            }
             Err(refused) => self.note(Some(refused)),
         }
     }
@@ -163,7 +172,7 @@ impl Engine {
         match &executed {
             Ok(reply) => {
                 self.counters.command::<M>(command, reply);
-                self.read_only = false;
+                self.fullness.end();
                 if M::commits(&reply.outcome) && self.lines().is_empty() {
                     self.fault_points.committed_here();
                 }
@@ -200,7 +209,7 @@ impl Engine {
             None => {}
             Some(ExecuteError::Stopped) => self.stopped = true,
             Some(ExecuteError::ReadOnly) => {
-                self.read_only = true;
+                self.fullness.begin(self.backend.shortage());
                 self.counters.error(ErrorCode::ReadOnly);
             }
             Some(ExecuteError::KeyReused { .. }) => self.counters.error(ErrorCode::KeyReused),
@@ -461,7 +470,7 @@ impl Engine {
             rooms_backend: self.remotes.rooms.as_ref().map(Remote::status),
             exchange_backend: self.remotes.exchange.as_ref().map(Remote::status),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
-            read_only: self.read_only,
+            read_only: self.fullness.is_full(),
         }
     }
 

@@ -180,6 +180,18 @@ impl<M: Machine> Feed<M> {
         self.lock().end()
     }
 
+    /// The place after the newest event, and the id that the next one has at least.
+    pub(crate) fn next(&self) -> (Place, EventId) {
+        let ring = self.lock();
+        (ring.end(), ring.newest::<M>().following())
+    }
+
+    /// Whether `last` is none of the events so far: a position behind them, or an event that this
+    /// server never told.
+    pub(crate) fn is_beyond(&self, last: EventId) -> bool {
+        last > self.lock().newest::<M>()
+    }
+
     /// The place after the event `last`.
     pub(crate) fn after(&self, last: EventId) -> Start {
         let mut ring = self.lock();
@@ -260,11 +272,13 @@ impl<E> Ring<E> {
 
     /// The oldest event that can be told, or the one that would be next.
     fn first_id<M: Machine<Event = E>>(&self) -> EventId {
-        let next = EventId {
-            position: self.lost.position.next(),
-            ordinal: 0,
-        };
+        let next = self.lost.following();
         self.events.front().map_or(next, id_of::<M>)
+    }
+
+    /// The newest event that was told, kept or not.
+    fn newest<M: Machine<Event = E>>(&self) -> EventId {
+        self.events.back().map_or(self.lost, id_of::<M>)
     }
 }
 

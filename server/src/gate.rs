@@ -11,7 +11,7 @@ use std::{
 };
 
 use mio::Waker;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{oneshot, watch};
 use turnstile_embedded::Status;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
@@ -104,7 +104,7 @@ impl std::error::Error for Overloaded {}
 pub struct Gate {
     asks: SyncSender<Ask>,
     bell: Arc<Bell>,
-    answered: Arc<Notify>,
+    answered: watch::Receiver<()>,
     id_key: Arc<IdKey>,
     verhoeff: bool,
     pub(crate) in_databases: InDatabases,
@@ -130,7 +130,8 @@ impl Bell {
 pub(crate) struct Inbox {
     asks: Receiver<Ask>,
     bell: Arc<Bell>,
-    answered: Arc<Notify>,
+    /// The last, so that whoever hears of its end finds all others ended.
+    answered: watch::Sender<()>,
 }
 
 impl fmt::Debug for Gate {
@@ -146,11 +147,11 @@ impl Gate {
             rung: AtomicBool::new(false),
             waker,
         });
-        let answered = Arc::new(Notify::new());
+        let (answering, answered) = watch::channel(());
         let inbox = Inbox {
             asks: receiver,
             bell: Arc::clone(&bell),
-            answered: Arc::clone(&answered),
+            answered: answering,
         };
         (
             Self {
@@ -196,10 +197,10 @@ impl Gate {
         self.verhoeff
     }
 
-    /// Returns when the loop has answered a turn's requests since the last time. One task waits here
-    /// for all who asked, so that the loop pays for one wake-up only.
-    pub(crate) async fn answered(&self) {
-        self.answered.notified().await;
+    /// Changes when the loop has answered a turn's requests, and closes when it never will again. One
+    /// task waits for it on behalf of all who asked, so that the loop pays for one wake-up only.
+    pub(crate) fn answered(&self) -> watch::Receiver<()> {
+        self.answered.clone()
     }
 
     /// Wakes the loop for something that it finds elsewhere.
@@ -220,6 +221,6 @@ impl Inbox {
 
     /// Says that a turn's requests are answered.
     pub(crate) fn note_answered(&self) {
-        self.answered.notify_one();
+        self.answered.send_replace(());
     }
 }

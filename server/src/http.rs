@@ -20,8 +20,7 @@ mod talk;
 mod watch;
 
 use std::{
-    fmt::{self, Write as _},
-    io, net,
+    fmt, io, net,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -43,7 +42,7 @@ use crate::{counters::Counters, feed::Feed, gate::Gate};
 use courier::Courier;
 pub use limits::HttpLimits;
 use limits::TURNED_AWAY_MAX;
-use line::{Line, Lines, Verdict};
+use line::{Clock, Line, Lines, Verdict};
 use stream::Source;
 
 /// The feeds of the services.
@@ -54,9 +53,6 @@ pub(crate) struct Feeds {
     pub(crate) travel: Arc<Feed<Travel>>,
     pub(crate) games: Arc<Feed<Games>>,
 }
-
-/// Two numbers in hexadecimal digits, and a dash.
-const REQUEST_ID_BYTES: usize = 33;
 
 /// What the door's thread is made of; every request can reach it.
 pub(crate) struct Door {
@@ -76,11 +72,13 @@ pub(crate) struct Door {
     turned_away: AtomicUsize,
     stopping: AtomicBool,
     documents: documents::Documents,
+    direct: routes::DirectRoutes,
     /// Numbers requests that bring no id.
     requests: AtomicU64,
-    /// Tells the ids of this process from those of others.
-    run: u64,
+    /// Tells the ids of this process from those of others: its time of start.
+    run: String,
     lines: Mutex<Lines>,
+    clock: Arc<Clock>,
     stop: Notify,
     /// Rings when the door no longer accepts, for those who wait for something.
     ending: Notify,
@@ -150,9 +148,11 @@ impl HttpDoor {
             turned_away: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             documents: documents::Documents::new(),
+            direct: routes::DirectRoutes::new(),
             requests: AtomicU64::new(0),
-            run: run_number(),
+            run: format!("{:x}", run_number()),
             lines: Mutex::new(Lines::default()),
+            clock: Arc::new(Clock::new()),
             stop: Notify::new(),
             ending: Notify::new(),
         });
@@ -268,7 +268,8 @@ async fn accept(
         counted.accepted.add(1);
         counted.open.add(1);
         door.speaking.fetch_add(1, Ordering::Relaxed);
-        let line = Arc::new(Line::new(stream, Arc::clone(&door.counters)));
+        let (counters, clock) = (Arc::clone(&door.counters), Arc::clone(&door.clock));
+        let line = Arc::new(Line::new(stream, counters, clock));
         connections.spawn(requests::serve_line(Arc::clone(door), router.clone(), line));
     }
 }
@@ -278,7 +279,7 @@ async fn sweep(door: Arc<Door>) {
     let mut ticks = time::interval(door.limits.sweep);
     loop {
         ticks.tick().await;
-        door.lines().judge_overdue(&door.limits);
+        door.lines().judge_overdue(&door.clock, &door.limits);
         door.exchange.feed.rest();
         door.games.feed.rest();
     }
@@ -297,17 +298,22 @@ impl Door {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// An id for a request that brought none: the run, and a number in it.
+    /// An id for a request that brought none: the run, and a number in it, in hexadecimal digits. Its
+    /// text has no room to spare, so that a header takes it over as it is.
     pub(crate) fn request_id(&self) -> String {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
-        let mut id = String::with_capacity(REQUEST_ID_BYTES);
-        write!(id, "{:x}-{number:x}", self.run).expect("a text takes what is written");
+        let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
+        let mut id = String::with_capacity(self.run.len() + 1 + digits as usize);
+        id.push_str(&self.run);
+        id.push('-');
+        let digit = |place| char::from_digit((number >> (4 * place) & 0xf) as u32, 16);
+        id.extend((0..digits).rev().filter_map(digit));
         id
     }
 
     /// What tells this run of the server from others.
-    pub(crate) fn epoch(&self) -> String {
-        format!("{:x}", self.run)
+    pub(crate) fn epoch(&self) -> &str {
+        &self.run
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

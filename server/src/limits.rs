@@ -19,7 +19,8 @@ const STALL: Duration = Duration::from_secs(30);
 
 /// What a connection may be owed before it is not read from any more, in bytes. The reply that passes
 /// it comes on top: a page of a listing has at most 1,000 entries of some 500 bytes, a batch at most
-/// 1,024 replies.
+/// 1,024 replies. A follower who is owed so much of earlier groups is dropped; the messages of one
+/// group come on top, which are some megabytes at most.
 const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
 
 /// What all connections together may keep of requests that are not answered, in bytes. Each may begin

@@ -352,6 +352,10 @@ impl Session {
         }
         let mut reply = Encoder::new(out, self.protocol);
         match verb {
+            Verb::Ping if arguments.len() > 2 => {
+                let sentence = catalogue::Unknown::Arity("ping");
+                return self.invalid(around.engine, format_args!("ERR {sentence}"), out);
+            }
             Verb::Ping => self.ping(arguments, &mut reply),
             Verb::Echo => reply.bulk(arguments.get(1).unwrap_or_default()),
             Verb::Quit => {

@@ -81,7 +81,6 @@ pub(crate) struct FastLoop {
     accepting: Accepting,
     connections: Connections,
     engine: Engine,
-    inbox: Inbox,
     asks_wait: bool,
     rooms: Arc<Feed<Rooms>>,
     exchange: Arc<Feed<Exchange>>,
@@ -114,6 +113,8 @@ pub(crate) struct FastLoop {
     looks: u32,
     /// When the patience with leaving connections ends, once the server stops.
     farewell: Option<Instant>,
+    /// The last: who asked hears of its end when all that is owed is dropped.
+    inbox: Inbox,
 }
 
 impl FastLoop {

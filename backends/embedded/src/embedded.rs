@@ -1,6 +1,7 @@
 //! The machines on a journal in a directory.
 
 use std::{
+    io,
     path::Path,
     time::{Duration, Instant},
 };
@@ -453,6 +454,12 @@ impl Embedded {
                 .map_or(Position(0), Snapshots::newest),
             log_thread: self.sequencer.log().log_thread(),
         }
+    }
+
+    /// Why nothing more is taken than reads, as the system said it.
+    #[must_use]
+    pub const fn shortage(&self) -> Option<&io::Error> {
+        self.sequencer.log().shortage()
     }
 
     /// Commits what is open and ends cleanly, so that the next start can tell.

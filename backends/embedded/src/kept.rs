@@ -1,5 +1,7 @@
 //! The log of a back end that is kept in a directory, or nowhere.
 
+use std::io;
+
 use turnstile_journal::{
     CommitError, Durability, Journal, Log, LogThread, MemoryLog, Progress, RealDisk, ReplayError,
     Room,
@@ -24,6 +26,13 @@ macro_rules! either {
 }
 
 impl Kept {
+    pub(crate) const fn shortage(&self) -> Option<&io::Error> {
+        match self {
+            Self::InDirectory(journal) => journal.shortage(),
+            Self::Nowhere(_) => None,
+        }
+    }
+
     pub(crate) const fn log_thread(&self) -> LogThread {
         match self {
             Self::InDirectory(journal) => journal.log_thread(),

@@ -11,7 +11,7 @@ use turnstile_journal::{RealDisk, Report, inspect, replay, snapshot};
 use turnstile_sequencer::State;
 use turnstile_types::{Machines, Position, hash_of};
 
-use crate::{OpenError, Services};
+use crate::{OpenError, Services, id_key};
 
 /// What a proof found.
 #[derive(Clone, Debug)]
@@ -81,6 +81,8 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
     let (inspected, _lock) = inspect(&disk)
         .map_err(OpenError::Journal)?
         .ok_or(VerifyError::NoJournal)?;
+    // Without it the directory could not be served.
+    let _key = id_key::of_directory(directory, false).map_err(OpenError::IdKey)?;
     let (id, journal) = (inspected.journal, inspected.report);
     let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
     let (from, first) = rebuild(&disk, id, positions.last().copied(), journal.last)?;

@@ -571,6 +571,7 @@ fn level_and_format_decide_what_is_logged_and_how() {
     let (_directory, server) = serve(FREE_PORTS);
     let text = server.stop();
     assert!(text.contains("INFO") && text.contains("stopped"), "{text}");
+    assert!(!text.contains('\x1b'), "colours in a file: {text}");
     let (_directory, server) = serve(&format!("{FREE_PORTS}[log]\nformat = \"json\"\n"));
     let json = server.stop();
     let messages: Vec<String> = json

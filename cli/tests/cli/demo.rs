@@ -57,6 +57,18 @@ fn the_demo_runs_from_end_to_end() {
 }
 
 #[test]
+fn a_file_that_is_not_there_is_said_before_anything_is_started() {
+    for files in [
+        &["--input", "/nothing"][..],
+        &["--routes", "/nothing", "--airports", "/nothing"],
+    ] {
+        let ended = run(turnstile().arg("demo").args(files));
+        let expected = "error: /nothing: No such file or directory (os error 2)\n";
+        assert_eq!((ended.code, &*ended.err), (Some(1), expected));
+    }
+}
+
+#[test]
 fn the_demo_replays_the_public_data_set() {
     let Some(file) = hotel_bookings() else { return };
     let ended = run(turnstile()

@@ -334,6 +334,20 @@ fn the_second_server_of_a_directory_or_a_door_says_why_it_does_not_start() {
     server.stop();
 }
 
+/// Posts to an operation of rooms; the whole answer.
+fn post(door: SocketAddr, path: &str, body: &str) -> String {
+    let request = format!(
+        "POST /v1/rooms/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(door).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
 #[test]
 fn an_id_number_is_in_no_log_line() {
     let data = tempfile::tempdir().unwrap();
@@ -353,7 +367,7 @@ fn an_id_number_is_in_no_log_line() {
         "--games-scores",
         "off",
         "--http",
-        "off",
+        "127.0.0.1:0",
         "--data",
     ]);
     let server = Server::start(command.arg(data.path()));
@@ -367,6 +381,18 @@ fn an_id_number_is_in_no_log_line() {
         "ROOMS.CANCEL R0 234123412346",
     ] {
         ask(&mut door, line);
+    }
+    for (path, body) in [
+        (
+            "bookings",
+            r#"{"property":"bench","arrival":"2027-01-01","departure":"2027-01-02","guest":"ada","id_number":"234123412346"}"#,
+        ),
+        ("bookings/R11/cancel", r#"{"id_number":234123412346}"#),
+        ("guests/search", r#"{"id_number":"234123412346"}"#),
+    ] {
+        let answer = post(server.door("http").unwrap(), path, body);
+        assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
+        assert!(!answer.contains("234123412346"), "{answer}");
     }
     let log = server.stop();
     assert!(log.contains("stopped"), "{log}");

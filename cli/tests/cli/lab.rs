@@ -1,6 +1,6 @@
 //! `turnstile lab`: with a server of its own, and with one that is given.
 
-use std::{fs, thread};
+use std::{fs, net::TcpListener, thread};
 
 use turnstile_client::Connection;
 
@@ -448,8 +448,16 @@ fn any_server_can_be_driven_by_a_command_or_a_page() {
 
 #[test]
 fn what_cannot_be_driven_or_compared_is_a_usage_error() {
-    let rows: [(&[&str], &str); 7] = [
+    let rows: [(&[&str], &str); 9] = [
         (&["run", "chess"], "cannot be driven"),
+        (
+            &["run", "rooms", "-d", "0s"],
+            "window is longer than nothing",
+        ),
+        (
+            &["rush", "--rooms", "1001", "--clients", "1"],
+            "1 to 1,000 rooms",
+        ),
         (
             &["run", "resp://127.0.0.1:1"],
             "a command goes with resp://",
@@ -471,6 +479,17 @@ fn what_cannot_be_driven_or_compared_is_a_usage_error() {
         assert_eq!((ended.code, &*ended.out), (Some(2), ""), "{ended:?}");
         assert!(ended.err.contains(sentence), "{sentence}: {ended:?}");
     }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = nobody.local_addr().unwrap().to_string();
+    drop(nobody);
+    let ended = run(turnstile().args(["lab", "run", "rooms", "--resp", &address]));
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let sentence = format!("nobody answers at {address}: Connection refused");
+    assert!(ended.err.contains(&sentence), "{ended:?}");
 }
 
 #[test]

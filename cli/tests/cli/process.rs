@@ -16,7 +16,19 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The binary, in an environment without settings of the person who runs the tests.
 pub(crate) fn turnstile() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_turnstile"));
+    settled(Command::new(env!("CARGO_BIN_EXE_turnstile")))
+}
+
+/// The same, which may have so many descriptors open.
+pub(crate) fn turnstile_with_descriptors(count: u32) -> Command {
+    let mut command = Command::new("prlimit");
+    command.arg(format!("--nofile={count}:{count}"));
+    command.args(["--", env!("CARGO_BIN_EXE_turnstile")]);
+    settled(command)
+}
+
+/// A command in an environment without settings of the person who runs the tests.
+pub(crate) fn settled(mut command: Command) -> Command {
     // Results of the lab go to a folder here, unless a test names another.
     command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     command.env_remove("RUST_LOG").stdin(Stdio::null());
@@ -158,6 +170,12 @@ impl Server {
     pub(crate) fn terminate(&self) {
         let pid = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
+    }
+
+    /// Writes a line to its standard input.
+    pub(crate) fn tell(&mut self, line: &str) {
+        let input = self.input.as_mut().expect("it was not closed");
+        writeln!(input, "{line}").unwrap();
     }
 
     pub(crate) fn close_input(&mut self) {

@@ -74,6 +74,50 @@ fn a_flipped_bit_in_the_middle_is_a_violation() {
     assert!(ended.err.contains(file), "the place is named: {ended:?}");
 }
 
+/// A server that is killed leaves a last group of which nobody can tell whether it is whole by design:
+/// where it is not, it is cut, and whoever asks or reads the log is told how much.
+#[test]
+fn a_torn_tail_is_counted_and_its_cut_is_in_the_log() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let mut door = server.connect();
+    let line = "ROOMS.BOOK bench room 2027-01-01 2027-01-02 ada 234123412346";
+    assert!(words(&ask(&mut door, line)).starts_with("1 R"));
+    drop(server);
+    let path = data.path().join("segment-00000001");
+    let mut bytes = fs::read(&path).unwrap();
+    let last = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+    bytes[last] = 0;
+    fs::write(&path, &bytes).unwrap();
+    let ended = verify(data.path());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let (_, tail) = ended.out.split_once("torn tail of ").unwrap();
+    let (cut, _) = tail.split_once(" bytes, never acknowledged").unwrap();
+    let log = Server::dev(data.path()).stop();
+    let expected = format!("a torn tail was cut: it was never acknowledged bytes={cut} file=");
+    assert!(log.contains(&expected), "{expected}: {log}");
+    assert!(log.contains("recovered position="), "{log}");
+    let log = Server::dev(data.path()).stop();
+    assert!(!log.contains("torn tail"), "{log}");
+}
+
+/// It could be proven and not be served.
+#[test]
+fn a_directory_that_lost_its_id_key_is_not_sound() {
+    let data = booked();
+    let key = data.path().join("id.key");
+    for (content, sentence) in [(Some("short"), "has 5 bytes"), (None, "is missing")] {
+        match content {
+            Some(content) => fs::write(&key, content).unwrap(),
+            None => fs::remove_file(&key).unwrap(),
+        }
+        let ended = verify(data.path());
+        assert_eq!((ended.code, &*ended.out), (Some(97), ""), "{ended:?}");
+        let expected = format!("id.key {sentence}");
+        assert!(ended.err.contains(&expected), "{ended:?}");
+    }
+}
+
 #[test]
 fn a_directory_in_use_or_without_a_journal_has_no_verdict() {
     let data = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use turnstile_types::{Position, Timestamp};
 
 use crate::carrier::{self, Carrier, LogThread};
 use crate::log::{Durability, Log, Progress, Room};
-use crate::preparation::{Next, Preparer};
+use crate::preparation::{Next, PrepareError, Preparer};
 use crate::recovery::{self, OpenError, Report};
 use crate::replay::{self, ReplayError};
 use crate::sabotage::Sabotage;
@@ -79,6 +79,8 @@ pub struct Journal<D: Disk> {
     is_poisoned: bool,
     /// Why the next segment poisoned the journal, until a commit reports it.
     directory_failure: Option<io::Error>,
+    /// Why there is no next segment, while there is none.
+    shortage: Option<io::Error>,
     /// How long the last submitted group took.
     took: Duration,
     // The threads end before the lock is released: fields are dropped in this order.
@@ -143,6 +145,7 @@ impl<D: Disk> Journal<D> {
             is_sealed: recovered.is_sealed,
             is_poisoned: false,
             directory_failure: None,
+            shortage: None,
             took: Duration::ZERO,
             carrier,
             preparer,
@@ -173,6 +176,13 @@ impl<D: Disk> Journal<D> {
         self.carrier.kind()
     }
 
+    /// Why the last attempt to make the next segment failed, while there is none: what a
+    /// [`Room::DiskFull`] is about.
+    #[must_use]
+    pub const fn shortage(&self) -> Option<&io::Error> {
+        self.shortage.as_ref()
+    }
+
     /// Orders the next segment unless it is there or coming.
     fn order_next(&mut self) {
         if !matches!(self.next, Next::Failed) {
@@ -187,10 +197,19 @@ impl<D: Disk> Journal<D> {
         self.note(outcome);
     }
 
-    fn note(&mut self, outcome: io::Result<Next<D::File>>) {
+    fn note(&mut self, outcome: Result<Next<D::File>, PrepareError>) {
         match outcome {
-            Ok(next) => self.next = next,
-            Err(error) => {
+            Ok(next) => {
+                if matches!(next, Next::Ready(_)) {
+                    self.shortage = None;
+                }
+                self.next = next;
+            }
+            Err(PrepareError::Retryable(error)) => {
+                self.next = Next::Failed;
+                self.shortage = Some(error);
+            }
+            Err(PrepareError::Final(error)) => {
                 self.next = Next::Failed;
                 self.is_poisoned = true;
                 self.directory_failure = Some(error);
@@ -436,6 +455,8 @@ impl<D: Disk> Journal<D> {
     ///
     /// A first attempt that is under way is waited for: it takes no longer than the disk does, and
     /// refusing would blame a disk that is only slow. Once it has failed nobody waits any more.
+    ///
+    /// A journal that was poisoned meanwhile takes the record: its commit tells what happened.
     fn room_in_next(&mut self) -> Room {
         if matches!(self.next, Next::Coming) {
             let outcome = self.preparer.wait();
@@ -449,6 +470,7 @@ impl<D: Disk> Journal<D> {
         }
         match self.next {
             Next::Ready(_) => Room::Fits,
+            Next::Coming | Next::Retrying | Next::Failed if self.is_poisoned => Room::Fits,
             Next::Coming | Next::Retrying | Next::Failed => Room::DiskFull,
         }
     }

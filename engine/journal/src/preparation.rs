@@ -102,9 +102,9 @@ impl<D: Disk> Preparer<D> {
     }
 
     /// Begins to prepare; with a thread the answer comes later.
-    pub(crate) fn order(&self, label: Label) -> Result<Next<D::File>, io::Error> {
+    pub(crate) fn order(&self, label: Label) -> Result<Next<D::File>, PrepareError> {
         match &self.worker {
-            None => settle(prepare(&self.disk, label, self.sabotage)),
+            None => prepare(&self.disk, label, self.sabotage).map(Next::Ready),
             Some(worker) => match worker.orders.send(label) {
                 Ok(()) => Ok(Next::Coming),
                 Err(_gone) => Err(thread_ended()),
@@ -113,18 +113,18 @@ impl<D: Disk> Preparer<D> {
     }
 
     /// What became of an order; nothing while nobody knows.
-    pub(crate) fn poll(&self) -> Option<Result<Next<D::File>, io::Error>> {
+    pub(crate) fn poll(&self) -> Option<Result<Next<D::File>, PrepareError>> {
         match self.thread().done.try_recv() {
-            Ok(outcome) => Some(settle(outcome)),
+            Ok(outcome) => Some(outcome.map(Next::Ready)),
             Err(TryRecvError::Empty) => None,
             Err(TryRecvError::Disconnected) => Some(Err(thread_ended())),
         }
     }
 
     /// Waits for what becomes of an order.
-    pub(crate) fn wait(&self) -> Result<Next<D::File>, io::Error> {
+    pub(crate) fn wait(&self) -> Result<Next<D::File>, PrepareError> {
         match self.thread().done.recv() {
-            Ok(outcome) => settle(outcome),
+            Ok(outcome) => outcome.map(Next::Ready),
             Err(_gone) => Err(thread_ended()),
         }
     }
@@ -134,16 +134,10 @@ impl<D: Disk> Preparer<D> {
     }
 }
 
-fn settle<F>(outcome: Outcome<F>) -> Result<Next<F>, io::Error> {
-    match outcome {
-        Ok(segment) => Ok(Next::Ready(segment)),
-        Err(PrepareError::Retryable(_full)) => Ok(Next::Failed),
-        Err(PrepareError::Final(error)) => Err(error),
-    }
-}
-
-fn thread_ended() -> io::Error {
-    io::Error::other("the thread that prepares segments has ended")
+fn thread_ended() -> PrepareError {
+    PrepareError::Final(io::Error::other(
+        "the thread that prepares segments has ended",
+    ))
 }
 
 impl<F: DiskFile> Worker<F> {

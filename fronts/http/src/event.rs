@@ -26,6 +26,15 @@ impl EventId {
         Self { position, ordinal }
     }
 
+    /// The first event of the record behind this event's.
+    #[must_use]
+    pub const fn following(self) -> Self {
+        Self {
+            position: self.position.next(),
+            ordinal: 0,
+        }
+    }
+
     /// Reads `<position>` or `<position>.<ordinal>`; a position alone stands for all its events.
     ///
     /// # Errors
@@ -116,8 +125,9 @@ pub(crate) fn put_block<T: Serialize>(
     out.extend_from_slice(b"\n\n");
 }
 
-/// Tells a follower that the place it asked for is no longer kept, and where the feed begins now.
-/// What happened between must be read from the listings.
+/// Tells a follower that the feed does not go on at the place it asked for, and where it begins now:
+/// what came behind is no longer kept, or this server is not as far, as its state was brought back from
+/// a copy. What holds must be read from the listings.
 pub fn put_reset(first: EventId, out: &mut Vec<u8>) {
     put_line(
         out,

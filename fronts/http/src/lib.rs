@@ -13,6 +13,7 @@ mod event;
 pub mod exchange;
 mod framing;
 pub mod games;
+mod glossary;
 mod key;
 pub mod message;
 mod openapi;

@@ -1,10 +1,13 @@
 //! The docs page: the OpenAPI document as one HTML page that needs no other server and no script.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 use serde_json::Value;
 
-use crate::operation::{Method, Operation, operations};
+use crate::{
+    glossary,
+    operation::{Method, Operation, operations},
+};
 
 /// How the page looks; a file of its own, so that the policy can forbid inline styles.
 pub const PAGE_STYLE: &str = "\
@@ -47,8 +50,32 @@ pub fn docs_page(document: &Value) -> String {
     for operation in operations() {
         put_operation(&mut page, operation, document);
     }
+    put_problems(&mut page);
     page.push_str("</body></html>\n");
     page
+}
+
+/// What every word of a problem means. A word that several services say is found at the first.
+fn put_problems(page: &mut String) {
+    page.push_str("<h2 id=\"problems\">Problems</h2><p>By their <code>code</code>.</p>");
+    let mut found = BTreeSet::new();
+    for (of, words) in glossary::chapters() {
+        put(page, format_args!("<h3>{of}</h3><table>"));
+        for (word, status, meaning) in words {
+            page.push_str("<tr");
+            if found.insert(word) {
+                put(page, format_args!(" id=\"{word}\""));
+            }
+            put(
+                page,
+                format_args!(
+                    "><td><code>{word}</code></td><td>{status}</td><td>{}</td></tr>",
+                    Escaped(meaning)
+                ),
+            );
+        }
+        page.push_str("</table>");
+    }
 }
 
 fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
@@ -255,5 +282,20 @@ mod tests {
                     application/json' -d '{&quot;";
         assert!(page.contains(book));
         assert!(page.contains("<td><code>id_number</code></td><td>string</td>"));
+    }
+
+    /// A problem's `type` led to a place that was not there.
+    #[test]
+    fn every_word_of_a_problem_has_one_place_on_the_page() {
+        let page = docs_page(&serde_json::to_value(crate::openapi()).unwrap());
+        for (_, words) in glossary::chapters() {
+            for (word, _, _) in words {
+                let place = format!(" id=\"{word}\"");
+                assert_eq!(page.matches(&place).count(), 1, "{word}");
+            }
+        }
+        let sold_out = "<tr id=\"sold_out\"><td><code>sold_out</code></td><td>409</td>\
+                        <td>No room is free for all of these nights</td></tr>";
+        assert!(page.contains(sold_out));
     }
 }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use turnstile_types::Position;
 use utoipa::ToSchema;
 
-use crate::{framing::Violation, refusal::Refusal};
+use crate::{framing::Violation, glossary, refusal::Refusal};
 
 /// Why a request was not done: each has one status, one word and one title.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,6 +275,12 @@ impl Problem {
     /// The `application/problem+json` bytes; `instance` is the path that was asked.
     #[must_use]
     pub fn json(&self, instance: &str, request_id: &str) -> Vec<u8> {
+        // In tests only: a server also answers what its page forgot.
+        debug_assert!(
+            glossary::explains(&self.code),
+            "the glossary has no {:?}",
+            self.code
+        );
         let document = Document {
             problem: self,
             instance,

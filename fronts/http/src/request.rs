@@ -176,8 +176,18 @@ fn misfit<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Problem {
         return Problem::with(Code::MalformedJson, "the body goes on after its JSON value");
     };
     // The path ends in `?` where the JSON itself is broken, and is `.` for the whole body.
-    let field = wrong.path().to_string().replace('?', ".");
+    let path = wrong.path().to_string().replace('?', ".");
     let message = wrong.into_inner().to_string();
+    let field = match named_in(&message) {
+        Some(name) if path == "." => name.to_owned(),
+        Some(name) => format!("{path}.{name}"),
+        None => path,
+    };
+    let message = if field == "id_number" {
+        without_value(&message)
+    } else {
+        message
+    };
     Problem {
         errors: [FieldError {
             place: Place::Body,
@@ -187,6 +197,23 @@ fn misfit<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Problem {
         .into(),
         ..Problem::with(Code::MalformedJson, message)
     }
+}
+
+/// The reader's sentence, but for the value that it repeats: id numbers are personal.
+fn without_value(message: &str) -> String {
+    match *message.splitn(3, '`').collect::<Vec<_>>() {
+        [before, _value, behind] => format!("{before}`...`{behind}"),
+        _ => message.to_owned(),
+    }
+}
+
+/// The field that the reader names only in words: it stands nowhere, or it stood there already.
+fn named_in(message: &str) -> Option<&str> {
+    let starts = ["missing field `", "duplicate field `"];
+    let rest = starts
+        .iter()
+        .find_map(|start| message.strip_prefix(start))?;
+    rest.split('`').next()
 }
 
 /// Collects what is wrong with the fields of one request, so that all of it is told at once.
@@ -516,15 +543,25 @@ mod tests {
             (WHOLE.replace("\"ada\"", "{}"), "guest", "invalid type: map"),
             (
                 WHOLE.replace("\"room\":\"101\"", "\"property\":\"x\""),
-                ".",
+                "property",
                 "duplicate field `property`",
             ),
             (
                 WHOLE.replace(",\"guest\":\"ada\"", ""),
-                ".",
+                "guest",
                 "missing field `guest`",
             ),
             (WHOLE.replace('}', ""), ".", "EOF"),
+            (
+                WHOLE.replace("\"234123412346\"", "234123412346"),
+                "id_number",
+                "invalid type: integer `...`, expected a string at line 1",
+            ),
+            (
+                WHOLE.replace("\"234123412346\"", "[]"),
+                "id_number",
+                "invalid type: sequence, expected a string at line 1",
+            ),
             (
                 WHOLE.replace("\"ada\"", &"[".repeat(1_000)),
                 "guest",
@@ -539,6 +576,11 @@ mod tests {
             };
             assert_eq!(only.field, field, "{wrong:?}");
             assert!(only.message.contains(message), "{wrong:?}");
+            let told = format!("{wrong:?}");
+            assert!(
+                !told.contains("234123412346"),
+                "an id number in clear: {told}"
+            );
         }
         let trailing = format!("{WHOLE} {WHOLE}");
         assert_eq!(book(&trailing).unwrap_err().errors.len(), 0);

@@ -1,10 +1,10 @@
 //! What the lab asks the server beside the load: its counters before and after, and whether what
 //! it acknowledged is there.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
 use serde::Serialize;
-use turnstile_client::{Connection, resp::Value};
+use turnstile_client::{self as client, Connection, resp::Value};
 
 use crate::Error;
 
@@ -43,7 +43,14 @@ pub(crate) struct Counters {
 }
 
 pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
-    Ok(Connection::connect(address, TIMEOUT)?)
+    let connected = Connection::connect(address, TIMEOUT);
+    Ok(connected.map_err(|error| match error {
+        client::Error::Io(error) => client::Error::Io(io::Error::new(
+            error.kind(),
+            format!("nobody answers at {address}: {error}"),
+        )),
+        other => other,
+    })?)
 }
 
 /// What `INFO` says, and of a service that a database keeps what that has just counted: what `INFO`

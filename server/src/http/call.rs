@@ -1,14 +1,14 @@
 //! One request, read whole.
 
-use std::sync::Arc;
+use std::{future::poll_fn, pin::Pin, sync::Arc};
 
 use axum::{
     body::Body,
     extract::{FromRequest, Path, rejection::PathRejection},
     http::{Request, header, request::Parts},
 };
-use bytes::Bytes;
-use hyper::body::Body as _;
+use bytes::{Bytes, BytesMut};
+use hyper::body::Body as HttpBody;
 use serde::Deserialize;
 use turnstile_http::{
     Code, FieldError, Parameters, Place, Problem, Sealing, parse_body, parse_key, property_and_room,
@@ -34,20 +34,25 @@ impl FromRequest<Arc<Door>> for Call {
         request: Request<Body>,
         _door: &Arc<Door>,
     ) -> Result<Self, Self::Rejection> {
-        let (parts, body) = request.into_parts();
-        // Most bodies come in one piece with their head, and reading requests have none.
-        let body = if body.is_end_stream() {
-            Bytes::new()
-        } else {
-            axum::body::to_bytes(body, usize::MAX)
-                .await
-                .map_err(|_broken| Problem::with(Code::RequestTimeout, "the body broke off"))?
-        };
-        Ok(Self { parts, body })
+        Self::read(request).await
     }
 }
 
 impl Call {
+    /// Reads the body of a request to its end.
+    ///
+    /// # Errors
+    /// The client ended it before.
+    pub(super) async fn read<B>(request: Request<B>) -> Result<Self, Trouble>
+    where
+        B: HttpBody<Data = Bytes> + Unpin,
+    {
+        let (parts, body) = request.into_parts();
+        let broken = |_broken| Problem::with(Code::RequestTimeout, "the body broke off");
+        let body = whole(body).await.map_err(broken)?;
+        Ok(Self { parts, body })
+    }
+
     /// The body, as JSON of one shape. An operation with a body takes no parameters.
     pub(super) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Trouble> {
         self.parameters(&[]).one("")?;
@@ -56,6 +61,15 @@ impl Call {
         let media = media.split(|&byte| byte == b';').next().unwrap_or_default();
         if !media.trim_ascii().eq_ignore_ascii_case(b"application/json") {
             return Err(Trouble::from(Code::UnsupportedMediaType));
+        }
+        if let Some(coding) = self.header(header::CONTENT_ENCODING)
+            && !coding.eq_ignore_ascii_case("identity")
+        {
+            let detail = format!("the body is encoded ({coding:?}); send it as it is");
+            return Err(Trouble::from(Problem::with(
+                Code::UnsupportedMediaType,
+                detail,
+            )));
         }
         Ok(parse_body(&self.body)?)
     }
@@ -105,6 +119,33 @@ impl Call {
     pub(super) fn header(&self, name: header::HeaderName) -> Option<&str> {
         self.parts.headers.get(name)?.to_str().ok()
     }
+}
+
+/// The bytes of a body. Most come in one piece with their head, and reading requests have none.
+async fn whole<B: HttpBody<Data = Bytes> + Unpin>(mut body: B) -> Result<Bytes, B::Error> {
+    let mut first = Bytes::new();
+    let mut more = BytesMut::new();
+    while !body.is_end_stream() {
+        let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await else {
+            break;
+        };
+        let Ok(piece) = frame?.into_data() else {
+            continue;
+        };
+        if first.is_empty() {
+            first = piece;
+        } else {
+            if more.is_empty() {
+                more.extend_from_slice(&first);
+            }
+            more.extend_from_slice(&piece);
+        }
+    }
+    Ok(if more.is_empty() {
+        first
+    } else {
+        more.freeze()
+    })
 }
 
 impl Door {

@@ -22,7 +22,7 @@ const BODY_MAX: Duration = Duration::from_secs(20);
 /// proxies and pools keep idle connections for (60 s), so that they close first.
 const IDLE_MAX: Duration = Duration::from_secs(75);
 
-/// How often the three above are looked at: they are exceeded by this at most.
+/// How often the three above are looked at: they are exceeded by twice this at most.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// Event streams and sockets at a time that may follow everything: each may be copied the whole ring.

@@ -11,6 +11,7 @@ use std::{
         atomic::{AtomicU8, AtomicU64, Ordering},
     },
     task::{Context, Poll, Waker, ready},
+    time::Duration,
 };
 
 use hyper::rt::{Read, ReadBufCursor, Write};
@@ -37,7 +38,8 @@ thread_local! {
 ///
 /// Every byte passes the [`Scanner`] before the library sees it. A violation ends the input there:
 /// requests before it are answered, and then the owner says what was wrong. Deadlines cost a
-/// request nothing but a look at the clock: a sweep judges all lines, instead of a timer in each.
+/// request next to nothing: a sweep judges all lines, instead of a timer in each, and what happens
+/// to a line is noted with the time of the last sweep.
 #[derive(Debug)]
 pub(super) struct Line {
     socket: Mutex<Socket>,
@@ -49,6 +51,41 @@ pub(super) struct Line {
     /// How many requests have been answered.
     answered: AtomicU64,
     counters: Arc<Counters>,
+    clock: Arc<Clock>,
+}
+
+/// The time of the last sweep.
+#[derive(Debug)]
+pub(super) struct Clock {
+    began: Instant,
+    swept_ms: AtomicU64,
+}
+
+/// Milliseconds since the door began, as of a sweep.
+type SweptMs = u64;
+
+impl Clock {
+    pub(super) fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            swept_ms: AtomicU64::new(0),
+        }
+    }
+
+    fn sweep(&self) {
+        let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.swept_ms.store(ms, Ordering::Relaxed);
+    }
+
+    fn swept(&self) -> SweptMs {
+        self.swept_ms.load(Ordering::Relaxed)
+    }
+
+    /// How much time has passed at least since something that happened after this sweep: it may have
+    /// happened right before the next.
+    fn since(&self, swept: SweptMs, sweep: Duration) -> Duration {
+        Duration::from_millis(self.swept().saturating_sub(swept)).saturating_sub(sweep)
+    }
 }
 
 #[derive(Debug)]
@@ -57,9 +94,9 @@ struct Socket {
     scanner: Scanner,
     violation: Option<Violation>,
     /// When the current head or body began.
-    since: Instant,
+    since: SweptMs,
     /// When bytes moved last, in or out.
-    moved: Instant,
+    moved: SweptMs,
 }
 
 /// Why a connection is to end.
@@ -74,8 +111,8 @@ pub(super) enum Verdict {
 }
 
 impl Line {
-    pub(super) fn new(stream: TcpStream, counters: Arc<Counters>) -> Self {
-        let now = Instant::now();
+    pub(super) fn new(stream: TcpStream, counters: Arc<Counters>, clock: Arc<Clock>) -> Self {
+        let now = clock.swept();
         Self {
             socket: Mutex::new(Socket {
                 stream,
@@ -89,6 +126,7 @@ impl Line {
             invitation: Mutex::new(None),
             answered: AtomicU64::new(0),
             counters,
+            clock,
         }
     }
 
@@ -143,7 +181,8 @@ impl Line {
     /// verdict would stand where it expects the answer.
     fn overdue(&self, limits: &HttpLimits) -> Verdict {
         let socket = self.socket();
-        let (started, moved) = (socket.since.elapsed(), socket.moved.elapsed());
+        let [started, moved] =
+            [socket.since, socket.moved].map(|swept| self.clock.since(swept, limits.sweep));
         let answered = self.answered.load(Ordering::Relaxed);
         let owed = socket.scanner.requests().saturating_sub(answered);
         match (socket.scanner.framing(), owed) {
@@ -175,8 +214,7 @@ impl Line {
 
 impl Socket {
     /// How many of these bytes the library may see.
-    fn take(&mut self, bytes: &[u8]) -> usize {
-        let now = Instant::now();
+    fn take(&mut self, bytes: &[u8], now: SweptMs) -> usize {
         self.moved = now;
         let before = self.scanner.framing();
         let taken = match self.scanner.follow(bytes) {
@@ -218,7 +256,7 @@ impl Read for LineIo {
             let mut room = ReadBuf::new(scratch.get_mut(..room).expect("at most its length"));
             ready!(Pin::new(&mut socket.stream).poll_read(cx, &mut room))?;
             line.counters.http.bytes_in.add(number(room.filled().len()));
-            let sound = socket.take(room.filled());
+            let sound = socket.take(room.filled(), line.clock.swept());
             cursor.put_slice(room.filled().get(..sound).expect("at most what was read"));
             Poll::Ready(Ok(()))
         })
@@ -234,7 +272,7 @@ impl Write for LineIo {
         let line = &self.0;
         let mut socket = line.socket();
         let length = ready!(Pin::new(&mut socket.stream).poll_write(cx, bytes))?;
-        socket.moved = Instant::now();
+        socket.moved = line.clock.swept();
         line.counters.http.bytes_out.add(number(length));
         Poll::Ready(Ok(length))
     }
@@ -273,9 +311,27 @@ impl Lines {
         }
     }
 
-    pub(super) fn judge_overdue(&self, limits: &HttpLimits) {
+    /// Sweeps: sets the clock of all lines, and judges each.
+    pub(super) fn judge_overdue(&self, clock: &Clock, limits: &HttpLimits) {
+        clock.sweep();
         for line in self.open.values() {
             line.judge(line.overdue(limits));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_time_is_counted_than_has_surely_passed() {
+        let clock = Clock::new();
+        clock.swept_ms.store(100, Ordering::Relaxed);
+        let sweep = Duration::from_millis(10);
+        let passed = |swept| clock.since(swept, sweep);
+        // What happened after the sweep at 60 happened before that at 70.
+        assert_eq!(passed(60), Duration::from_millis(30));
+        assert_eq!([passed(90), passed(95), passed(100)], [Duration::ZERO; 3]);
     }
 }

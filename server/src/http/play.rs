@@ -140,7 +140,7 @@ impl Play {
         let Told::Player(Some(view)) = answer else {
             unreachable!("a player who has come is known: {answer:?}");
         };
-        play::state(tag, &self.door.epoch(), position, &self.player, view)
+        play::state(tag, self.door.epoch(), position, &self.player, view)
     }
 
     /// Says what there is to say, then waits for the next thing that happens.

@@ -12,9 +12,8 @@ use std::{
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header, uri::PathAndQuery},
     response::IntoResponse,
-    routing::future::RouteFuture,
 };
 use hyper::{body::Incoming, server::conn::http1};
 use tokio::{
@@ -29,6 +28,7 @@ use super::{
     Door,
     limits::{LINGER, READ_BYTES},
     line::{Line, LineIo, Verdict},
+    operations,
     reply::{REQUEST_ID, Trouble, problem_response},
     socket,
 };
@@ -54,9 +54,8 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
 
     fn call(&self, request: Request<Incoming>) -> Answering {
         let id = request_id(&self.door, request.headers());
-        let instance = request.uri().clone();
-        let routed = is_ours(request.headers(), request.uri().host())
-            .then(|| self.router.clone().call(request));
+        let instance = request.uri().path_and_query().cloned();
+        let routed = is_ours(request.headers(), request.uri().host()).then(|| self.route(request));
         let line = Arc::clone(&self.line);
         Answering {
             routed,
@@ -67,11 +66,25 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     }
 }
 
-/// The answer to one request, in the making. Written out, as every request would pay for a box.
+impl Requests {
+    fn route(&self, request: Request<Incoming>) -> operations::Answering {
+        let direct = self.door.direct.of(request.method(), request.uri().path());
+        if let Some(function) = direct {
+            return function(Arc::clone(&self.door), request);
+        }
+        let answer = self.router.clone().call(request);
+        Box::pin(async {
+            let Ok(response) = answer.await;
+            response
+        })
+    }
+}
+
+/// The answer to one request, in the making.
 struct Answering {
     /// Absent for a request that is not for this server.
-    routed: Option<RouteFuture<Infallible>>,
-    instance: Uri,
+    routed: Option<operations::Answering>,
+    instance: Option<PathAndQuery>,
     id: HeaderValue,
     line: Arc<Line>,
 }
@@ -81,7 +94,7 @@ impl Future for Answering {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut response = match &mut self.routed {
-            Some(routed) => ready!(Pin::new(routed).poll(cx))?,
+            Some(answer) => ready!(answer.as_mut().poll(cx)),
             None => Trouble::from(Code::MisdirectedRequest).into_response(),
         };
         if response.status() == StatusCode::SWITCHING_PROTOCOLS
@@ -90,7 +103,8 @@ impl Future for Answering {
             self.line.invite(invitation);
         }
         if let Some(Trouble(problem)) = response.extensions_mut().remove() {
-            problem_response(&mut response, &problem, self.instance.path(), &self.id);
+            let instance = self.instance.as_ref().map_or("", PathAndQuery::path);
+            problem_response(&mut response, &problem, instance, &self.id);
         }
         let id = mem::replace(&mut self.id, HeaderValue::from_static(""));
         response.headers_mut().insert(REQUEST_ID, id);

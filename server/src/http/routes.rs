@@ -9,7 +9,12 @@ use axum::{
 };
 use turnstile_http::{Code, Method, Operation, Problem};
 
-use super::{Door, documents, metrics, operations, reply::Trouble, socket, stream, watch};
+use super::{
+    Door, documents, metrics,
+    operations::{self, Direct},
+    reply::Trouble,
+    socket, stream, watch,
+};
 
 /// The router of every operation in the table, and no other.
 pub(super) fn router(door: &Arc<Door>) -> Router {
@@ -22,8 +27,37 @@ pub(super) fn router(door: &Arc<Door>) -> Router {
             let detail = format!("{method} is not among those in Allow");
             Trouble::from(Problem::with(Code::MethodNotAllowed, detail))
         })
-        .fallback(async || Trouble::from(Code::UnknownPath))
+        .fallback(async || {
+            let detail = "what there is stands at /docs, and at /openapi.json for programs";
+            Trouble::from(Problem::with(Code::UnknownPath, detail))
+        })
         .with_state(Arc::clone(door))
+}
+
+/// Operations that are called without the router, under their paths.
+pub(super) struct DirectRoutes(Vec<(&'static str, Direct)>);
+
+impl DirectRoutes {
+    pub(super) fn new() -> Self {
+        let posts =
+            turnstile_http::operations().filter(|operation| operation.method == Method::Post);
+        Self(
+            posts
+                .filter_map(|operation| Some((operation.path, operations::direct(operation.id)?)))
+                .collect(),
+        )
+    }
+
+    /// The function that answers a request, if it is a direct one.
+    pub(super) fn of(&self, method: &HttpMethod, path: &str) -> Option<Direct> {
+        let is_it = |&&(direct, _): &&(&str, Direct)| direct == path;
+        let found = self
+            .0
+            .iter()
+            .find(is_it)
+            .filter(|_| method == HttpMethod::POST);
+        found.map(|&(_, function)| function)
+    }
 }
 
 fn function(operation: &Operation) -> MethodRouter<Arc<Door>> {

@@ -57,7 +57,7 @@ struct Answer {
 impl Session {
     pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>) -> Self {
         Self {
-            followed: Followed::new(door.epoch()),
+            followed: Followed::new(door.epoch().to_owned()),
             entered: Entered::default(),
             in_flight: FuturesOrdered::new(),
             talk: Talk::new(Arc::clone(&door), socket),

@@ -228,23 +228,25 @@ pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered
     if door.gate.in_databases.rooms {
         return Err(Trouble::from(untold::<Rooms>()));
     }
-    whole::<Rooms>(door, &call)
+    whole::<Rooms>(door, call).await
 }
 
 pub(super) async fn travel(State(door): State<Arc<Door>>, call: Call) -> Answered {
-    whole::<Travel>(door, &call)
+    whole::<Travel>(door, call).await
 }
 
 /// A stream of everything that happens, of a service whose feed is always kept.
-fn whole<M: Streamed<Filter = ()>>(door: Arc<Door>, call: &Call) -> Answered
+async fn whole<M: Streamed<Filter = ()>>(door: Arc<Door>, call: Call) -> Answered
 where
     Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
 {
-    let since = call.parameters(&["since"]).one("since")?;
-    let last = last_event(call, since)?;
-    let seat = Seat::take(&door)?;
+    let (last, seat) = {
+        let since = call.parameters(&["since"]).one("since")?;
+        (last_event(&call, since)?, Seat::take(&door)?)
+    };
     let follower = M::source(&door).follow();
-    Ok(Stream::open(door, last, (), (seat, follower)))
+    let start = start_of::<M>(&door, last).await?;
+    Ok(Stream::open(door, start, (), (seat, follower)))
 }
 
 pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answered {
@@ -259,8 +261,9 @@ pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answe
     };
     // Once the loop has answered anything, it knows that the feed is to be kept.
     door.courier.status().await?;
+    let start = start_of::<Exchange>(&door, last).await?;
     let both = (seat, follower);
-    Ok(Stream::<Exchange>::open(door, last, filter, both))
+    Ok(Stream::<Exchange>::open(door, start, filter, both))
 }
 
 pub(super) async fn games(State(door): State<Arc<Door>>, call: Call) -> Answered {
@@ -271,7 +274,8 @@ pub(super) async fn games(State(door): State<Arc<Door>>, call: Call) -> Answered
     };
     // Once the loop has answered anything, it knows that the feed is to be kept.
     door.courier.status().await?;
-    Ok(Stream::<Games>::open(door, last, (), both))
+    let start = start_of::<Games>(&door, last).await?;
+    Ok(Stream::<Games>::open(door, start, (), both))
 }
 
 /// What is answered to whoever wants to follow a service that a database decides.
@@ -297,6 +301,39 @@ pub(super) fn last_event(call: &Call, since: Option<String>) -> Result<Option<Ev
     Ok(last.transpose()?)
 }
 
+/// Where a stream begins, and what it must say first when that is not where its client left off.
+#[derive(Clone, Copy)]
+struct Beginning {
+    place: Place,
+    reset: Option<EventId>,
+}
+
+/// Where the stream of a client begins that saw `last`.
+async fn start_of<M: Streamed>(door: &Door, last: Option<EventId>) -> Result<Beginning, Trouble> {
+    let feed = &M::source(door).feed;
+    let (end, next) = feed.next();
+    let Some(last) = last else {
+        return Ok(Beginning {
+            place: end,
+            reset: None,
+        });
+    };
+    // Most often it is the position of an answer that had no event.
+    if feed.is_beyond(last) && last.position > door.courier.status().await?.backend.position {
+        return Ok(Beginning {
+            place: end,
+            reset: Some(next),
+        });
+    }
+    Ok(match feed.after(last) {
+        Start::At(place) => Beginning { place, reset: None },
+        Start::TooOld { first, place } => Beginning {
+            place,
+            reset: Some(first),
+        },
+    })
+}
+
 impl<M: Streamed> Stream<M>
 where
     Self: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
@@ -304,25 +341,17 @@ where
     /// The response whose body is a new stream.
     fn open(
         door: Arc<Door>,
-        last: Option<EventId>,
+        beginning: Beginning,
         filter: M::Filter,
         (seat, follower): (Seat, Follower<M>),
     ) -> axum::http::Response<Body> {
         let source = M::source(&door);
         let mut first = Vec::from(HEARTBEAT);
-        let place = match last.map(|last| source.feed.after(last)) {
-            None => source.feed.end(),
-            Some(Start::At(place)) => place,
-            Some(Start::TooOld {
-                first: event,
-                place,
-            }) => {
-                put_reset(event, &mut first);
-                place
-            }
-        };
+        if let Some(event) = beginning.reset {
+            put_reset(event, &mut first);
+        }
         let stream = Self {
-            place,
+            place: beginning.place,
             filter,
             news: Box::pin(Arc::clone(&source.news).notified_owned()),
             heartbeat: Box::pin(sleep(door.limits.heartbeat)),

@@ -52,6 +52,21 @@ impl Following {
         self.channels.len() + self.patterns.len()
     }
 
+    /// How many there are when these are there too.
+    fn count_with(&mut self, named: &[Box<[u8]>], by_pattern: bool) -> usize {
+        let list = self.list(by_pattern);
+        let new = named.iter().filter(|name| !list.contains(name)).count();
+        self.count() + new
+    }
+
+    const fn list(&mut self, by_pattern: bool) -> &mut Vec<Box<[u8]>> {
+        if by_pattern {
+            &mut self.patterns
+        } else {
+            &mut self.channels
+        }
+    }
+
     /// Appends one message for each way in which the connection follows a channel.
     pub(crate) fn put_message(
         &self,
@@ -86,7 +101,7 @@ impl Following {
 
 /// Whether a text matches a pattern of `*`, `?` and plain characters. It goes back to the last star
 /// only, so it takes at most as many steps as the product of both lengths.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut in_text) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while let Some(byte) = text.get(in_text) {
@@ -137,7 +152,7 @@ impl Session {
         if let Some(silence) = silence.filter(|_| begins) {
             return self.invalid(engine, format_args!("UNSUPPORTED {silence}"), out);
         }
-        let too_many = begins && self.following.count() + named.len() > SUBSCRIPTIONS;
+        let too_many = begins && self.following.count_with(&named, by_pattern) > SUBSCRIPTIONS;
         if too_many || named.iter().any(|name| name.len() > LABEL_BYTES) {
             let sentence = format_args!(
                 "ERR a connection follows at most {SUBSCRIPTIONS} channels, with names of at most \
@@ -146,11 +161,7 @@ impl Session {
             return self.invalid(engine, sentence, out);
         }
         engine.heed_games();
-        let list = if by_pattern {
-            &mut self.following.patterns
-        } else {
-            &mut self.following.channels
-        };
+        let list = self.following.list(by_pattern);
         let names = if named.is_empty() {
             list.clone()
         } else {
@@ -161,11 +172,7 @@ impl Session {
             put_change(&mut Encoder::new(out, self.protocol), word, None, count);
         }
         for name in names {
-            let list = if by_pattern {
-                &mut self.following.patterns
-            } else {
-                &mut self.following.channels
-            };
+            let list = self.following.list(by_pattern);
             list.retain(|known| *known != name);
             if begins {
                 list.push(name.clone());

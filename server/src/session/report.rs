@@ -1,11 +1,14 @@
 //! What the server tells about itself: `INFO`, `CONFIG GET`, and the small questions of tools.
 
-use std::fmt::{Display, Write};
+use std::{
+    fmt::{Display, Write},
+    fs,
+};
 
 use turnstile_embedded::Durability;
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
-use super::{hello::COMPATIBLE_VERSION, put_catalogue, put_time};
+use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_time};
 use crate::{
     engine::Engine,
     remote::{Housed, Remote},
@@ -35,7 +38,8 @@ pub(super) fn put(
     }
 }
 
-/// The settings that Redis tools ask for before they start, in the words they know.
+/// The settings that Redis tools ask for before they start, in the words they know. They may be asked
+/// for by patterns, as `*`.
 fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder<'_>) {
     let durable = engine.status().backend.durability != Durability::Memory;
     let known = [
@@ -48,7 +52,7 @@ fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder
         arguments
             .iter()
             .skip(2)
-            .any(|word| word.eq_ignore_ascii_case(name.as_bytes()))
+            .any(|word| matches(&word.to_ascii_lowercase(), name.as_bytes()))
     };
     let found: Vec<_> = known.into_iter().filter(|(name, _)| asked(name)).collect();
     reply.map(found.len());
@@ -63,9 +67,10 @@ type Section = fn(&Engine, &mut Facts);
 
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let sections: [(&str, Section); 9] = [
+    let sections: [(&str, Section); 11] = [
         ("Server", server),
         ("Clients", clients),
+        ("Memory", memory),
         ("Persistence", persistence),
         ("Stats", stats),
         ("Rooms", rooms),
@@ -73,6 +78,7 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
         ("Travel", travel),
         ("Games", games),
         ("Backends", backends),
+        ("Keyspace", keyspace),
     ];
     let every = arguments.len() == 1
         || arguments.iter().skip(1).any(|word| {
@@ -129,6 +135,25 @@ fn clients(engine: &Engine, facts: &mut Facts) {
     facts.put("connected_clients", resp.open.get());
     facts.put("http_connections", http.open.get());
     facts.put("blocked_clients", engine.counters.late_waiters.get());
+}
+
+/// What the system counts as resident; nothing where it does not say.
+fn memory(_engine: &Engine, facts: &mut Facts) {
+    let resident = || {
+        let statm = fs::read_to_string("/proc/self/statm").ok()?;
+        let pages: usize = statm.split_whitespace().nth(1)?.parse().ok()?;
+        pages.checked_mul(rustix::param::page_size())
+    };
+    if let Some(bytes) = resident() {
+        facts.put("used_memory", bytes);
+        facts.put("used_memory_rss", bytes);
+    }
+}
+
+/// The bookings that stand, as tools count keys, and as `DBSIZE` does.
+fn keyspace(engine: &Engine, facts: &mut Facts) {
+    let keys = engine.totals().bookings;
+    facts.put("db0", format_args!("keys={keys},expires=0,avg_ttl=0"));
 }
 
 fn persistence(engine: &Engine, facts: &mut Facts) {

@@ -65,10 +65,15 @@ impl FastLoop {
     /// Tells the connections that follow what durable groups have changed.
     fn tell_followers(&mut self, news: &News) {
         let (connections, limits) = (&mut self.connections, &self.limits);
+        for &place in &self.followers {
+            if let Some(connection) = connections.get_mut(place) {
+                connection.drop_if_deaf(limits);
+            }
+        }
         let mut tell = |channel: &str, message: &str| {
             for &place in &self.followers {
                 if let Some(connection) = connections.get_mut(place) {
-                    connection.tell((channel, message), limits);
+                    connection.tell((channel, message));
                 }
             }
         };

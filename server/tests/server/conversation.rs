@@ -92,6 +92,16 @@ fn small_requests_are_answered_as_redis_does() {
             "CONFIG GET save appendonly\n",
             "*4|$4|save|$0||$10|appendonly|$2|no|",
         ),
+        (
+            "CONFIG GET *\n",
+            "*8|$4|save|$0||$10|appendonly|$2|no|$9|databases|$1|1|$9|maxmemory|$1|0|",
+        ),
+        ("CONFIG GET App*\n", "*2|$10|appendonly|$2|no|"),
+        ("CONFIG GET nothing\n", "*0|"),
+        (
+            "PING a b\n",
+            "-ERR wrong number of arguments for 'ping' command|",
+        ),
         ("DBSIZE\n", ":0|"),
         ("ROLE\n", "*3|$6|master|:0|*0|"),
         ("SLOWLOG GET\n", "*0|"),
@@ -214,7 +224,7 @@ fn info_tells_sections_by_name() {
     let server = Server::new();
     let mut client = server.client();
     client.exchange(&book("r1"), "*4|:1|$3|R00|$2|r1|:2|");
-    client.send("INFO rooms\nINFO server\nQUIT\n");
+    client.send("INFO rooms\nINFO server memory\nINFO keyspace\nQUIT\n");
     let told = client.rest();
     assert!(
         told.contains("# Rooms|rooms_bookings:1|rooms_holds:0|rooms_properties:1|"),
@@ -224,6 +234,13 @@ fn info_tells_sections_by_name() {
         told.contains("# Server|redis_version:7.4.0|turnstile_version:"),
         "{told}"
     );
+    assert!(
+        told.contains("# Keyspace|db0:keys=1,expires=0,avg_ttl=0|"),
+        "{told}"
+    );
+    let memory = told.split_once("# Memory|used_memory:").unwrap().1;
+    let bytes: u64 = memory.split_once('|').unwrap().0.parse().unwrap();
+    assert!(bytes > 100_000, "{told}");
     assert!(!told.contains("# Stats"), "{told}");
     server.stop();
 }

@@ -12,7 +12,7 @@ fn a_request_may_come_byte_by_byte() {
     let server = Server::new();
     let (mut slow, mut other) = (server.client(), server.client());
     slow.socket.set_nodelay(true).unwrap();
-    let request = "*3\r\n$4\r\nPING\r\n$0\r\n\r\n$0\r\n\r\n*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n";
+    let request = "*2\r\n$4\r\nPING\r\n$0\r\n\r\n*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n";
     for (at, byte) in request.bytes().enumerate() {
         slow.send([byte]);
         if at % 8 == 0 {
@@ -150,6 +150,63 @@ fn a_client_that_never_reads_is_owed_a_bounded_amount() {
     server.stop();
 }
 
+/// The bound on what a follower is owed met the messages of one group: a batch of some hundred bookings
+/// dropped followers who read all the time.
+#[test]
+fn a_large_group_drops_no_follower_who_reads() {
+    const BOOKINGS: usize = 1_000;
+    let server = Server::with(Limits {
+        output_bytes: 64 * 1_024,
+        ..Limits::STANDARD
+    });
+    let (mut follower, mut guest) = (server.client(), server.client());
+    follower.exchange(
+        "SUBSCRIBE rooms.events\n",
+        "*3|$9|subscribe|$12|rooms.events|:1|",
+    );
+    guest.exchange("MULTI\n", "+OK|");
+    for room in 0..BOOKINGS {
+        guest.exchange(&book(&format!("r{room}")), "+QUEUED|");
+    }
+    guest.send("EXEC\n");
+    for _ in 0..BOOKINGS {
+        let message = follower.until("\"departure\":\"2027-01-02\"}\r\n");
+        assert!(message.starts_with("*3\r\n$7\r\nmessage\r\n"), "{message}");
+    }
+    server.stop();
+}
+
+/// What it is owed grows with what others do, not with what it asks.
+#[test]
+fn a_follower_that_never_reads_is_dropped() {
+    let server = Server::with(Limits {
+        output_bytes: 64 * 1_024,
+        ..Limits::STANDARD
+    });
+    let (mut deaf, mut guest) = (server.client(), server.client());
+    deaf.exchange(
+        "SUBSCRIBE rooms.events\n",
+        "*3|$9|subscribe|$12|rooms.events|:1|",
+    );
+    let open = &server.running().counters().resp.open;
+    let before = open.get();
+    let mut booked = 0;
+    // Until the buffers of the system are full, too: some megabytes of long events.
+    while open.get() == before {
+        let lines: Vec<String> = (booked..booked + 500)
+            .map(|room| book(&format!("{room:064}")))
+            .collect();
+        booked += lines.len();
+        assert!(booked < 500_000, "nobody is dropped");
+        guest.exchange("CLIENT REPLY OFF\n", "");
+        guest.send(lines.concat());
+        guest.exchange("CLIENT REPLY ON\n", "+OK|");
+    }
+    assert_eq!(open.get(), before - 1);
+    guest.exchange("DBSIZE\n", &format!(":{booked}|"));
+    server.stop();
+}
+
 #[test]
 fn a_client_that_takes_nothing_for_too_long_is_closed() {
     let limits = Limits {
@@ -214,5 +271,58 @@ fn a_batch_is_bounded() {
             "-EXECABORT Transaction discarded because of previous errors.|",
         );
     }
+    server.stop();
+}
+
+#[test]
+fn the_bytes_of_a_batch_are_bounded() {
+    let server = Server::new();
+    let mut client = server.client();
+    let echo = |length: usize| {
+        let message = "x".repeat(length);
+        format!("*2\r\n$4\r\nECHO\r\n${length}\r\n{message}\r\n")
+    };
+    client.exchange("MULTI\n", "+OK|");
+    client.exchange(&echo(64_000).repeat(8), &"+QUEUED|".repeat(8));
+    client.exchange(
+        &echo(12_288),
+        "-ERR a batch has at most 1024 commands, 16 of them reads, and 524288 bytes|",
+    );
+    client.exchange(
+        "EXEC\n",
+        "-EXECABORT Transaction discarded because of previous errors.|",
+    );
+    server.stop();
+}
+
+#[test]
+fn names_and_subscriptions_are_bounded() {
+    let server = Server::new();
+    let mut client = server.client();
+    client.exchange(
+        &format!("CLIENT SETNAME {}\n", "n".repeat(257)),
+        "-ERR names are at most 256 visible characters without spaces or newlines|",
+    );
+    client.exchange(&format!("CLIENT SETNAME {}\n", "n".repeat(256)), "+OK|");
+    let refusal = "-ERR a connection follows at most 64 channels, with names of at most 256 bytes|";
+    let (long, longer) = ("n".repeat(256), "n".repeat(257));
+    client.exchange(&format!("SUBSCRIBE {longer}\n"), refusal);
+    client.exchange(
+        &format!("SUBSCRIBE {long}\n"),
+        &format!("*3|$9|subscribe|$256|{long}|:1|"),
+    );
+    for number in 2..=64 {
+        client.exchange(
+            &format!("PSUBSCRIBE c{number:02}\n"),
+            &format!("*3|$10|psubscribe|$3|c{number:02}|:{number}|"),
+        );
+    }
+    for one_more in ["SUBSCRIBE c64\n", "PSUBSCRIBE c64 c65\n"] {
+        client.exchange(one_more, refusal);
+    }
+    // What is followed already is no more than before.
+    client.exchange("PSUBSCRIBE c64\n", "*3|$10|psubscribe|$3|c64|:64|");
+    client.exchange("PUNSUBSCRIBE c64\n", "*3|$12|punsubscribe|$3|c64|:63|");
+    client.exchange("SUBSCRIBE c65\n", "*3|$9|subscribe|$3|c65|:64|");
     server.stop();
 }

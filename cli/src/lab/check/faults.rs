@@ -15,7 +15,7 @@ use turnstile_client::Connection;
 
 use crate::{
     child::Server,
-    exit::{Coded, FAILED},
+    exit::{Coded, DISK},
 };
 
 /// Between two faults pass at least so much and at most three times that: users have connected again
@@ -327,11 +327,11 @@ fn went_on() -> anyhow::Error {
 
 /// A server whose journal failed says so and ends; it must not be stopped by anything else.
 fn ends_well(status: ExitStatus) -> anyhow::Result<()> {
-    if status.code() == Some(i32::from(FAILED)) {
+    if status.code() == Some(i32::from(DISK)) {
         return Ok(());
     }
     Err(Coded::violation(format!(
-        "after a failed sync the server must say why it ends and answer {FAILED}, but it ended with \
+        "after a failed sync the server must say why it ends and answer {DISK}, but it ended with \
          {status}"
     ))
     .into())

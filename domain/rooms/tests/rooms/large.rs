@@ -1,7 +1,7 @@
 //! What the naive twin is too slow for: very many rooms, full limits.
 
 use turnstile_rooms::{
-    Answer, Command, Cursor, Done, Outcome, Query, Reference, Refusal, Rooms, Wish, limits,
+    Answer, Block, Command, Cursor, Done, Outcome, Query, Reference, Refusal, Rooms, Wish, limits,
 };
 use turnstile_trial::context;
 use turnstile_types::{Machine, Name, Night, Principal, Timestamp, hash_of};
@@ -189,6 +189,51 @@ fn a_principal_has_a_thousand_open_holds_at_most() {
     });
     assert_eq!(expired, limits::HOLDS_PER_PRINCIPAL_MAX);
     assert_eq!(house.rooms.check(), Ok(()));
+}
+
+#[test]
+fn an_explanation_names_the_first_thousand_blocks_and_the_room_that_is_free() {
+    let mut house = House::new(false);
+    let most = u32::try_from(limits::EXPLAINED_BLOCKS_MAX).unwrap();
+    // Two bookings stand in the way in each room but the last, so that the limit falls between rooms,
+    // and a third in the first one, so that it falls inside one.
+    for number in 1..=most {
+        house.add(&number.to_string(), "single");
+        for night in [100, 101] {
+            house.book(Wish::Room(name(&number.to_string())), night);
+        }
+    }
+    house.add(&(most + 1).to_string(), "single");
+    let explain = |house: &House, nights: u16| {
+        let query = Query::Explain {
+            property: name("house"),
+            wish: Wish::Any,
+            stay: stay(100, nights),
+        };
+        let now = Timestamp(house.now);
+        match house.rooms.query(now, &Principal::local(), &query) {
+            Answer::Explanation(explanation) => explanation,
+            other => panic!("an explanation, not {other:?}"),
+        }
+    };
+    let room_of = |block: &Block| match block {
+        Block::Booking { room, .. } => *room,
+        other => panic!("a booking, not {other:?}"),
+    };
+    let found = explain(&house, 3);
+    assert_eq!(found.would_get, Some(name(&(most + 1).to_string())));
+    assert_eq!(found.blocks.len(), limits::EXPLAINED_BLOCKS_MAX);
+    let last = found.blocks.last().map(room_of);
+    assert_eq!(last, Some(name(&(most / 2).to_string())));
+    house.book(Wish::Room(name("1")), 102);
+    let found = explain(&house, 3);
+    assert_eq!(found.blocks.len(), limits::EXPLAINED_BLOCKS_MAX);
+    let last_two: Vec<Name> = found.blocks.iter().rev().take(2).map(room_of).collect();
+    let half = most / 2;
+    assert_eq!(
+        last_two,
+        [name(&half.to_string()), name(&(half - 1).to_string())]
+    );
 }
 
 /// One page looks at ten thousand rooms; the next one goes on behind them.

@@ -30,6 +30,9 @@ const ZEROS_BYTES: usize = 1024 * 1024;
 #[derive(Clone, Debug)]
 pub struct RealDisk {
     path: Arc<Path>,
+    /// Kept open, so that a sync of the directory needs no descriptor: it MUST NOT fail because
+    /// clients hold them all.
+    directory: Arc<File>,
     is_direct: bool,
     /// By how much each sync of a file takes longer than it has to.
     slowed: Duration,
@@ -57,18 +60,23 @@ impl RealDisk {
     /// The directory at `path`; it is made, durably, when it is not there.
     ///
     /// # Errors
-    /// It can be neither found nor made.
+    /// It can be neither found nor made, or something else is there.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path: PathBuf = path.into();
         if !path.is_dir() {
+            if path.exists() {
+                return Err(io::ErrorKind::NotADirectory.into());
+            }
             fs::create_dir_all(&path)?;
             let path = fs::canonicalize(&path)?;
             if let Some(parent) = path.parent() {
                 File::open(parent)?.sync_all()?;
             }
         }
+        let directory = Arc::new(File::open(&path)?);
         Ok(Self {
             path: path.into(),
+            directory,
             is_direct: false,
             slowed: Duration::ZERO,
             trouble: None,
@@ -193,7 +201,7 @@ impl Disk for RealDisk {
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        File::open(&self.path)?.sync_all()
+        self.directory.sync_all()
     }
 
     fn random(&self) -> io::Result<u64> {

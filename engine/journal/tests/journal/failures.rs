@@ -160,6 +160,8 @@ fn a_full_disk_refuses_records_and_takes_them_again_when_there_is_space() {
             acked.push(next);
         }
         assert_eq!(journal.room(2_000), Room::DiskFull);
+        let why = journal.shortage().map(std::io::Error::kind);
+        assert_eq!(why, Some(std::io::ErrorKind::StorageFull));
         assert!(acked.len() >= 10, "two segments are full: {}", acked.len());
         assert_eq!(history(&journal), acked, "reading goes on");
         assert_eq!(journal.room(20), Room::Fits, "what still fits is taken");
@@ -167,6 +169,7 @@ fn a_full_disk_refuses_records_and_takes_them_again_when_there_is_space() {
         while journal.room(2_000) != Room::Fits {
             std::thread::yield_now();
         }
+        assert!(journal.shortage().is_none(), "there is space");
         commit(&mut journal, &group(200, 1, 1_900)).unwrap();
         acked.push(group(200, 1, 1_900));
         journal.close().unwrap();
@@ -213,4 +216,17 @@ fn a_directory_that_fails_behind_the_scenes_poisons_the_journal() {
     assert!(matches!(error, CommitError::Directory(_)), "{error}");
     assert!(matches!(journal.commit(), Err(CommitError::Poisoned)));
     assert_eq!(disk.list().unwrap().len(), 3);
+}
+
+/// Records found the journal full, as its directory had failed while the next segment was made; and as
+/// nothing was committed any more, nobody ever heard of the failure.
+#[test]
+fn a_failed_directory_is_reported_also_where_no_record_fits() {
+    let disk = FaultyDisk::new(2);
+    let (mut journal, _) = open(&disk).unwrap();
+    commit(&mut journal, &group(1, 1, 8_000)).unwrap();
+    disk.inject(Fault::DirectoryError, 2);
+    commit(&mut journal, &group(2, 1, 8_000)).unwrap();
+    let error = commit(&mut journal, &group(3, 1, 8_000)).unwrap_err();
+    assert!(matches!(error, CommitError::Directory(_)), "{error}");
 }

@@ -379,10 +379,10 @@ mod tests {
 {"op":"challenge","opponent":"b c","game":"gomoku"} -> opponent character 2
 {"op":"seek","game":"chess"} -> game one of tic-tac-toe
 {"op":"seek","game":"gomoku","player":"bob"} -> player unknown field
-{"op":"move","match":7,"ply":0} -> . missing field `choice`
+{"op":"move","match":7,"ply":0} -> choice missing field `choice`
 {"op":"move","match":7,"ply":-1,"choice":1} -> ply invalid value
 {"op":"move","match":7,"ply":0,"choice":1,"claim":"luck"} -> claim one of ordinary, wins, fills
-{"op":"resign"} -> . missing field `match`
+{"op":"resign"} -> match missing field `match`
 {"op":"resign","match":7,"key":"a b"} -> key key
 "#;
 

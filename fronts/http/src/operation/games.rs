@@ -120,7 +120,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     ),
     Operation {
         query: &["since", "format"],
-        problems: &[400, 404],
+        problems: &[400, 404, 503],
         ..document(
             "/v1/games/matches/{match}/events",
             "matchEvents",
@@ -193,7 +193,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     )),
     Operation {
         query: &["since"],
-        problems: &[400],
+        problems: &[400, 503],
         ..document(
             "/v1/games/events",
             "gamesEvents",

@@ -172,7 +172,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     ),
     Operation {
         query: &["since"],
-        problems: &[400],
+        problems: &[400, 503],
         ..document(
             "/v1/rooms/events",
             "events",

@@ -207,7 +207,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     ),
     Operation {
         query: &["since"],
-        problems: &[400],
+        problems: &[400, 503],
         ..document(
             "/v1/travel/events",
             "travelEvents",

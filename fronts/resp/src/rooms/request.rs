@@ -60,8 +60,8 @@ pub enum Reason {
         min: u64,
         max: u64,
     },
-    /// A word that is no option of this command.
-    Option,
+    /// No option of this command; the field counts the arguments from 1.
+    Option(usize),
     /// An option's word without its value.
     Value,
     /// An option that already stands there.
@@ -97,7 +97,7 @@ impl fmt::Display for Reason {
             Self::Reference(invalid) => invalid.fmt(f),
             Self::Key(invalid) => invalid.fmt(f),
             Self::Number { min, max } => write!(f, "a whole number from {min} to {max}"),
-            Self::Option => write!(f, "no such option"),
+            Self::Option(place) => write!(f, "argument {place} is no option of this command"),
             Self::Value => write!(f, "the value is missing"),
             Self::Repeated => write!(f, "given twice"),
             Self::Range => write!(f, "the end is a date after the start"),
@@ -134,16 +134,16 @@ impl<'a> Words<'a, '_> {
         Name::parse(word).map_err(|invalid| self.invalid(argument, Reason::Name(invalid)))
     }
 
-    /// `any`, `type:NAME`, or a room.
+    /// `any`, `type:NAME`, or a room. The first two are words of the command, in letters of any case.
     #[inline]
     fn wish(&mut self) -> Result<Wish, Invalid> {
         let word = self.take("room")?;
-        if word == b"any" {
+        if word.eq_ignore_ascii_case(b"any") {
             return Ok(Wish::Any);
         }
-        let (name, argument, wish): (_, _, fn(Name) -> Wish) = match word.strip_prefix(b"type:") {
-            Some(name) => (name, "type", Wish::Type),
-            None => (word, "room", Wish::Room),
+        let (name, argument, wish): (_, _, fn(Name) -> Wish) = match word.split_at_checked(5) {
+            Some((tag, name)) if tag.eq_ignore_ascii_case(b"type:") => (name, "type", Wish::Type),
+            _ => (word, "room", Wish::Room),
         };
         Name::parse(name)
             .map(wish)
@@ -211,7 +211,7 @@ impl<'a> Words<'a, '_> {
                 .iter()
                 .copied()
                 .find(|choice| choice.word().as_bytes().eq_ignore_ascii_case(word))
-                .ok_or_else(|| self.invalid("option", Reason::Option))?;
+                .ok_or_else(|| self.invalid("option", Reason::Option(self.next - 1)))?;
             if options.has(choice) {
                 return Err(self.invalid(choice.word(), Reason::Repeated));
             }

@@ -92,6 +92,18 @@ fn a_line_becomes_its_command() {
         book(Wish::Any),
         None,
     );
+    // A room of that name would be booked in an open property, and nobody means it.
+    for (word, wish) in [
+        ("ANY", Wish::Any),
+        ("Type:twin", Wish::Type(name("twin"))),
+        ("TYPE:twin", Wish::Type(name("twin"))),
+        ("types", Wish::Room(name("types"))),
+        ("anyone", Wish::Room(name("anyone"))),
+        ("type", Wish::Room(name("type"))),
+    ] {
+        let line = format!("ROOMS.BOOK inn {word} {nights} 'Ada L' 234123412346");
+        commands(&line, book(wish), None);
+    }
     let hold = |ttl_ms| Command::Hold {
         property,
         wish: Wish::Any,
@@ -289,7 +301,7 @@ fn an_error_says_which_argument_is_wrong_and_why() {
         ),
         (
             "ROOMS.BOOK inn 101 2027-01-01 2027-01-03 ada 234123412346 TTL 3",
-            "ROOMS.BOOK option: no such option",
+            "ROOMS.BOOK option: argument 7 is no option of this command",
         ),
         (
             "ROOMS.EXTEND R77 0",

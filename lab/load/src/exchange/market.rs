@@ -101,7 +101,10 @@ impl Market {
                 return Ok(market);
             }
         }
-        Err(Error::Setting("this server has seen too many runs"))
+        Err(Error::Preparation {
+            command: "finding accounts that no run has used",
+            answer: format!("nothing among {STEMS_MAX}"),
+        })
     }
 
     fn open_resp(config: &Config) -> Result<Self, Error> {

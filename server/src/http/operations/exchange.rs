@@ -51,7 +51,7 @@ async fn command(door: &Door, call: &Call, command: Command) -> Answered {
     execute::<Exchange>(door, order).await
 }
 
-async fn place_order(State(door): TheDoor, call: Call) -> Answered {
+pub(super) async fn place_order(State(door): TheDoor, call: Call) -> Answered {
     let order = call.json::<NewOrder<'_>>()?.order()?;
     command(&door, &call, Command::Order(order)).await
 }

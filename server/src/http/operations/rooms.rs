@@ -46,7 +46,7 @@ pub(super) fn function(filter: MethodFilter, id: &str) -> Option<MethodRouter<Ar
     })
 }
 
-async fn book(State(door): TheDoor, call: Call) -> Answered {
+pub(super) async fn book(State(door): TheDoor, call: Call) -> Answered {
     let order = {
         let booking: NewBooking<'_> = call.json()?;
         Order::new::<Rooms>(&call, &booking.command(door.sealing())?)?
@@ -93,7 +93,7 @@ async fn cancel(State(door): TheDoor, path: OnePath, call: Call) -> Answered {
     execute::<Rooms>(&door, order).await
 }
 
-async fn hold(State(door): TheDoor, call: Call) -> Answered {
+pub(super) async fn hold(State(door): TheDoor, call: Call) -> Answered {
     let order = {
         let hold: NewHold<'_> = call.json()?;
         Order::new::<Rooms>(&call, &hold.command()?)?

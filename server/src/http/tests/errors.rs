@@ -7,6 +7,7 @@ use super::*;
 /// A request, `->`, the status, the code, and words that the answer holds. BOOK, ORDERS, TX,
 /// WHOLE, UNKNOWN and TWICE stand for what the test puts there.
 const WRONG: &str = r#"
+GET / -> 404 unknown_path stands at /docs
 GET /nothing -> 404 unknown_path
 GET BOOK/ -> 404 unknown_path
 GET BOOK -> 405 method_not_allowed GET
@@ -134,6 +135,15 @@ fn every_wrong_request_is_answered_with_its_problem() {
         assert!(reply.body.contains(words), "{row}: {reply:?}");
         assert_eq!(reply.json()["instance"], part(1).split('?').next().unwrap());
     }
+    let mut book = |coding: &str| {
+        let headers = format!("Content-Type: application/json\r\nContent-Encoding: {coding}\r\n");
+        peer.request("POST", "/v1/rooms/bookings", &headers, &whole)
+    };
+    let encoded = book("gzip");
+    let unsupported = (415, "unsupported_media_type".to_owned());
+    assert_eq!(encoded.problem(), unsupported);
+    assert!(encoded.body.contains("gzip"), "{encoded:?}");
+    assert_eq!(book("Identity").status, 201);
     let last_event = peer.get("/v1/rooms/events", "Last-Event-ID: 1.x\r\n");
     assert_eq!(last_event.problem(), (400, "invalid_request".to_owned()));
     assert_eq!(last_event.json()["errors"][0]["field"], "Last-Event-ID");
@@ -205,7 +215,7 @@ fn every_operation_of_the_document_is_served() {
         let reply = site
             .peer()
             .request(operation.method.as_str(), operation.path, "", "");
-        let routed = !reply.body.contains("unknown_path") && reply.status != 405;
+        let routed = !reply.body.contains(r#""code":"unknown_path""#) && reply.status != 405;
         assert!(
             routed,
             "{} {}: {reply:?}",
@@ -255,5 +265,19 @@ fn the_doors_own_pages_are_whole_and_load_nothing() {
     }
     let answered = peer.get("/livez", "X-Request-Id: mine-1\r\n");
     assert_eq!(answered.header("x-request-id").as_deref(), Some("mine-1"));
+    site.close();
+}
+
+#[test]
+fn requests_without_an_id_get_one_each_in_hexadecimal_digits() {
+    let site = Site::open();
+    let mut peer = site.peer();
+    let id = |peer: &mut Peer| peer.get("/livez", "").header("x-request-id").unwrap();
+    let first = id(&mut peer);
+    let (run, number) = first.split_once('-').unwrap();
+    let number = u64::from_str_radix(number, 16).unwrap();
+    for next in number + 1..number + 40 {
+        assert_eq!(id(&mut peer), format!("{run}-{next:x}"));
+    }
     site.close();
 }

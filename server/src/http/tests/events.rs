@@ -99,6 +99,41 @@ fn a_client_that_comes_back_too_late_is_told_where_the_feed_begins() {
     site.close();
 }
 
+/// Its state came from an older copy, or it is another server: the client would wait for what never
+/// comes, or take what happens for old.
+#[test]
+fn a_client_that_saw_more_than_this_server_knows_is_told_where_the_feed_begins() {
+    let running = start(&settings(Some("127.0.0.1:0".parse().unwrap()))).unwrap();
+    let [("http", address)] = *running.doors() else {
+        panic!("one door: {:?}", running.doors());
+    };
+    let mut guest = Peer::connect(address);
+    let bench = r#"{"name":"bench","open":true}"#;
+    guest.post("/v1/rooms/properties", "", bench);
+    let mut all = open_stream(Peer::connect(address), "/v1/rooms/events?since=0", "");
+    assert_eq!(id_of(&block(&mut all)), "id: 1.0");
+    let refused = guest.post("/v1/rooms/properties", "", bench);
+    assert_eq!(refused.problem(), (409, "property_exists".to_owned()));
+    // The position of a refusal is one of this server's, though no event has it.
+    let begin = |target, headers| open_stream(Peer::connect(address), target, headers);
+    let mut level = begin("/v1/rooms/events?since=2", "");
+    let mut ahead = [
+        begin("/v1/rooms/events?since=3", ""),
+        begin("/v1/rooms/events", "Last-Event-ID: 99.0\r\n"),
+    ];
+    for peer in &mut ahead {
+        let reset = "event: reset\ndata: {\"first\":\"2.0\"}\n\n";
+        assert_eq!(block(peer), reset);
+    }
+    let body = booking("1", "2027-01-01", "2027-01-03");
+    assert_eq!(guest.post("/v1/rooms/bookings", "", &body).status, 201);
+    for peer in ahead.iter_mut().chain([&mut level]) {
+        assert_eq!(id_of(&block(peer)), "id: 3.0");
+    }
+    running.stopper().stop();
+    running.join().unwrap();
+}
+
 #[test]
 fn a_slow_consumer_is_told_what_it_missed_and_goes_on() {
     let (site, _inbox, _poll) = Site::with_inbox(HttpLimits::STANDARD);

@@ -9,6 +9,7 @@ use crate::{
     asked::{Request, Undecided},
     gate::Ask,
     http::courier::{BATCH, FEW},
+    limits::GATE_QUEUE,
 };
 
 const QUICK: HttpLimits = HttpLimits {
@@ -81,6 +82,7 @@ fn an_idle_connection_is_closed_and_one_that_is_answered_is_not() {
     late.send(b"GET /livez HTTP/1.1\r\nHo");
     assert_eq!(late.reply().problem(), (408, "request_timeout".to_owned()));
     drop(ask);
+    inbox.note_answered();
     assert_eq!(waiting.reply().problem(), (503, "unavailable".to_owned()));
     assert_eq!(
         waiting.reply().problem(),
@@ -126,6 +128,7 @@ fn overload_and_a_full_disk_are_answers_that_say_when_to_come_again() {
             panic!("a booking is a command");
         };
         reply.send(Err(Undecided::Journal(error))).unwrap();
+        inbox.note_answered();
         let answer = peer.reply();
         assert_eq!(answer.problem(), (status, code.to_owned()));
         assert_eq!(answer.header("retry-after").as_deref(), retry);
@@ -136,6 +139,40 @@ fn overload_and_a_full_disk_are_answers_that_say_when_to_come_again() {
     assert_eq!(answer.problem(), (503, "overloaded".to_owned()));
     assert_eq!(answer.header("retry-after").as_deref(), Some("1"));
     assert_eq!(answer.json()["retryable"], true);
+    site.close();
+}
+
+/// The loop is busy with something long, and its queue is full.
+#[test]
+fn what_the_queue_does_not_take_is_told_to_come_again_and_the_door_still_lives() {
+    let poll = mio::Poll::new().unwrap();
+    let waker = mio::Waker::new(poll.registry(), mio::Token(0)).unwrap();
+    let (gate, inbox) = Gate::new(waker, IdKey::new([7; 16]), false);
+    let site = Site::before(gate.clone(), HttpLimits::STANDARD);
+    let fill = || {
+        let (reply, _answer) = tokio::sync::oneshot::channel();
+        gate.ask(Ask::Status { reply })
+    };
+    let taken = std::iter::repeat_with(fill).take_while(Result::is_ok);
+    assert_eq!(taken.count(), GATE_QUEUE);
+    let mut peer = site.peer();
+    let answer = peer.get("/v1/rooms/bookings/R00", "");
+    assert_eq!(answer.problem(), (503, "overloaded".to_owned()));
+    assert_eq!(answer.header("retry-after").as_deref(), Some("1"));
+    assert_eq!(peer.get("/livez", "").status, 200);
+    // One place becomes free: the next request has it, and is answered when the loop answers.
+    drop(inbox.next());
+    peer.send(b"GET /v1/rooms/bookings/R00 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let end = Instant::now() + PATIENCE;
+    let mut asks = std::iter::repeat_with(|| inbox.next()).take_while(|_| Instant::now() < end);
+    let asked = asks.find_map(|ask| ask.filter(|ask| matches!(ask, Ask::Rooms(_))));
+    let Some(Ask::Rooms(Request::Query { reply, .. })) = asked else {
+        panic!("a look-up is a query");
+    };
+    let refused = turnstile_rooms::Answer::Refused(turnstile_rooms::Refusal::NotFound);
+    reply.send(Ok((Position(3), refused))).unwrap();
+    inbox.note_answered();
+    assert_eq!(peer.reply().problem(), (404, "not_found".to_owned()));
     site.close();
 }
 
@@ -205,6 +242,7 @@ fn less_than_a_batch_wakes_the_loop_when_what_is_ahead_of_it_is_answered() {
     inbox.note_answered();
     await_bell(&inbox, &mut poll);
     drop(behind);
+    inbox.note_answered();
     peers.push(late);
     for peer in &mut peers {
         assert_eq!(peer.reply().problem(), (503, "unavailable".to_owned()));
@@ -245,6 +283,7 @@ fn a_stop_answers_what_was_accepted_and_closes_the_rest() {
     idle.expect_end();
     let refused = turnstile_rooms::Answer::Refused(turnstile_rooms::Refusal::NotFound);
     reply.send(Ok((Position(3), refused))).unwrap();
+    inbox.note_answered();
     let answer = asking.reply();
     assert_eq!(answer.problem(), (404, "not_found".to_owned()));
     assert_eq!(answer.header("turnstile-position").as_deref(), Some("3"));

@@ -491,10 +491,17 @@ fn a_stop_answers_those_who_wait() {
     site.close();
 }
 
+/// A commit is answered before it is told to those who follow: whoever followed from the end on after
+/// that answer heard of the agency's own commit sometimes.
 #[test]
 fn events_are_told_and_resumed() {
     let site = agency(SHORT_MS);
-    let mut follower = events::open_stream(own_door(&site), "/v1/travel/events", "");
+    let mut follower = events::open_stream(own_door(&site), "/v1/travel/events?since=0", "");
+    let opened = events::block(&mut follower);
+    assert!(
+        opened.contains(r#""kind":"committed","xid":1}"#),
+        "{opened}"
+    );
     let mut peer = site.peer();
     let (holder, waiter) = (begin(&mut peer), begin(&mut peer));
     assert_eq!(reserve(&mut peer, &holder, r#"["flight-1"]"#).status, 200);

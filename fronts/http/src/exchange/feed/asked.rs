@@ -330,7 +330,7 @@ mod tests {
 {"op":"dance"} -> op one of ping, subscribe
 {"op":"ping","x":1} -> x unknown field `x`
 {"op":"ping","id":-1} -> id did not match
-{"id":1} -> . missing field `op`
+{"id":1} -> op missing field `op`
 {"op":"subscribe","channel":"book"} -> symbol missing
 {"op":"subscribe","channel":"book","symbol":"S","account":"a"} -> account not of channel book
 {"op":"subscribe","channel":"books","symbol":"S"} -> channel one of book, trades, top, orders
