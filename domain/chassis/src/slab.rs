@@ -1,4 +1,6 @@
-//! A growing array that never moves what it holds.
+//! A growing array that moves nothing when it grows.
+
+use crate::{Looks, Lot};
 
 /// No item: an index that no slab reaches.
 pub const NONE: u32 = u32::MAX;
@@ -12,10 +14,13 @@ pub fn some(index: u32) -> Option<u32> {
 /// Items with 32-bit indexes, in chunks of 2^`CHUNK_BITS`: growing allocates one chunk and copies
 /// nothing, so that no command pays for all that came before. The cost is one more load for each
 /// access, from a list that is always warm.
+///
+/// What is [looked for](Self::look) anywhere comes to large pages; see [`Looks`].
 #[derive(Debug)]
 pub struct Slab<T, const CHUNK_BITS: u32> {
-    chunks: Vec<Vec<T>>,
+    chunks: Vec<Lot<T>>,
     length: u32,
+    looks: Looks,
 }
 
 #[expect(
@@ -30,6 +35,7 @@ impl<T, const CHUNK_BITS: u32> Slab<T, CHUNK_BITS> {
         Self {
             chunks: Vec::new(),
             length: 0,
+            looks: Looks::NONE,
         }
     }
 
@@ -44,7 +50,7 @@ impl<T, const CHUNK_BITS: u32> Slab<T, CHUNK_BITS> {
             .expect("a slab has fewer than 2^32 items");
         let chunk = Self::chunk_of(index);
         if chunk == self.chunks.len() {
-            self.chunks.push(Vec::with_capacity(Self::CHUNK));
+            self.chunks.push(Lot::with_room(Self::CHUNK));
         }
         self.chunks
             .get_mut(chunk)
@@ -87,9 +93,15 @@ impl<T, const CHUNK_BITS: u32> Slab<T, CHUNK_BITS> {
             .expect("a kept index is in its slab")
     }
 
+    /// Notes that somebody looks for an item which may be anywhere.
+    #[inline]
+    pub fn look(&mut self, index: u32) {
+        self.looks.note(&mut self.chunks, Self::chunk_of(index));
+    }
+
     /// The items in order of their indexes.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flatten()
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
     const fn chunk_of(index: u32) -> usize {

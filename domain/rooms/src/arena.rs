@@ -1,9 +1,8 @@
 //! Room for many short runs of items, without an allocation for each.
 
-use crate::slab::Slab;
+use turnstile_chassis::{LARGE_PAGE, Looks, Lot};
 
-/// Items of one chunk.
-const CHUNK: usize = 1 << 16;
+use crate::slab::Slab;
 
 /// The smallest cell, in items, as a power of two.
 const SMALLEST_BITS: u32 = 1;
@@ -12,28 +11,37 @@ const SMALLEST_BITS: u32 = 1;
 /// and more than the bytes of the longest guest name.
 const CLASSES: usize = 13;
 
-/// Cells whose sizes are powers of two, in chunks that never move; a cell that is given back
-/// serves the next run of its class. At most half of a cell is unused.
+/// Cells whose sizes are powers of two, in chunks that are not moved when more are taken; a cell that is
+/// given back serves the next run of its class. At most half of a cell is unused. Runs that are
+/// [looked for](Arena::look) anywhere come to large pages; see [`Looks`].
 #[derive(Debug)]
 pub(crate) struct Arena<T> {
     classes: [Class<T>; CLASSES],
+    /// Whether a class has more than one chunk.
+    is_large: bool,
 }
 
 #[derive(Debug)]
 struct Class<T> {
-    chunks: Vec<Vec<T>>,
+    chunks: Vec<Lot<T>>,
+    looks: Looks,
     cells: u32,
     free: Slab<u32>,
 }
 
 impl<T: Copy + Default> Arena<T> {
+    /// Items of one chunk, which may become a large page.
+    const CHUNK: usize = LARGE_PAGE / size_of::<T>();
+
     pub(crate) fn new() -> Self {
         Self {
             classes: std::array::from_fn(|_| Class {
                 chunks: Vec::new(),
+                looks: Looks::NONE,
                 cells: 0,
                 free: Slab::empty(),
             }),
+            is_large: false,
         }
     }
 
@@ -48,9 +56,12 @@ impl<T: Copy + Default> Arena<T> {
             return cell;
         }
         let cell = class.cells;
-        if cell as usize * size / CHUNK == class.chunks.len() {
-            class.chunks.push(vec![T::default(); CHUNK]);
+        if cell as usize * size / Self::CHUNK == class.chunks.len() {
+            self.is_large |= !class.chunks.is_empty();
+            class.chunks.push(Lot::with_room(Self::CHUNK));
         }
+        let chunk = class.chunks.last_mut().expect("it was just made sure of");
+        chunk.push_all(T::default(), size);
         class.cells = cell.checked_add(1).expect("fewer than 2^32 cells");
         cell
     }
@@ -68,8 +79,8 @@ impl<T: Copy + Default> Arena<T> {
         let start = cell as usize * cell_size(length);
         self.classes
             .get(class_of(length))
-            .and_then(|class| class.chunks.get(start / CHUNK))
-            .and_then(|chunk| chunk.get(start % CHUNK..start % CHUNK + length))
+            .and_then(|class| class.chunks.get(start / Self::CHUNK))
+            .and_then(|chunk| chunk.get(start % Self::CHUNK..start % Self::CHUNK + length))
             .expect("a kept cell is in its class")
     }
 
@@ -77,9 +88,21 @@ impl<T: Copy + Default> Arena<T> {
         let start = cell as usize * cell_size(length);
         self.classes
             .get_mut(class_of(length))
-            .and_then(|class| class.chunks.get_mut(start / CHUNK))
-            .and_then(|chunk| chunk.get_mut(start % CHUNK..start % CHUNK + length))
+            .and_then(|class| class.chunks.get_mut(start / Self::CHUNK))
+            .and_then(|chunk| chunk.get_mut(start % Self::CHUNK..start % Self::CHUNK + length))
             .expect("a kept cell is in its class")
+    }
+
+    /// Notes that somebody looks for a run which may be anywhere.
+    #[inline]
+    pub(crate) fn look(&mut self, length: usize, cell: u32) {
+        if !self.is_large {
+            return;
+        }
+        if let Some(class) = self.classes.get_mut(class_of(length)) {
+            let chunk = cell as usize * cell_size(length) / Self::CHUNK;
+            class.looks.note(&mut class.chunks, chunk);
+        }
     }
 
     /// How many cells are in use, of all classes.

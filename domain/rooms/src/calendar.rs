@@ -3,7 +3,11 @@
 use turnstile_chassis::prefetch;
 use turnstile_types::{Night, Stay};
 
-use crate::{arena::Arena, index::Index, slab::Pool};
+use crate::{
+    arena::Arena,
+    index::Index,
+    slab::{LINES, Pool},
+};
 
 /// Nights of one block: with the stop-sells they fill one cache line.
 const BLOCK_NIGHTS: u16 = 15;
@@ -71,7 +75,7 @@ impl Default for Diary {
 /// the same line answers whether a night is free and who has it.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    blocks: Pool<Block>,
+    blocks: Pool<Block, LINES>,
     indexes: Arena<u64>,
 }
 
@@ -170,6 +174,7 @@ impl Calendar {
             return;
         }
         let index = self.unfold(room);
+        index.look(&mut self.indexes);
         self.fill(index, stay, slot);
     }
 
@@ -212,10 +217,12 @@ impl Calendar {
             }
             Diary::Blocks(index) => index,
         };
+        index.look(&mut self.indexes);
         for piece in pieces(stay) {
             let block = index
                 .find(&self.indexes, piece.block)
                 .expect("a booked night has its block");
+            self.blocks.look(block);
             for owner in self.blocks.at_mut(block).owners_of_mut(&piece) {
                 assert!(*owner == slot, "a booking has all its nights");
                 *owner = NOBODY;
@@ -243,11 +250,13 @@ impl Calendar {
     }
 
     fn block_for(&mut self, index: &mut Index, number: u16) -> u32 {
-        index.find(&self.indexes, number).unwrap_or_else(|| {
-            let block = self.blocks.take(Block::EMPTY);
-            index.insert(&mut self.indexes, number, block);
-            block
-        })
+        if let Some(block) = index.find(&self.indexes, number) {
+            self.blocks.look(block);
+            return block;
+        }
+        let block = self.blocks.take(Block::EMPTY);
+        index.insert(&mut self.indexes, number, block);
+        block
     }
 
     fn drop_if_empty(&mut self, index: &mut Index, number: u16, block: u32) {

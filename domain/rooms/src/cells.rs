@@ -1,11 +1,11 @@
 //! Memory for the parts of a table, where those of one size lie side by side.
 
-use turnstile_chassis::roomy;
+use turnstile_chassis::Lot;
 
 /// No entry. An index is never `u32::MAX`, so no entry looks like this.
 pub(crate) const EMPTY: u64 = u64::MAX;
 
-/// Slots of a chunk: eight mebibytes, so that most of it lies in large pages.
+/// Slots of a chunk: eight mebibytes, four large pages.
 const CHUNK_SLOTS: usize = 1 << 20;
 
 /// The most cells of a chunk, so that a small table takes little.
@@ -32,7 +32,7 @@ pub(crate) struct Cell {
 #[derive(Debug)]
 pub(crate) struct Cells {
     /// Each as long as its cells that were ever taken; empty ones wait to be used again.
-    chunks: Vec<Vec<u64>>,
+    chunks: Vec<Lot<u64>>,
     /// By the power of two of their size; on the heap, so that whoever holds a table stays small.
     classes: Box<[Class]>,
 }
@@ -80,17 +80,17 @@ impl Cells {
         });
         let slots = self.chunks.get_mut(chunk).expect("it was just looked at");
         let start = slots.len();
-        slots.resize(start + size, EMPTY);
+        slots.push_all(EMPTY, size);
         Cell { chunk, start, size }
     }
 
     /// Adds a chunk, and says where it is.
     fn add(&mut self, room: usize) -> usize {
-        let unused = self.chunks.iter().position(Vec::is_empty);
+        let unused = self.chunks.iter().position(|chunk| chunk.is_empty());
         let chunk = unused.unwrap_or(self.chunks.len());
         match self.chunks.get_mut(chunk) {
-            Some(place) => *place = roomy(room),
-            None => self.chunks.push(roomy(room)),
+            Some(place) => *place = Lot::with_large_pages(room),
+            None => self.chunks.push(Lot::with_large_pages(room)),
         }
         chunk
     }
@@ -105,7 +105,7 @@ impl Cells {
         }
         for chunk in std::mem::take(class).chunks {
             if let Some(chunk) = self.chunks.get_mut(chunk) {
-                *chunk = Vec::new();
+                *chunk = Lot::none();
             }
         }
     }
@@ -159,7 +159,7 @@ mod tests {
             assert!(cells.slots(cell).iter().all(|&slot| slot == mark));
             cells.give_back(cell);
         }
-        assert!(cells.chunks.iter().all(Vec::is_empty));
+        assert!(cells.chunks.iter().all(|chunk| chunk.is_empty()));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::{
     calendar::Diary,
     limits,
     shelves::Shelves,
-    slab::Slab,
+    slab::{LINES, Slab},
     table::{Table, hash_of_name, scoped},
 };
 
@@ -98,7 +98,7 @@ pub(crate) struct Directory {
     last_property: Cell<u32>,
     kinds: Slab<Kind>,
     kind_table: Table,
-    rooms: Slab<Room>,
+    rooms: Slab<Room, LINES>,
     room_table: Table,
     long_names: Arena<u8>,
     pub(crate) shelves: Shelves,
@@ -144,8 +144,7 @@ impl Directory {
     }
 
     pub(crate) fn property(&self, name: &Name) -> Option<u32> {
-        let last = self.last_property.get();
-        if self.is_called(last, name) {
+        if let Some(last) = self.last_property(name) {
             return Some(last);
         }
         let hash = hash_of_name(name.as_bytes());
@@ -154,6 +153,12 @@ impl Directory {
             .find(hash, |number| self.is_called(number, name))?;
         self.last_property.set(found);
         Some(found)
+    }
+
+    /// The property asked for last, if it has this name.
+    pub(crate) fn last_property(&self, name: &Name) -> Option<u32> {
+        let last = self.last_property.get();
+        self.is_called(last, name).then_some(last)
     }
 
     fn is_called(&self, property: u32, name: &Name) -> bool {
@@ -243,12 +248,17 @@ impl Directory {
         self.rooms.at(number)
     }
 
-    pub(crate) const fn rooms(&self) -> &Slab<Room> {
+    pub(crate) const fn rooms(&self) -> &Slab<Room, LINES> {
         &self.rooms
     }
 
     pub(crate) fn room_mut(&mut self, number: u32) -> &mut Room {
         self.rooms.at_mut(number)
+    }
+
+    /// Notes that somebody looks for a room which may be anywhere.
+    pub(crate) fn look(&mut self, number: u32) {
+        self.rooms.look(number);
     }
 
     // Early reads: see `warming`.

@@ -48,6 +48,14 @@ impl Index {
         run.get(place).map(|&entry| low_32(entry))
     }
 
+    /// Notes that somebody looks for entries which may be anywhere.
+    #[inline]
+    pub(crate) fn look(&self, arena: &mut Arena<u64>) {
+        if self.length >= 2 {
+            arena.look(usize::from(self.length), self.cell);
+        }
+    }
+
     /// Adds a number that is not there.
     pub(crate) fn insert(&mut self, arena: &mut Arena<u64>, number: u16, value: u32) {
         let old = usize::from(self.length);

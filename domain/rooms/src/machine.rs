@@ -28,7 +28,7 @@ use crate::{
 /// them has it, and the directory holds the rooms, with one bit for each night for the search of
 /// any free room; rooms that nobody added have no bits, because nothing searches them. A night is
 /// changed in all three at one place: `occupy` and `vacate`.
-/// Everything is numbered with 32 bits and lies in slabs that never move, so that a booking
+/// Everything is numbered with 32 bits and lies in slabs that grow without moving, so that a booking
 /// touches few cache lines, allocates nothing once the machine has its size, and never pays for
 /// growth of the whole.
 ///
@@ -199,6 +199,7 @@ impl Rooms {
 
     /// Gives nights to a slot, everywhere.
     pub(crate) fn occupy(&mut self, room: u32, stay: Stay, slot: u32) {
+        self.directory.look(room);
         let nights = &mut self.directory.room_mut(room).nights;
         self.calendar.occupy(nights, stay, slot);
         self.directory.mark(room, Mark::Occupied, stay, true);
@@ -206,6 +207,7 @@ impl Rooms {
 
     /// Takes nights from a slot, everywhere.
     pub(crate) fn vacate(&mut self, room: u32, stay: Stay, slot: u32) {
+        self.directory.look(room);
         let nights = &mut self.directory.room_mut(room).nights;
         self.calendar.vacate(nights, stay, slot);
         self.directory.mark(room, Mark::Occupied, stay, false);

@@ -11,6 +11,9 @@ pub(crate) const SHELF_ROOMS: usize = 64;
 /// Nights of one page: 256 bytes.
 const PAGE_NIGHTS: u16 = 32;
 
+/// A chunk of pages is two mebibytes, one large page of the system.
+const PAGES: u32 = 13;
+
 /// For each of some nights, the rooms of a shelf about which something is so.
 type Page = [u64; PAGE_NIGHTS as usize];
 
@@ -46,7 +49,7 @@ pub(crate) enum Mark {
 pub(crate) struct Shelves {
     shelves: Pool<Shelf>,
     labels: Pool<Label>,
-    pages: Pool<Page>,
+    pages: Pool<Page, PAGES>,
     indexes: Arena<u64>,
 }
 
@@ -232,6 +235,7 @@ impl Shelves {
             let Some(page) = self.page(shelf, mark, number, set) else {
                 continue;
             };
+            self.pages.look(page);
             let words = self.pages.at_mut(page);
             for word in words.get_mut(nights).expect("a piece lies in its page") {
                 *word = if set {

@@ -2,16 +2,19 @@
 
 /// A chunk of 64-byte items is four mebibytes: large enough that the list of chunks stays in the
 /// first-level cache, small enough to be allocated at once.
-pub(crate) type Slab<T> = turnstile_chassis::Slab<T, 16>;
+pub(crate) type Slab<T, const CHUNK_BITS: u32 = 16> = turnstile_chassis::Slab<T, CHUNK_BITS>;
+
+/// A chunk of 64-byte items that is two mebibytes, one large page.
+pub(crate) const LINES: u32 = 15;
 
 /// A slab whose items are given back and used again, the last one first.
 #[derive(Debug)]
-pub(crate) struct Pool<T> {
-    items: Slab<T>,
+pub(crate) struct Pool<T, const CHUNK_BITS: u32 = 16> {
+    items: Slab<T, CHUNK_BITS>,
     free: Slab<u32>,
 }
 
-impl<T> Pool<T> {
+impl<T, const CHUNK_BITS: u32> Pool<T, CHUNK_BITS> {
     pub(crate) const fn new() -> Self {
         Self {
             items: Slab::empty(),
@@ -41,6 +44,11 @@ impl<T> Pool<T> {
 
     pub(crate) fn at_mut(&mut self, index: u32) -> &mut T {
         self.items.at_mut(index)
+    }
+
+    /// Notes that somebody looks for an item which may be anywhere.
+    pub(crate) fn look(&mut self, index: u32) {
+        self.items.look(index);
     }
 
     /// How many items are in use.

@@ -19,12 +19,11 @@ const LINKS: usize = 6;
 /// How far a command has come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
-    /// A booking or hold, which names its room.
+    /// The hashes of the names of a property and a room.
     Named {
         property: u64,
         room: u64,
         night: Night,
-        seal: u64,
     },
     /// The hash of the room's name, within its property, is known.
     Scoped {
@@ -52,13 +51,16 @@ impl Rooms {
                 stay,
                 id,
                 ..
-            } => Target::named(property, room, stay.arrival(), id.seal),
+            } => {
+                self.guests.prefetch(id.seal);
+                self.named(property, room, stay.arrival())
+            }
             Command::Hold {
                 property,
                 wish: Wish::Room(room),
                 stay,
                 ..
-            } => Target::named(property, room, stay.arrival(), 0),
+            } => self.named(property, room, stay.arrival()),
             Command::Extend {
                 hold: reference, ..
             }
@@ -92,10 +94,8 @@ impl Rooms {
     fn ask(&self, link: usize, target: &mut Target) {
         let (directory, calendar) = (&self.directory, &self.calendar);
         match (link, *target) {
-            (0, Target::Named { property, seal, .. }) => {
-                directory.prefetch_property_name(property);
-                self.guests.prefetch(seal);
-            }
+            (0, Target::Named { property, .. }) => directory.prefetch_property_name(property),
+            (0, Target::Scoped { room, .. }) => directory.prefetch_room_name(room),
             (0, Target::Entry { slot }) => {
                 self.ledger.get(slot).map(prefetch);
             }
@@ -105,7 +105,6 @@ impl Rooms {
                     property,
                     room,
                     night,
-                    ..
                 },
             ) => {
                 let property = directory.prefetch_property(property);
@@ -141,6 +140,23 @@ impl Rooms {
         }
     }
 
+    /// The first link of a booking or hold that names its room. Mostly the property is the one that
+    /// was asked for last, and need not be found.
+    fn named(&self, property: &Name, room: &Name, night: Night) -> Target {
+        let room = hash_of_name(room.as_bytes());
+        match self.directory.last_property(property) {
+            Some(property) => Target::Scoped {
+                room: scoped(property, room),
+                night,
+            },
+            None => Target::Named {
+                property: hash_of_name(property.as_bytes()),
+                room,
+                night,
+            },
+        }
+    }
+
     /// Asks memory for the room of a booking or hold, and for its guest.
     fn spot_of(&self, entry: &Slot) -> Target {
         if let State::Booked(guest) = entry.state {
@@ -150,17 +166,6 @@ impl Rooms {
         Target::Spot {
             room: entry.room,
             night: entry.stay.arrival(),
-        }
-    }
-}
-
-impl Target {
-    fn named(property: &Name, room: &Name, night: Night, seal: u64) -> Self {
-        Self::Named {
-            property: hash_of_name(property.as_bytes()),
-            room: hash_of_name(room.as_bytes()),
-            night,
-            seal,
         }
     }
 }

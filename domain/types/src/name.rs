@@ -13,8 +13,9 @@ const KEY_LENGTH_MAX: usize = 128;
 
 /// The name of a thing: 1 to 64 characters of `A-Z a-z 0-9 . _ : -`, kept in place.
 ///
-/// Copying one moves 65 bytes and never allocates, which is what a decision needs.
-#[derive(Clone, Copy)]
+/// Copying one moves 65 bytes and never allocates, which is what a decision needs. Behind its
+/// characters there are zeros, so that two names are compared without a look at their lengths.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Name {
     length: u8,
     bytes: [u8; LENGTH_MAX],
@@ -104,14 +105,6 @@ impl Deref for Name {
         self.as_str()
     }
 }
-
-impl PartialEq for Name {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl Eq for Name {}
 
 impl PartialOrd for Name {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {

@@ -42,7 +42,7 @@ enum Request<'a> {
 }
 
 /// Commands to the machines, decoded ahead, so that what they touch is loaded from memory while
-/// the others are read. The first is not worth a hint: it is executed next. Queries are not read
+/// the others are read. One alone is not worth a hint: it is executed next. Queries are not read
 /// ahead: their answers are long, and the bound on what a connection is owed is looked at first.
 struct Ahead<'a> {
     requests: [Option<Request<'a>>; AHEAD],
@@ -99,6 +99,11 @@ impl<'a> Ahead<'a> {
     #[inline]
     fn push(&mut self, engine: &Engine, request: Request<'a>) {
         if self.count > 0 {
+            if self.count == 1
+                && let Some(Some(first)) = self.requests.first()
+            {
+                first.prefetch(engine);
+            }
             request.prefetch(engine);
         }
         let slot = self

@@ -4,7 +4,7 @@ use turnstile_rooms::{
     Answer, Block, Command, Cursor, Done, Outcome, Query, Reference, Refusal, Rooms, Wish, limits,
 };
 use turnstile_trial::context;
-use turnstile_types::{Machine, Name, Night, Principal, Timestamp};
+use turnstile_types::{Machine, Name, Night, Principal, Timestamp, hash_of};
 
 use crate::scenery::{guest, id, name, stay};
 
@@ -60,6 +60,36 @@ impl House {
 /// The numbers from 0 up to a power of two, in a scattered order.
 fn scattered(count: u32) -> impl Iterator<Item = u32> {
     (0..count).map(move |number| number.wrapping_mul(0x9e37_79b1) % count)
+}
+
+/// Rooms enough to fill the first large page of rows, of runs of five blocks, and of blocks; and looks
+/// enough to bring them there.
+#[test]
+fn rooms_that_are_looked_for_until_they_lie_in_large_pages_are_what_they_were() {
+    const ROOMS: u16 = 33_000;
+    let mut house = House::new(true);
+    let rooms: Vec<Name> = (0..ROOMS).map(|room| name(&format!("r{room}"))).collect();
+    let mut newest = Vec::new();
+    for night in [100, 120, 140, 160, 180] {
+        let book = |&room: &Name| house.book(Wish::Room(room), night).0;
+        newest = rooms.iter().map(book).collect();
+    }
+    for night in [180, 181] {
+        for (room, booking) in rooms.iter().zip(&mut newest) {
+            let cancelled = house.apply(&Command::Cancel {
+                booking: *booking,
+                id: id(1),
+            });
+            let (room, stay) = (*room, stay(night, 1));
+            assert_eq!(cancelled, Outcome::Done(Done::Cancelled { room, stay }));
+            *booking = house.book(Wish::Room(room), night + 1).0;
+        }
+    }
+    assert_eq!(house.rooms.check(), Ok(()));
+    let mut bytes = Vec::new();
+    house.rooms.snapshot(&mut bytes);
+    let restored = Rooms::restore(&bytes).unwrap();
+    assert_eq!(hash_of(&restored), hash_of(&house.rooms));
 }
 
 #[test]
