@@ -520,10 +520,10 @@ fn players_come_in_pairs_to_an_arena_that_is_there() {
         ),
         (&["-i", "1", "-d", "1s"], 2, "cannot be used with"),
         (&["-r", "5", "--think", "1s"], 2, "are about users"),
-        (&["-c", "2,3"], 1, "there are 2 to 50,000 players, in pairs"),
+        (&["-c", "2,3"], 2, "there are 2 to 50,000 players, in pairs"),
         (
             &["--first-player", "4294967295"],
-            1,
+            2,
             "a player's number is below 2^32",
         ),
         (

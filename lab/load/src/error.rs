@@ -10,6 +10,8 @@ use crate::priority;
 pub enum Error {
     /// A setting that makes no sense, in words.
     Setting(&'static str),
+    /// A trace that makes no sense, in words.
+    Trace(&'static str),
     /// The system does not allow so many sockets.
     Descriptors(TooFew),
     /// A user could not connect before the start.
@@ -38,7 +40,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Setting(reason) => f.write_str(reason),
+            Self::Setting(reason) | Self::Trace(reason) => f.write_str(reason),
             Self::Descriptors(error) => error.fmt(f),
             Self::Connect { user, error } => write!(f, "user {user} cannot connect: {error}"),
             Self::RealTime(error) => error.fmt(f),
@@ -62,7 +64,7 @@ impl std::error::Error for Error {
             Self::Door(error) => Some(error),
             Self::Xml(error) => Some(error),
             Self::Lines(error) => Some(error),
-            Self::Setting(_) | Self::Field(_) | Self::Preparation { .. } => None,
+            Self::Setting(_) | Self::Trace(_) | Self::Field(_) | Self::Preparation { .. } => None,
         }
     }
 }

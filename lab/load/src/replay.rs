@@ -170,7 +170,7 @@ fn steps(trace: &Trace, speed: f64) -> Result<(Vec<Vec<Step<'_>>>, usize), Error
         let place = usize::try_from(entry.connection).expect("32 bits fit");
         if entry.kind == Kind::Opened {
             if place != steps.len() {
-                return Err(Error::Setting(
+                return Err(Error::Trace(
                     "the connections of a trace are opened in order",
                 ));
             }
@@ -179,13 +179,11 @@ fn steps(trace: &Trace, speed: f64) -> Result<(Vec<Vec<Step<'_>>>, usize), Error
             continue;
         }
         let (Some(own), Some(answers)) = (steps.get_mut(place), answered.get_mut(place)) else {
-            return Err(Error::Setting("a connection of a trace is opened first"));
+            return Err(Error::Trace("a connection of a trace is opened first"));
         };
         match entry.kind {
             Kind::Request if entry.payload.len() > REQUEST_BYTES_MAX => {
-                return Err(Error::Setting(
-                    "a request of the trace is longer than 16 KiB",
-                ));
+                return Err(Error::Trace("a request of the trace is longer than 16 KiB"));
             }
             Kind::Request => {
                 let began = *began.get_or_insert(entry.at);
@@ -199,7 +197,7 @@ fn steps(trace: &Trace, speed: f64) -> Result<(Vec<Vec<Step<'_>>>, usize), Error
             }
             Kind::Answer => {
                 let step = own.get_mut(*answers);
-                let step = step.ok_or(Error::Setting("an answer of a trace comes to a request"))?;
+                let step = step.ok_or(Error::Trace("an answer of a trace comes to a request"))?;
                 step.answer = Some(entry.payload);
                 *answers += 1;
             }
@@ -208,7 +206,7 @@ fn steps(trace: &Trace, speed: f64) -> Result<(Vec<Vec<Step<'_>>>, usize), Error
     }
     // Who only connected has nothing to say, and its number is kept for the hash.
     if steps.iter().all(Vec::is_empty) {
-        return Err(Error::Setting("there is no request in the trace"));
+        return Err(Error::Trace("there is no request in the trace"));
     }
     Ok((steps, depth.min(PIPELINE_MAX)))
 }
