@@ -72,12 +72,13 @@ pub(crate) enum Reading<E> {
     },
 }
 
-/// Where a reader that comes back begins.
-#[derive(Debug, PartialEq, Eq)]
+/// Where a reader begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     At(Place),
-    /// What it wants is gone; the feed begins with this event.
-    TooOld {
+    /// The feed does not go on where it left off: what it wants is gone, or was never told. This event
+    /// is the first that it gets.
+    Elsewhere {
         first: EventId,
         place: Place,
     },
@@ -197,7 +198,7 @@ impl<M: Machine> Feed<M> {
         let mut ring = self.lock();
         ring.forget_before(self.dropped.load(Ordering::Relaxed));
         if last < ring.lost {
-            return Start::TooOld {
+            return Start::Elsewhere {
                 first: ring.first_id::<M>(),
                 place: Place(ring.first),
             };
@@ -336,7 +337,7 @@ mod tests {
             "nothing happened at 10"
         );
         assert_eq!(feed.after(id(99, 0)), Start::At(feed.end()));
-        let old = Start::TooOld {
+        let old = Start::Elsewhere {
             first: id(6, 0),
             place: Place(0),
         };
@@ -363,7 +364,7 @@ mod tests {
         assert_eq!(feed.read(begin, |_| true), missed);
         assert_eq!(
             feed.after(id(2, 0)),
-            Start::TooOld {
+            Start::Elsewhere {
                 first: id(4, 0),
                 place: Place(3)
             }
@@ -380,7 +381,7 @@ mod tests {
         feed.follow();
         assert!(feed.is_kept());
         let place = feed.end();
-        let late = Start::TooOld {
+        let late = Start::Elsewhere {
             first: id(8, 0),
             place,
         };

@@ -31,12 +31,8 @@ impl Fullness {
         let is_new = !std::mem::replace(&mut self.is_full, true);
         if is_new && self.told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
             self.told = Some(Instant::now());
-            match why {
-                Some(error) => {
-                    tracing::warn!(%error, "no room for the journal: only reads are served")
-                }
-                None => tracing::warn!("no room for the journal: only reads are served"),
-            }
+            let error = why.map(tracing::field::display);
+            tracing::warn!(error, "no room for the journal: only reads are served");
         }
     }
 }

@@ -1,14 +1,14 @@
 //! One request, read whole.
 
-use std::{future::poll_fn, pin::Pin, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     body::Body,
     extract::{FromRequest, Path, rejection::PathRejection},
     http::{Request, header, request::Parts},
 };
-use bytes::{Bytes, BytesMut};
-use hyper::body::Body as HttpBody;
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
 use serde::Deserialize;
 use turnstile_http::{
     Code, FieldError, Parameters, Place, Problem, Sealing, parse_body, parse_key, property_and_room,
@@ -45,11 +45,16 @@ impl Call {
     /// The client ended it before.
     pub(super) async fn read<B>(request: Request<B>) -> Result<Self, Trouble>
     where
-        B: HttpBody<Data = Bytes> + Unpin,
+        B: hyper::body::Body<Data = Bytes>,
     {
         let (parts, body) = request.into_parts();
-        let broken = |_broken| Problem::with(Code::RequestTimeout, "the body broke off");
-        let body = whole(body).await.map_err(broken)?;
+        // Reading requests have none.
+        let body = if body.is_end_stream() {
+            Bytes::new()
+        } else {
+            let broken = |_broken| Problem::with(Code::RequestTimeout, "the body broke off");
+            body.collect().await.map_err(broken)?.to_bytes()
+        };
         Ok(Self { parts, body })
     }
 
@@ -119,33 +124,6 @@ impl Call {
     pub(super) fn header(&self, name: header::HeaderName) -> Option<&str> {
         self.parts.headers.get(name)?.to_str().ok()
     }
-}
-
-/// The bytes of a body. Most come in one piece with their head, and reading requests have none.
-async fn whole<B: HttpBody<Data = Bytes> + Unpin>(mut body: B) -> Result<Bytes, B::Error> {
-    let mut first = Bytes::new();
-    let mut more = BytesMut::new();
-    while !body.is_end_stream() {
-        let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await else {
-            break;
-        };
-        let Ok(piece) = frame?.into_data() else {
-            continue;
-        };
-        if first.is_empty() {
-            first = piece;
-        } else {
-            if more.is_empty() {
-                more.extend_from_slice(&first);
-            }
-            more.extend_from_slice(&piece);
-        }
-    }
-    Ok(if more.is_empty() {
-        first
-    } else {
-        more.freeze()
-    })
 }
 
 impl Door {

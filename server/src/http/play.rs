@@ -114,7 +114,7 @@ impl Play {
             Some((since, Start::At(place))) => {
                 (self.place, self.known) = (place, since);
             }
-            Some((_, Start::TooOld { first, .. })) => self.talk.say(play::reset(first)).await?,
+            Some((_, Start::Elsewhere { first, .. })) => self.talk.say(play::reset(first)).await?,
             None => {}
         }
         self.talk.say(state).await

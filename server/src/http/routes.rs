@@ -50,13 +50,10 @@ impl DirectRoutes {
 
     /// The function that answers a request, if it is a direct one.
     pub(super) fn of(&self, method: &HttpMethod, path: &str) -> Option<Direct> {
-        let is_it = |&&(direct, _): &&(&str, Direct)| direct == path;
-        let found = self
-            .0
-            .iter()
-            .find(is_it)
-            .filter(|_| method == HttpMethod::POST);
-        found.map(|&(_, function)| function)
+        let mut posts = self.0.iter().filter(|_| method == HttpMethod::POST);
+        posts
+            .find(|(direct, _)| *direct == path)
+            .map(|&(_, function)| function)
     }
 }
 

@@ -301,37 +301,18 @@ pub(super) fn last_event(call: &Call, since: Option<String>) -> Result<Option<Ev
     Ok(last.transpose()?)
 }
 
-/// Where a stream begins, and what it must say first when that is not where its client left off.
-#[derive(Clone, Copy)]
-struct Beginning {
-    place: Place,
-    reset: Option<EventId>,
-}
-
 /// Where the stream of a client begins that saw `last`.
-async fn start_of<M: Streamed>(door: &Door, last: Option<EventId>) -> Result<Beginning, Trouble> {
+async fn start_of<M: Streamed>(door: &Door, last: Option<EventId>) -> Result<Start, Trouble> {
     let feed = &M::source(door).feed;
-    let (end, next) = feed.next();
+    let (place, next) = feed.next();
     let Some(last) = last else {
-        return Ok(Beginning {
-            place: end,
-            reset: None,
-        });
+        return Ok(Start::At(place));
     };
     // Most often it is the position of an answer that had no event.
     if feed.is_beyond(last) && last.position > door.courier.status().await?.backend.position {
-        return Ok(Beginning {
-            place: end,
-            reset: Some(next),
-        });
+        return Ok(Start::Elsewhere { first: next, place });
     }
-    Ok(match feed.after(last) {
-        Start::At(place) => Beginning { place, reset: None },
-        Start::TooOld { first, place } => Beginning {
-            place,
-            reset: Some(first),
-        },
-    })
+    Ok(feed.after(last))
 }
 
 impl<M: Streamed> Stream<M>
@@ -341,17 +322,24 @@ where
     /// The response whose body is a new stream.
     fn open(
         door: Arc<Door>,
-        beginning: Beginning,
+        start: Start,
         filter: M::Filter,
         (seat, follower): (Seat, Follower<M>),
     ) -> axum::http::Response<Body> {
         let source = M::source(&door);
         let mut first = Vec::from(HEARTBEAT);
-        if let Some(event) = beginning.reset {
-            put_reset(event, &mut first);
-        }
+        let place = match start {
+            Start::At(place) => place,
+            Start::Elsewhere {
+                first: event,
+                place,
+            } => {
+                put_reset(event, &mut first);
+                place
+            }
+        };
         let stream = Self {
-            place: beginning.place,
+            place,
             filter,
             news: Box::pin(Arc::clone(&source.news).notified_owned()),
             heartbeat: Box::pin(sleep(door.limits.heartbeat)),

@@ -104,7 +104,7 @@ impl Watcher {
                     self.show(position, state, &mut frame);
                 }
             }
-            Some(Start::TooOld { first, .. }) => {
+            Some(Start::Elsewhere { first, .. }) => {
                 put_reset(self.form, *first, &mut frame);
                 self.show(position, state, &mut frame);
             }
