@@ -151,6 +151,12 @@ impl Engine {
         Some(wait.max(self.rest))
     }
 
+    /// Whether what is due found no room on the disk and waits until it is tried again.
+    #[cfg(test)]
+    pub(crate) const fn rests(&self) -> bool {
+        !self.rest.is_zero()
+    }
+
     pub(crate) const fn door(&self) -> Door<'_> {
         Door {
             id_key: &self.id_key,
