@@ -28,9 +28,9 @@ const RETRIES: usize = 40;
 pub(crate) struct Ordeal<B: Books> {
     crashes: u32,
     /// Requests that a crash left without an answer and that had happened all the same.
-    pub(crate) happened: u32,
+    happened: u32,
     /// Requests that a crash left without an answer and that had not happened.
-    pub(crate) forgotten: u32,
+    forgotten: u32,
     pub(crate) rng: StdRng,
     pub(crate) recorder: Recorder<B>,
 }
@@ -60,6 +60,23 @@ impl<B: Books> Ordeal<B> {
             rng: StdRng::seed_from_u64(seed),
             recorder: Recorder::new(),
         }
+    }
+
+    /// Whether there is to be another crash: so many in any case, and up to four times as many until
+    /// of what was not answered some had happened and some had not. Which a crash meets is chance.
+    pub(crate) const fn goes_on(&self, crashes: u32) -> bool {
+        let has_met_both = self.happened > 0 && self.forgotten > 0;
+        self.crashes < crashes || !has_met_both && self.crashes < 4 * crashes
+    }
+
+    /// Asserts that the crashes have met both.
+    pub(crate) fn must_have_met_both(&self) {
+        let (happened, forgotten) = (self.happened, self.forgotten);
+        assert!(
+            happened > 0 && forgotten > 0,
+            "of what was not answered {happened} had happened and {forgotten} had not: both must \
+             be met"
+        );
     }
 
     /// What must hold.

@@ -33,7 +33,7 @@ fn a_killed_exchange_keeps_what_it_answered_and_does_nothing_twice() {
     let data = folder.path();
     with_small_segments(data);
     ordeal.open(&Turnstile::serve_exchange(data, 0));
-    for _ in 0..KILLS {
+    while ordeal.goes_on(KILLS) {
         let server = Turnstile::serve_exchange(data, 0);
         ordeal.check(&server);
         trade(&mut ordeal, &server).kill(server, &mut ordeal);
@@ -41,11 +41,7 @@ fn a_killed_exchange_keeps_what_it_answered_and_does_nothing_twice() {
     ordeal.check(&Turnstile::serve_exchange(data, 0));
     let verdict = run(&["verify"], data);
     assert!(verdict.status.success(), "{verdict:?}");
-    let (happened, forgotten) = (ordeal.happened, ordeal.forgotten);
-    assert!(
-        happened > 0 && forgotten > 0,
-        "of what was not answered {happened} had happened and {forgotten} had not: both must be met"
-    );
+    ordeal.must_have_met_both();
 }
 
 /// A server under load makes one snapshot after the other, and is killed while it makes them.
