@@ -39,6 +39,24 @@ pub struct MatchView {
 }
 
 impl MatchView {
+    /// A match in which nothing has happened yet.
+    #[must_use]
+    pub fn begun(id: MatchId, game: Game, players: [PlayerId; 2], now: Timestamp) -> Self {
+        Self {
+            id,
+            game,
+            players,
+            board: Board::default(),
+            ply: 0,
+            seq: 0,
+            last: None,
+            offer: None,
+            away: [None; 2],
+            moved_at: now,
+            ending: None,
+        }
+    }
+
     /// Whose turn it is; nobody's when it is over.
     #[must_use]
     pub const fn to_move(self) -> Option<Seat> {

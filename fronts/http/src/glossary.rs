@@ -126,19 +126,9 @@ fn games() -> [games::Refusal; 22] {
     use games::Refusal;
     let player = games::PlayerId::parse(b"ada").expect("ada is a name");
     let match_id = games::MatchId(0);
-    let state = Box::new(games::MatchView {
-        id: match_id,
-        game: games::Game::TicTacToe,
-        players: [player; 2],
-        board: games::Board::default(),
-        ply: 0,
-        seq: 0,
-        last: None,
-        offer: None,
-        away: [None; 2],
-        moved_at: Timestamp(0),
-        ending: None,
-    });
+    let game = games::Game::TicTacToe;
+    let state = games::MatchView::begun(match_id, game, [player; 2], Timestamp(0));
+    let state = Box::new(state);
     [
         Refusal::NotHere,
         Refusal::UnsoundSettings,

@@ -154,26 +154,15 @@ const fn refusal_place(refusal: &Refusal) -> usize {
 mod tests {
     use std::collections::BTreeSet;
 
-    use turnstile_games::{Board, Game, MatchId, MatchView, PlayerId};
+    use turnstile_games::{Game, MatchId, MatchView, PlayerId};
     use turnstile_types::Timestamp;
 
     use super::*;
 
     fn state() -> Box<MatchView> {
-        let player = |name: &[u8]| PlayerId::parse(name).unwrap();
-        Box::new(MatchView {
-            id: MatchId(1),
-            game: Game::TicTacToe,
-            players: [player(b"a"), player(b"b")],
-            board: Board::default(),
-            ply: 0,
-            seq: 0,
-            last: None,
-            offer: None,
-            away: [None; 2],
-            moved_at: Timestamp(0),
-            ending: None,
-        })
+        let players = [&b"a"[..], b"b"].map(|name| PlayerId::parse(name).unwrap());
+        let begun = MatchView::begun(MatchId(1), Game::TicTacToe, players, Timestamp(0));
+        Box::new(begun)
     }
 
     #[test]

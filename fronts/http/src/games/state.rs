@@ -194,7 +194,7 @@ fn parts(value: i64, of_one: u64, digits: usize) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use turnstile_games::{Board, Ending, Game, MatchId, PlayerId, play};
+    use turnstile_games::{Ending, Game, MatchId, PlayerId, play};
 
     use super::*;
 
@@ -204,19 +204,8 @@ pub(crate) mod tests {
 
     /// A match of `ada` and `bob` after some moves; `ada` moved first.
     pub(crate) fn after(game: Game, choices: &[u8]) -> games::MatchView {
-        let mut view = games::MatchView {
-            id: MatchId(17),
-            game,
-            players: [player("ada"), player("bob")],
-            board: Board::default(),
-            ply: 0,
-            seq: 0,
-            last: None,
-            offer: None,
-            away: [None; 2],
-            moved_at: Timestamp(0),
-            ending: None,
-        };
+        let players = ["ada", "bob"].map(player);
+        let mut view = games::MatchView::begun(MatchId(17), game, players, Timestamp(0));
         for &choice in choices {
             let played = play(game, &view.board, Seat::to_move(view.ply), choice).unwrap();
             view = games::MatchView {

@@ -144,26 +144,21 @@ impl Json {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_games::{Board, Change, Ending, Game, MatchId, MatchResult, Parcel, Tally, play};
+    use turnstile_games::{Change, Ending, Game, MatchId, MatchResult, Parcel, Tally, play};
     use turnstile_types::{Position, Timestamp};
 
     use super::*;
 
     fn state() -> MatchView {
         let game = Game::TicTacToe;
-        let played = play(game, &Board::default(), Seat::First, 5).unwrap();
+        let begun = MatchView::begun(MatchId(7), game, players(), Timestamp(0));
+        let played = play(game, &begun.board, Seat::First, 5).unwrap();
         MatchView {
-            id: MatchId(7),
-            game,
-            players: players(),
             board: played.board,
             ply: 1,
             seq: 2,
             last: Some(4),
-            offer: None,
-            away: [None; 2],
-            moved_at: Timestamp(0),
-            ending: None,
+            ..begun
         }
     }
 

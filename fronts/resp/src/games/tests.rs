@@ -3,7 +3,7 @@
 mod asked;
 mod replies;
 
-use turnstile_games::{Board, Game, MatchId, MatchView, PlayerId, Seat, play};
+use turnstile_games::{Game, MatchId, MatchView, PlayerId, Seat, play};
 use turnstile_types::Timestamp;
 
 fn player(name: &str) -> PlayerId {
@@ -12,19 +12,8 @@ fn player(name: &str) -> PlayerId {
 
 /// A match of ada and bob after these moves.
 fn played(game: Game, choices: &[u8]) -> MatchView {
-    let mut view = MatchView {
-        id: MatchId(7),
-        game,
-        players: ["ada", "bob"].map(player),
-        board: Board::default(),
-        ply: 0,
-        seq: 0,
-        last: None,
-        offer: None,
-        away: [None; 2],
-        moved_at: Timestamp(0),
-        ending: None,
-    };
+    let players = ["ada", "bob"].map(player);
+    let mut view = MatchView::begun(MatchId(7), game, players, Timestamp(0));
     for choice in choices {
         let played = play(game, &view.board, Seat::to_move(view.ply), *choice).unwrap();
         view.board = played.board;

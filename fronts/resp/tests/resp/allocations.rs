@@ -4,7 +4,7 @@
 use turnstile_exchange::{
     Cash, Decimal, Done, EndReason, OrderId, Outcome, Refusal, Ticket, TicketState,
 };
-use turnstile_games::{Board, Game, MatchId, MatchView, PlayerId, Seat, play};
+use turnstile_games::{Game, MatchId, MatchView, PlayerId, Seat, play};
 use turnstile_resp::{
     Decoded, Decoder, Encoder, Protocol,
     catalogue::{Action, Catalogue},
@@ -95,19 +95,7 @@ const MOVES: [&str; 4] = [
 /// What was begun, and what was done in it.
 fn games_outcomes() -> [turnstile_games::Outcome; 2] {
     let players = [&b"ada"[..], b"bob"].map(|name| PlayerId::parse(name).expect("a name"));
-    let begun = MatchView {
-        id: MatchId(7),
-        game: Game::Gomoku,
-        players,
-        board: Board::default(),
-        ply: 0,
-        seq: 0,
-        last: None,
-        offer: None,
-        away: [None; 2],
-        moved_at: Timestamp(0),
-        ending: None,
-    };
+    let begun = MatchView::begun(MatchId(7), Game::Gomoku, players, Timestamp(0));
     let played = play(begun.game, &begun.board, Seat::First, 113).expect("a free cell");
     let moved = MatchView {
         board: played.board,
