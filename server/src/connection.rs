@@ -109,6 +109,11 @@ impl Connection {
         &self.conversation
     }
 
+    /// Whether it is still answered, and told what it follows.
+    const fn is_served(&self) -> bool {
+        matches!(self.phase, Phase::Serving | Phase::LastCall)
+    }
+
     pub(crate) fn is_gone(&self) -> bool {
         self.phase == Phase::Gone
     }
@@ -172,7 +177,7 @@ impl Connection {
             // One who follows has nothing under way when there is something to say.
             tracing::info!("a player who does not read was dropped");
             self.phase = Phase::Gone;
-        } else if matches!(self.phase, Phase::Serving | Phase::LastCall) {
+        } else if self.is_served() {
             self.is_marked = parcel.is_marked();
             self.output.tail().extend_from_slice(parcel.bytes());
         }
@@ -187,7 +192,7 @@ impl Connection {
 
     /// Ends it when all that it is owed is sent.
     pub(crate) fn close(&mut self) {
-        if matches!(self.phase, Phase::Serving | Phase::LastCall) {
+        if self.is_served() {
             self.phase = Phase::Closing;
         }
     }
@@ -246,14 +251,14 @@ impl Connection {
             self.confine(around, limits);
         }
         let is_last = self.incoming == Incoming::Ended || self.phase == Phase::LastCall;
-        if is_last && !self.unfinished && matches!(self.phase, Phase::Serving | Phase::LastCall) {
+        if is_last && !self.unfinished && self.is_served() {
             if self.incoming == Incoming::Ended {
                 let (left, out) = (self.input.pending(), self.output.tail());
                 self.conversation.end_of_input(around.engine, left, out);
             }
             self.phase = Phase::Closing;
         }
-        if !matches!(self.phase, Phase::Serving | Phase::LastCall) {
+        if !self.is_served() {
             self.input = Input::default();
         }
         served
@@ -269,9 +274,8 @@ impl Connection {
     /// have the memory may never end their requests.
     fn confine(&mut self, around: &Surroundings<'_>, limits: &Limits) {
         let held = self.held();
-        let is_served = matches!(self.phase, Phase::Serving | Phase::LastCall);
         let is_spared = held <= INPUT_SPARED_BYTES || self.unfinished;
-        if is_served && !is_spared && held + around.others.held() > limits.input_bytes {
+        if self.is_served() && !is_spared && held + around.others.held() > limits.input_bytes {
             let out = self.output.tail();
             self.conversation.refuse_input(around.engine, out);
             self.phase = Phase::Closing;
@@ -301,7 +305,7 @@ impl Connection {
         let mut served = 0;
         let mut at = 0;
         self.unfinished = false;
-        while matches!(self.phase, Phase::Serving | Phase::LastCall) {
+        while self.is_served() {
             if served == budget || !self.takes(limits) {
                 self.unfinished = true;
                 break;
@@ -421,7 +425,7 @@ impl Connection {
     /// Before the messages of a group: one who has not taken those of the groups before is dropped. What
     /// it is owed for this one comes on top, so that a large group drops nobody who reads.
     pub(crate) fn drop_if_deaf(&mut self, limits: &Limits) {
-        if self.hears() && self.output.owed() >= limits.output_bytes {
+        if self.is_served() && self.output.owed() >= limits.output_bytes {
             tracing::info!("a follower that does not keep up was dropped");
             self.phase = Phase::Gone;
         }
@@ -429,13 +433,9 @@ impl Connection {
 
     /// Appends a message that answers no request.
     pub(crate) fn tell(&mut self, message: (&str, &str)) {
-        if self.hears() {
+        if self.is_served() {
             self.put_durable(|conversation, out| conversation.put_message(message, out));
         }
-    }
-
-    const fn hears(&self) -> bool {
-        matches!(self.phase, Phase::Serving | Phase::LastCall)
     }
 
     /// Appends a late answer; after the last that it waits for it goes on with what has come

@@ -39,21 +39,21 @@ pub(super) struct DirectRoutes(Vec<(&'static str, Direct)>);
 
 impl DirectRoutes {
     pub(super) fn new() -> Self {
-        let posts =
-            turnstile_http::operations().filter(|operation| operation.method == Method::Post);
+        let posts = turnstile_http::operations().filter(|one| one.method == Method::Post);
         Self(
             posts
-                .filter_map(|operation| Some((operation.path, operations::direct(operation.id)?)))
+                .filter_map(|one| Some((one.path, operations::direct(one.id)?)))
                 .collect(),
         )
     }
 
     /// The function that answers a request, if it is a direct one.
     pub(super) fn of(&self, method: &HttpMethod, path: &str) -> Option<Direct> {
-        let mut posts = self.0.iter().filter(|_| method == HttpMethod::POST);
-        posts
-            .find(|(direct, _)| *direct == path)
-            .map(|&(_, function)| function)
+        if method != HttpMethod::POST {
+            return None;
+        }
+        let found = self.0.iter().find(|(direct, _)| *direct == path);
+        found.map(|&(_, function)| function)
     }
 }
 
