@@ -50,7 +50,7 @@ fn killed_servers_leave_every_cent_and_share_in_their_database() {
     let mut exchange = Exchange::open("killed_servers_leave");
     let mut servers = VecDeque::from([exchange.serve(), exchange.serve()]);
     exchange.ordeal.open(&servers[0]);
-    while exchange.ordeal.goes_on(SERVER_KILLS) {
+    while exchange.ordeal.next_crash(SERVER_KILLS).is_some() {
         let flow = exchange.trade(servers.make_contiguous());
         if let Some(server) = servers.pop_front() {
             server.kill();

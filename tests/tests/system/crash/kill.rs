@@ -25,9 +25,7 @@ fn a_killed_server_keeps_what_it_answered_and_does_nothing_twice() {
     let data = folder.path();
     with_small_segments(data);
     ordeal.open(&Turnstile::serve(data, "sync"));
-    let mut kill = 0;
-    while ordeal.goes_on(KILLS) {
-        kill += 1;
+    while let Some(kill) = ordeal.next_crash(KILLS) {
         let server = Turnstile::serve(data, "sync");
         ordeal.check(&server);
         let load = ordeal.load(&server, ANSWERS_MAX);

@@ -62,20 +62,25 @@ impl<B: Books> Ordeal<B> {
         }
     }
 
-    /// Whether there is to be another crash: so many in any case, and up to four times as many until
-    /// of what was not answered some had happened and some had not. Which a crash meets is chance.
-    pub(crate) const fn goes_on(&self, crashes: u32) -> bool {
-        let has_met_both = self.happened > 0 && self.forgotten > 0;
-        self.crashes < crashes || !has_met_both && self.crashes < 4 * crashes
+    /// The number of the next crash, from 1, if there is to be one: there are so many in any case, and
+    /// up to four times as many until both fates were met. Which of them a crash meets is chance.
+    pub(crate) fn next_crash(&self, crashes: u32) -> Option<u32> {
+        let most = if self.has_met_both() { 1 } else { 4 } * crashes;
+        (self.crashes < most).then_some(self.crashes + 1)
     }
 
-    /// Asserts that the crashes have met both.
+    /// Whether of what was not answered some had happened and some had not.
+    const fn has_met_both(&self) -> bool {
+        self.happened > 0 && self.forgotten > 0
+    }
+
+    /// Asserts that the crashes have met both fates.
     pub(crate) fn must_have_met_both(&self) {
-        let (happened, forgotten) = (self.happened, self.forgotten);
         assert!(
-            happened > 0 && forgotten > 0,
-            "of what was not answered {happened} had happened and {forgotten} had not: both must \
-             be met"
+            self.has_met_both(),
+            "of what was not answered {} had happened and {} had not: both must be met",
+            self.happened,
+            self.forgotten
         );
     }
 

@@ -33,7 +33,7 @@ fn a_killed_exchange_keeps_what_it_answered_and_does_nothing_twice() {
     let data = folder.path();
     with_small_segments(data);
     ordeal.open(&Turnstile::serve_exchange(data, 0));
-    while ordeal.goes_on(KILLS) {
+    while ordeal.next_crash(KILLS).is_some() {
         let server = Turnstile::serve_exchange(data, 0);
         ordeal.check(&server);
         trade(&mut ordeal, &server).kill(server, &mut ordeal);
