@@ -6,11 +6,13 @@ mod outcome;
 mod request;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use answer::put_answer;
 pub use event::{CHANNEL, event_json};
 pub use outcome::put_outcome;
-pub use request::{Argument, Door, Invalid, Reason, Request, parse};
+pub use request::{Door, Request, parse};
+pub use words::{Flaw, Invalid};
 
 /// The commands of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
