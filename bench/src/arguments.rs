@@ -21,7 +21,7 @@ pub(crate) struct Extent {
 /// Our program under measurement.
 #[derive(Args, Debug)]
 pub(crate) struct Program {
-    /// Our release binary; without it, cargo builds it
+    /// Our binary; without it, cargo builds the one that is shipped (profile `dist`)
     #[arg(long)]
     turnstile: Option<PathBuf>,
 }

@@ -15,7 +15,7 @@ use crate::{
 
 #[derive(Debug)]
 pub(crate) struct Ground {
-    /// Our release binary.
+    /// Our shipped binary.
     pub(crate) turnstile: PathBuf,
     /// Where servers keep their files and the raw probe its own: on the disk that is measured.
     pub(crate) scratch: PathBuf,

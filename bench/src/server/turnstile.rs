@@ -1,4 +1,4 @@
-//! Our server: the release binary, with its `bench` property in which every room exists.
+//! Our server: the shipped binary (profile `dist`), with its `bench` property in which every room exists.
 
 use std::{
     env, fmt, fs,
@@ -97,11 +97,11 @@ pub(super) fn has_snapshot(home: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// Builds the release binary with the cargo that runs us, and says where it is.
+/// Builds the shipped binary with the cargo that runs us, and says where it is.
 pub(crate) fn build() -> Result<PathBuf> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--release", "--package", "turnstile"])
+        .args(["build", "--profile", "dist", "--package", "turnstile"])
         .args(["--message-format", "json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()
