@@ -1,4 +1,4 @@
-//! The automation of the house: `cargo xtask ci|test|tidy`.
+//! The automation of the house: `cargo xtask ci|test|tidy|steady|mutants`.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -8,6 +8,8 @@
 mod ci;
 mod clients;
 mod code;
+mod mutants;
+mod steady;
 mod step;
 mod suite;
 mod tidy;
@@ -17,14 +19,18 @@ use std::env;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::tree::Tree;
 
 const USAGE: &str = "\
 cargo xtask ci               format, lints, tidy, all tests, the simulator: what a change must pass
 cargo xtask test             installs what the tests need, then runs all of them
-cargo xtask tidy [--bless]   the rules of the house; --bless accepts changed formats";
+cargo xtask tidy [--bless]   the rules of the house; --bless accepts changed formats
+
+By night, each with a result that is kept:
+cargo xtask steady [RUNS]    all tests, 10 times unless told otherwise, the last 3 of 10 on a busy machine
+cargo xtask mutants [CRATE]  breaks the code in small ways and counts how many the tests notice";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -43,6 +49,10 @@ fn run(words: &[&str]) -> Result<()> {
     match words {
         ["ci"] => ci::run(root),
         ["test"] => suite::run(root),
+        ["steady"] => steady::run(root, steady::RUNS),
+        ["steady", runs] => steady::run(root, runs.parse().context("RUNS is a number")?),
+        ["mutants"] => mutants::run(root, &mutants::CRATES),
+        ["mutants", name] => mutants::run(root, &[name]),
         ["tidy"] => report(root),
         ["tidy", "--bless"] => {
             tidy::bless(&Tree::load(root)?)?;

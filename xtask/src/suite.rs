@@ -11,9 +11,19 @@ use crate::clients::Clients;
 use crate::{step, tree};
 
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let clients = step::timed("what the tests need", || Clients::install(root))?;
+    let clients = install(root)?;
     step::timed("fuzz targets", || build_fuzz_targets(root))?;
-    step::timed("tests", || test(root, &clients))
+    step::timed("tests", || {
+        let (count, success) = test(root, &clients)?;
+        ensure!(success, "not all tests passed");
+        ensure!(count.passed > 0, "no test ran");
+        Ok(())
+    })
+}
+
+/// Installs what the tests need.
+pub(crate) fn install(root: &Path) -> Result<Clients> {
+    step::timed("what the tests need", || Clients::install(root))
 }
 
 /// The fuzz targets are outside the workspace, because their crate wants its own flags to run.
@@ -32,7 +42,8 @@ fn build_fuzz_targets(root: &Path) -> Result<()> {
     step::run(check.arg(tree::target_folder(root)?.join("fuzz")))
 }
 
-fn test(root: &Path, clients: &Clients) -> Result<()> {
+/// Runs all tests; says how many ended how, and whether cargo is content.
+pub(crate) fn test(root: &Path, clients: &Clients) -> Result<(Count, bool)> {
     let mut cargo = step::cargo(root);
     cargo.args(["test", "--workspace", "--no-fail-fast"]);
     cargo.envs(clients.environment());
@@ -41,9 +52,7 @@ fn test(root: &Path, clients: &Clients) -> Result<()> {
         "tests: {} passed, {} failed, {} skipped",
         count.passed, count.failed, count.skipped
     );
-    ensure!(success, "not all tests passed");
-    ensure!(count.passed > 0, "no test ran");
-    Ok(())
+    Ok((count, success))
 }
 
 /// Shows what a test run writes while it runs, and counts its closing lines.
@@ -63,16 +72,25 @@ fn show(output: BufReader<ChildStdout>) -> Result<Count> {
         if let Some(closing) = Count::of_closing_line(&line) {
             count += closing;
         }
+        count.failures.extend(failure(&line));
     }
     Ok(count)
 }
 
+/// The name of a test that failed, from the line that says so.
+fn failure(line: &str) -> Option<String> {
+    let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
+    Some(name.to_owned())
+}
+
 /// Tests by their end.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Count {
-    passed: u32,
-    failed: u32,
-    skipped: u32,
+pub(crate) struct Count {
+    pub(crate) passed: u32,
+    pub(crate) failed: u32,
+    pub(crate) skipped: u32,
+    /// The names of the tests that failed.
+    pub(crate) failures: Vec<String>,
 }
 
 impl Count {
@@ -89,6 +107,7 @@ impl Count {
             passed,
             failed,
             skipped: number(" ignored")?,
+            failures: Vec::new(),
         })
     }
 }
@@ -112,8 +131,16 @@ mod tests {
             passed: 12,
             failed: 1,
             skipped: 2,
+            failures: Vec::new(),
         };
         assert_eq!(Count::of_closing_line(line), Some(expected));
         assert_eq!(Count::of_closing_line("test journal::tears ... ok"), None);
+    }
+
+    #[test]
+    fn tests_that_fail_are_named() {
+        let found = failure("test journal::tears ... FAILED");
+        assert_eq!(found.as_deref(), Some("journal::tears"));
+        assert_eq!(failure("test journal::tears ... ok"), None);
     }
 }

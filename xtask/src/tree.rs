@@ -200,6 +200,13 @@ fn crates(root: &Path) -> Result<Vec<Crate>> {
     Ok(crates)
 }
 
+/// The short hash of the commit that is checked out.
+pub(crate) fn commit(root: &Path) -> Result<String> {
+    let mut git = Command::new("git");
+    git.current_dir(root).args(["rev-parse", "--short", "HEAD"]);
+    Ok(step::output(&mut git)?.trim().to_owned())
+}
+
 /// Where cargo puts what it builds, and where the tests' clients are kept.
 pub(crate) fn target_folder(root: &Path) -> Result<PathBuf> {
     #[derive(Deserialize)]

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a lock is waited for, and a desk may be silent: long enough for a desk on a machine that
 /// has other work.
-pub(super) const WAIT_MS: u64 = 2_000;
+const WAIT_MS: u64 = 2_000;
 
 /// Processes that find each other at an address of the loopback that is theirs alone, so that one
 /// that comes back finds its port free.
