@@ -87,14 +87,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     notebook.finish_as(verdict)
 }
 
-/// Points of which generator or machine is to blame tell nothing of the server; what is not sure, or was
-/// not confirmed, is not known.
+/// Invalid points, and those of which generator or machine is to blame, tell nothing of the server; what
+/// is not sure, or was not confirmed, is not known.
 fn verdict(found: &Bottleneck) -> Verdict {
-    match found.named.as_str() {
-        "neighbours" => Verdict::Invalid,
-        name if name.starts_with("generator") => Verdict::Invalid,
-        _ if found.probability < SURE || found.confirmed == Some(false) => Verdict::Unsteady,
-        _ => Verdict::Fine,
+    if !found.is_known() {
+        Verdict::Invalid
+    } else if found.probability < SURE || found.confirmed == Some(false) {
+        Verdict::Unsteady
+    } else {
+        Verdict::Fine
     }
 }
 
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_is_named_is_confirmed_by_what_its_change_brings() {
-        let rows: [Row; 7] = [
+        let rows: [Row; 8] = [
             ("server cpu", 0.99, &[], None, Verdict::Fine),
             (
                 "server cpu",
@@ -215,6 +216,7 @@ mod tests {
             ("lock", 0.3, &[], None, Verdict::Unsteady),
             ("generator thread", 0.99, &[], None, Verdict::Invalid),
             ("neighbours", 0.99, &[], None, Verdict::Invalid),
+            (Bottleneck::NOTHING, 0.0, &[], None, Verdict::Invalid),
         ];
         for (named, probability, changes, expected, sentence) in rows {
             let found = found(named, probability, changes);

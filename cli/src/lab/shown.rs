@@ -145,23 +145,41 @@ pub(super) fn one_line(point: &Point) -> String {
 
 /// What holds the server back.
 fn limits(f: &mut fmt::Formatter<'_>, found: &Bottleneck) -> fmt::Result {
-    writeln!(
-        f,
-        "bottleneck at {} users: {}, P = {:.2}: {}",
-        found.users, found.named, found.probability, found.why
-    )?;
+    let Bottleneck {
+        users,
+        named,
+        probability,
+        why,
+        ..
+    } = found;
+    if found.is_known() {
+        writeln!(
+            f,
+            "bottleneck at {users} users: {named}, P = {probability:.2}: {why}"
+        )?;
+    } else if named == Bottleneck::NOTHING {
+        writeln!(f, "no bottleneck is named at {users} users: {why}")?;
+    } else {
+        writeln!(
+            f,
+            "no bottleneck of the server is named at {users} users, for what limits is {named}, P = \
+             {probability:.2}: {why}"
+        )?;
+    }
     writeln!(f, "what can be done: {}", found.cure)?;
     for suspect in &found.suspects {
         let used = suspect.used;
         writeln!(
             f,
-            "{:>18}: {:.0} % busy ({:.0} .. {:.0}) of {}, {} of each request, P = {:.2}",
+            "{:>18}: {:.0} % busy ({:.0} .. {:.0}) of {}, {} ({} .. {}) of each request, P = {:.2}",
             suspect.resource,
             used.estimate * 100.0,
             used.low * 100.0,
             used.high * 100.0,
             suspect.servers,
             Nanos(suspect.busy_ns.estimate),
+            Nanos(suspect.busy_ns.low),
+            Nanos(suspect.busy_ns.high),
             suspect.probability
         )?;
     }
@@ -357,7 +375,10 @@ pub(super) fn load(point: &Point) -> String {
 /// Why the verdict is not fine: the first reason, in words.
 pub(super) fn reason(run: &Run) -> String {
     if let Some(found) = &run.bottleneck {
-        return format!("{}: {}", found.named, found.why);
+        return match found.named.as_str() {
+            Bottleneck::NOTHING => format!("no bottleneck is named: {}", found.why),
+            named => format!("{named}: {}", found.why),
+        };
     }
     let worst = run.points.iter().find(|point| point.verdict == run.verdict);
     let Some(point) = worst else {

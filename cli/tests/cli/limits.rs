@@ -87,12 +87,23 @@ fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
     let found = &kept["bottleneck"];
     assert_eq!(found["users"], 8);
     let named = found["named"].as_str().unwrap();
-    assert!(
-        ended
-            .out
-            .contains(&format!("bottleneck at 8 users: {named}")),
-        "{ended:?}"
-    );
+    let points = kept["points"].as_array().unwrap();
+    let is_valid = |place: usize| points[place]["verdict"] != "invalid";
+    // A busy machine may spoil the point with all users; then no part of the server is named.
+    let is_spoilt = ["nothing", "neighbours", "generator thread"].contains(&named);
+    assert!(is_spoilt || is_valid(3), "{found}");
+    assert_eq!(ended.code == Some(98), is_spoilt, "{ended:?}");
+    let told = match named {
+        "nothing" => "no bottleneck is named at 8 users: ".to_owned(),
+        _ if is_spoilt => {
+            format!("no bottleneck of the server is named at 8 users, for what limits is {named}")
+        }
+        _ => format!(
+            "bottleneck at 8 users: {named}, P = {:.2}",
+            found["probability"].as_f64().unwrap()
+        ),
+    };
+    assert!(ended.out.contains(&told), "{told}: {ended:?}");
     let suspects = found["suspects"].as_array().unwrap();
     let names: Vec<&str> = suspects
         .iter()
@@ -108,27 +119,38 @@ fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
         .sum();
     assert!((standing - 8.0).abs() < 1.0, "{stages:?}");
     let changes = found["changes"].as_array().unwrap();
-    let changed = |what: &str| changes.iter().find(|one| one["changed"] == what);
-    let twice = changed("16 users instead of 8").unwrap();
-    assert_eq!(
-        (&twice["factor"], twice["pairs"].as_array().unwrap().len()),
-        (&serde_json::json!(2.0), 2)
-    );
-    assert!(
-        changed("no sync of the journal (--durability os)").is_some(),
-        "{changes:?}"
-    );
-    for (begin, resource) in [
-        ("each sync of the journal slower by ", "log"),
-        ("each command slower to decide by ", "server thread"),
+    for (begin, resource, factors) in [
+        ("16 users instead of 8", "users", 2.0..=2.0),
+        ("no sync of the journal (--durability os)", "log", 0.0..=0.0),
+        ("each sync of the journal slower by ", "log", 0.01..=0.99),
+        (
+            "each command slower to decide by ",
+            "server thread",
+            0.01..=0.99,
+        ),
     ] {
+        // Each behind its pair without the change; fewer than two valid pairs say nothing.
+        let is_of = |place: &usize| {
+            points[*place]["series"]
+                .as_str()
+                .unwrap()
+                .starts_with(begin)
+        };
+        let with: Vec<usize> = (0..points.len()).filter(is_of).collect();
+        assert_eq!(with.len(), 2, "{begin}: {points:?}");
+        let is_told = with
+            .iter()
+            .all(|&with| is_valid(with - 1) && is_valid(with));
         let mut those = changes.iter();
         let begins = |one: &&serde_json::Value| one["changed"].as_str().unwrap().starts_with(begin);
-        let slower = those.find(begins).unwrap_or_else(|| panic!("{changes:?}"));
-        assert_eq!(slower["resources"][0], resource, "{slower}");
-        let factor = slower["factor"].as_f64().unwrap();
-        assert!(factor > 0.0 && factor < 1.0, "{slower}");
-        assert!(slower["elasticity"]["estimate"].is_number(), "{slower}");
+        let change = those.find(begins);
+        assert_eq!(change.is_some(), is_told, "{begin}: {changes:?}");
+        let Some(change) = change else { continue };
+        assert_eq!(change["pairs"].as_array().unwrap().len(), 2, "{change}");
+        assert_eq!(change["resources"][0], resource, "{change}");
+        let factor = change["factor"].as_f64();
+        assert!(factors.contains(&factor.unwrap_or(0.0)), "{change}");
+        assert_eq!(change["elasticity"].is_object(), factor.is_some());
     }
 }
 

@@ -1,11 +1,12 @@
-//! What holds a server back, from runs at more and more users: by what is full, and where nothing that
-//! can be seen is, by how the throughput grew and what the server's threads were at.
+//! What holds a server back, from valid runs at more and more users: by what is full, and where nothing
+//! that can be seen is, by how the throughput grew and what the server's threads were at. Of invalid ones
+//! it says at most that generator or neighbours are to blame.
 
 mod reason;
 mod stages;
 mod waiting;
 
-use turnstile_result::{Bottleneck, Load, Outcome, Point, Suspect};
+use turnstile_result::{Bottleneck, Load, Outcome, Point, Suspect, Verdict};
 use turnstile_stats::bottleneck::{Draw, FULL, Piece, Pieces, Use};
 
 use crate::seed::Dice;
@@ -49,6 +50,8 @@ enum Named<'a> {
     /// A loop that sleeps.
     Sleep,
     Unseen,
+    /// Too few points are valid.
+    Nothing,
 }
 
 /// What the points have in common, taken apart.
@@ -58,6 +61,17 @@ struct Evidence<'a> {
     users: Vec<f64>,
     last: &'a Point,
     has_ack: bool,
+    soundness: Soundness<'a>,
+}
+
+/// Which of the points may be used.
+#[derive(Clone, Copy)]
+struct Soundness<'a> {
+    points: usize,
+    /// How many of them may not.
+    invalid: usize,
+    /// Of these the one with the most users; nothing where the others are enough to name something.
+    spoilt: Option<&'a Point>,
 }
 
 /// What was seen, or might have been: of what is used, and of what threads are at.
@@ -66,11 +80,54 @@ struct Drawn {
     waiting: Option<Waiting>,
 }
 
+/// A rule that fails because of what limits the server, and not because of the measurement.
+const DELAYED_ACK: &str = "delayed_ack";
+
+/// Fewer points say nothing of how throughput grows.
+const POINTS_MIN: usize = 2;
+
 /// Of points of one server at increasing numbers of users; nothing when there are fewer than two, or
-/// nothing is known of what they used. Points of which the server was not to blame that they are
-/// invalid have their part in it, for that is what is asked.
+/// nothing is known of what they used. Invalid points are left out; where fewer than two others remain,
+/// or that with the most users is invalid, only generator or neighbours can be named, for what spoilt
+/// the points is what is asked then.
 #[must_use]
 pub fn of(points: &[&Point], seed: u64) -> Option<Bottleneck> {
+    let sound: Vec<&Point> = points.iter().copied().filter(|one| is_sound(one)).collect();
+    let invalid = points.len() - sound.len();
+    let is_enough = sound.len() >= POINTS_MIN && is_sound(points.last()?);
+    let worst = points.iter().rfind(|one| !is_sound(one));
+    let soundness = Soundness {
+        points: points.len(),
+        invalid,
+        spoilt: worst.copied().filter(|_| !is_enough && invalid > 0),
+    };
+    let used = if soundness.spoilt.is_some() {
+        points
+    } else {
+        &sound
+    };
+    judged(used, soundness, seed)
+}
+
+/// Whether a point tells what holds the server back. One that is invalid because acknowledgements are
+/// delayed tells just that.
+fn is_sound(point: &Point) -> bool {
+    let mut failed = point.validity.iter();
+    let is_other =
+        failed.any(|check| check.outcome == Outcome::Fails && check.check != DELAYED_ACK);
+    match point.verdict {
+        Verdict::Fine | Verdict::Missed | Verdict::Unsteady => true,
+        Verdict::Invalid => !is_other && has_ack(point),
+        Verdict::Violated => false,
+    }
+}
+
+fn has_ack(point: &Point) -> bool {
+    let mut checks = point.validity.iter();
+    checks.any(|check| check.check == DELAYED_ACK && check.outcome == Outcome::Fails)
+}
+
+fn judged(points: &[&Point], soundness: Soundness<'_>, seed: u64) -> Option<Bottleneck> {
     let last = points.last()?;
     let mut stations: Vec<_> = last.resources.stations.iter().collect();
     stations.retain(|one| points.iter().all(|point| has(point, &one.resource)));
@@ -83,10 +140,8 @@ pub fn of(points: &[&Point], seed: u64) -> Option<Bottleneck> {
         servers,
         users: points.iter().map(|point| users(point)).collect(),
         last,
-        has_ack: last
-            .validity
-            .iter()
-            .any(|check| check.check == "delayed_ack" && check.outcome == Outcome::Fails),
+        has_ack: has_ack(last),
+        soundness,
     };
     let measured = Drawn {
         draw: pieces.measured(),
@@ -103,18 +158,21 @@ pub fn of(points: &[&Point], seed: u64) -> Option<Bottleneck> {
     });
     let drawn: Vec<Drawn> = drawn.collect();
     let named = evidence.name(&measured);
-    let share = |is_so: &dyn Fn(&Drawn) -> bool| {
-        let so = drawn.iter().filter(|drawn| is_so(drawn)).count();
-        turnstile_stats::units::count(so) / turnstile_stats::units::count(drawn.len())
+    let names: Vec<Named<'_>> = drawn.iter().map(|drawn| evidence.name(drawn)).collect();
+    let share = |named: &Named<'_>| {
+        let so = names.iter().filter(|name| *name == named).count();
+        turnstile_stats::units::count(so) / turnstile_stats::units::count(names.len())
     };
-    let suspects = evidence.suspects(&uses, &|place| {
-        share(&|drawn| drawn.draw.full(evidence.candidates(drawn)) == Some(place))
-    });
+    let suspects = evidence.suspects(&uses, &|name| share(&Named::Station(name)));
     let (why, cure) = evidence.reason(&named, &measured);
     Some(Bottleneck {
         users: users_of(last),
+        probability: if named == Named::Nothing {
+            0.0
+        } else {
+            share(&named)
+        },
         named: named.to_string(),
-        probability: share(&|drawn| evidence.name(drawn) == named),
         why,
         cure,
         suspects,
@@ -217,6 +275,9 @@ impl<'a> Evidence<'a> {
     }
 
     fn name(&self, drawn: &Drawn) -> Named<'a> {
+        if self.soundness.spoilt.is_some() {
+            return self.instrument(drawn);
+        }
         let draw = &drawn.draw;
         if let Some(place) = draw.full(self.candidates(drawn)) {
             return Named::Station(self.names[place]);
@@ -238,6 +299,16 @@ impl<'a> Evidence<'a> {
             };
         }
         self.hidden(drawn)
+    }
+
+    /// What spoilt the points, if that can be told.
+    fn instrument(&self, drawn: &Drawn) -> Named<'a> {
+        let generator = self.place("generator thread");
+        match drawn.draw.full(generator) {
+            Some(place) => Named::Station(self.names[place]),
+            None if self.is_crowded() => Named::Neighbours,
+            None => Named::Nothing,
+        }
     }
 
     /// A loop that writes its own journal is full when it computes and waits for the disk in turn: the
@@ -285,7 +356,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    fn suspects(&self, uses: &[Use], probability: &dyn Fn(usize) -> f64) -> Vec<Suspect> {
+    fn suspects(&self, uses: &[Use], probability: &dyn Fn(&'a str) -> f64) -> Vec<Suspect> {
         let each = uses.iter().enumerate().map(|(place, found)| {
             let demand = found.demand;
             let seconds = demand.map_or_else(
@@ -302,7 +373,7 @@ impl<'a> Evidence<'a> {
                 busy_ns: seconds.map(|seconds| seconds * 1e9),
                 background: demand.map_or(0.0, |demand| demand.background),
                 used: found.used,
-                probability: probability(place),
+                probability: probability(self.names[place]),
             }
         });
         let mut suspects: Vec<Suspect> = each.collect();

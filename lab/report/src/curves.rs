@@ -142,6 +142,19 @@ pub(crate) fn busiest(run: &Run) -> Option<&Point> {
     usable.max_by(|a, b| a.throughput.total_cmp(&b.throughput))
 }
 
+/// The point of which a page tells first: where a load was asked about that one, however fast others
+/// were; otherwise the busiest.
+pub(crate) fn asked(run: &Run) -> Option<&Point> {
+    let about = run.bottleneck.as_ref().map(|found| f64::from(found.users));
+    let mut points = run.points.iter();
+    // What was changed afterwards comes behind.
+    let asked =
+        points.find(|point| about.is_some_and(|users| place(point).total_cmp(&users).is_eq()));
+    asked
+        .or_else(|| busiest(run))
+        .or_else(|| run.points.first())
+}
+
 impl Curve<'_> {
     /// Whether there is anything along it.
     pub(crate) fn has_several_loads(&self) -> bool {

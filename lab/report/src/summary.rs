@@ -1,6 +1,6 @@
 //! A run in a few sentences, for the top of a page, a list of runs and a text.
 
-use turnstile_result::{Curve, Metric, Outcome, Point, Run, Verdict};
+use turnstile_result::{Bottleneck, Curve, Metric, Outcome, Point, Run, Verdict};
 use turnstile_stats::pairs;
 
 use crate::{curves, rows, text};
@@ -135,14 +135,22 @@ fn found_capacity(run: &Run) -> Option<String> {
 
 fn limited(run: &Run) -> Option<String> {
     let found = run.bottleneck.as_ref()?;
+    let (users, named, why) = (found.users, &found.named, &found.why);
+    if named == Bottleneck::NOTHING {
+        return Some(format!("With {users} users no bottleneck is named: {why}."));
+    }
+    if !found.is_known() {
+        return Some(format!(
+            "With {users} users no bottleneck of the server is named, for what limits is {named}: {why}."
+        ));
+    }
     let confirmed = match found.confirmed {
         Some(true) => ", and a change of it changes the throughput",
         Some(false) => ", but a change of it brings nothing",
         None => "",
     };
     Some(format!(
-        "With {} users the bottleneck is {}{confirmed}: {}.",
-        found.users, found.named, found.why
+        "With {users} users the bottleneck is {named}{confirmed}: {why}."
     ))
 }
 

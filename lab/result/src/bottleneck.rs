@@ -9,9 +9,10 @@ pub struct Bottleneck {
     /// So many users made it show.
     pub users: u32,
     /// A [`crate::Station`]; or what none of them is: `lock`, `slots`, `sleep`, `delayed ack`,
-    /// `neighbours`, `users` (more of them would bring more), `unseen`.
+    /// `neighbours`, `users` (more of them would bring more), `unseen`; [`Bottleneck::NOTHING`] where too
+    /// few points are valid.
     pub named: String,
-    /// How often the same is named when the pieces of the runs are drawn anew, 0 to 1.
+    /// How often the same is named when the pieces of the runs are drawn anew, 0 to 1; 0 for nothing.
     pub probability: f64,
     /// What speaks for it, in words.
     pub why: String,
@@ -30,19 +31,31 @@ pub struct Bottleneck {
     pub confirmed: Option<bool>,
 }
 
+impl Bottleneck {
+    /// The name of no bottleneck.
+    pub const NOTHING: &str = "nothing";
+
+    /// Whether what is named holds the server back, and not its measurement.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        let is_instrument = self.named == "neighbours" || self.named.starts_with("generator");
+        self.named != Self::NOTHING && !is_instrument
+    }
+}
+
 /// A resource, and how full it is with all users.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suspect {
     /// As [`crate::Station`] names it.
     pub resource: String,
     pub servers: f64,
-    /// Busy time of one request.
+    /// Busy time of one request, never below 0.
     pub busy_ns: Interval,
     /// Servers that are busy without any request.
     pub background: f64,
     /// The share of the servers that is busy.
     pub used: Interval,
-    /// How often it is the fullest, and full, 0 to 1.
+    /// How often it is what is named, 0 to 1: [`Bottleneck::probability`], for the one that is.
     pub probability: f64,
 }
 
@@ -63,7 +76,7 @@ pub struct Change {
     /// So many times as much of it; absent where it was taken out of the way altogether.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
-    /// The throughput with the change over that without, by pairs of runs.
+    /// The throughput with the change over that without, by those pairs of which both points are valid.
     pub throughput: Interval,
     /// d ln throughput / d ln resource: 1 is all that it can bring, 0 is nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

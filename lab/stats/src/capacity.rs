@@ -11,7 +11,7 @@ use crate::{
 /// What each request asks of one resource.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Demand {
-    /// Busy seconds for each request.
+    /// Busy seconds for each request, never below 0: an interval that would reach there ends at 0.
     pub seconds: Interval,
     /// Busy servers without any request, never below 0: what else runs there.
     pub background: f64,
@@ -35,15 +35,19 @@ impl Demand {
         let reach = critical(count(each.len()) - 2.0);
         if line.slope - reach * line.slope_error > 0.0 {
             let seconds = Interval::about(line.intercept, reach * line.intercept_error);
-            let background = line.slope;
+            let background = if seconds.estimate < 0.0 {
+                proportional(&each)
+            } else {
+                line.slope
+            };
             return Some(Self {
-                seconds,
+                seconds: seconds.map(|seconds| seconds.max(0.0)),
                 background,
             });
         }
         let demands: Vec<f64> = each.iter().map(|(_, demand)| *demand).collect();
         Some(Self {
-            seconds: Interval::of_mean(&demands)?,
+            seconds: Interval::of_mean(&demands)?.map(|seconds| seconds.max(0.0)),
             background: 0.0,
         })
     }
@@ -64,6 +68,12 @@ impl Demand {
             high: free / low,
         })
     }
+}
+
+/// The slope of the line through the origin: the background of a resource of which requests ask nothing.
+fn proportional(points: &[(f64, f64)]) -> f64 {
+    let sum = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
+    sum(|(x, y)| x * y) / sum(|(x, _)| x * x)
 }
 
 /// A curve of throughput against users as a slope from zero and a level.
@@ -157,6 +167,22 @@ mod tests {
         assert!((demand.background - 0.2).abs() < 0.02, "{demand:?}");
         let capacity = demand.capacity(4.0).unwrap();
         assert!(capacity.contains(3.8 / 0.008), "{capacity}");
+    }
+
+    #[test]
+    fn a_demand_is_never_negative() {
+        // A disk that others keep busy, a little less while this server works.
+        let falling = [(100.0, 0.50), (200.0, 0.49), (400.0, 0.47), (800.0, 0.43)];
+        let demand = Demand::of(&falling).unwrap();
+        assert_eq!((demand.seconds.low, demand.seconds.estimate), (0.0, 0.0));
+        assert!(demand.seconds.high >= 0.0, "{demand:?}");
+        assert!((demand.background - 0.49).abs() < 0.02, "{demand:?}");
+        assert_eq!(demand.capacity(1.0), None);
+        // So uneven that the interval of the mean alone would reach below zero.
+        let vague = [(100.0, 0.9), (200.0, 0.0), (400.0, 0.1), (800.0, 0.0)];
+        let demand = Demand::of(&vague).unwrap();
+        assert_eq!(demand.seconds.low, 0.0);
+        assert!(demand.seconds.estimate > 0.0, "{demand:?}");
     }
 
     #[test]

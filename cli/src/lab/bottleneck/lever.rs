@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use turnstile_load::bottleneck::Stages;
-use turnstile_result::{Bottleneck, Change};
+use turnstile_result::{Bottleneck, Change, Verdict};
 use turnstile_stats::bottleneck::{elasticity, ratio};
 
 use super::{Arguments, shown};
@@ -49,7 +49,7 @@ enum How {
 #[derive(Default)]
 struct Pairs {
     places: Vec<(u32, u32)>,
-    /// Throughput without and with the change.
+    /// Throughput without and with the change, of pairs of which both points are valid.
     rates: Vec<(f64, f64)>,
 }
 
@@ -111,7 +111,7 @@ impl Arguments {
         ]
     }
 
-    /// Measures pairs without and with the change; nothing when fewer than two came about.
+    /// Measures pairs without and with the change; nothing when fewer than two of them are valid.
     pub(super) fn pull(
         &self,
         lever: &Lever,
@@ -140,6 +140,7 @@ impl Arguments {
             _ => lever.factor,
         };
         let Some(throughput) = ratio(&rates) else {
+            notebook.note(&format!("{}: too few valid pairs", lever.changed));
             return Ok(None);
         };
         let change = Change {
@@ -184,13 +185,14 @@ impl Arguments {
                 series.clone_into(&mut point.series);
                 point.repeat = u32::from(pair);
             }
-            let rate = |place: usize| notebook.points()[place].throughput;
-            pairs.rates.push((rate(without), rate(with)));
+            let rate = |place: usize| {
+                let point = &notebook.points()[place];
+                let is_sound = !matches!(point.verdict, Verdict::Invalid | Verdict::Violated);
+                Some(point.throughput).filter(|rate| is_sound && *rate > 0.0)
+            };
+            pairs.rates.extend(rate(without).zip(rate(with)));
             pairs.places.push((narrow(without), narrow(with)));
         }
-        pairs
-            .rates
-            .retain(|(without, with)| *without > 0.0 && *with > 0.0);
         Ok(pairs)
     }
 }

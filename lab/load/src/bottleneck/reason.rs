@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use turnstile_result::Process;
+use turnstile_result::{Bottleneck, Outcome, Point, Process, Validity};
 use turnstile_stats::units::Nanos;
 
-use super::{DISK, Drawn, Evidence, Named};
+use super::{DELAYED_ACK, DISK, Drawn, Evidence, Named, Soundness};
 
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -18,13 +18,39 @@ impl fmt::Display for Named<'_> {
             Self::Slots => "slots",
             Self::Sleep => "sleep",
             Self::Unseen => "unseen",
+            Self::Nothing => Bottleneck::NOTHING,
         })
     }
 }
 
 impl Evidence<'_> {
     pub(super) fn reason(&self, named: &Named<'_>, measured: &Drawn) -> (String, String) {
-        (self.why(named, measured), cure(named).to_owned())
+        let Soundness {
+            points,
+            invalid,
+            spoilt,
+        } = self.soundness;
+        let is = if invalid == 1 { "is" } else { "are" };
+        if let (Some(spoilt), Named::Nothing) = (spoilt, named) {
+            let failed = failed(spoilt);
+            let found = failed.map_or("not all was proven", |check| &check.found);
+            let cure = failed.and_then(|check| check.cure.as_deref());
+            return (
+                format!("{invalid} of {points} points {is} invalid: {found}"),
+                cure.unwrap_or("see what is said of each point").to_owned(),
+            );
+        }
+        let left_out = if invalid == 0 {
+            String::new()
+        } else if spoilt.is_some() {
+            format!("; {invalid} of {points} points {is} invalid")
+        } else {
+            format!("; {invalid} of {points} points {is} invalid and left out")
+        };
+        (
+            self.why(named, measured) + &left_out,
+            cure(named).to_owned(),
+        )
     }
 
     fn why(&self, named: &Named<'_>, measured: &Drawn) -> String {
@@ -67,6 +93,7 @@ impl Evidence<'_> {
                 "nothing that can be seen from here is full, and yet {brought}: a queue within the \
                  server, or something behind it on another machine"
             ),
+            Named::Nothing => "too few points are valid".to_owned(),
         }
     }
 
@@ -80,6 +107,12 @@ impl Evidence<'_> {
         });
         format!("{held}{waiting}")
     }
+}
+
+/// Why a point is invalid: the first check that fails.
+fn failed(point: &Point) -> Option<&Validity> {
+    let mut checks = point.validity.iter();
+    checks.find(|check| check.outcome == Outcome::Fails && check.check != DELAYED_ACK)
 }
 
 const fn cure(named: &Named<'_>) -> &'static str {
@@ -113,5 +146,6 @@ const fn cure(named: &Named<'_>) -> &'static str {
         Named::Slots => "more slots, or less time in one: look at pools and limits",
         Named::Sleep => "the server waits for a time instead of an event",
         Named::Unseen => "look into the server: its own counters, or where its threads wait",
+        Named::Nothing => "measure again where the points are valid",
     }
 }

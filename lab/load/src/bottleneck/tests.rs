@@ -1,6 +1,6 @@
 //! Points as they are recorded of servers with one known bottleneck each.
 
-use turnstile_result::{Bins, Distribution, Process, Stands, Station, Validity};
+use turnstile_result::{Bins, Distribution, Process, Stands, Station, Validity, Verdict};
 
 use super::*;
 
@@ -362,6 +362,7 @@ fn delayed(has_ack: bool) -> Bottleneck {
     };
     let mut points: Vec<Point> = [8, 16, 32].iter().map(|&users| point(&at(users))).collect();
     if has_ack {
+        points[2].verdict = Verdict::Invalid;
         points[2].validity.push(Validity {
             check: "delayed_ack".to_owned(),
             outcome: Outcome::Fails,
@@ -418,6 +419,95 @@ fn demand_background_and_share_of_each_suspect_are_told() {
     assert!((cpu.busy_ns.estimate / 1e6 - 1.0).abs() < 0.05, "{cpu:?}");
     assert!((cpu.background - 0.05).abs() < 0.03, "{cpu:?}");
     assert!(cpu.probability > 0.99, "{cpu:?}");
+}
+
+/// A server whose only processor is full at 8, 16 and 32 users; these of its points are invalid.
+fn spoilt(invalid: [bool; 3], generator: f64) -> Bottleneck {
+    let at = |(users, invalid): (u32, bool)| {
+        let mut point = point(&Seen {
+            users,
+            throughput: 500.0,
+            busy: &[
+                ("server cpu", 0.97, 1.0),
+                ("generator thread", generator, 1.0),
+            ],
+            ..QUIET
+        });
+        if invalid {
+            point.verdict = Verdict::Invalid;
+            point.validity.push(Validity {
+                check: "run_delay".to_owned(),
+                outcome: Outcome::Fails,
+                found: "the generator was runnable but not running 11 % of the time".to_owned(),
+                cure: Some("take another machine".to_owned()),
+            });
+        }
+        point
+    };
+    let points: Vec<Point> = [8, 16, 32].into_iter().zip(invalid).map(at).collect();
+    of(&points.iter().collect::<Vec<_>>(), 1).unwrap()
+}
+
+#[test]
+fn invalid_points_name_nothing_and_say_why() {
+    for invalid in [[true; 3], [false, false, true], [true, true, false]] {
+        let found = spoilt(invalid, 0.2);
+        let count = invalid.iter().filter(|invalid| **invalid).count();
+        assert_eq!(
+            (&*found.named, found.probability, found.is_known()),
+            ("nothing", 0.0, false)
+        );
+        let is = if count == 1 { "is" } else { "are" };
+        let why = format!(
+            "{count} of 3 points {is} invalid: the generator was runnable but not running 11 % of the \
+             time"
+        );
+        assert_eq!(
+            (found.why, found.cure.as_str()),
+            (why, "take another machine")
+        );
+        assert!(
+            found
+                .suspects
+                .iter()
+                .all(|suspect| suspect.probability <= 0.0)
+        );
+    }
+    // That the generator is to blame can be told, for that is what the invalid points show.
+    let full = spoilt([true; 3], 0.99);
+    assert_eq!((&*full.named, full.is_known()), ("generator thread", false));
+}
+
+#[test]
+fn a_point_that_is_invalid_among_enough_others_is_left_out_and_told() {
+    let found = spoilt([true, false, false], 0.2);
+    assert_eq!((&*found.named, found.is_known()), ("server cpu", true));
+    assert!(
+        found
+            .why
+            .ends_with("; 1 of 3 points is invalid and left out"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_name_and_its_row_in_the_table_have_one_probability() {
+    let none = [1.0, 0.0, 0.0, 0.0];
+    for busy in [
+        // A loop of two halves, of which neither is full alone.
+        [("server thread", 0.3, 1.0), ("log", 0.6, 1.0)],
+        [("server cpu", 0.97, 1.0), ("generator thread", 0.2, 1.0)],
+    ] {
+        let named = if busy[1].0 == "log" {
+            "log"
+        } else {
+            "server cpu"
+        };
+        let found = check(&busy, none, 0.0, named);
+        let mut rows = found.suspects.iter();
+        let row = rows.find(|row| row.resource == named).unwrap();
+        assert_eq!(row.probability.to_bits(), found.probability.to_bits());
+    }
 }
 
 #[test]

@@ -8,8 +8,14 @@ use crate::text;
 
 pub(super) fn body(found: &Bottleneck) -> Markup {
     html! {
-        p { "With " (found.users) " users the bottleneck is " strong { (found.named) }
-            " (in " (text::share(found.probability)) " of what chance could have made of these runs): " (found.why) "." }
+        @if found.named == Bottleneck::NOTHING {
+            p { "With " (found.users) " users " strong { "no bottleneck is named" } ": " (found.why) "." }
+        } @else {
+            p { "With " (found.users) " users "
+                @if found.is_known() { "the bottleneck is " } @else { "no bottleneck of the server is named, for what limits is " }
+                strong { (found.named) }
+                " (in " (text::share(found.probability)) " of what chance could have made of these runs): " (found.why) "." }
+        }
         p { "What can be done: " (found.cure) "." }
         @if !found.stages.is_empty() { (stack("Where the users stand", &slices(found))) }
         (suspects(&found.suspects))
@@ -30,7 +36,7 @@ fn slices(found: &Bottleneck) -> Vec<Slice> {
 fn suspects(suspects: &[Suspect]) -> Markup {
     html! {
         div.wide { table {
-            caption { "How full each resource is with all users, and what a request asks of it. The chance says how often it is the fullest, and full, when the pieces of the runs are drawn anew." }
+            caption { "How full each resource is with all users, and what a request asks of it. A request asks for no less than nothing: an interval that would reach below 0 ends there. The chance says how often the resource is what is named when the pieces of the runs are drawn anew." }
             thead { tr { th { "resource" } th { "there are" } th { "busy" } th { "busy for one request" } th { "busy without any" } th { "chance" } } }
             tbody { @for suspect in suspects { tr {
                 td { (suspect.resource) } td.n { (text::plain(suspect.servers)) }

@@ -97,10 +97,7 @@ impl Tile {
 fn tiles(run: &Run) -> Vec<Tile> {
     let mut tiles = capacities(run);
     tiles.extend(ratios(run));
-    if let (Some(point), true) = (
-        curves::busiest(run).or_else(|| run.points.first()),
-        tiles.is_empty(),
-    ) {
+    if let (Some(point), true) = (curves::asked(run), tiles.is_empty()) {
         let response = &point.times.response;
         let rate = text::per_second(point.throughput);
         tiles.push(Tile::new(

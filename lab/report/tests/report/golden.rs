@@ -1,7 +1,7 @@
 //! What the views say, word for word where it is short.
 
 use turnstile_report::{Headline, csv, html, markdown};
-use turnstile_result::Run;
+use turnstile_result::{Bottleneck, Run, Verdict};
 
 use crate::simulated;
 
@@ -121,6 +121,48 @@ fn a_run_is_told_in_plain_sentences() {
                    throughput: 98 % of 1 are busy; of what more users could bring, the last of 40 \
                    brought 2 %.";
     assert_eq!(Headline::of(&simulated::bottleneck()).sentences[0], limited);
+}
+
+/// The first tile of a page: what it is, and its value.
+fn first_tile(page: &str) -> (&str, &str) {
+    let (_, tile) = page.split_once("<div><dt>").unwrap();
+    let (name, rest) = tile.split_once("</dt><dd>").unwrap();
+    (name, rest.split_once('<').unwrap().0.trim())
+}
+
+#[test]
+fn the_tiles_of_a_bottleneck_show_the_load_that_was_asked_about() {
+    let mut run = simulated::bottleneck();
+    let all = run.points.len();
+    let mut faster = run.points[all - 1].clone();
+    // Without syncs, as `--confirm` measures it beside.
+    "no sync".clone_into(&mut faster.series);
+    run.points[all - 1].throughput = 9_000.0;
+    faster.throughput = 27_000.0;
+    run.points.push(faster);
+    assert_eq!(first_tile(&html(&run)), ("throughput", "9 000/s"));
+    // However many of the others are valid.
+    run.points[all - 1].verdict = Verdict::Invalid;
+    assert_eq!(first_tile(&html(&run)), ("throughput", "9 000/s"));
+}
+
+#[test]
+fn a_run_that_names_no_bottleneck_says_so_everywhere() {
+    let mut run = simulated::bottleneck();
+    let found = run.bottleneck.as_mut().unwrap();
+    Bottleneck::NOTHING.clone_into(&mut found.named);
+    (found.probability, found.confirmed) = (0.0, None);
+    "5 of 5 points are invalid: the host gave 9 % of the time to others".clone_into(&mut found.why);
+    let said = "With 40 users no bottleneck is named: 5 of 5 points are invalid: the host gave 9 % of \
+                the time to others.";
+    assert_eq!(Headline::of(&run).sentences[0], said);
+    assert!(html(&run).contains("<strong>no bottleneck is named</strong>: 5 of 5 points"));
+    "neighbours".clone_into(&mut run.bottleneck.as_mut().unwrap().named);
+    let said =
+        "With 40 users no bottleneck of the server is named, for what limits is neighbours: ";
+    assert!(Headline::of(&run).sentences[0].starts_with(said));
+    let page = html(&run);
+    assert!(!page.contains("the bottleneck is <strong>"), "{page}");
 }
 
 #[test]
