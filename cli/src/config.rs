@@ -70,6 +70,8 @@ pub(crate) struct Config {
     pub(crate) connections: u32,
     /// `limits.players`: how many players may have a WebSocket at a time.
     pub(crate) players: u32,
+    /// `limits.request_ms`: how long a request may take to arrive whole.
+    pub(crate) request_ms: u32,
     /// `limits.busy_poll_us`: how long the fast doors look for more before they sleep.
     pub(crate) busy_poll_us: u32,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
@@ -165,6 +167,10 @@ pub(crate) struct Flags {
     /// WebSockets of players that may be open at a time
     #[arg(long, value_name = "NUMBER")]
     pub(crate) limit_players: Option<String>,
+    /// Time a request may take to arrive whole over RESP, XML or travel's lines, in milliseconds; then
+    /// its connection is closed
+    #[arg(long, value_name = "MS")]
+    pub(crate) limit_request_ms: Option<String>,
     /// Look for more for so many microseconds before going to sleep: answers sooner, for a busy
     /// processor
     #[arg(long, value_name = "MICROSECONDS")]
@@ -257,6 +263,7 @@ impl Config {
             },
             connections: layers.required(Field::Connections, connections)?,
             players: layers.required(Field::Players, connections)?,
+            request_ms: layers.required(Field::RequestMs, request_ms)?,
             busy_poll_us: layers.required(Field::BusyPollUs, busy_poll_us)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
             rooms_backend: layers.required(Field::RoomsBackend, backend)?,
@@ -293,6 +300,12 @@ fn connections(text: &str) -> Result<u32, String> {
     const BOUNDS: std::ops::RangeInclusive<u32> = 1..=turnstile_server::Limits::CONNECTIONS_MOST;
     let number = text.parse().ok().filter(|number| BOUNDS.contains(number));
     number.ok_or_else(|| format!("it is from {} to {}", BOUNDS.start(), BOUNDS.end()))
+}
+
+fn request_ms(text: &str) -> Result<u32, String> {
+    const BOUNDS: std::ops::RangeInclusive<u32> = 1..=turnstile_server::Limits::REQUEST_MS_MOST;
+    let ms = text.parse().ok().filter(|ms| BOUNDS.contains(ms));
+    ms.ok_or_else(|| format!("it is from {} to {} ms", BOUNDS.start(), BOUNDS.end()))
 }
 
 fn busy_poll_us(text: &str) -> Result<u32, String> {

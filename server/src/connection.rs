@@ -1,5 +1,7 @@
 //! One client: its socket, what has come, what is owed, and how far its life has gone.
 
+mod ageing;
+
 use std::{
     io::{self, Write},
     net::Shutdown,
@@ -14,14 +16,13 @@ use turnstile_types::Position;
 
 use crate::{
     buffer::{Filled, Input, Output},
-    conversation::{Conversation, Next},
-    limits::{
-        HELLO_SWEEPS, INPUT_SPARED_BYTES, Limits, OUTPUT_KEPT_SWEEPS, PARTING_SWEEPS,
-        PIPELINE_DEPTH,
-    },
+    conversation::{Conversation, InputRefused, Next},
+    limits::{INPUT_SPARED_BYTES, Limits, PIPELINE_DEPTH},
     remote::{Housed, Landing},
     session::{Prompt, Surroundings},
 };
+
+pub(crate) use ageing::Expired;
 
 /// What the socket may still bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +87,8 @@ pub(crate) struct Connection {
     active: u32,
     /// The sweep since which it has not taken all it is owed.
     stalled: Option<u32>,
+    /// The first sweep that found the request begun whose rest is still to come.
+    begun: Option<u32>,
 }
 
 impl Connection {
@@ -102,6 +105,7 @@ impl Connection {
             queued: false,
             active: sweep,
             stalled: None,
+            begun: None,
         }
     }
 
@@ -247,6 +251,9 @@ impl Connection {
         } else {
             self.input.shrink();
         }
+        if served > 0 {
+            self.begun = None;
+        }
         if self.held() > held {
             self.confine(around, limits);
         }
@@ -277,7 +284,8 @@ impl Connection {
         let is_spared = held <= INPUT_SPARED_BYTES || self.unfinished;
         if self.is_served() && !is_spared && held + around.others.held() > limits.input_bytes {
             let out = self.output.tail();
-            self.conversation.refuse_input(around.engine, out);
+            let why = InputRefused::TooMuch;
+            self.conversation.refuse_input(around.engine, why, out);
             self.phase = Phase::Closing;
         }
     }
@@ -458,30 +466,5 @@ impl Connection {
         if is_first {
             self.output.release();
         }
-    }
-
-    /// Ends a connection that has been idle, stalled or parting for too long; answers whether. One that
-    /// rests gives back what it kept for its answers.
-    pub(crate) fn expire(&mut self, sweep: u32, limits: &Limits) -> bool {
-        let over = |since: u32, limit: u64| u64::from(sweep.wrapping_sub(since)) > limit;
-        let is_over = match self.phase {
-            Phase::Parting(since) => over(since, PARTING_SWEEPS.into()),
-            _ => match self.stalled {
-                Some(since) => over(since, limits.stall.as_secs()),
-                None => match self.conversation.peer() {
-                    Some(peer) => peer.met().is_none() && over(self.active, HELLO_SWEEPS.into()),
-                    None => {
-                        let listens = self.conversation.follows() || self.conversation.waits();
-                        !listens && over(self.active, limits.idle.as_secs())
-                    }
-                },
-            },
-        };
-        if is_over {
-            self.phase = Phase::Gone;
-        } else if over(self.active, OUTPUT_KEPT_SWEEPS.into()) {
-            self.output.rest();
-        }
-        is_over
     }
 }

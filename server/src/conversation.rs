@@ -1,6 +1,6 @@
 //! What is spoken on a connection of the fast doors: the protocol, and what its client has agreed on.
 
-use std::net::SocketAddr;
+use std::{fmt, net::SocketAddr, time::Duration};
 
 use turnstile_duel::Player;
 use turnstile_resp::{Decoder, Encoder, Fault, travel::Decided};
@@ -20,7 +20,27 @@ use crate::{
     xml::XmlSession,
 };
 
-const INPUT_REFUSED: &str = "the server keeps too much unfinished input, try again later";
+/// Why the server does not wait for the rest of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InputRefused {
+    /// All connections together keep too much.
+    TooMuch,
+    /// The rest has not come within this.
+    TooLate { limit: Duration },
+}
+
+impl fmt::Display for InputRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMuch => {
+                f.write_str("the server keeps too much unfinished input, try again later")
+            }
+            Self::TooLate { limit } => {
+                write!(f, "the request did not arrive whole within {limit:?}")
+            }
+        }
+    }
+}
 
 /// A fast door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,15 +229,24 @@ impl Conversation {
         }
     }
 
-    /// Answers a request that never came whole, because there is no room for the rest of it.
-    pub(crate) fn refuse_input(&mut self, engine: &Engine, out: &mut Vec<u8>) {
-        engine.counters.error(ErrorCode::Busy);
-        tracing::info!("a large request was refused: too many are unfinished");
+    /// Whether what has come and is not answered is the start of a request, so that its rest can be
+    /// late. The wires of games have no such thing, and processes of travel are trusted.
+    pub(crate) const fn has_frames(&self) -> bool {
+        matches!(self, Self::Resp { .. } | Self::Xml(_) | Self::Lines(_))
+    }
+
+    /// Answers a request that never came whole.
+    pub(crate) fn refuse_input(&mut self, engine: &Engine, why: InputRefused, out: &mut Vec<u8>) {
+        engine.counters.error(match why {
+            InputRefused::TooMuch => ErrorCode::Busy,
+            InputRefused::TooLate { .. } => ErrorCode::RequestTimeout,
+        });
+        tracing::info!(door = ?self.door(), "refused an unfinished request: {why}");
         match self {
-            Self::Resp { session, .. } => session.refuse_input(INPUT_REFUSED, out),
-            Self::Xml(session) => session.refuse_input(INPUT_REFUSED, out),
-            Self::Lines(_) => turnstile_lines::put_exception(out, INPUT_REFUSED),
-            Self::Peer(_) => turnstile_parcels::put_refusal(out, INPUT_REFUSED),
+            Self::Resp { session, .. } => session.refuse_input(why, out),
+            Self::Xml(session) => session.refuse_input(why, out),
+            Self::Lines(_) => turnstile_lines::put_exception(out, why),
+            Self::Peer(_) => turnstile_parcels::put_refusal(out, why),
             // These wires have no word for it.
             Self::Player(_) | Self::Scores(_) | Self::Teller => {}
         }

@@ -162,15 +162,18 @@ pub enum ErrorCode {
     KeyReused,
     /// A database did not decide the command.
     Backend,
+    /// The rest of a request did not come in time.
+    RequestTimeout,
 }
 
-const ERRORS: [&str; 6] = [
+const ERRORS: [&str; 7] = [
     "invalid",
     "protocol",
     "busy",
     "read_only",
     "key_reused",
     "backend",
+    "request_timeout",
 ];
 
 /// The upper bounds of the buckets for commit times, in nanoseconds; one more bucket is open.
@@ -307,6 +310,7 @@ impl Counters {
             ErrorCode::ReadOnly => 3,
             ErrorCode::KeyReused => 4,
             ErrorCode::Backend => 5,
+            ErrorCode::RequestTimeout => 6,
         });
     }
 

@@ -14,6 +14,10 @@ const CONNECTIONS_MAX: usize = 16_384;
 /// `PING` every few minutes at most.
 const IDLE: Duration = Duration::from_secs(900);
 
+/// A request that has begun arrives whole within this from its first byte, whatever trickles in
+/// between. The largest has 16 MiB, so this asks for 5 Mbit/s.
+const REQUEST: Duration = Duration::from_secs(30);
+
 /// A connection that takes nothing of what it is owed for so long is closed.
 const STALL: Duration = Duration::from_secs(30);
 
@@ -37,6 +41,8 @@ const FAREWELL: Duration = Duration::from_secs(5);
 pub struct Limits {
     pub connections: usize,
     pub idle: Duration,
+    /// How long a request may take to arrive whole at the doors for RESP, XML and travel.
+    pub request: Duration,
     pub stall: Duration,
     pub output_bytes: usize,
     pub input_bytes: usize,
@@ -51,12 +57,16 @@ impl Limits {
     /// As many connections as there are ports, and as all that is spared of their input allows.
     pub const CONNECTIONS_MOST: u32 = 65_535;
 
+    /// The longest time that a request may be given, in milliseconds: an idle connection gets no more.
+    pub const REQUEST_MS_MOST: u32 = 900_000;
+
     /// Who is silent for longer gains nothing from a server that did not sleep.
     pub const BUSY_POLL_US_MOST: u32 = 10_000;
 
     pub const STANDARD: Self = Self {
         connections: CONNECTIONS_MAX,
         idle: IDLE,
+        request: REQUEST,
         stall: STALL,
         output_bytes: OUTPUT_BYTES_MAX,
         input_bytes: INPUT_BYTES_MAX,
@@ -176,6 +186,7 @@ pub(crate) const PARTING_SWEEPS: u32 = 3;
 pub(crate) const EVENTS: usize = 1_024;
 
 const _: () = assert!(RESULTS_OUTPUT_BYTES < OUTPUT_BYTES_MAX);
+const _: () = assert!(Limits::REQUEST_MS_MOST as u64 == IDLE.as_secs() * 1_000);
 const _: () = assert!(AHEAD <= PIPELINE_DEPTH && PIPELINE_DEPTH <= TURN_REQUESTS);
 const _: () = assert!(Limits::CONNECTIONS_MOST as usize * INPUT_SPARED_BYTES < INPUT_BYTES_MAX);
 const _: () = assert!(GATE_BATCH <= GATE_QUEUE);

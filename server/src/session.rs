@@ -141,9 +141,9 @@ impl Session {
     }
 
     /// Answers a request of which no more is kept, nor of the batch that it belongs to.
-    pub(crate) fn refuse_input(&mut self, sentence: &str, out: &mut Vec<u8>) {
+    pub(crate) fn refuse_input(&mut self, why: impl fmt::Display, out: &mut Vec<u8>) {
         self.batch = None;
-        Encoder::new(out, self.protocol).error(format_args!("ERR {sentence}"));
+        Encoder::new(out, self.protocol).error(format_args!("ERR {why}"));
     }
 
     /// Answers one request at the end of `out`.

@@ -21,7 +21,7 @@ use turnstile_travel::{Desk, PerDesk, Travel};
 use crate::{
     asked::Waiting,
     buffer::Input,
-    connection::Connection,
+    connection::{Connection, Expired},
     connections::Connections,
     conversation::{Choices, Conversation, FastDoor},
     engine::Engine,
@@ -411,7 +411,7 @@ impl FastLoop {
         }
     }
 
-    /// About once a second: ends connections that have been silent or deaf for too long.
+    /// About once a second: ends connections that have been silent, deaf or half heard for too long.
     fn sweep(&mut self) {
         let now_ms = self.engine.now().0;
         // A clock that was set back begins a new second as well.
@@ -423,12 +423,18 @@ impl FastLoop {
         if self.accepting == Accepting::NextSweep {
             self.accepting = Accepting::NextTurn;
         }
+        let mut told = Vec::new();
         for place in self.connections.places() {
-            let connection = self.connections.get_mut(place);
-            if connection.is_some_and(|connection| connection.expire(self.sweep, &self.limits)) {
-                self.close(place);
+            let Some(connection) = self.connections.get_mut(place) else {
+                continue;
+            };
+            match connection.expire(self.sweep, &self.limits, &self.engine) {
+                Expired::No => {}
+                Expired::Told => told.push(place),
+                Expired::Gone => self.close(place),
             }
         }
+        self.send_told(told);
     }
 }
 

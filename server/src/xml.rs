@@ -86,9 +86,9 @@ impl XmlSession {
     }
 
     /// Answers a request of which no more is kept.
-    pub(crate) fn refuse_input(&mut self, sentence: &str, out: &mut Vec<u8>) {
+    pub(crate) fn refuse_input(&mut self, why: impl fmt::Display, out: &mut Vec<u8>) {
         self.requests.forget();
-        put_error(out, &self.options, sentence);
+        put_error(out, &self.options, why);
     }
 
     /// Answers up to `budget` items of the request at the start of `bytes`.

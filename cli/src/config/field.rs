@@ -16,6 +16,7 @@ pub(super) enum Field {
     GamesScores,
     Connections,
     Players,
+    RequestMs,
     BusyPollUs,
     Verhoeff,
     RoomsBackend,
@@ -51,7 +52,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 36] = [
+    pub(super) const ALL: [Self; 37] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -65,6 +66,7 @@ impl Field {
         Self::GamesScores,
         Self::Connections,
         Self::Players,
+        Self::RequestMs,
         Self::BusyPollUs,
         Self::Verhoeff,
         Self::RoomsBackend,
@@ -100,7 +102,7 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores => "doors",
-            Self::Connections | Self::Players | Self::BusyPollUs => "limits",
+            Self::Connections | Self::Players | Self::RequestMs | Self::BusyPollUs => "limits",
             Self::Verhoeff | Self::RoomsBackend => "rooms",
             Self::ExchangeBackend => "exchange",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
@@ -130,6 +132,7 @@ impl Field {
             Self::GamesScores => "games_scores",
             Self::Connections => "connections",
             Self::Players => "players",
+            Self::RequestMs => "request_ms",
             Self::BusyPollUs => "busy_poll_us",
             Self::Verhoeff => "verhoeff",
             Self::RoomsBackend | Self::ExchangeBackend => "backend",
@@ -170,6 +173,7 @@ impl Field {
             Self::GamesScores => "--games-scores",
             Self::Connections => "--limit-connections",
             Self::Players => "--limit-players",
+            Self::RequestMs => "--limit-request-ms",
             Self::BusyPollUs => "--busy-poll-us",
             Self::Verhoeff => "--verhoeff",
             Self::RoomsBackend => "--rooms-backend",
@@ -221,6 +225,7 @@ impl Field {
             Self::Xml | Self::Travel | Self::GamesArena | Self::GamesScores => Some("off"),
             Self::Connections => Some("16384"),
             Self::Players => Some("12288"),
+            Self::RequestMs => Some("30000"),
             Self::BusyPollUs => Some("0"),
             Self::SegmentBytes => Some("67108864"),
             Self::SnapshotRecords => Some("4000000"),
@@ -247,6 +252,7 @@ impl Field {
             | Self::SnapshotRecords
             | Self::Connections
             | Self::Players
+            | Self::RequestMs
             | Self::BusyPollUs
             | Self::LifetimeMs
             | Self::WaitMs

@@ -36,7 +36,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 36] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 37] = [
     (
         "limits",
         "connections",
@@ -48,6 +48,12 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 36] = [
         "players",
         "--limit-players",
         ["12288", "1", "2", "65535"],
+    ),
+    (
+        "limits",
+        "request_ms",
+        "--limit-request-ms",
+        ["30000", "1", "2", "900000"],
     ),
     (
         "limits",
@@ -612,6 +618,17 @@ fn connections_and_players_beyond_their_limits_are_told_so() {
     assert_eq!(ada.1, "HTTP/1.1 101");
     assert_eq!(come("bob").1, "HTTP/1.1 503");
     drop(ada);
+    server.stop();
+}
+
+#[test]
+fn half_a_request_is_waited_for_as_long_as_the_limit_says() {
+    let (_directory, server) = serve(&format!("{FREE_PORTS}[limits]\nrequest_ms = 1\n"));
+    let mut half = TcpStream::connect(server.door("resp").unwrap()).unwrap();
+    half.write_all(b"PI").unwrap();
+    let mut told = String::new();
+    half.read_to_string(&mut told).unwrap();
+    assert_eq!(told, "-ERR the request did not arrive whole within 1ms\r\n");
     server.stop();
 }
 

@@ -24,11 +24,12 @@ impl fmt::Display for Sentence<'_> {
             }
             Refusal::TooLarge { field } => write!(f, "the {} is too large", word(field)),
             Refusal::Zero { field } => write!(f, "the {} must not be zero", word(field)),
+            // Public clients of the protocol look for these two with a capital.
             Refusal::InsufficientFunds { needed, free } => {
-                write!(f, "insufficient funds: {needed} needed, {free} free")
+                write!(f, "Insufficient funds: {needed} needed, {free} free")
             }
             Refusal::InsufficientShares { needed, free } => {
-                write!(f, "insufficient shares: {needed} needed, {free} free")
+                write!(f, "Insufficient shares: {needed} needed, {free} free")
             }
             Refusal::MarketMustNotWait => f.write_str("an order without a limit must not wait"),
             Refusal::NoMarket => f.write_str("there is nobody on the other side"),

@@ -138,7 +138,7 @@ impl FastLoop {
     }
 
     /// Sends each of these connections what it was told.
-    fn send_told(&mut self, mut told: Vec<usize>) {
+    pub(super) fn send_told(&mut self, mut told: Vec<usize>) {
         let connections = &mut self.connections;
         let waits = |&&place: &&usize| connections.get_mut(place).is_some_and(|one| one.waits());
         // Those whose messages stand behind answers of the open group get them with these.

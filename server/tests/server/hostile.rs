@@ -240,6 +240,48 @@ fn a_silent_client_is_closed() {
     server.stop();
 }
 
+/// Half of an XML request kept its connection and its memory for 15 minutes.
+#[test]
+fn a_request_that_does_not_arrive_whole_in_time_is_refused_and_its_connection_closed() {
+    let server = Server::with(Limits {
+        request: std::time::Duration::ZERO,
+        ..Limits::STANDARD
+    });
+    let why = "the request did not arrive whole within 0ns";
+    let rows = [
+        (
+            "resp",
+            "PING\n*2\r\n$4\r\nECHO\r\n$3\r\na",
+            format!("+PONG|-ERR {why}|"),
+        ),
+        (
+            "xml",
+            "20\n<create>",
+            format!("<results><error>{why}</error></results>"),
+        ),
+        ("travel", "Start", format!("Command exception: {why}\n")),
+    ];
+    let mut rests = server.client();
+    rests.exchange("PING\n", "+PONG|");
+    for (door, begun, told) in rows {
+        let mut client = server.client_of(door);
+        client.send(begun);
+        assert_eq!(client.rest(), told, "{door}");
+    }
+    // What trickles in meanwhile makes it no better.
+    let mut trickle = server.client_of("xml");
+    trickle.send("1000000\n");
+    while trickle.socket.write_all(b" ").is_ok() {
+        rests.exchange("PING\n", "+PONG|");
+    }
+    let counters = server.running().counters().clone();
+    let mut errors = counters.errors.iter();
+    assert!(errors.any(|counted| counted == ("request_timeout", 4)));
+    // One that has begun nothing is only idle.
+    rests.exchange("PING\n", "+PONG|");
+    server.stop();
+}
+
 #[test]
 fn half_a_connection_is_answered_to_its_end() {
     let server = Server::new();

@@ -97,14 +97,14 @@ fn a_refusal_names_what_was_wrong_with_the_figures() {
                 needed: cash(3_750_050),
                 free: cash(1_000),
             },
-            "insufficient funds: 37500.5 needed, 10 free",
+            "Insufficient funds: 37500.5 needed, 10 free",
         ),
         (
             Refusal::InsufficientShares {
                 needed: decimal("400"),
                 free: decimal("0.5"),
             },
-            "insufficient shares: 400 needed, 0.5 free",
+            "Insufficient shares: 400 needed, 0.5 free",
         ),
         (
             Refusal::TooManyDigits {

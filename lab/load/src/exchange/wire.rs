@@ -247,8 +247,8 @@ mod tests {
                 Told::Cancelled,
             ),
             (
-                b"<results><error id=\"17\">insufficient funds: 5 needed</error></results>",
-                Told::Refused(b"insufficient funds"),
+                b"<results><error id=\"17\">Insufficient funds: 5 needed</error></results>",
+                Told::Refused(b"Insufficient funds"),
             ),
         ];
         for (bytes, told) in rows {
