@@ -53,8 +53,10 @@ impl Slot {
         Self(NonZeroU32::new(!bits).expect("an index is not `NONE`"))
     }
 
+    /// The side of the book that the order rests on.
     #[inline]
-    pub(crate) const fn side(self) -> Side {
+    #[must_use]
+    pub const fn side(self) -> Side {
         if !self.0.get() < INDEX_END {
             Side::Buy
         } else {
@@ -138,6 +140,16 @@ impl Orders {
             price: side.key(self.levels.at(order.level).key),
             quantity: order.quantity,
         }
+    }
+
+    /// The caller's number of the order of a slot; anything where no order rests there.
+    ///
+    /// # Panics
+    /// No order was ever there.
+    #[inline]
+    #[must_use]
+    pub fn number(&self, slot: Slot) -> u64 {
+        self.orders.at(slot.index()).order
     }
 
     /// Asks memory for the record of a slot's order, for a command that is still to come.
