@@ -7,8 +7,9 @@ use crate::{
     travel, tx, verify,
 };
 
-const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong; \
-    74 the disk failed a write or a sync of a server; 96 a measurement did not become steady or precise in its time; 97 something was sold twice, \
+const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong, or a newer \
+    version wrote the directory; 74 a server's disk failed, while it served or as it started; 95 the last \
+    group of a directory is torn and may have been acknowledged; 96 a measurement did not become steady or precise in its time; 97 something was sold twice, \
     lost or contradicted; 98 a measurement is invalid; 99 an objective was missed; 1 anything else.";
 
 /// A server for things that must never be sold twice, and the lab that shows how much load it holds

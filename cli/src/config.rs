@@ -13,7 +13,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 use tracing_subscriber::EnvFilter;
-use turnstile_embedded::Durability;
+use turnstile_embedded::{Durability, Options};
 use turnstile_server::{DatabaseUrl, InvalidUrl};
 use turnstile_travel::{Desk, limits::SETTING_MS_MAX};
 
@@ -213,6 +213,15 @@ pub(crate) struct LogFlags {
 }
 
 impl Config {
+    /// How the directory is kept.
+    pub(crate) const fn storage(&self) -> Options {
+        Options {
+            segment_bytes: self.segment_bytes,
+            snapshot_records: self.snapshot_records,
+            ..Options::with(self.durability)
+        }
+    }
+
     /// Checks every value.
     ///
     /// # Errors

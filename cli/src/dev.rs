@@ -14,7 +14,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-use turnstile_embedded::{Durability, Slowed};
+use turnstile_embedded::{Durability, Options, Slowed};
 use turnstile_rooms::{Command, Outcome, Refusal, Rooms};
 use turnstile_server::{Ask, Gate, Request};
 use turnstile_types::{Machine as _, Name, Principal};
@@ -96,7 +96,12 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     if trouble.is_some() {
         config.segment_bytes = orders::SEGMENT_BYTES;
     }
-    let serving = Serving::start_hindered(&config, directory.path(), slowed, trouble)?;
+    let storage = Options {
+        slowed,
+        trouble,
+        ..config.storage()
+    };
+    let serving = Serving::start(&config, directory.path(), storage)?;
     make_samples(&serving.gate()).context("the sample properties")?;
     // The loop takes no commands of the exchange but at its doors.
     if let Some(door) = serving.door("resp") {

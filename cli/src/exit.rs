@@ -1,19 +1,21 @@
 //! What the process answers to the shell.
 //!
-//! 0: fine. 2: the command line or the configuration is wrong. 74: a server ended because its disk failed
-//! a write or a sync (`EX_IOERR` of `sysexits.h`): what it acknowledged is there, and what it recovers at
-//! its next start is written again. 96: a measurement did not become
+//! 0: fine. 2: the command line or the configuration is wrong, or a newer version wrote the directory. 74:
+//! a server ended or did not start because its disk failed (`EX_IOERR` of `sysexits.h`): what it
+//! acknowledged is there, and what it recovers at its next start is written again. 95: nothing
+//! contradicts a directory, but the last group is torn and may have been acknowledged. 96: a measurement did not become
 //! steady, or precise enough, in its time. 97: something was sold twice, lost or contradicted. 98: a
 //! measurement is invalid. 99: an objective was missed. 1: anything else. A server that a fault point
 //! ends answers 96, too.
 
-use std::fmt;
+use std::{fmt, io};
 
 use turnstile_result::Verdict;
-use turnstile_server::StopError;
+use turnstile_server::{StartError, StopError};
 
 pub(crate) const USAGE: u8 = 2;
 pub(crate) const DISK: u8 = 74;
+pub(crate) const DOUBTFUL: u8 = 95;
 pub(crate) const VIOLATION: u8 = 97;
 pub(crate) const INVALID: u8 = 98;
 const FAILED: u8 = 1;
@@ -57,6 +59,13 @@ impl Coded {
         self
     }
 
+    pub(crate) const fn doubtful(message: String) -> Self {
+        Self {
+            code: DOUBTFUL,
+            message,
+        }
+    }
+
     pub(crate) const fn violation(message: String) -> Self {
         Self {
             code: VIOLATION,
@@ -81,7 +90,8 @@ impl fmt::Display for Coded {
 impl std::error::Error for Coded {}
 
 /// The exit code of an error: that of the [`Coded`] somewhere in it, else 1. A setting of a load that
-/// makes no sense came from the command line; a journal that ends its server came from the disk.
+/// makes no sense came from the command line; a journal that ends its server came from the disk, and so
+/// did a start that could not read or write its directory.
 pub(crate) fn code(error: &anyhow::Error) -> u8 {
     if let Some(coded) = error.downcast_ref::<Coded>() {
         return coded.code;
@@ -89,10 +99,29 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
     if let Some(StopError::Journal(_)) = error.downcast_ref() {
         return DISK;
     }
+    if let Some(StartError::Open(refusal)) = error.downcast_ref() {
+        if refusal.is_newer() {
+            return USAGE;
+        }
+        if refusal.io().is_some_and(is_of_disk) {
+            return DISK;
+        }
+    }
     match error.downcast_ref() {
         Some(turnstile_load::Error::Setting(_)) => USAGE,
         _ => FAILED,
     }
+}
+
+/// Whether the disk failed: otherwise somebody named a directory that is not there or not theirs.
+fn is_of_disk(error: &io::Error) -> bool {
+    !matches!(
+        error.kind(),
+        io::ErrorKind::NotFound
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::IsADirectory
+    )
 }
 
 /// An error with its causes, each told once: many tell their cause themselves.

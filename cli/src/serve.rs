@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use turnstile_embedded::Durability;
+use clap::Args;
+use turnstile_embedded::{Durability, Options};
+use turnstile_types::Position;
 
 use crate::{
     config::{Config, LogFlags},
@@ -13,18 +15,30 @@ use crate::{
     serving::Serving,
 };
 
-/// The same as what `config print` takes.
-pub(crate) type Arguments = config_print::Arguments;
+#[derive(Args, Debug)]
+#[group(id = "serve")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    config: config_print::Arguments,
+    /// Serve although acknowledged records after this position are lost, and give them up; a refused
+    /// start names the position. Any other loss is still refused
+    #[arg(long, value_name = "POSITION")]
+    accept_loss: Option<u64>,
+}
 
 pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
-    let config = Config::parse(&arguments.layers(log)?)?;
+    let config = Config::parse(&arguments.config.layers(log)?)?;
     let data = directory(&config)?;
     logging::start(config.log_level.clone(), config.log_format);
     if let Some(data) = data {
         std::fs::create_dir_all(data)
             .with_context(|| format!("the data directory {}", data.display()))?;
     }
-    let serving = Serving::start(&config, data)?;
+    let storage = Options {
+        accept_loss: arguments.accept_loss.map(Position),
+        ..config.storage()
+    };
+    let serving = Serving::start(&config, data, storage)?;
     serving.announce(data)?;
     serving.until_stopped()
 }

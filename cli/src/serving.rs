@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use turnstile_client::descriptors;
-use turnstile_embedded::{Options, Slowed, Trouble};
+use turnstile_embedded::Options;
 use turnstile_journal::Spot;
 use turnstile_server::{Databases, Gate, Limits, Recovery, Running, Settings, Stopper};
 
@@ -31,29 +31,16 @@ pub(crate) struct Serving {
 
 impl Serving {
     /// Opens the doors. From here on SIGTERM and SIGINT stop the server gracefully.
-    pub(crate) fn start(config: &Config, data: Option<&Path>) -> anyhow::Result<Self> {
-        Self::start_hindered(config, data, Slowed::NOT, None)
-    }
-
-    /// The same of a server that is slower than it could be, for measurements, or whose disk fails when
-    /// it is told to, for checks.
-    pub(crate) fn start_hindered(
+    pub(crate) fn start(
         config: &Config,
         data: Option<&Path>,
-        slowed: Slowed,
-        trouble: Option<&'static Trouble>,
+        storage: Options,
     ) -> anyhow::Result<Self> {
         let signals = Signals::catch()?;
         allow_descriptors(config);
         let running = turnstile_server::start(&Settings {
             data: data.map(Path::to_owned),
-            storage: Options {
-                durability: config.durability,
-                segment_bytes: config.segment_bytes,
-                snapshot_records: config.snapshot_records,
-                slowed,
-                trouble,
-            },
+            storage,
             resp: config.resp,
             http: config.http,
             xml: config.xml,
@@ -155,7 +142,15 @@ fn note_recovery(found: &Recovery) {
             bytes,
             file,
             offset,
-            "a torn tail was cut: it was never acknowledged"
+            "a torn tail was cut: what stood in it may have been acknowledged if the power failed"
+        );
+    }
+    if journal.lost > 0 {
+        let (records, position) = (journal.lost, journal.last);
+        tracing::error!(
+            records,
+            %position,
+            "acknowledged records after this position were given up, as --accept-loss said"
         );
     }
 }

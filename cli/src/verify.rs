@@ -29,7 +29,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 pub(crate) fn verify(dir: &Path) -> anyhow::Result<Verdict> {
     turnstile_embedded::verify(dir).map_err(|error| {
         let message = format!("{}: {error}", dir.display());
-        if is_damage(&error) {
+        if error.is_newer() {
+            Coded::usage(message).into()
+        } else if is_damage(&error) {
             Coded::violation(message).into()
         } else {
             anyhow!(message)
@@ -57,8 +59,9 @@ pub(crate) fn summary(verdict: &Verdict) -> String {
         String::new()
     } else {
         format!(
-            "; torn tail of {} bytes, never acknowledged",
-            Count(journal.cut_bytes)
+            "; torn tail of {} bytes after position {}, which may have been acknowledged",
+            Count(journal.cut_bytes),
+            journal.last
         )
     };
     format!(
@@ -107,13 +110,19 @@ fn standing(verdict: &Verdict) -> String {
 }
 
 /// # Errors
-/// Something does not hold; each thing is printed first.
+/// Something does not hold, and each thing is printed first; or something may be missing.
 pub(crate) fn judge(verdict: &Verdict) -> anyhow::Result<()> {
     for violation in &verdict.violations {
         terminal::note(format_args!("VIOLATED: {violation}"));
     }
-    if verdict.holds() {
-        return Ok(());
+    if !verdict.holds() {
+        let message = "the directory does not hold together".to_owned();
+        return Err(Coded::violation(message).into());
     }
-    Err(Coded::violation("the directory does not hold together".to_owned()).into())
+    if verdict.journal.cut_bytes > 0 {
+        let message =
+            "the last group is torn and may have been acknowledged; the next start cuts it";
+        return Err(Coded::doubtful(message.to_owned()).into());
+    }
+    Ok(())
 }

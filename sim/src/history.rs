@@ -25,6 +25,7 @@ const OPTIONS: Options = Options {
     segment_bytes: SEGMENT_BYTES_MIN,
     durability: Durability::Sync,
     chores: Chores::Inline,
+    accept_loss: None,
 };
 
 /// More than any record of the traffic takes.

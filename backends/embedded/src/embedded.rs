@@ -35,6 +35,9 @@ pub struct Options {
     pub segment_bytes: u32,
     /// A snapshot is made after each so many records; 0 for never.
     pub snapshot_records: u64,
+    /// Opens a directory that has lost acknowledged records after exactly this position, and gives
+    /// them up; `None` refuses every loss.
+    pub accept_loss: Option<Position>,
     /// For measurements: [`Slowed::NOT`] anywhere else.
     pub slowed: Slowed,
     /// For checks: who orders what goes wrong with the disk; `None` anywhere else. Heeded with
@@ -51,6 +54,7 @@ impl Options {
             durability,
             segment_bytes: 64 << 20,
             snapshot_records: 4_000_000,
+            accept_loss: None,
             slowed: Slowed::NOT,
             trouble: None,
         }
@@ -117,6 +121,7 @@ impl Embedded {
             segment_bytes: options.segment_bytes,
             durability: options.durability,
             chores: Chores::Background,
+            accept_loss: options.accept_loss,
         };
         let (journal, report) =
             Journal::open(disk.clone(), journal_options).map_err(OpenError::Journal)?;

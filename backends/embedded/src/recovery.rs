@@ -4,7 +4,7 @@ use std::{fmt, io, path::PathBuf, time::Duration};
 
 use turnstile_contract::copy::Refusal;
 use turnstile_journal::{self as journal, Journal, Log, RealDisk, Report, snapshot};
-use turnstile_sequencer::{ReplayError, State};
+use turnstile_sequencer::{ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State};
 use turnstile_types::{Malformed, Position};
 
 use crate::{Services, id_key::IdKeyError, recent::Recents};
@@ -78,6 +78,32 @@ pub(crate) fn replay(
     Ok(recents)
 }
 
+impl OpenError {
+    /// What the system said when it could not read or write the directory; nothing for any other
+    /// reason.
+    #[must_use]
+    pub const fn io(&self) -> Option<&io::Error> {
+        match self {
+            Self::Directory { cause, .. }
+            | Self::Snapshot(cause)
+            | Self::Journal(journal::OpenError::Io(cause))
+            | Self::IdKey(IdKeyError::Io { cause, .. })
+            | Self::Replay(journal::ReplayError::Io(cause)) => Some(cause),
+            _ => None,
+        }
+    }
+
+    /// Whether a newer version of this program wrote the directory.
+    #[must_use]
+    pub fn is_newer(&self) -> bool {
+        match self {
+            Self::Journal(journal::OpenError::Version { version, reads, .. }) => version > reads,
+            Self::SnapshotContent(malformed) => malformed.field == SNAPSHOT_VERSION_FIELD,
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -89,6 +115,12 @@ impl fmt::Display for OpenError {
             Self::Journal(cause) => cause.fmt(f),
             Self::IdKey(cause) => cause.fmt(f),
             Self::Snapshot(cause) => cause.fmt(f),
+            Self::SnapshotContent(_) if self.is_newer() => write!(
+                f,
+                "the snapshot was written by a newer version of this program: its content has a format \
+                 above {SNAPSHOT_VERSION}, and this program reads up to {SNAPSHOT_VERSION}; start the \
+                 version that wrote it"
+            ),
             Self::SnapshotContent(cause) => write!(f, "the snapshot has {cause}"),
             Self::Replay(cause) => cause.fmt(f),
         }

@@ -16,7 +16,8 @@ use crate::{OpenError, Services, id_key};
 /// What a proof found.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// What the scan of the journal found; a torn tail is named there, and was never acknowledged.
+    /// What the scan of the journal found; a torn tail is named there, and may have been
+    /// acknowledged.
     pub journal: Report,
     /// From which position the first replay began: that of the oldest snapshot that is kept.
     pub from: Position,
@@ -142,6 +143,18 @@ pub(crate) fn load(
     Ok(state)
 }
 
+impl VerifyError {
+    /// Whether a newer version of this program wrote the directory.
+    #[must_use]
+    pub fn is_newer(&self) -> bool {
+        match self {
+            Self::Open(cause) => cause.is_newer(),
+            Self::Snapshot { cause, .. } => cause.is_newer(),
+            Self::NoJournal | Self::SnapshotHash { .. } => false,
+        }
+    }
+}
+
 impl From<OpenError> for VerifyError {
     fn from(cause: OpenError) -> Self {
         Self::Open(cause)
@@ -154,7 +167,10 @@ impl fmt::Display for VerifyError {
             Self::NoJournal => f.write_str("there is no journal in this directory"),
             Self::Open(cause) => cause.fmt(f),
             Self::Snapshot { position, cause } => {
-                write!(f, "the snapshot at position {position} is rotten: {cause}")
+                write!(
+                    f,
+                    "the snapshot at position {position} cannot be used: {cause}"
+                )
             }
             Self::SnapshotHash { position } => {
                 write!(

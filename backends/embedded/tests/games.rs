@@ -18,6 +18,7 @@ fn open(directory: &Path, snapshot_records: u64) -> (Embedded, Recovery) {
         durability: Durability::Sync,
         segment_bytes: 256 * 1024,
         snapshot_records,
+        accept_loss: None,
         slowed: Slowed::NOT,
         trouble: None,
     };

@@ -16,6 +16,7 @@ const OPTIONS: Options = Options {
     durability: Durability::Sync,
     segment_bytes: 256 * 1024,
     snapshot_records: 0,
+    accept_loss: None,
     slowed: Slowed::NOT,
     trouble: None,
 };

@@ -1,12 +1,14 @@
 //! The journal in files: the writer's side.
 
-use std::{fmt, io, time::Duration};
+use std::{io, time::Duration};
 
 use turnstile_record::{BODY_BYTES_MAX, Group, GroupBuilder, HEADER_BYTES, Link, RecordRef, seal};
 use turnstile_types::{Position, Timestamp};
 
 use crate::carrier::{self, Carrier, LogThread};
+use crate::commit_error::CommitError;
 use crate::log::{Durability, Log, Progress, Room};
+use crate::mark::Mark;
 use crate::preparation::{Next, PrepareError, Preparer};
 use crate::recovery::{self, OpenError, Report};
 use crate::replay::{self, ReplayError};
@@ -33,6 +35,9 @@ pub struct Options {
     /// `Sync` or `Os`; for `Memory` there is [`MemoryLog`](crate::MemoryLog).
     pub durability: Durability,
     pub chores: Chores,
+    /// Opens a journal that has lost acknowledged records after exactly this position, and gives
+    /// them up; `None` refuses every loss.
+    pub accept_loss: Option<Position>,
 }
 
 /// Who writes a group.
@@ -40,18 +45,6 @@ pub struct Options {
 enum Hands {
     Own,
     Carrier,
-}
-
-/// Why a group is not durable. All of it is final: the journal takes nothing more, and the process
-/// must stop. Whether the group survived is found out by the next recovery.
-#[derive(Debug)]
-pub enum CommitError {
-    Write(io::Error),
-    Sync(io::Error),
-    /// The directory could not be changed for the next segment.
-    Directory(io::Error),
-    /// An earlier failure, already reported.
-    Poisoned,
 }
 
 /// The journal in files. It owns the directory (one lock, one writer), the current segment and the
@@ -72,6 +65,7 @@ pub struct Journal<D: Disk> {
     link: Link,
     next: Next<D::File>,
     group: GroupBuilder,
+    mark: Mark<D::File>,
     /// Every group so far is durable.
     is_synced: bool,
     /// The last group is a seal.
@@ -123,7 +117,8 @@ impl<D: Disk> Journal<D> {
             options.durability != Durability::Memory,
             "a journal keeps something"
         );
-        let recovered = recovery::recover(&disk, options.segment_bytes, sabotage)?;
+        let recovered =
+            recovery::recover(&disk, options.segment_bytes, options.accept_loss, sabotage)?;
         let preparer =
             Preparer::start(disk.clone(), options.chores, sabotage).map_err(OpenError::Thread)?;
         // Without syncs there is nothing to carry.
@@ -141,6 +136,7 @@ impl<D: Disk> Journal<D> {
             link: recovered.link,
             next: recovered.next.map_or(Next::Failed, Next::Ready),
             group: GroupBuilder::new(),
+            mark: recovered.mark,
             is_synced: true,
             is_sealed: recovered.is_sealed,
             is_poisoned: false,
@@ -274,8 +270,14 @@ impl<D: Disk> Journal<D> {
 
     fn sync(&mut self) -> Result<(), CommitError> {
         carrier::sync(&*self.current.file, self.sabotage)?;
+        self.note_synced()
+    }
+
+    /// Everything so far is durable: the mark says so before anybody is answered.
+    fn note_synced(&mut self) -> Result<(), CommitError> {
         self.is_synced = true;
-        Ok(())
+        let last = Position(self.link.position.0 - 1);
+        self.mark.write(last).map_err(CommitError::Write)
     }
 
     /// Waits until no group is under way.
@@ -291,8 +293,7 @@ impl<D: Disk> Journal<D> {
     fn note_arrival(&mut self, outcome: Result<Duration, CommitError>) -> Result<(), CommitError> {
         self.poison_on_error(|journal| {
             journal.took = outcome?;
-            journal.is_synced = true;
-            Ok(())
+            journal.note_synced()
         })
     }
 
@@ -310,7 +311,8 @@ impl<D: Disk> Journal<D> {
             .map_err(CommitError::Write)?;
         self.offset += to_u32(bytes.len());
         self.link = link;
-        self.sync()
+        self.sync()?;
+        self.mark.sync().map_err(CommitError::Sync)
     }
 
     /// Runs the last steps of a commit, after which nothing more is taken when it failed.
@@ -472,28 +474,6 @@ impl<D: Disk> Journal<D> {
             Next::Ready(_) => Room::Fits,
             Next::Coming | Next::Retrying | Next::Failed if self.is_poisoned => Room::Fits,
             Next::Coming | Next::Retrying | Next::Failed => Room::DiskFull,
-        }
-    }
-}
-
-impl fmt::Display for CommitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Write(error) => write!(f, "the journal cannot be written: {error}"),
-            Self::Sync(error) => write!(f, "the journal cannot be synced: {error}"),
-            Self::Directory(error) => {
-                write!(f, "the journal's directory cannot be changed: {error}")
-            }
-            Self::Poisoned => f.write_str("the journal failed before and takes nothing more"),
-        }
-    }
-}
-
-impl std::error::Error for CommitError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Write(error) | Self::Sync(error) | Self::Directory(error) => Some(error),
-            Self::Poisoned => None,
         }
     }
 }

@@ -7,10 +7,12 @@
 #![forbid(unsafe_code)]
 
 mod carrier;
+mod commit_error;
 mod disk;
 mod founding;
 mod journal;
 mod log;
+mod mark;
 mod preparation;
 mod recovery;
 mod replay;
@@ -20,12 +22,13 @@ mod segment;
 pub mod snapshot;
 
 pub use carrier::LogThread;
+pub use commit_error::CommitError;
 pub use disk::{
     Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealFile, RealLock,
     Trouble, Unsynced,
 };
 pub use founding::Founding;
-pub use journal::{Chores, CommitError, Journal, Options};
+pub use journal::{Chores, Journal, Options};
 pub use log::{Durability, Log, MemoryLog, Progress, Room};
 pub use recovery::{Inspected, OpenError, Report, Spot, inspect};
 pub use replay::{ReplayError, replay};

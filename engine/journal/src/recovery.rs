@@ -1,9 +1,9 @@
 //! What happens before a journal serves: find its end, tell a torn tail from damage, and make what
 //! is kept durable.
 //!
-//! The end is where no group continues the chain. What lies behind it was never acknowledged, so it
-//! is cut, unless a later group proves that the disk once held more: then nothing is touched and
-//! the journal refuses to open.
+//! The end is where no group continues the chain. A torn tail behind it is cut, unless a later group
+//! or the durable mark proves that the disk once held more: then nothing is touched and the journal
+//! refuses to open, until its caller accepts exactly that loss.
 
 mod scan;
 mod tail;
@@ -15,6 +15,7 @@ use turnstile_types::{Position, Timestamp};
 
 use self::scan::{End, open_segments, scan};
 use self::tail::{Tail, spot, survey, zero};
+use crate::mark::{self, Mark, MarkError};
 use crate::preparation::{self, PrepareError, sync_directory};
 use crate::sabotage::Sabotage;
 use crate::segment::{self, Label, Segment, UNFINISHED, Window};
@@ -40,6 +41,11 @@ pub struct Report {
     pub cut_bytes: u64,
     /// Where the torn tail began.
     pub cut_at: Option<Spot>,
+    /// The last position that was acknowledged for sure, as the durable mark says; nothing without
+    /// a mark. It is exact unless the power failed since.
+    pub acknowledged: Option<Position>,
+    /// Acknowledged records that are lost: the caller accepted that.
+    pub lost: u64,
 }
 
 /// A byte in a file of the journal.
@@ -61,8 +67,12 @@ pub enum OpenError {
     Thread(io::Error),
     /// A segment's header is rotten, or the file has another length than it says.
     SegmentRotten { file: String },
-    /// Written by a version that this code does not read.
-    Version { file: String, version: u16 },
+    /// Written by a version that this code does not read: it reads up to `reads`.
+    Version {
+        file: String,
+        version: u16,
+        reads: u16,
+    },
     /// A segment of another journal.
     Foreign { file: String },
     /// A segment is not there, although later ones or snapshots are.
@@ -73,6 +83,15 @@ pub enum OpenError {
         /// The position of the first record that cannot be read.
         position: Position,
         broken: Broken,
+    },
+    /// The end of the journal is gone: records that were acknowledged are not there.
+    Lost {
+        /// Where the journal ends now.
+        at: Spot,
+        /// The last position that is there.
+        last: Position,
+        /// The last position that was acknowledged, at the least.
+        acknowledged: Position,
     },
     /// The journal ends before a snapshot that was made from it.
     Behind { last: Position, snapshot: Position },
@@ -87,6 +106,7 @@ pub(crate) struct Recovered<D: Disk> {
     pub(crate) link: Link,
     /// The last group is a seal.
     pub(crate) is_sealed: bool,
+    pub(crate) mark: Mark<D::File>,
     pub(crate) report: Report,
 }
 
@@ -113,9 +133,15 @@ pub fn inspect<D: Disk>(disk: &D) -> Result<Option<(Inspected, D::Lock)>, OpenEr
     let Some(first) = segments.first() else {
         return Ok(None);
     };
-    let examined = examine(&segments, snapshot, &mut Window::default(), Sabotage::None)?;
+    let journal = first.label.journal;
+    let known = Known {
+        snapshot,
+        acknowledged: read_mark(disk, journal)?,
+        accept_loss: None,
+    };
+    let examined = examine(&segments, &known, &mut Window::default(), Sabotage::None)?;
     let inspected = Inspected {
-        journal: first.label.journal,
+        journal,
         report: examined.report,
     };
     Ok(Some((inspected, lock)))
@@ -124,6 +150,7 @@ pub fn inspect<D: Disk>(disk: &D) -> Result<Option<(Inspected, D::Lock)>, OpenEr
 pub(crate) fn recover<D: Disk>(
     disk: &D,
     segment_bytes: u32,
+    accept_loss: Option<Position>,
     sabotage: Sabotage,
 ) -> Result<Recovered<D>, OpenError> {
     let lock = disk.lock().map_err(OpenError::Io)?;
@@ -135,17 +162,24 @@ pub(crate) fn recover<D: Disk>(
     if is_new {
         segments.push(create_first(disk, segment_bytes, sabotage)?);
     }
+    let journal = segments[0].label.journal;
+    let known = Known {
+        snapshot,
+        acknowledged: read_mark(disk, journal)?,
+        accept_loss,
+    };
     let mut window = Window::default();
     let Examined {
         end,
         tail,
         is_sealed,
         mut report,
-    } = examine(&segments, snapshot, &mut window, sabotage)?;
+    } = examine(&segments, &known, &mut window, sabotage)?;
     report.created = is_new;
     settle(&segments, &end, &tail, &mut window, sabotage).map_err(OpenError::Io)?;
     remove_unfinished(disk).map_err(OpenError::Io)?;
     let next = keep_one_spare(disk, &mut segments, end.index).map_err(OpenError::Io)?;
+    let mark = Mark::begin(disk, journal, report.last).map_err(OpenError::Io)?;
     // Entries may be in the cache only: of a process that died between a rename and its sync.
     sync_directory(disk, sabotage).map_err(OpenError::Io)?;
     let current = segments.pop().expect("the segment of the end is there");
@@ -156,7 +190,29 @@ pub(crate) fn recover<D: Disk>(
         offset: end.offset,
         link: end.link.unwrap_or(Link::START),
         is_sealed,
+        mark,
         report,
+    })
+}
+
+/// What is known of a journal beside its segments.
+struct Known {
+    /// The position of the newest snapshot.
+    snapshot: Option<Position>,
+    /// What the durable mark says.
+    acknowledged: Option<Position>,
+    /// A loss of all that comes after this position is accepted, and no other.
+    accept_loss: Option<Position>,
+}
+
+fn read_mark<D: Disk>(disk: &D, journal: u64) -> Result<Option<Position>, OpenError> {
+    mark::read(disk, journal).map_err(|error| match error {
+        MarkError::Io(error) => OpenError::Io(error),
+        MarkError::Version(version) => OpenError::Version {
+            file: mark::NAME.to_owned(),
+            version,
+            reads: mark::VERSION,
+        },
     })
 }
 
@@ -170,13 +226,28 @@ struct Examined {
 
 fn examine<F: DiskFile>(
     segments: &[Segment<F>],
-    snapshot: Option<Position>,
+    known: &Known,
     window: &mut Window,
     sabotage: Sabotage,
 ) -> Result<Examined, OpenError> {
-    let mut report = Report::default();
+    let mut report = Report {
+        acknowledged: known.acknowledged,
+        ..Report::default()
+    };
     let end = scan(segments, window, sabotage, &mut report)?;
-    let tail = survey(segments, &end, window, sabotage)?;
+    let accepts = end.link.is_some() && known.accept_loss == Some(report.last)
+        || sabotage.is(Sabotage::CutMiddleRot);
+    let tail = survey(segments, &end, window, accepts, sabotage)?;
+    let acknowledged = tail.proven.max(known.acknowledged.unwrap_or_default());
+    report.lost = acknowledged.0.saturating_sub(report.last.0);
+    if report.lost > 0 && !accepts {
+        return Err(OpenError::Lost {
+            at: spot(&segments[end.index], end.offset),
+            last: report.last,
+            acknowledged,
+        });
+    }
+    let snapshot = known.snapshot;
     if let Some(snapshot) = snapshot.filter(|&snapshot| snapshot > report.last) {
         return Err(OpenError::Behind {
             last: report.last,
@@ -311,10 +382,21 @@ impl fmt::Display for OpenError {
                     "{file} has no sound header, or not its length: nothing was changed"
                 )
             }
-            Self::Version { file, version } => write!(
+            Self::Version {
+                file,
+                version,
+                reads,
+            } if version > reads => write!(
                 f,
-                "{file} has format version {version}, which this program does not read"
+                "{file} was written by a newer version of this program: it has format {version}, and \
+                 this program reads up to {reads}; start the version that wrote it"
             ),
+            Self::Version { file, version, .. } => {
+                write!(
+                    f,
+                    "{file} has format {version}, which no version has written"
+                )
+            }
             Self::Foreign { file } => write!(f, "{file} belongs to another journal"),
             Self::SegmentMissing { file } => write!(f, "{file} is missing"),
             Self::Corrupt {
@@ -324,11 +406,40 @@ impl fmt::Display for OpenError {
             } => write!(
                 f,
                 "damage in the middle of the journal: {at}, position {position}: {broken}; \
-                 later groups prove that it was durable, so nothing was cut"
+                 later groups prove that it was durable, so nothing was cut: restore the directory \
+                 from a backup{}",
+                Salvage(position.0.checked_sub(1).filter(|_| broken.is_damage()))
+            ),
+            Self::Lost {
+                at,
+                last,
+                acknowledged,
+            } => write!(
+                f,
+                "acknowledged records are lost: the journal ends at position {last}, {at}, and was \
+                 acknowledged up to position {acknowledged}; nothing was changed: restore the \
+                 directory from a backup{}",
+                Salvage(Some(last.0))
             ),
             Self::Behind { last, snapshot } => write!(
                 f,
                 "the journal ends at position {last}, before its snapshot at {snapshot}"
+            ),
+        }
+    }
+}
+
+/// How to serve without what comes after a position.
+struct Salvage(Option<u64>);
+
+impl fmt::Display for Salvage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => Ok(()),
+            Some(last) => write!(
+                f,
+                ", or start the server once with --accept-loss {last} to give up all that comes after \
+                 position {last}"
             ),
         }
     }
@@ -344,6 +455,7 @@ impl std::error::Error for OpenError {
             | Self::Version { .. }
             | Self::Foreign { .. }
             | Self::SegmentMissing { .. }
+            | Self::Lost { .. }
             | Self::Behind { .. } => None,
         }
     }

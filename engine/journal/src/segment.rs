@@ -17,7 +17,7 @@ pub(crate) const FIRST_OFFSET: u32 = 4096;
 pub const SEGMENT_BYTES_MIN: u32 = 2 * FIRST_OFFSET;
 
 const MAGIC: [u8; 4] = *b"TSSG";
-const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 1;
 const SEGMENT_HEADER_BYTES: usize = 26;
 
 /// How much is read at a time.

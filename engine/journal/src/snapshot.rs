@@ -322,12 +322,27 @@ fn unfinished(position: Position) -> String {
     format!("{}{UNFINISHED}", name(position))
 }
 
+impl Rotten {
+    /// Whether a newer version of this program wrote it.
+    #[must_use]
+    pub const fn is_newer(&self) -> bool {
+        matches!(self, Self::Version(version) if *version > VERSION)
+    }
+}
+
 impl fmt::Display for Rotten {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(f, "the snapshot cannot be read: {error}"),
             Self::Header => f.write_str("the snapshot's header is broken"),
-            Self::Version(version) => write!(f, "snapshot version {version} is not known"),
+            Self::Version(version) if *version > VERSION => write!(
+                f,
+                "it was written by a newer version of this program: it has format {version}, and this \
+                 program reads up to {VERSION}; start the version that wrote it"
+            ),
+            Self::Version(version) => {
+                write!(f, "it has format {version}, which no version has written")
+            }
             Self::Foreign => f.write_str("the snapshot is of another journal, place or length"),
             Self::State => f.write_str("the snapshot's checksum does not match"),
         }

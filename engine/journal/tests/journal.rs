@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+#[path = "journal/durable_end.rs"]
+mod durable_end;
 #[path = "journal/failures.rs"]
 mod failures;
 #[path = "journal/golden.rs"]
@@ -31,6 +33,7 @@ const OPTIONS: Options = Options {
     segment_bytes: 16_384,
     durability: Durability::Sync,
     chores: Chores::Inline,
+    accept_loss: None,
 };
 
 /// The groups of a journal, each with its records' payloads.
@@ -42,6 +45,12 @@ fn open(disk: &FaultyDisk) -> Result<(Journal<FaultyDisk>, Report), OpenError> {
 
 /// Commits one group with these payloads.
 fn commit<D: Disk>(journal: &mut Journal<D>, payloads: &[Vec<u8>]) -> Result<(), CommitError> {
+    build(journal, payloads);
+    journal.commit()
+}
+
+/// Begins a group with these payloads.
+fn build<D: Disk>(journal: &mut Journal<D>, payloads: &[Vec<u8>]) {
     journal.begin(Timestamp(journal.last_time().0 + 1));
     let principal = Principal::local();
     let record = |payload| RecordRef {
@@ -55,7 +64,6 @@ fn commit<D: Disk>(journal: &mut Journal<D>, payloads: &[Vec<u8>]) -> Result<(),
     for payload in payloads {
         journal.push(&record(payload));
     }
-    journal.commit()
 }
 
 /// A group that differs from every other, with `records` records of `bytes` bytes each.

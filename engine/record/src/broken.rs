@@ -33,6 +33,15 @@ pub enum Broken {
     Records,
 }
 
+impl Broken {
+    /// Whether damage explains it. Otherwise the checksums hold and another version, or another
+    /// program, wrote it: nothing of that may ever be cut.
+    #[must_use]
+    pub const fn is_damage(&self) -> bool {
+        !matches!(self, Self::Version(_) | Self::Unknown | Self::Records)
+    }
+}
+
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -9,4 +9,4 @@ mod state;
 
 pub use keys::{First, KEY_MS, KEYS_MAX, Remembered, SERVICE_UNKNOWN};
 pub use sequencer::{ExecuteError, Reply, Sequencer, Settled};
-pub use state::{ReplayError, State, content_of};
+pub use state::{ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State, content_of};

@@ -39,7 +39,11 @@ pub struct State<S> {
 }
 
 /// The version of [`State`]'s own part of a snapshot.
-const SNAPSHOT_VERSION: u8 = 2;
+pub const SNAPSHOT_VERSION: u8 = 2;
+
+/// The field that [`State::restore`] finds malformed when a newer version wrote the snapshot: all
+/// older ones are read.
+pub const SNAPSHOT_VERSION_FIELD: &str = "snapshot version";
 
 /// The version in which keys did not say what service they are for.
 const WITHOUT_SERVICES: u8 = 1;
@@ -226,12 +230,12 @@ impl<S: Machines> State<S> {
     /// The bytes are no such snapshot.
     pub fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
-        let services = match reader.u8("snapshot version")? {
+        let services = match reader.u8(SNAPSHOT_VERSION_FIELD)? {
             SNAPSHOT_VERSION => Services::Noted,
             WITHOUT_SERVICES => Services::NotNoted,
             _ => {
                 return Err(Malformed {
-                    field: "snapshot version",
+                    field: SNAPSHOT_VERSION_FIELD,
                 });
             }
         };

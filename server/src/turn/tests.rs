@@ -40,6 +40,7 @@ const OPTIONS: Options = Options {
     segment_bytes: SEGMENT_BYTES,
     snapshot_records: 0,
     durability: Durability::Sync,
+    accept_loss: None,
     slowed: Slowed::NOT,
     trouble: None,
 };

@@ -75,7 +75,11 @@ fn refusal(number: u32, error: LabelError) -> OpenError {
     match error {
         LabelError::Io(error) => OpenError::Io(error),
         LabelError::Rotten | LabelError::Misplaced => OpenError::SegmentRotten { file },
-        LabelError::Version(version) => OpenError::Version { file, version },
+        LabelError::Version(version) => OpenError::Version {
+            file,
+            version,
+            reads: segment::VERSION,
+        },
     }
 }
 
@@ -110,7 +114,11 @@ pub(super) fn scan<F: DiskFile>(
         let is_next = matches!(broken, Broken::Magic | Broken::Short)
             && matches!(
                 broken_next,
-                Broken::HeaderChecksum | Broken::BodyChecksum | Broken::Records
+                Broken::HeaderChecksum
+                    | Broken::BodyChecksum
+                    | Broken::Records
+                    | Broken::Version(_)
+                    | Broken::Unknown
             );
         (end.broken, end.suspect) = if is_next {
             (broken_next, (end.index + 1, FIRST_OFFSET))

@@ -18,20 +18,29 @@ const STEP_BYTES: usize = 64 * 1024;
 pub(super) struct Tail {
     /// Exclusive; equal to where the tail begins when all is zero.
     used: Vec<u32>,
+    /// The last position behind the end that was durable once; zero when nothing proves one.
+    pub(super) proven: Position,
 }
 
 /// Looks at everything behind the end, for what is not zero and for proof that more was durable.
+/// Proven damage is an error, unless the caller accepts the loss of what cannot be read.
 pub(super) fn survey<F: DiskFile>(
     segments: &[Segment<F>],
     end: &End,
     window: &mut Window,
+    accepts: bool,
     sabotage: Sabotage,
 ) -> Result<Tail, OpenError> {
-    let is_readable = !matches!(
-        end.broken,
-        Broken::Version(_) | Broken::Unknown | Broken::Records
-    );
-    let mut is_proven = !is_readable;
+    if let Broken::Version(version) = end.broken {
+        return Err(OpenError::Version {
+            file: segment::name(segments[end.suspect.0].label.number),
+            version,
+            reads: turnstile_record::VERSION,
+        });
+    }
+    let is_damage = end.broken.is_damage();
+    let mut is_proven = !is_damage;
+    let mut proven = Position(0);
     let mut used = Vec::with_capacity(segments.len() - end.index);
     for (index, segment) in segments.iter().enumerate().skip(end.index) {
         let start = if index == end.index {
@@ -40,18 +49,22 @@ pub(super) fn survey<F: DiskFile>(
             FIRST_OFFSET
         };
         let seen = survey_segment(segment, start, window, |header, offset| {
-            is_proven |= proves_more(header, segment, offset, end);
+            if proves_more(header, segment, offset, end) {
+                is_proven = true;
+                proven = proven.max(Position(header.link().position.0 - 1));
+            }
         });
         used.push(seen.map_err(OpenError::Io)?);
     }
-    if is_proven && !sabotage.is(Sabotage::CutMiddleRot) {
+    let may_cut = accepts && is_damage || sabotage.is(Sabotage::CutMiddleRot);
+    if is_proven && !may_cut {
         return Err(OpenError::Corrupt {
             at: spot(&segments[end.suspect.0], end.suspect.1),
             position: end.link.map_or(Position(0), |link| link.position),
             broken: end.broken,
         });
     }
-    Ok(Tail { used })
+    Ok(Tail { used, proven })
 }
 
 impl Tail {

@@ -39,6 +39,8 @@ fn a_segment_of_version_1_opens_and_replays() {
         time: Timestamp(1_798_106_645_700),
         cut_bytes: 0,
         cut_at: None,
+        acknowledged: None,
+        lost: 0,
     };
     let inspected = Inspected {
         journal: JOURNAL,

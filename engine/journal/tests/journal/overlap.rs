@@ -7,30 +7,13 @@ use turnstile_journal::{
     Chores, CommitError, Disk, DiskFile, Fault, FaultyDisk, FaultyFile, FaultyLock, Journal, Log,
     LogThread, Options, Progress,
 };
-use turnstile_record::RecordRef;
-use turnstile_types::{Principal, Timestamp};
 
-use crate::{History, OPTIONS, commit, group, history, long_history, open};
+use crate::{History, OPTIONS, build, commit, group, history, long_history, open};
 
 const BESIDE: Options = Options {
     chores: Chores::Background,
     ..OPTIONS
 };
-
-/// Begins a group with these payloads.
-fn build<D: Disk>(journal: &mut Journal<D>, payloads: &[Vec<u8>]) {
-    journal.begin(Timestamp(journal.last_time().0 + 1));
-    for payload in payloads {
-        let record = RecordRef {
-            service: 1,
-            principal: &Principal::local(),
-            key: None,
-            payload,
-        };
-        assert_eq!(journal.room(record.size()), turnstile_journal::Room::Fits);
-        journal.push(&record);
-    }
-}
 
 fn submit<D: Disk>(journal: &mut Journal<D>, payloads: &[Vec<u8>]) -> Result<(), CommitError> {
     build(journal, payloads);
@@ -204,6 +187,31 @@ fn a_failure_beside_the_caller_is_final() {
             ] {
                 assert!(matches!(later, Err(CommitError::Poisoned)), "{later:?}");
             }
+        }
+    }
+}
+
+/// Who waits in a commit or in the end for the group under way hears of its failure there: nobody
+/// has asked what became of it before.
+#[test]
+fn a_failure_beside_the_caller_is_told_to_whoever_waits_for_it() {
+    for chores in [Chores::Background, Chores::Inline] {
+        for ends in [false, true] {
+            let disk = FaultyDisk::new(9);
+            open(&disk).unwrap().0.close().unwrap();
+            let options = Options { chores, ..OPTIONS };
+            let (mut journal, _) = Journal::open(disk.clone(), options).unwrap();
+            disk.inject(Fault::SyncError, 0);
+            submit(&mut journal, &group(1, 1, 10)).unwrap();
+            let outcome = if ends {
+                journal.close()
+            } else {
+                journal.commit()
+            };
+            assert!(
+                matches!(outcome, Err(CommitError::Sync(_))),
+                "{chores:?}, {ends}: {outcome:?}"
+            );
         }
     }
 }

@@ -15,6 +15,7 @@ const OPTIONS: Options = Options {
     segment_bytes: 16_384,
     durability: Durability::Sync,
     chores: Chores::Background,
+    accept_loss: None,
 };
 
 #[test]

@@ -61,8 +61,9 @@ fn restore(disk: &FaultyDisk, groups: &History) {
     disk.overwrite(SEGMENT, 0, &sound);
 }
 
+/// As after a power cut that took the durable mark of the last groups.
 #[test]
-fn after_an_unclean_stop_only_the_last_group_can_pass_for_a_torn_tail() {
+fn without_a_mark_only_the_last_group_can_pass_for_a_torn_tail() {
     let groups = small();
     let last = used(&disk_with(&groups[..2].to_vec(), false));
     let end = used(&disk_with(&groups, false));
@@ -70,6 +71,7 @@ fn after_an_unclean_stop_only_the_last_group_can_pass_for_a_torn_tail() {
         let mut disk = disk_with(&groups, false);
         disk.flip(SEGMENT, bit);
         disk.kill();
+        disk.remove("durable-end").unwrap();
         match open(&disk) {
             Err(OpenError::Corrupt { .. }) => assert!(bit / 8 < last, "bit {bit}"),
             Ok((journal, report)) => {
@@ -106,6 +108,28 @@ fn a_sector_of_zeros_anywhere_in_the_middle_is_refused_with_its_place() {
     assert!(refused > 30, "{refused}");
 }
 
+/// At the beginning of a segment, behind a whole one, such a group passed for a torn tail and was cut.
+#[test]
+fn a_group_of_a_newer_version_is_refused_wherever_it_lies() {
+    for segment in [SEGMENT, "segment-00000002"] {
+        let disk = disk_with(&long_history(), false);
+        disk.remove("durable-end").unwrap();
+        let mut header = disk.contents(segment)[4_096..4_156].to_vec();
+        header[4] = 2;
+        let checksum = crc32c::crc32c(&header[..56]);
+        header[56..].copy_from_slice(&checksum.to_le_bytes());
+        disk.overwrite(segment, 4_096, &header);
+        let before = disk.contents(segment);
+        let refusal = open(&disk).unwrap_err().to_string();
+        let expected = format!(
+            "{segment} was written by a newer version of this program: it has format 2, and this \
+             program reads up to 1; start the version that wrote it"
+        );
+        assert_eq!(refusal, expected);
+        assert_eq!(disk.contents(segment), before, "nothing was changed");
+    }
+}
+
 #[test]
 fn a_missing_segment_is_named() {
     for (name, expected) in [
@@ -137,7 +161,8 @@ fn misdirected_and_lost_writes_never_give_a_wrong_record() {
     let mut refused = 0;
     for fault in [Fault::MisdirectedWrite, Fault::LostWrite] {
         for seed in 0..20 {
-            for write in 0..groups.len() as u64 {
+            // Each group is a write of its own and one of the durable mark.
+            for write in 0..2 * groups.len() as u64 {
                 let mut disk = FaultyDisk::new(seed);
                 let (mut journal, _) = open(&disk).unwrap();
                 disk.inject(fault, write);
@@ -156,7 +181,11 @@ fn misdirected_and_lost_writes_never_give_a_wrong_record() {
                         // Of a disk that lies about its very last write nothing can be known.
                         assert!(found.len() + 1 >= acked, "{fault:?} {seed} {write}");
                     }
-                    Err(OpenError::Corrupt { .. } | OpenError::SegmentRotten { .. }) => {
+                    Err(
+                        OpenError::Corrupt { .. }
+                        | OpenError::Lost { .. }
+                        | OpenError::SegmentRotten { .. },
+                    ) => {
                         refused += 1;
                     }
                     Err(other) => panic!("{fault:?} {seed} {write}: {other}"),

@@ -164,6 +164,35 @@ fn unfinished_files_and_foreign_names_are_no_part_of_the_journal() {
     assert_eq!(history(&journal), groups);
     let mut names = disk.list().unwrap();
     names.sort();
-    assert_eq!(names, ["notes.new", SEGMENT, "segment-00000002"]);
+    assert_eq!(
+        names,
+        ["durable-end", "notes.new", SEGMENT, "segment-00000002"]
+    );
     assert_eq!(disk.contents(SEGMENT).len() % FIRST, 0);
+}
+
+/// A group goes to the next segment when it does not fit with a seal behind it, and not before: a seal
+/// that had no room would make the file longer.
+#[test]
+fn a_segment_is_filled_to_the_byte_that_its_seal_leaves() {
+    let header = turnstile_record::HEADER_BYTES;
+    let overhead = 5 + "local".len() + 1;
+    let whole = 16_384 - FIRST - 2 * header - overhead;
+    for (bytes, in_next) in [(whole, false), (whole + 1, true)] {
+        let disk = FaultyDisk::new(1);
+        let (mut journal, _) = open(&disk).unwrap();
+        // The first segment holds a little, so that the offset counts as well.
+        commit(&mut journal, &group(1, 1, 100)).unwrap();
+        let used = header + overhead + 100;
+        commit(&mut journal, &group(2, 1, bytes - used)).unwrap();
+        journal.close().unwrap();
+        let is_used = |name| {
+            disk.contents(name)
+                .get(FIRST)
+                .is_some_and(|&byte| byte != 0)
+        };
+        assert_eq!(is_used("segment-00000002"), in_next, "{bytes}");
+        assert_eq!(disk.contents(SEGMENT).len(), 16_384, "{bytes}");
+        assert!(open(&disk).unwrap().1.clean, "{bytes}");
+    }
 }

@@ -20,6 +20,7 @@ fn open(directory: &Path, by: Option<&'static Trouble>) -> (Journal<RealDisk>, R
         segment_bytes: 16_384,
         durability: Durability::Sync,
         chores: Chores::Background,
+        accept_loss: None,
     };
     Journal::open(disk, options).unwrap()
 }

@@ -15,6 +15,7 @@ const OPTIONS: Options = Options {
     segment_bytes: SEGMENT_BYTES,
     durability: Durability::Sync,
     chores: Chores::Inline,
+    accept_loss: None,
 };
 
 type OnDisk = Sequencer<Seats, Journal<FaultyDisk>>;

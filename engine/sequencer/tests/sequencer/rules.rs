@@ -127,6 +127,7 @@ const OPTIONS: Options = Options {
     segment_bytes: 128 * 1024,
     durability: Durability::Sync,
     chores: Chores::Inline,
+    accept_loss: None,
 };
 
 fn on_disk(disk: &FaultyDisk) -> Sequencer<Seats, Journal<FaultyDisk>> {

@@ -54,10 +54,36 @@ fn a_torn_tail_leaves_what_was_before_it() {
             history.ordeal.rng.random_range(half..history.used.len())
         };
         let copy = history.copy(|bytes| bytes[torn_at..].fill(0));
+        let position = last_position(&history.used, torn_at);
+        let refused = refused_as_lost(copy.path(), position, &recorder);
+        history.ordeal.must(refused);
+        // As after a power cut, which takes the mark too: now it may be a torn write.
+        fs::remove_file(copy.path().join("durable-end")).expect("there is a mark");
         let server = Turnstile::serve(copy.path(), "sync");
         let compared = compare_prefix(&server, &recorder, &history.used, torn_at);
         history.ordeal.must(compared);
     }
+}
+
+/// Everything in the history was acknowledged, and the durable mark knows it: what is torn off is a loss,
+/// and the position after which it begins is named.
+fn refused_as_lost(data: &Path, last: u64, recorder: &Recorder<Hotel>) -> Result<(), String> {
+    if last == recorder.last_acknowledged() {
+        return Ok(());
+    }
+    let output = run(
+        &["serve", "--resp", "127.0.0.1:0", "--http", "off", "--data"],
+        data,
+    );
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let hint = format!("--accept-loss {last} to give up");
+    if output.status.code() == Some(1) && errors.contains(&hint) {
+        return Ok(());
+    }
+    Err(format!(
+        "a loss after position {last} ended with {}, not with {hint}\n{errors}",
+        output.status
+    ))
 }
 
 /// What is served is what the whole groups before the tear say, and nothing else.
