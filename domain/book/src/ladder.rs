@@ -281,9 +281,9 @@ impl Ladder {
         child: Child,
         (key, bit): (u64, u32),
     ) -> u32 {
-        let mut fork = Node::new(key, bit, parent);
-        fork.set(levels.common_key(child), child);
-        let fork = levels.nodes.take(fork);
+        let fork = levels.nodes.take(Node::new(key, bit, parent));
+        let below = levels.common_key(child);
+        levels.nodes.at_mut(fork).set(below, child);
         levels.set_parent(child, fork);
         self.hang(levels, parent, key, Child::node(fork));
         fork

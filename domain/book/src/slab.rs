@@ -64,17 +64,24 @@ impl<T> Slab<T> {
 }
 
 impl<T: Vacant> Slab<T> {
+    /// Puts a record where one was given back, or at the end.
     #[inline]
     pub(crate) fn take(&mut self, record: T) -> u32 {
+        let index = self.take_vacant();
+        // Here and nowhere else, so that its fields are stored one by one. Built on the stack and
+        // copied whole, the copy would wait for them.
+        *self.at_mut(index) = record;
+        index
+    }
+
+    #[inline]
+    fn take_vacant(&mut self) -> u32 {
         self.used += 1;
         let index = self.vacant;
         if index == NONE {
-            return self.push(record);
+            return self.push_vacant();
         }
-        let place = self.at_mut(index);
-        let next = place.next_vacant();
-        *place = record;
-        self.vacant = next;
+        self.vacant = self.at(index).next_vacant();
         index
     }
 
@@ -86,10 +93,10 @@ impl<T: Vacant> Slab<T> {
     }
 
     #[cold]
-    fn push(&mut self, record: T) -> u32 {
+    fn push_vacant(&mut self) -> u32 {
         let index = u32::try_from(self.records.len()).expect("an index has 32 bits");
         assert!(index < INDEX_END - 1, "fewer than 2^31 records");
-        self.records.push(record);
+        self.records.push(T::vacant(NONE));
         index
     }
 }
