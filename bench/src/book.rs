@@ -1,6 +1,7 @@
 //! The order book alone: its rate, its latency and its memory, in five market regimes.
 
 mod drive;
+mod harness;
 mod memory;
 mod regime;
 mod report;
@@ -12,6 +13,7 @@ use clap::Args;
 use crate::{arguments::Extent, ground::tell, machine::Machine, process::Neighbours};
 
 use drive::Pass;
+use harness::Harness;
 use regime::Regime;
 use report::{Report, Row};
 use stream::Stream;
@@ -22,6 +24,8 @@ pub(crate) struct Book {
     #[arg(long, default_value_t = 10_000_000)]
     messages: usize,
     #[command(flatten)]
+    harness: Harness,
+    #[command(flatten)]
     extent: Extent,
 }
 
@@ -30,7 +34,16 @@ const ROUNDS: usize = 5;
 /// Orders at once on the book when its memory is measured.
 const MILLION: u32 = 1_000_000;
 
-pub(crate) fn measure(arguments: &Book) -> Result<Report> {
+/// Measures in the public harness where that is wanted, and else with our own streams.
+pub(crate) fn measure(arguments: &Book) -> Result<String> {
+    if arguments.harness.is_wanted() {
+        let report = harness::measure(&arguments.harness, &arguments.extent)?;
+        return Ok(report.to_string());
+    }
+    Ok(measure_streams(arguments)?.to_string())
+}
+
+fn measure_streams(arguments: &Book) -> Result<Report> {
     let quick = arguments.extent.quick;
     let messages = if quick {
         arguments.messages / 10

@@ -75,7 +75,8 @@ enum Command {
     Travel(Travel),
     /// Every claim about services in databases; writes backends.json and backends.md
     Backends(Backends),
-    /// The order book alone, in five market regimes; writes book.json and book.md
+    /// The order book alone, in five market regimes; writes book.json and book.md. With --harness, in
+    /// the public matching harness beside other engines; writes harness.json and harness.md
     Book(Book),
     /// The lab's statistics on systems of known truth; writes statistics.json and statistics.md
     Statistics(Statistics),
