@@ -70,6 +70,8 @@ pub(crate) struct Config {
     pub(crate) connections: u32,
     /// `limits.players`: how many players may have a WebSocket at a time.
     pub(crate) players: u32,
+    /// `limits.output_bytes`: how much of answers all connections together may leave unread.
+    pub(crate) output_bytes: usize,
     /// `limits.request_ms`: how long a request may take to arrive whole.
     pub(crate) request_ms: u32,
     /// `limits.busy_poll_us`: how long the fast doors look for more before they sleep.
@@ -167,6 +169,10 @@ pub(crate) struct Flags {
     /// WebSockets of players that may be open at a time
     #[arg(long, value_name = "NUMBER")]
     pub(crate) limit_players: Option<String>,
+    /// Bytes of answers that all clients together may leave unread, a quarter of them over HTTP; the
+    /// slowest clients are dropped beyond that
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) limit_output_bytes: Option<String>,
     /// Time a request may take to arrive whole over RESP, XML or travel's lines, in milliseconds; then
     /// its connection is closed
     #[arg(long, value_name = "MS")]
@@ -272,6 +278,7 @@ impl Config {
             },
             connections: layers.required(Field::Connections, connections)?,
             players: layers.required(Field::Players, connections)?,
+            output_bytes: layers.required(Field::OutputBytes, output_bytes)?,
             request_ms: layers.required(Field::RequestMs, request_ms)?,
             busy_poll_us: layers.required(Field::BusyPollUs, busy_poll_us)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
@@ -309,6 +316,12 @@ fn connections(text: &str) -> Result<u32, String> {
     const BOUNDS: std::ops::RangeInclusive<u32> = 1..=turnstile_server::Limits::CONNECTIONS_MOST;
     let number = text.parse().ok().filter(|number| BOUNDS.contains(number));
     number.ok_or_else(|| format!("it is from {} to {}", BOUNDS.start(), BOUNDS.end()))
+}
+
+fn output_bytes(text: &str) -> Result<usize, String> {
+    const LEAST: usize = turnstile_server::Limits::OUTPUT_BYTES_LEAST;
+    let bytes = text.parse().ok().filter(|bytes| *bytes >= LEAST);
+    bytes.ok_or_else(|| format!("it is at least {LEAST} bytes"))
 }
 
 fn request_ms(text: &str) -> Result<u32, String> {

@@ -160,6 +160,7 @@ fn limits(config: &Config) -> Limits {
     let mut limits = Limits::STANDARD;
     limits.connections = usize::try_from(config.connections).expect("32 bits fit");
     limits.http.players = config.players.into();
+    limits.bound_output(config.output_bytes);
     limits.request = Duration::from_millis(config.request_ms.into());
     limits.busy_poll = Duration::from_micros(config.busy_poll_us.into());
     limits

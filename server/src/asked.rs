@@ -16,6 +16,7 @@ use crate::{
     engine::Engine,
     gate::{Ask, ServerStatus},
     remote::{Caller, Job, Remote},
+    shares::{ShareFull, Shares},
     tickets::{Tickets, Waiter},
 };
 
@@ -33,6 +34,8 @@ pub enum Undecided {
     Journal(ExecuteError),
     /// The database behind the service did not.
     Backend(Failure),
+    /// The client has as much open as it may.
+    Share(ShareFull),
 }
 
 impl fmt::Display for Undecided {
@@ -40,6 +43,7 @@ impl fmt::Display for Undecided {
         match self {
             Self::Journal(cause) => cause.fmt(f),
             Self::Backend(cause) => cause.fmt(f),
+            Self::Share(cause) => cause.fmt(f),
         }
     }
 }
@@ -114,7 +118,7 @@ where
 {
     /// Has a request decided. One whose bytes are no command is dropped: its sender hears that
     /// nothing happened.
-    fn of(request: Request<M>, engine: &mut Engine) -> Option<Self> {
+    fn of(request: Request<M>, engine: &mut Engine, shares: &mut Shares) -> Option<Self> {
         match request {
             Request::Command {
                 principal,
@@ -123,8 +127,8 @@ where
                 reply,
             } => {
                 let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
-                let executed = engine.execute::<M>(&principal, key, &command);
-                Some(Self::Command(reply, executed.map_err(Undecided::Journal)))
+                let executed = engine.execute_within::<M>(shares, (&principal, key), &command);
+                Some(Self::Command(reply, executed))
             }
             Request::Query {
                 principal,
@@ -197,18 +201,23 @@ impl<M: Machine> Decided<M> {
 impl Waiting {
     /// Has the request decided; see [`Decided::of`]. Nothing waits for the group either when a database
     /// decides it, or when it is a late answer that was asked for and is not given yet.
-    pub(crate) fn decide(ask: Ask, engine: &mut Engine, tickets: &mut Tickets) -> Option<Self> {
+    pub(crate) fn decide(
+        ask: Ask,
+        engine: &mut Engine,
+        tickets: &mut Tickets,
+        shares: &mut Shares,
+    ) -> Option<Self> {
         Some(match ask {
             Ask::Rooms(request) => {
                 let request = sent_away(request, engine.remotes.rooms.as_ref(), engine)?;
-                Self::Rooms(Decided::of(request, engine)?)
+                Self::Rooms(Decided::of(request, engine, shares)?)
             }
             Ask::Exchange(request) => {
                 let request = sent_away(request, engine.remotes.exchange.as_ref(), engine)?;
-                Self::Exchange(Decided::of(request, engine)?)
+                Self::Exchange(Decided::of(request, engine, shares)?)
             }
-            Ask::Travel(request) => Self::Travel(Decided::of(request, engine)?),
-            Ask::Games(request) => Self::Games(Decided::of(request, engine)?),
+            Ask::Travel(request) => Self::Travel(Decided::of(request, engine, shares)?),
+            Ask::Games(request) => Self::Games(Decided::of(request, engine, shares)?),
             Ask::Late { ticket, reply } => match engine.late_answer(ticket) {
                 LateAnswer::Pending => {
                     tickets.add(ticket, Waiter::Asked(reply));

@@ -141,6 +141,11 @@ impl Output {
         &mut self.bytes
     }
 
+    /// The memory it takes, in bytes.
+    pub(crate) const fn size(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     pub(crate) fn owed(&self) -> usize {
         self.bytes.len() - self.sent
     }

@@ -87,6 +87,8 @@ pub(crate) struct Connection {
     active: u32,
     /// The sweep since which it has not taken all it is owed.
     stalled: Option<u32>,
+    /// The memory of its answers when it was last counted, in bytes.
+    unsent: usize,
     /// The first sweep that found the request begun whose rest is still to come.
     begun: Option<u32>,
 }
@@ -105,6 +107,7 @@ impl Connection {
             queued: false,
             active: sweep,
             stalled: None,
+            unsent: 0,
             begun: None,
         }
     }
@@ -158,7 +161,7 @@ impl Connection {
     /// Whether it may be read from, for what it is owed. A peer always is: two that wait for each
     /// other to take something would wait for ever, and the post sees to what it is owed.
     fn takes(&self, limits: &Limits) -> bool {
-        self.conversation.peer().is_some() || self.output.owed() < limits.output_bytes
+        self.conversation.peer().is_some() || self.output.owed() < limits.connection_output_bytes
     }
 
     /// What it is owed, in bytes.
@@ -433,7 +436,7 @@ impl Connection {
     /// Before the messages of a group: one who has not taken those of the groups before is dropped. What
     /// it is owed for this one comes on top, so that a large group drops nobody who reads.
     pub(crate) fn drop_if_deaf(&mut self, limits: &Limits) {
-        if self.is_served() && self.output.owed() >= limits.output_bytes {
+        if self.is_served() && self.output.owed() >= limits.connection_output_bytes {
             tracing::info!("a follower that does not keep up was dropped");
             self.phase = Phase::Gone;
         }

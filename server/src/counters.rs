@@ -13,9 +13,8 @@ use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{Desk, PerDesk, Travel};
-use turnstile_types::Machine;
 
-use crate::conversation::FastDoor;
+use crate::{conversation::FastDoor, shares::Opens};
 
 /// A number that one thread writes and any may read.
 #[derive(Debug, Default)]
@@ -53,6 +52,10 @@ pub struct DoorCounters {
     pub accepted: Counter,
     /// Turned away because there were too many.
     pub refused: Counter,
+    /// Closed without a request, because another needed their places.
+    pub evicted: Counter,
+    /// Dropped because all together left too much unread, and these the most.
+    pub dropped: Counter,
     pub bytes_in: Counter,
     pub bytes_out: Counter,
 }
@@ -112,7 +115,7 @@ pub struct MachineCounters {
 }
 
 /// A machine whose requests are counted.
-pub(crate) trait Counted: Machine {
+pub(crate) trait Counted: Opens {
     const OPERATIONS: &'static [&'static str];
     const OUTCOMES: &'static [&'static str];
 
@@ -208,6 +211,10 @@ pub struct Counters {
     pub exchange: MachineCounters,
     pub travel: MachineCounters,
     pub games: MachineCounters,
+    /// Memory of answers that clients of the fast doors have not been sent yet, in bytes.
+    pub fast_unsent_bytes: Counter,
+    /// Bytes of answers that clients of HTTP have left unread.
+    pub http_unsent_bytes: Counter,
     /// Connections and others that wait for a late answer.
     pub late_waiters: Counter,
     /// Errors answered by the fast doors and the loop.
@@ -249,6 +256,8 @@ impl Default for Counters {
             exchange: MachineCounters::of::<Exchange>(),
             travel: MachineCounters::of::<Travel>(),
             games: MachineCounters::of::<Games>(),
+            fast_unsent_bytes: Counter::default(),
+            http_unsent_bytes: Counter::default(),
             late_waiters: Counter::default(),
             errors: Tally::new(&ERRORS),
             requests: Counter::default(),
@@ -291,6 +300,20 @@ impl Counters {
             return;
         }
         self.outcome::<M>(&reply.outcome);
+    }
+
+    /// Connections of all doors that were dropped because they did not read.
+    pub(crate) fn dropped(&self) -> u64 {
+        let fast = [
+            &self.resp,
+            &self.xml,
+            &self.lines,
+            &self.desk,
+            &self.arena,
+            &self.scores,
+        ];
+        let doors = fast.into_iter().chain([&self.http]);
+        doors.map(|door| door.dropped.get()).sum()
     }
 
     /// Counts an outcome that was told, be it late.

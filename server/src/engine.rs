@@ -3,6 +3,7 @@
 
 mod fullness;
 mod lines;
+mod sharing;
 
 use std::{
     sync::Arc,

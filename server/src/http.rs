@@ -17,6 +17,7 @@ mod session;
 mod socket;
 mod stream;
 mod talk;
+mod unsent;
 mod watch;
 
 use std::{
@@ -41,9 +42,10 @@ use crate::{counters::Counters, feed::Feed, gate::Gate};
 
 use courier::Courier;
 pub use limits::HttpLimits;
-use limits::TURNED_AWAY_MAX;
+use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
 use line::{Clock, Line, Lines, Verdict};
 use stream::Source;
+use unsent::Backlog;
 
 /// The feeds of the services.
 #[derive(Clone, Debug)]
@@ -65,6 +67,7 @@ pub(crate) struct Door {
     games: Source<Games>,
     counters: Arc<Counters>,
     limits: HttpLimits,
+    backlog: Arc<Backlog>,
     streams: AtomicU64,
     players: AtomicU64,
     /// Connections that speak HTTP, and those that are told that there are too many.
@@ -132,6 +135,12 @@ impl HttpDoor {
             let _inside = runtime.enter();
             TcpListener::from_std(listener)?
         };
+        let clock = Arc::new(Clock::new());
+        let backlog = Backlog::new(
+            limits.output_bytes,
+            Arc::clone(&counters),
+            Arc::clone(&clock),
+        );
         let door = Arc::new(Door {
             courier: Courier::new(gate.clone()),
             attendance: attendance::Attendance::default(),
@@ -142,6 +151,7 @@ impl HttpDoor {
             games: Source::new(feeds.games),
             counters,
             limits,
+            backlog: Arc::new(backlog),
             streams: AtomicU64::new(0),
             players: AtomicU64::new(0),
             speaking: AtomicUsize::new(0),
@@ -152,7 +162,7 @@ impl HttpDoor {
             requests: AtomicU64::new(0),
             run: format!("{:x}", run_number()),
             lines: Mutex::new(Lines::default()),
-            clock: Arc::new(Clock::new()),
+            clock,
             stop: Notify::new(),
             ending: Notify::new(),
         });
@@ -257,11 +267,13 @@ async fn accept(
             continue;
         }
         let counted = &door.counters.http;
-        if door.speaking.load(Ordering::Relaxed) >= door.limits.connections {
+        if !has_place(door).await {
             counted.refused.add(1);
             if door.turned_away.load(Ordering::Relaxed) < TURNED_AWAY_MAX {
                 door.turned_away.fetch_add(1, Ordering::Relaxed);
                 connections.spawn(requests::turn_away(Arc::clone(door), stream));
+            } else {
+                requests::turn_away_at_once(door, stream);
             }
             continue;
         }
@@ -269,9 +281,33 @@ async fn accept(
         counted.open.add(1);
         door.speaking.fetch_add(1, Ordering::Relaxed);
         let (counters, clock) = (Arc::clone(&door.counters), Arc::clone(&door.clock));
-        let line = Arc::new(Line::new(stream, counters, clock));
+        let unsent = door.backlog.join();
+        let line = Arc::new(Line::new(stream, unsent, counters, clock));
         connections.spawn(requests::serve_line(Arc::clone(door), router.clone(), line));
     }
+}
+
+/// Whether one more connection can be served. Where all places are taken, connections without a
+/// request give up theirs.
+async fn has_place(door: &Door) -> bool {
+    let most = door.limits.connections;
+    let mut evicted = 0;
+    for _ in 0..EVICTION_LOOKS {
+        if door.speaking.load(Ordering::Relaxed) < most {
+            return true;
+        }
+        if evicted == 0 {
+            evicted = door.lines().evict((most / EVICTED_PART).max(1));
+            if evicted == 0 {
+                return false;
+            }
+            let counted = u64::try_from(evicted).expect("connections are few");
+            door.counters.http.evicted.add(counted);
+        }
+        // They end when their tasks run.
+        tokio::task::yield_now().await;
+    }
+    door.speaking.load(Ordering::Relaxed) < most
 }
 
 /// Looks for connections that are over their time, and for a feed that nobody follows.

@@ -29,6 +29,7 @@ mod remote;
 mod running;
 mod scores;
 mod session;
+mod shares;
 mod signals;
 mod tickets;
 mod turn;
@@ -54,6 +55,7 @@ pub use limits::Limits;
 pub use post::Peers;
 pub use remote::{DatabaseUrl, InvalidUrl};
 pub use running::{Running, StopError, Stopper, start};
+pub use shares::{ShareFull, Table};
 pub use turnstile_embedded::{Durability, Options, Recovery};
 
 /// What a server is started with.

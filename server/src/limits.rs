@@ -25,7 +25,12 @@ const STALL: Duration = Duration::from_secs(30);
 /// it comes on top: a page of a listing has at most 1,000 entries of some 500 bytes, a batch at most
 /// 1,024 replies. A follower who is owed so much of earlier groups is dropped; the messages of one
 /// group come on top, which are some megabytes at most.
-const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
+const CONNECTION_OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
+
+/// What all connections together may be owed, those of HTTP among them, in bytes. Each may be owed a
+/// megabyte and more; sixteen thousand of those would not fit in many machines. Beyond it the slowest
+/// are dropped. A quarter is for HTTP, whose thread looks after its own.
+const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024 * 1_024;
 
 /// What all connections together may keep of requests that are not answered, in bytes. Each may begin
 /// one of 16 MiB; ten thousand of those would not fit in any machine. Whoever asks for more is told
@@ -44,6 +49,9 @@ pub struct Limits {
     /// How long a request may take to arrive whole at the doors for RESP, XML and travel.
     pub request: Duration,
     pub stall: Duration,
+    /// What one connection may be owed before it is not read from any more.
+    pub connection_output_bytes: usize,
+    /// What the connections of the fast doors may be owed together.
     pub output_bytes: usize,
     pub input_bytes: usize,
     pub farewell: Duration,
@@ -68,12 +76,28 @@ impl Limits {
         idle: IDLE,
         request: REQUEST,
         stall: STALL,
-        output_bytes: OUTPUT_BYTES_MAX,
+        connection_output_bytes: CONNECTION_OUTPUT_BYTES_MAX,
+        output_bytes: OUTPUT_BYTES_MAX - http_part(OUTPUT_BYTES_MAX),
         input_bytes: INPUT_BYTES_MAX,
         farewell: FAREWELL,
         busy_poll: Duration::ZERO,
         http: HttpLimits::STANDARD,
     };
+
+    /// The least that all connections may be owed together, in bytes: HTTP's part of it holds some of
+    /// the longest answers.
+    pub const OUTPUT_BYTES_LEAST: usize = 16 * 1_024 * 1_024;
+
+    /// Lets all connections together be owed so many bytes.
+    pub const fn bound_output(&mut self, bytes: usize) {
+        self.http.output_bytes = http_part(bytes);
+        self.output_bytes = bytes - self.http.output_bytes;
+    }
+}
+
+/// What HTTP may owe of so many bytes.
+const fn http_part(bytes: usize) -> usize {
+    bytes / 4
 }
 
 /// Bytes read from a connection in one turn: a deep pipeline in one system call, and small enough
@@ -136,6 +160,23 @@ pub(crate) const BATCH_BYTES: usize = 512 * 1_024;
 /// Channels and patterns that one connection may follow.
 pub(crate) const SUBSCRIPTIONS: usize = 64;
 
+/// Open transactions of travel that one connection may have started. Its requests are answered one
+/// after the other, so this is many times what a client works on at once.
+pub(crate) const TRANSACTIONS_PER_CONNECTION: usize = 1_000;
+
+/// Open holds that one connection may have made: a quarter of those of its principal.
+pub(crate) const HOLDS_PER_CONNECTION: usize = 250;
+
+/// Open matches that one connection may have begun, for others to play.
+pub(crate) const MATCHES_PER_CONNECTION: usize = 1_000;
+
+/// What all clients of HTTP together may have open of each of these tables: so many of so many parts.
+pub(crate) const HTTP_SHARE: (usize, usize) = (3, 4);
+
+/// When a share is used up, so many of its members are asked for in a turn whether they have ended: all
+/// of a connection's, and some of HTTP's.
+pub(crate) const SHARE_LOOKS: usize = 1_000;
+
 /// The longest name of a connection, and of a channel, in bytes.
 pub(crate) const LABEL_BYTES: usize = 256;
 
@@ -145,6 +186,10 @@ pub(crate) const OUTPUT_KEPT_BYTES: usize = 64 * 1_024;
 /// Sweeps after which a connection that says nothing keeps none: ten thousand that are there and rest
 /// are to cost little.
 pub(crate) const OUTPUT_KEPT_SWEEPS: u32 = 5;
+
+/// When connections are dropped because all together are owed too much, one part in so many of the
+/// bound is made free: finding the slowest means to look at all.
+pub(crate) const SHED_PART: usize = 16;
 
 /// What a connection may keep of an unfinished request, in bytes, however much the others keep: an
 /// ordinary request that comes in pieces is served while large ones are not.
@@ -185,10 +230,15 @@ pub(crate) const PARTING_SWEEPS: u32 = 3;
 /// Events of the poll that are taken in one turn; the others wait in the kernel.
 pub(crate) const EVENTS: usize = 1_024;
 
-const _: () = assert!(RESULTS_OUTPUT_BYTES < OUTPUT_BYTES_MAX);
+const _: () = assert!(RESULTS_OUTPUT_BYTES < CONNECTION_OUTPUT_BYTES_MAX);
+const _: () = assert!(HttpLimits::STANDARD.output_bytes == http_part(OUTPUT_BYTES_MAX));
+const _: () = assert!(CONNECTION_OUTPUT_BYTES_MAX < Limits::OUTPUT_BYTES_LEAST / 4);
 const _: () = assert!(Limits::REQUEST_MS_MOST as u64 == IDLE.as_secs() * 1_000);
 const _: () = assert!(AHEAD <= PIPELINE_DEPTH && PIPELINE_DEPTH <= TURN_REQUESTS);
 const _: () = assert!(Limits::CONNECTIONS_MOST as usize * INPUT_SPARED_BYTES < INPUT_BYTES_MAX);
+const _: () = assert!(TRANSACTIONS_PER_CONNECTION <= SHARE_LOOKS);
+const _: () = assert!(HOLDS_PER_CONNECTION <= SHARE_LOOKS);
+const _: () = assert!(MATCHES_PER_CONNECTION <= SHARE_LOOKS);
 const _: () = assert!(GATE_BATCH <= GATE_QUEUE);
 const _: () = assert!(GREETINGS_PER_LIFETIME > 1);
 const _: () = assert!(BATCH_BYTES < FRAME_BYTES_MAX);

@@ -17,6 +17,7 @@ use crate::{
     engine::Engine,
     post::Word,
     session::Surroundings,
+    shares::Shares,
 };
 
 const UNFINISHED: &str = "the last line has no line end and was not done";
@@ -35,6 +36,7 @@ pub(crate) struct LinesSession {
     lines: Lines,
     /// The command that waits, and how its answer is told.
     waiting: Option<(Position, Wording)>,
+    shares: Shares,
 }
 
 impl LinesSession {
@@ -43,6 +45,7 @@ impl LinesSession {
             options,
             lines: Lines::default(),
             waiting: None,
+            shares: Shares::default(),
         }
     }
 
@@ -121,7 +124,7 @@ impl LinesSession {
         out: &mut Vec<u8>,
     ) {
         let principal = engine.principal;
-        match engine.execute::<Travel>(&principal, None, command) {
+        match engine.execute_within::<Travel>(&mut self.shares, (&principal, None), command) {
             Ok(reply) => match reply.outcome {
                 Outcome::Waiting { ticket } => self.waiting = Some((ticket, wording)),
                 outcome => put_outcome(out, self.options, wording, &outcome),

@@ -2,8 +2,8 @@
 
 use std::{
     fs::File,
-    io::{self, Write},
-    net::SocketAddr,
+    io::{self, Read, Write},
+    net::{Shutdown, SocketAddr},
 };
 
 use mio::{
@@ -27,6 +27,9 @@ pub(crate) enum Accepted {
 /// Errors by which the system says that descriptors or memory have run out: EMFILE, ENFILE,
 /// ENOBUFS, ENOMEM.
 const EXHAUSTED: [i32; 4] = [24, 23, 105, 12];
+
+/// What is read of a client that is refused: a handshake and its first requests.
+const REFUSED_BYTES: usize = 4 * 1_024;
 
 /// A listening socket, and one descriptor in reserve: when none is left, the reserve is spent to
 /// accept and close one connection, so that its client is told at once instead of hanging.
@@ -108,7 +111,12 @@ pub(crate) fn refuse(socket: &mut TcpStream, door: FastDoor) {
         // These wires have no word for it.
         FastDoor::Arena | FastDoor::Scores => return,
     };
-    if let Err(failure) = socket.write(&sentence) {
+    // What is left unread when it is closed would reset the connection.
+    let told = socket
+        .write(&sentence)
+        .and_then(|_| socket.shutdown(Shutdown::Write))
+        .map(|()| socket.read(&mut [0; REFUSED_BYTES]));
+    if let Err(failure) = told {
         tracing::debug!(%failure, "a refused client was not told");
     }
 }

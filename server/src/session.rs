@@ -25,7 +25,8 @@ use turnstile_travel::{LateAnswer, Outcome, Travel};
 use turnstile_types::{Hosts, Position};
 
 use crate::{
-    connections::Connections, counters::ErrorCode, engine::Engine, hall::Hall, signals::Signals,
+    asked::Undecided, connections::Connections, counters::ErrorCode, engine::Engine, hall::Hall,
+    shares::Shares, signals::Signals,
 };
 
 use self::{away::Departing, batch::Batch, following::Following, late::Late};
@@ -70,6 +71,7 @@ pub(crate) struct Session {
     late: Late,
     /// Commands that go to databases when this run is over.
     departing: Vec<Departing>,
+    shares: Box<Shares>,
     since_ms: u64,
 }
 
@@ -98,6 +100,7 @@ impl Session {
             following: Following::default(),
             late: Late::default(),
             departing: Vec::new(),
+            shares: Box::default(),
             since_ms,
         }
     }
@@ -272,9 +275,10 @@ impl Session {
         let mut reply = Encoder::new(out, self.protocol);
         match request {
             Request::Command { command, key } => {
-                match engine.execute::<M>(&principal, *key, command) {
+                let asked = (&principal, *key);
+                match engine.execute_within::<M>(&mut self.shares, asked, command) {
                     Ok(decided) => M::put_outcome(&mut reply, &decided),
-                    Err(refused) => put_execute_error(&mut reply, refused),
+                    Err(undecided) => put_undecided(&mut reply, &undecided),
                 }
             }
             Request::Query(query) => {
@@ -301,7 +305,7 @@ impl Session {
             Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
         };
         let principal = engine.principal;
-        match engine.execute::<Travel>(&principal, key, &command) {
+        match engine.execute_within::<Travel>(&mut self.shares, (&principal, key), &command) {
             Ok(decided) => {
                 let (position, replayed) = (decided.position, decided.replayed);
                 let outcome = match decided.outcome {
@@ -317,7 +321,7 @@ impl Session {
                     LateAnswer::Unknown => reply.error(format_args!("{FORGOTTEN}")),
                 }
             }
-            Err(refused) => put_execute_error(&mut Encoder::new(out, self.protocol), refused),
+            Err(undecided) => put_undecided(&mut Encoder::new(out, self.protocol), &undecided),
         }
         Next::Go
     }
@@ -364,7 +368,9 @@ impl Session {
             }
             Verb::Reset => {
                 reply.simple("RESET");
+                let shares = std::mem::take(&mut self.shares);
                 *self = Self::new(self.id, self.peer, self.since_ms);
+                self.shares = shares;
             }
             Verb::AclWhoAmI => reply.text(&around.engine.principal.0),
             _ => report::put(around.engine, verb, arguments, &mut reply),
@@ -391,6 +397,14 @@ impl Session {
         engine.counters.error(ErrorCode::Invalid);
         Encoder::new(out, self.protocol).error(sentence);
         Next::Go
+    }
+}
+
+fn put_undecided(reply: &mut Encoder<'_>, undecided: &Undecided) {
+    match undecided {
+        Undecided::Journal(refused) => put_execute_error(reply, *refused),
+        Undecided::Backend(failure) => away::put_failure(reply, failure),
+        Undecided::Share(full) => reply.error(format_args!("BUSY {full}")),
     }
 }
 

@@ -6,6 +6,7 @@ mod landing;
 mod playing;
 mod posting;
 mod reporting;
+mod shedding;
 mod telling;
 mod waiting;
 
@@ -35,6 +36,7 @@ use crate::{
     post::{PeerSession, Route},
     remote::Landings,
     session::Surroundings,
+    shares::Shares,
     signals::Signals,
     tickets::{Tickets, Waiter},
 };
@@ -98,6 +100,8 @@ pub(crate) struct FastLoop {
     under_way: Owed,
     /// Who waits for a late answer.
     tickets: Tickets,
+    /// What other threads may have open, of which HTTP is the only one with clients.
+    shares: Shares,
     /// Where the answers of databases come.
     pub(crate) landings: Landings,
     /// Who plays at the arena's door.
@@ -133,6 +137,7 @@ impl FastLoop {
             connections: Connections::default(),
             swept_ms: engine.now().0,
             tickets: Tickets::new(Arc::clone(&engine.counters)),
+            shares: Shares::of_http(),
             engine,
             inbox,
             asks_wait: false,
@@ -293,6 +298,7 @@ impl FastLoop {
         for _ in 0..self.ready.len() {
             let budget = self.room();
             if budget == 0
+                || !self.may_owe_more()
                 || self.engine.has_stopped()
                 || self.engine.has_landed().map_err(Broken::Commit)?
             {
@@ -358,7 +364,7 @@ impl FastLoop {
             }
             self.engine.counters.gate_taken.add(1);
             self.open.requests += 1;
-            match Waiting::decide(ask, &mut self.engine, &mut self.tickets) {
+            match Waiting::decide(ask, &mut self.engine, &mut self.tickets, &mut self.shares) {
                 Some(waiting) => self.open.waiting.push(waiting),
                 None => self.inbox.note_answered(),
             }
@@ -382,10 +388,13 @@ impl FastLoop {
             }
             if connection.is_gone() {
                 self.close(place);
-            } else if !connection.queued && connection.is_due(&self.limits) {
+                continue;
+            }
+            if !connection.queued && connection.is_due(&self.limits) {
                 connection.queued = true;
                 self.ready.push_back(place);
             }
+            self.connections.recount(place);
         }
     }
 

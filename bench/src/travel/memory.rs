@@ -13,6 +13,9 @@ use crate::{
 
 const OPEN: u32 = 10_000;
 
+/// How many of them each connection starts.
+const OPEN_EACH: usize = 500;
+
 pub(super) fn measure(ground: &Ground) -> Result<Section> {
     let before = ground.probe()?;
     let neighbours = Neighbours::watch()?;
@@ -61,19 +64,24 @@ fn bytes_each(ground: &Ground) -> Result<f64> {
     }))?;
     client.ask_all([format!("Commit,{first}")])?;
     let before = server.resident_bytes()?;
-    client.ask_all((0..OPEN).flat_map(|key| {
-        let (xid, customer) = (first + 1 + u64::from(key), World::customer(key));
-        [
-            "Start".to_owned(),
-            format!("QueryCustomer,{xid},{customer}"),
-            format!("QueryFlight,{xid},{key}"),
-            format!("ReserveFlight,{xid},{customer},{key}"),
-            format!("QueryCars,{xid},L{key}"),
-            format!("ReserveCar,{xid},{customer},L{key}"),
-            format!("QueryRooms,{xid},L{key}"),
-            format!("ReserveRoom,{xid},{customer},L{key}"),
-        ]
-    }))?;
+    // One connection may have only so many open.
+    let keys: Vec<_> = (0..OPEN).collect();
+    for keys in keys.chunks(OPEN_EACH) {
+        let mut client = LinesClient::connect(server.lines())?;
+        client.ask_all(keys.iter().flat_map(|&key| {
+            let (xid, customer) = (first + 1 + u64::from(key), World::customer(key));
+            [
+                "Start".to_owned(),
+                format!("QueryCustomer,{xid},{customer}"),
+                format!("QueryFlight,{xid},{key}"),
+                format!("ReserveFlight,{xid},{customer},{key}"),
+                format!("QueryCars,{xid},L{key}"),
+                format!("ReserveCar,{xid},{customer},L{key}"),
+                format!("QueryRooms,{xid},L{key}"),
+                format!("ReserveRoom,{xid},{customer},L{key}"),
+            ]
+        }))?;
+    }
     let grown = server.resident_bytes()?.saturating_sub(before);
     let each = f64::from(u32::try_from(grown / 1_024)?) * 1_024.0 / f64::from(OPEN);
     tell(&format!(

@@ -16,6 +16,7 @@ pub(super) enum Field {
     GamesScores,
     Connections,
     Players,
+    OutputBytes,
     RequestMs,
     BusyPollUs,
     Verhoeff,
@@ -52,7 +53,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 37] = [
+    pub(super) const ALL: [Self; 38] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -66,6 +67,7 @@ impl Field {
         Self::GamesScores,
         Self::Connections,
         Self::Players,
+        Self::OutputBytes,
         Self::RequestMs,
         Self::BusyPollUs,
         Self::Verhoeff,
@@ -102,7 +104,11 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores => "doors",
-            Self::Connections | Self::Players | Self::RequestMs | Self::BusyPollUs => "limits",
+            Self::Connections
+            | Self::Players
+            | Self::OutputBytes
+            | Self::RequestMs
+            | Self::BusyPollUs => "limits",
             Self::Verhoeff | Self::RoomsBackend => "rooms",
             Self::ExchangeBackend => "exchange",
             Self::ReplyLengthLine | Self::LenientAccounts | Self::SelfMatch => "xml",
@@ -132,6 +138,7 @@ impl Field {
             Self::GamesScores => "games_scores",
             Self::Connections => "connections",
             Self::Players => "players",
+            Self::OutputBytes => "output_bytes",
             Self::RequestMs => "request_ms",
             Self::BusyPollUs => "busy_poll_us",
             Self::Verhoeff => "verhoeff",
@@ -173,6 +180,7 @@ impl Field {
             Self::GamesScores => "--games-scores",
             Self::Connections => "--limit-connections",
             Self::Players => "--limit-players",
+            Self::OutputBytes => "--limit-output-bytes",
             Self::RequestMs => "--limit-request-ms",
             Self::BusyPollUs => "--busy-poll-us",
             Self::Verhoeff => "--verhoeff",
@@ -225,6 +233,7 @@ impl Field {
             Self::Xml | Self::Travel | Self::GamesArena | Self::GamesScores => Some("off"),
             Self::Connections => Some("16384"),
             Self::Players => Some("12288"),
+            Self::OutputBytes => Some("1073741824"),
             Self::RequestMs => Some("30000"),
             Self::BusyPollUs => Some("0"),
             Self::SegmentBytes => Some("67108864"),
@@ -252,6 +261,7 @@ impl Field {
             | Self::SnapshotRecords
             | Self::Connections
             | Self::Players
+            | Self::OutputBytes
             | Self::RequestMs
             | Self::BusyPollUs
             | Self::LifetimeMs

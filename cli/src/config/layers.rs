@@ -152,6 +152,7 @@ impl Layers {
             (Field::GamesScores, flags.games_scores),
             (Field::Connections, flags.limit_connections),
             (Field::Players, flags.limit_players),
+            (Field::OutputBytes, flags.limit_output_bytes),
             (Field::RequestMs, flags.limit_request_ms),
             (Field::BusyPollUs, flags.busy_poll_us),
             (Field::Role, flags.role),

@@ -36,7 +36,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 37] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 38] = [
     (
         "limits",
         "connections",
@@ -48,6 +48,12 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 37] = [
         "players",
         "--limit-players",
         ["12288", "1", "2", "65535"],
+    ),
+    (
+        "limits",
+        "output_bytes",
+        "--limit-output-bytes",
+        ["1073741824", "16777216", "33554432", "67108864"],
     ),
     (
         "limits",

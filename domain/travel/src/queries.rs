@@ -8,7 +8,7 @@ use turnstile_types::Position;
 
 use crate::{
     Answer, Bill, CustomerId, Desk, Item, ItineraryState, ItineraryView, LateAnswer, Locator,
-    Query, Stock, Totals, Travel,
+    Query, Stock, Totals, Travel, Xid,
     coordinator::{Coordinator, Itinerary},
     limits,
     operation::Resource,
@@ -53,6 +53,14 @@ impl Travel {
                 .map(|shelves| count(shelves.customers.len()))
                 .sum(),
         }
+    }
+}
+
+impl Travel {
+    /// Whether a transaction was started and has not ended.
+    #[must_use]
+    pub fn is_open(&self, xid: Xid) -> bool {
+        self.coordinator.transactions.contains_key(&xid)
     }
 }
 

@@ -42,6 +42,32 @@ impl Connection {
         Expired::Told
     }
 
+    /// Counts the memory of its answers: what it was when it was last counted, and what it is now.
+    pub(crate) const fn count_unsent(&mut self) -> (usize, usize) {
+        let now = self.output.size();
+        (std::mem::replace(&mut self.unsent, now), now)
+    }
+
+    pub(crate) const fn counted_unsent(&self) -> usize {
+        self.unsent
+    }
+
+    /// How much it leaves unread for how long; nothing of one that takes what it is sent. Lines between
+    /// processes are none: what waits for them is bounded by its own limits.
+    pub(crate) fn slowness(&self, sweep: u32) -> Option<u64> {
+        let since = self
+            .stalled
+            .filter(|_| self.conversation.peer().is_none())?;
+        let age = u64::from(sweep.wrapping_sub(since)) + 1;
+        let bytes = u64::try_from(self.output.size()).unwrap_or(u64::MAX);
+        Some(bytes.saturating_mul(age))
+    }
+
+    /// Gives back the memory of answers that were all sent.
+    pub(crate) fn rest(&mut self) {
+        self.output.rest();
+    }
+
     fn is_over(&self, sweep: u32, limits: &Limits) -> bool {
         if let Phase::Parting(since) = self.phase {
             return over(since, sweep, PARTING_SWEEPS.into());

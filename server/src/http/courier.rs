@@ -320,6 +320,7 @@ fn problem_of(undecided: Undecided) -> Problem {
         Undecided::Journal(ExecuteError::TooLarge) => Problem::from(Code::CommandTooLarge),
         Undecided::Journal(ExecuteError::Stopped) => Problem::from(Code::Unavailable),
         Undecided::Backend(failure) => problem_of_failure(&failure),
+        Undecided::Share(full) => Problem::with(Code::Overloaded, full.to_string()),
     }
 }
 

@@ -9,8 +9,20 @@ use crate::feed::EVENTS_KEPT;
 /// sockets are not among them.
 const CONNECTIONS_MAX: usize = 4_096;
 
-/// Connections over that number which are told so at a time; more are closed without a word.
+/// Connections over that number which are told so and waited for at a time; more are told so and
+/// closed at once, which may lose the answer of one that has sent much.
 pub(super) const TURNED_AWAY_MAX: usize = 64;
+
+/// Where all places are taken, one part in so many of the connections is asked to give way at once:
+/// finding those that have rested longest means to look at all.
+pub(super) const EVICTED_PART: usize = 64;
+
+/// How often a newcomer looks whether a place has become free meanwhile.
+pub(super) const EVICTION_LOOKS: usize = 16;
+
+/// Bytes of answers that all connections together may leave unread: a quarter of what a server keeps
+/// for all doors.
+const OUTPUT_BYTES_MAX: usize = 256 * 1_024 * 1_024;
 
 /// A head arrives whole within this from its first byte, whatever trickles in between.
 const HEAD_MAX: Duration = Duration::from_secs(10);
@@ -44,6 +56,8 @@ const FAREWELL: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy, Debug)]
 pub struct HttpLimits {
     pub connections: usize,
+    /// Bytes of answers that all connections together may leave unread.
+    pub output_bytes: usize,
     pub head: Duration,
     pub body: Duration,
     pub idle: Duration,
@@ -62,6 +76,7 @@ pub struct HttpLimits {
 impl HttpLimits {
     pub const STANDARD: Self = Self {
         connections: CONNECTIONS_MAX,
+        output_bytes: OUTPUT_BYTES_MAX,
         head: HEAD_MAX,
         body: BODY_MAX,
         idle: IDLE_MAX,

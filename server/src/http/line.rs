@@ -8,7 +8,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU8, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
     },
     task::{Context, Poll, Waker, ready},
     time::Duration,
@@ -25,6 +25,7 @@ use turnstile_http::{Framing, Scanner, Violation};
 use super::{
     limits::{HttpLimits, READ_BYTES},
     socket::Invitation,
+    unsent::{Dropped, Unsent},
 };
 use crate::counters::Counters;
 
@@ -50,6 +51,9 @@ pub(super) struct Line {
     invitation: Mutex<Option<Invitation>>,
     /// How many requests have been answered.
     answered: AtomicU64,
+    /// Whether an answer was a stream, which has no end that is known here.
+    streams: AtomicBool,
+    dropped: Arc<Dropped>,
     counters: Arc<Counters>,
     clock: Arc<Clock>,
 }
@@ -62,7 +66,7 @@ pub(super) struct Clock {
 }
 
 /// Milliseconds since the door began, as of a sweep.
-type SweptMs = u64;
+pub(super) type SweptMs = u64;
 
 impl Clock {
     pub(super) fn new() -> Self {
@@ -77,7 +81,7 @@ impl Clock {
         self.swept_ms.store(ms, Ordering::Relaxed);
     }
 
-    fn swept(&self) -> SweptMs {
+    pub(super) fn swept(&self) -> SweptMs {
         self.swept_ms.load(Ordering::Relaxed)
     }
 
@@ -93,6 +97,7 @@ struct Socket {
     stream: TcpStream,
     scanner: Scanner,
     violation: Option<Violation>,
+    unsent: Unsent,
     /// When the current head or body began.
     since: SweptMs,
     /// When bytes moved last, in or out.
@@ -108,16 +113,25 @@ pub(super) enum Verdict {
     Idle,
     /// A head or a body did not arrive in time.
     Late,
+    /// Its place is needed, and it rests.
+    Evicted,
 }
 
 impl Line {
-    pub(super) fn new(stream: TcpStream, counters: Arc<Counters>, clock: Arc<Clock>) -> Self {
+    pub(super) fn new(
+        stream: TcpStream,
+        unsent: Unsent,
+        counters: Arc<Counters>,
+        clock: Arc<Clock>,
+    ) -> Self {
         let now = clock.swept();
+        let dropped = Arc::clone(unsent.dropped());
         Self {
             socket: Mutex::new(Socket {
                 stream,
                 scanner: Scanner::new(),
                 violation: None,
+                unsent,
                 since: now,
                 moved: now,
             }),
@@ -125,6 +139,8 @@ impl Line {
             owner: Mutex::new(None),
             invitation: Mutex::new(None),
             answered: AtomicU64::new(0),
+            streams: AtomicBool::new(false),
+            dropped,
             counters,
             clock,
         }
@@ -135,17 +151,50 @@ impl Line {
             0 => Verdict::None,
             1 => Verdict::Stop,
             2 => Verdict::Idle,
-            _ => Verdict::Late,
+            3 => Verdict::Late,
+            _ => Verdict::Evicted,
         }
+    }
+
+    /// Whether it is to end because its client does not read.
+    pub(super) fn is_dropped(&self) -> bool {
+        self.dropped.get()
     }
 
     /// The task that [`Self::judge`] wakes.
     pub(super) fn set_owner(&self, waker: &Waker) {
         *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
+        self.dropped.wakes(waker);
     }
 
     pub(super) fn note_answer(&self) {
         self.answered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that the answer that is sent now is a stream.
+    pub(super) fn note_stream(&self) {
+        self.streams.store(true, Ordering::Relaxed);
+    }
+
+    /// Since when it has been without a request: its client has been told all, and has not begun to
+    /// ask for more.
+    fn resting_since(&self) -> Option<SweptMs> {
+        let socket = self.socket();
+        let answered = self.answered.load(Ordering::Relaxed);
+        let rests = socket.scanner.framing() == Framing::Between
+            && socket.scanner.requests() == answered
+            && socket.unsent.is_empty()
+            && !self.streams.load(Ordering::Relaxed);
+        rests.then_some(socket.moved)
+    }
+
+    /// Whether it can give up its place; one that was asked for something meanwhile keeps it.
+    pub(super) fn gives_way(&self) -> bool {
+        let rests = self.resting_since().is_some();
+        if !rests {
+            self.verdict.store(0, Ordering::Release);
+        }
+        rests
     }
 
     /// Notes that the answer that is sent now is the connection's last in HTTP.
@@ -169,6 +218,7 @@ impl Line {
             Verdict::Stop => 1,
             Verdict::Idle => 2,
             Verdict::Late => 3,
+            Verdict::Evicted => 4,
         };
         self.verdict.store(number, Ordering::Release);
         let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -236,6 +286,14 @@ fn number(length: usize) -> u64 {
     u64::try_from(length).expect("a length fits 64 bits")
 }
 
+/// How many of these bytes the socket has left.
+pub(super) fn left_of(bytes: &[u8], written: &Poll<io::Result<usize>>) -> usize {
+    match written {
+        Poll::Ready(Ok(length)) => bytes.len() - length,
+        Poll::Ready(Err(_)) | Poll::Pending => bytes.len(),
+    }
+}
+
 /// What the HTTP library reads and writes.
 #[derive(Debug)]
 pub(super) struct LineIo(pub(super) Arc<Line>);
@@ -271,7 +329,9 @@ impl Write for LineIo {
     ) -> Poll<io::Result<usize>> {
         let line = &self.0;
         let mut socket = line.socket();
-        let length = ready!(Pin::new(&mut socket.stream).poll_write(cx, bytes))?;
+        let written = Pin::new(&mut socket.stream).poll_write(cx, bytes);
+        socket.unsent.note(left_of(bytes, &written));
+        let length = ready!(written)?;
         socket.moved = line.clock.swept();
         line.counters.http.bytes_out.add(number(length));
         Poll::Ready(Ok(length))
@@ -309,6 +369,22 @@ impl Lines {
         for line in self.open.values() {
             line.judge(verdict);
         }
+    }
+
+    /// Has up to `count` lines that rest give up their places, those first that have rested longest;
+    /// answers how many will.
+    pub(super) fn evict(&self, count: usize) -> usize {
+        let resting = self.open.iter().filter_map(|(&number, line)| {
+            let since = line.resting_since()?;
+            (line.verdict() == Verdict::None).then_some((since, number, line))
+        });
+        let mut resting: Vec<_> = resting.collect();
+        resting.sort_unstable_by_key(|&(since, number, _)| (since, number));
+        resting.truncate(count);
+        for (_, _, line) in &resting {
+            line.judge(Verdict::Evicted);
+        }
+        resting.len()
     }
 
     /// Sweeps: sets the clock of all lines, and judges each.

@@ -3,7 +3,9 @@
 use std::{
     convert::Infallible,
     future::{Future, poll_fn},
+    io::{self, Read as _, Write as _},
     mem,
+    net::Shutdown,
     pin::{Pin, pin},
     sync::{Arc, atomic::Ordering},
     task::{Context, Poll, ready},
@@ -31,6 +33,7 @@ use super::{
     operations,
     reply::{REQUEST_ID, Trouble, problem_response},
     socket,
+    stream::Endless,
 };
 
 /// The names by which this server is asked: a page elsewhere can make its name resolve to
@@ -101,6 +104,9 @@ impl Future for Answering {
             && let Some(invitation) = response.extensions_mut().remove()
         {
             self.line.invite(invitation);
+        }
+        if response.extensions_mut().remove::<Endless>().is_some() {
+            self.line.note_stream();
         }
         if let Some(Trouble(problem)) = response.extensions_mut().remove() {
             let instance = self.instance.as_ref().map_or("", PathAndQuery::path);
@@ -190,8 +196,13 @@ async fn speak(door: &Arc<Door>, router: Router, line: &Arc<Line>) -> Option<Pro
         if connection.as_mut().poll(cx).is_ready() {
             return Poll::Ready(line.violation().map(Problem::from));
         }
+        if line.is_dropped() {
+            return Poll::Ready(None);
+        }
         match line.verdict() {
             Verdict::None => return Poll::Pending,
+            Verdict::Evicted if line.gives_way() => return Poll::Ready(None),
+            Verdict::Evicted => return Poll::Pending,
             Verdict::Idle => return Poll::Ready(None),
             Verdict::Late => return Poll::Ready(Some(Problem::from(Code::RequestTimeout))),
             Verdict::Stop if stopped => return Poll::Pending,
@@ -211,8 +222,25 @@ pub(super) async fn turn_away(door: Arc<Door>, stream: TcpStream) {
     door.turned_away.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Writes a last answer and closes, without a reset that could overtake the answer.
-async fn say_goodbye(door: &Door, mut stream: TcpStream, problem: &Problem) {
+/// Answers a connection over the limit that cannot be waited for, because too many others are.
+pub(super) fn turn_away_at_once(door: &Door, stream: TcpStream) {
+    let answer = last_answer(door, &Problem::from(Code::TooManyConnections));
+    // What is left unread when it is closed would reset the connection.
+    let told = stream.into_std().and_then(|mut stream| {
+        stream.write_all(&answer)?;
+        stream.shutdown(Shutdown::Write)?;
+        match stream.read(&mut [0; READ_BYTES]) {
+            Err(failure) if failure.kind() != io::ErrorKind::WouldBlock => Err(failure),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    });
+    if let Err(failure) = told {
+        tracing::debug!(%failure, "a refused client was not told");
+    }
+}
+
+/// An answer after which nothing comes.
+fn last_answer(door: &Door, problem: &Problem) -> Vec<u8> {
     let id = door.request_id();
     let body = problem.json("", &id);
     let retry = problem
@@ -231,12 +259,18 @@ async fn say_goodbye(door: &Door, mut stream: TcpStream, problem: &Problem) {
     )
     .into_bytes();
     answer.extend_from_slice(&body);
+    answer
+}
+
+/// Writes a last answer and closes, without a reset that could overtake the answer.
+async fn say_goodbye(door: &Door, mut stream: TcpStream, problem: &Problem) {
+    let answer = last_answer(door, problem);
     let goodbye = async {
         stream.write_all(&answer).await?;
         stream.shutdown().await?;
         let mut rest = vec![0; READ_BYTES];
         while stream.read(&mut rest).await? > 0 {}
-        std::io::Result::Ok(())
+        io::Result::Ok(())
     };
     match time::timeout(LINGER, goodbye).await {
         Ok(Ok(())) | Err(_) => {}

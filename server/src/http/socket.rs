@@ -32,13 +32,14 @@ use super::{
     Door,
     call::Call,
     limits::{MESSAGE_BYTES, PLAYER_SOCKET_BYTES, SOCKET_BYTES},
-    line::{Line, LineIo},
+    line::{Line, LineIo, left_of},
     operations::Answered,
     play::Play,
     reply::Trouble,
     requests::is_known_host,
     session::Session,
     stream::Seat,
+    unsent::{Dropped, Unsent},
 };
 use crate::counters::Counters;
 
@@ -171,6 +172,7 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
     };
     let wire = Wire {
         stream: line.into_stream(),
+        unsent: door.backlog.join(),
         counters: Arc::clone(&door.counters),
     };
     let buffered = match party {
@@ -195,7 +197,14 @@ pub(super) async fn serve(door: &Arc<Door>, line: Arc<Line>, invitation: Invitat
 #[derive(Debug)]
 pub(super) struct Wire {
     stream: TcpStream,
+    unsent: Unsent,
     counters: Arc<Counters>,
+}
+
+impl Wire {
+    pub(super) const fn dropped(&self) -> &Arc<Dropped> {
+        self.unsent.dropped()
+    }
 }
 
 fn number(length: usize) -> u64 {
@@ -222,7 +231,9 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.unsent.note(left_of(bytes, &written));
+        let written = ready!(written)?;
         self.counters.http.bytes_out.add(number(written));
         Poll::Ready(Ok(written))
     }

@@ -45,6 +45,10 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// A comment: a stream on which nothing happens stays known to proxies.
 const HEARTBEAT: &[u8] = b":\n\n";
 
+/// Marks an answer that goes on for as long as its client listens.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endless;
+
 /// A feed, and the bell of this thread for it.
 #[derive(Debug)]
 pub(super) struct Source<M: Machine> {
@@ -353,6 +357,7 @@ where
         response
             .headers_mut()
             .insert(header::CACHE_CONTROL, no_store);
+        response.extensions_mut().insert(Endless);
         response
     }
 }

@@ -1,6 +1,6 @@
 //! A WebSocket while two talk on it: what is said, what is heard, and how it ends.
 
-use std::sync::Arc;
+use std::{future::poll_fn, sync::Arc};
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::time::{self, Instant};
@@ -91,7 +91,14 @@ impl Talk {
 
     /// Writes one message, and waits until the socket has taken it.
     async fn send(&mut self, message: Message) -> Going {
-        match time::timeout(self.door.limits.stall, self.socket.send(message)).await {
+        let dropped = Arc::clone(self.socket.get_ref().dropped());
+        let sending = time::timeout(self.door.limits.stall, self.socket.send(message));
+        let sent = tokio::select! {
+            biased;
+            sent = sending => sent,
+            () = poll_fn(|cx| dropped.poll(cx)) => return Err(Ending::Gone),
+        };
+        match sent {
             Ok(Ok(())) => Ok(()),
             Ok(Err(failure)) => {
                 tracing::debug!(%failure, "a socket broke");

@@ -43,6 +43,7 @@ struct Site {
     address: SocketAddr,
     feed: Arc<Feed<Rooms>>,
     door: HttpDoor,
+    counters: Arc<Counters>,
     ended: mpsc::Receiver<()>,
     /// The loop, where it is a real one.
     running: Option<Running>,
@@ -95,11 +96,13 @@ impl Site {
         };
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
-        let door = HttpDoor::start(listener, gate, feeds, counters, limits, end).unwrap();
+        let counted = Arc::clone(&counters);
+        let door = HttpDoor::start(listener, gate, feeds, counted, limits, end).unwrap();
         Self {
             address,
             feed,
             door,
+            counters,
             ended,
             running: None,
         }

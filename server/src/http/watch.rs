@@ -22,7 +22,7 @@ use super::{
     documents::content,
     operations::{Answered, OnePath, part},
     reply::at,
-    stream::{Follower, Seat, last_event},
+    stream::{Endless, Follower, Seat, last_event},
 };
 use crate::feed::{Place, Reading, Start};
 
@@ -85,6 +85,7 @@ pub(super) async fn watch(State(door): State<Arc<Door>>, path: OnePath, call: Ca
     response
         .headers_mut()
         .insert(header::CACHE_CONTROL, no_store);
+    response.extensions_mut().insert(Endless);
     Ok(response)
 }
 

@@ -109,7 +109,7 @@ fn database<'a, M: Prompt>(around: &'a Surroundings<'_>) -> &'a Remote<M> {
     M::database(&around.engine.remotes).expect("what is sent away has a database")
 }
 
-fn put_failure(reply: &mut Encoder<'_>, failure: &Failure) {
+pub(super) fn put_failure(reply: &mut Encoder<'_>, failure: &Failure) {
     let word = match failure {
         Failure::KeyReused { .. } => "IDEMMISMATCH",
         Failure::Unsupported { .. } => "UNSUPPORTED",

@@ -135,6 +135,9 @@ fn clients(engine: &Engine, facts: &mut Facts) {
     facts.put("connected_clients", resp.open.get());
     facts.put("http_connections", http.open.get());
     facts.put("blocked_clients", engine.counters.late_waiters.get());
+    let counters = &engine.counters;
+    let unsent = counters.fast_unsent_bytes.get() + counters.http_unsent_bytes.get();
+    facts.put("clients_unsent_bytes", unsent);
 }
 
 /// What the system counts as resident; nothing where it does not say.
@@ -175,6 +178,8 @@ fn stats(engine: &Engine, facts: &mut Facts) {
     let counters = &engine.counters;
     facts.put("total_connections_received", counters.resp.accepted.get());
     facts.put("rejected_connections", counters.resp.refused.get());
+    facts.put("evicted_clients", counters.dropped());
+    facts.put("http_evicted_idle", counters.http.evicted.get());
     facts.put("total_commands_processed", counters.requests.get());
     facts.put("total_net_input_bytes", counters.resp.bytes_in.get());
     facts.put("total_net_output_bytes", counters.resp.bytes_out.get());

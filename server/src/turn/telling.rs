@@ -64,19 +64,12 @@ impl FastLoop {
 
     /// Tells the connections that follow what durable groups have changed.
     fn tell_followers(&mut self, news: &News) {
-        let (connections, limits) = (&mut self.connections, &self.limits);
         for &place in &self.followers {
-            if let Some(connection) = connections.get_mut(place) {
-                connection.drop_if_deaf(limits);
+            if let Some(connection) = self.connections.get_mut(place) {
+                connection.drop_if_deaf(&self.limits);
             }
         }
-        let mut tell = |channel: &str, message: &str| {
-            for &place in &self.followers {
-                if let Some(connection) = connections.get_mut(place) {
-                    connection.tell((channel, message));
-                }
-            }
-        };
+        let mut tell = |channel: &str, message: &str| self.tell((channel, message));
         for event in &news.rooms {
             tell(rooms::CHANNEL, &rooms::event_json(event));
         }
@@ -91,6 +84,21 @@ impl FastLoop {
         }
         for event in &news.travel {
             tell(travel::CHANNEL, &travel::event_json(event));
+        }
+    }
+
+    /// Tells every follower one message. A large group has many, so when too much is owed they are sent
+    /// what there is, and those who do not take it are dropped.
+    fn tell(&mut self, message: (&str, &str)) {
+        for &place in &self.followers {
+            if let Some(connection) = self.connections.get_mut(place) {
+                connection.tell(message);
+                self.connections.recount(place);
+            }
+        }
+        if self.owes_too_much() {
+            self.send_told(self.followers.clone());
+            self.shed();
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn with(limits: Limits) -> Self {
+    pub(crate) fn with(limits: &Limits) -> Self {
         let server = Self::keeping(None, limits, None);
         server
             .client()
@@ -29,17 +29,17 @@ impl Server {
 
     /// A server that keeps everything in `data`, durably, with all doors open.
     pub(crate) fn durable(data: &Path) -> Self {
-        Self::keeping(Some(data.to_owned()), Limits::STANDARD, None)
+        Self::keeping(Some(data.to_owned()), &Limits::STANDARD, None)
     }
 
     /// A server that plays travel by these settings.
     pub(crate) fn of_travel(travel: Option<turnstile_travel::Settings>) -> Self {
-        Self::keeping(None, Limits::STANDARD, travel)
+        Self::keeping(None, &Limits::STANDARD, travel)
     }
 
     pub(crate) fn keeping(
         data: Option<PathBuf>,
-        limits: Limits,
+        limits: &Limits,
         travel: Option<turnstile_travel::Settings>,
     ) -> Self {
         let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -66,7 +66,7 @@ impl Server {
             },
             peers: Peers::default(),
             databases: Databases::default(),
-            limits,
+            limits: *limits,
         })
     }
 
@@ -102,7 +102,7 @@ impl Server {
     }
 
     pub(crate) fn new() -> Self {
-        Self::with(Limits::STANDARD)
+        Self::with(&Limits::STANDARD)
     }
 
     pub(crate) fn running(&self) -> &Running {

@@ -1,5 +1,7 @@
-//! Clients who begin large requests and do not end them: of all together the server keeps a bounded
-//! amount, and the others are served.
+//! Clients who begin large requests and do not end them, ask and do not read, or open more and more: of
+//! all together the server keeps a bounded amount, and the others are served.
+
+use std::io::{ErrorKind, Write};
 
 use turnstile_server::{Counters, DoorCounters, Limits};
 
@@ -20,7 +22,7 @@ const SENTENCE: &str = "the server keeps too much unfinished input, try again la
 const EMPTY: &str = "<results></results>";
 
 fn server() -> Server {
-    Server::with(Limits {
+    Server::with(&Limits {
         input_bytes: INPUT_BYTES,
         ..Limits::STANDARD
     })
@@ -130,5 +132,111 @@ fn unfinished_batches_of_all_clients_together_are_bounded() {
     server
         .client()
         .exchange(&book("r1"), "*4|:1|$3|R00|$2|r1|:2|");
+    server.stop();
+}
+
+/// Each client was bounded, but not all of them together: those who never read took many gigabytes.
+#[test]
+fn clients_that_never_read_are_dropped_when_all_are_owed_too_much() {
+    const DEAF: usize = 12;
+    const EACH: usize = 512 * 1_024;
+    let limits = Limits {
+        connection_output_bytes: EACH,
+        output_bytes: 4 * EACH,
+        ..Limits::STANDARD
+    };
+    let server = Server::with(&limits);
+    let counters = server.running().counters().clone();
+    let mut healthy = server.client();
+    let echo = "x".repeat(16_000);
+    let request = format!("*2\r\n$4\r\nECHO\r\n$16000\r\n{echo}\r\n").into_bytes();
+    let mut deaf: Vec<(Client, usize)> = (0..DEAF).map(|_| (server.client(), 0)).collect();
+    for (client, _) in &deaf {
+        client.socket.set_nonblocking(true).unwrap();
+    }
+    // All of them fit only in part.
+    while counters.resp.dropped.get() < 6 {
+        deaf.retain_mut(|(client, written)| {
+            match client.socket.write(&request[*written % request.len()..]) {
+                Ok(count) => *written += count,
+                Err(failure) if failure.kind() == ErrorKind::WouldBlock => {}
+                Err(_dropped) => return false,
+            }
+            true
+        });
+        healthy.exchange("PING\n", "+PONG|");
+        let unsent = counters.fast_unsent_bytes.get();
+        // What one connection was owed last comes on top.
+        assert!(
+            unsent <= (limits.output_bytes + 4 * EACH) as u64,
+            "{unsent}"
+        );
+    }
+    server.stop();
+}
+
+/// One client could open all transactions that there may be, and shut travel to everybody else.
+#[test]
+fn one_connection_may_have_only_so_many_transactions_open() {
+    let server = server();
+    let full =
+        "this connection has 1000 transactions open, as many as one connection may: end some first";
+    let mut greedy = server.client_of("travel");
+    greedy.send("Start\n".repeat(1_001));
+    greedy.until("Transaction 1000 started\n");
+    greedy.expect(&format!("Command exception: {full}\n"));
+    let mut other = server.client();
+    other.exchange("TRAVEL.START\n", "*3|:1|:1001|:1002|");
+    greedy.exchange(
+        "Abort,7\nStart\n",
+        "Transaction 7 aborted\nTransaction 1002 started\n",
+    );
+    other.send("TRAVEL.START\n".repeat(1_000));
+    other.until(":2001\r\n:2003\r\n");
+    // A batch is bounded as well, and so is one who begins the session anew.
+    other.expect(&format!("-BUSY {full}|"));
+    other.exchange("RESET\n", "+RESET|");
+    other.exchange(
+        "MULTI\nTRAVEL.START\nEXEC\n",
+        &format!("+OK|+QUEUED|*1|-BUSY {full}|"),
+    );
+    assert_eq!(refusals(server.running().counters()), 3);
+    server.stop();
+}
+
+#[test]
+fn one_connection_may_have_only_so_many_holds_open() {
+    let server = server();
+    let mut greedy = server.client();
+    let hold = |room: usize| format!("ROOMS.HOLD bench r{room} 2027-01-01 2027-01-02\n");
+    greedy.send((0..250).map(hold).collect::<String>());
+    greedy.send("ECHO done\n");
+    greedy.until("$4\r\ndone\r\n");
+    let full = "this connection has 250 holds open, as many as one connection may: end some first";
+    greedy.exchange(&hold(250), &format!("-BUSY {full}|"));
+    let mut other = server.client();
+    other.send(hold(251));
+    other.until("r251\r\n");
+    server.stop();
+}
+
+#[test]
+fn one_connection_may_have_only_so_many_matches_open() {
+    let server = server();
+    let mut greedy = server.client();
+    let begin = |pair: usize| format!("GAMES.BEGIN a{pair} b{pair} gomoku\nECHO done\n");
+    let done = "$4\r\ndone\r\n";
+    for pair in 0..1_000 {
+        greedy.send(begin(pair));
+        greedy.until(done);
+    }
+    let full =
+        "this connection has 1000 matches open, as many as one connection may: end some first";
+    greedy.exchange(&begin(1_000), &format!("-BUSY {full}|$4|done|"));
+    greedy.send("GAMES.RESIGN 7 a6\nECHO done\n");
+    greedy.until(done);
+    greedy.send(begin(1_000));
+    let answer = greedy.until(done);
+    assert!(!answer.contains("BUSY"), "{answer}");
     server.stop();
 }

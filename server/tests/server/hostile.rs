@@ -94,7 +94,7 @@ fn admitted(server: &Server) -> Client {
 
 #[test]
 fn one_connection_too_many_is_told_so() {
-    let server = Server::with(Limits {
+    let server = Server::with(&Limits {
         connections: 2,
         ..Limits::STANDARD
     });
@@ -113,8 +113,8 @@ fn one_connection_too_many_is_told_so() {
 
 #[test]
 fn a_client_that_never_reads_is_owed_a_bounded_amount() {
-    let server = Server::with(Limits {
-        output_bytes: 64 * 1_024,
+    let server = Server::with(&Limits {
+        connection_output_bytes: 64 * 1_024,
         ..Limits::STANDARD
     });
     let (mut deaf, mut other) = (server.client(), server.client());
@@ -155,8 +155,8 @@ fn a_client_that_never_reads_is_owed_a_bounded_amount() {
 #[test]
 fn a_large_group_drops_no_follower_who_reads() {
     const BOOKINGS: usize = 1_000;
-    let server = Server::with(Limits {
-        output_bytes: 64 * 1_024,
+    let server = Server::with(&Limits {
+        connection_output_bytes: 64 * 1_024,
         ..Limits::STANDARD
     });
     let (mut follower, mut guest) = (server.client(), server.client());
@@ -179,8 +179,8 @@ fn a_large_group_drops_no_follower_who_reads() {
 /// What it is owed grows with what others do, not with what it asks.
 #[test]
 fn a_follower_that_never_reads_is_dropped() {
-    let server = Server::with(Limits {
-        output_bytes: 64 * 1_024,
+    let server = Server::with(&Limits {
+        connection_output_bytes: 64 * 1_024,
         ..Limits::STANDARD
     });
     let (mut deaf, mut guest) = (server.client(), server.client());
@@ -210,11 +210,11 @@ fn a_follower_that_never_reads_is_dropped() {
 #[test]
 fn a_client_that_takes_nothing_for_too_long_is_closed() {
     let limits = Limits {
-        output_bytes: 1,
+        connection_output_bytes: 1,
         stall: std::time::Duration::ZERO,
         ..Limits::STANDARD
     };
-    let server = Server::with(limits);
+    let server = Server::with(&limits);
     let mut deaf = server.client();
     let request = format!("ECHO {}\n", "x".repeat(4_000)).repeat(4_000);
     // The server closes while the client still writes, or after: both are an end.
@@ -230,7 +230,7 @@ fn a_client_that_takes_nothing_for_too_long_is_closed() {
 
 #[test]
 fn a_silent_client_is_closed() {
-    let server = Server::with(Limits {
+    let server = Server::with(&Limits {
         idle: std::time::Duration::ZERO,
         ..Limits::STANDARD
     });
@@ -243,7 +243,7 @@ fn a_silent_client_is_closed() {
 /// Half of an XML request kept its connection and its memory for 15 minutes.
 #[test]
 fn a_request_that_does_not_arrive_whole_in_time_is_refused_and_its_connection_closed() {
-    let server = Server::with(Limits {
+    let server = Server::with(&Limits {
         request: std::time::Duration::ZERO,
         ..Limits::STANDARD
     });

@@ -15,7 +15,7 @@ fn framed(xml: &str) -> String {
 }
 
 /// A server whose account 1 has cash, and a client of its XML door.
-fn opened(limits: Limits) -> (Server, Client) {
+fn opened(limits: &Limits) -> (Server, Client) {
     let server = Server::with(limits);
     let mut client = server.client_of("xml");
     client.exchange(
@@ -39,7 +39,7 @@ fn closed_but(counters: &Counters, open: u64, other: &mut Client) {
 
 #[test]
 fn an_xml_request_may_come_byte_by_byte() {
-    let (server, mut other) = opened(Limits::STANDARD);
+    let (server, mut other) = opened(&Limits::STANDARD);
     let mut slow = server.client_of("xml");
     slow.socket.set_nodelay(true).unwrap();
     let order = "<transactions id=\"1\"><order sym=\"X\" amount=\"1\" limit=\"2\"/></transactions>";
@@ -59,7 +59,7 @@ fn an_xml_request_may_come_byte_by_byte() {
 /// next request begins.
 #[test]
 fn a_broken_length_line_gets_one_error_and_the_end() {
-    let (server, mut other) = opened(Limits::STANDARD);
+    let (server, mut other) = opened(&Limits::STANDARD);
     let line = "a request begins with a line that holds the number of bytes that follow";
     let digits = "the length line has more than 10 digits";
     let most = "a request has at most 16777216 bytes";
@@ -95,7 +95,7 @@ fn a_broken_length_line_gets_one_error_and_the_end() {
 /// is no length. Nothing of it is done.
 #[test]
 fn a_length_that_is_too_short_does_nothing() {
-    let (server, mut other) = opened(Limits::STANDARD);
+    let (server, mut other) = opened(&Limits::STANDARD);
     let xml = "<create><account id=\"2\" balance=\"1\"/></create>";
     let mut client = server.client_of("xml");
     client.send(format!("{}\n{xml}", xml.len() - 3));
@@ -110,7 +110,7 @@ fn a_length_that_is_too_short_does_nothing() {
 
 #[test]
 fn half_an_xml_connection_is_answered_to_its_end() {
-    let (server, mut other) = opened(Limits::STANDARD);
+    let (server, mut other) = opened(&Limits::STANDARD);
     let create = framed("<create><account id=\"2\" balance=\"1\"/></create>");
     let mut client = server.client_of("xml");
     // The second request never comes whole.
@@ -123,7 +123,7 @@ fn half_an_xml_connection_is_answered_to_its_end() {
 
 #[test]
 fn a_request_that_is_cut_off_is_not_begun() {
-    let (server, mut other) = opened(Limits::STANDARD);
+    let (server, mut other) = opened(&Limits::STANDARD);
     let counters = server.running().counters().clone();
     let request = framed(
         "<transactions id=\"1\"><order sym=\"X\" amount=\"1\" limit=\"1\"/><cancel id=\"1\"/>\
@@ -143,7 +143,7 @@ fn a_request_that_is_cut_off_is_not_begun() {
 /// What XML can be abused for is refused while it is read, and the connection goes on.
 #[test]
 fn abuse_of_xml_is_refused_and_the_connection_goes_on() {
-    let (server, mut other) = opened(Limits::STANDARD);
+    let (server, mut other) = opened(&Limits::STANDARD);
     let deep = "<a>".repeat(200_000);
     let attributes: String = (0..100_000).map(|n| format!(" a{n}=\"\"")).collect();
     let long = "9".repeat(1_000_000);
@@ -196,8 +196,8 @@ fn abuse_of_xml_is_refused_and_the_connection_goes_on() {
 /// A client that asks and never reads is not read from any more; what it asked for waits.
 #[test]
 fn a_deaf_client_of_the_xml_door_is_owed_a_bounded_amount() {
-    let (server, mut other) = opened(Limits {
-        output_bytes: 64 * 1_024,
+    let (server, mut other) = opened(&Limits {
+        connection_output_bytes: 64 * 1_024,
         ..Limits::STANDARD
     });
     let mut deaf = server.client_of("xml");
@@ -231,8 +231,8 @@ fn a_deaf_client_of_the_xml_door_is_owed_a_bounded_amount() {
 
 #[test]
 fn a_client_of_the_xml_door_that_takes_nothing_for_too_long_is_closed() {
-    let (server, mut other) = opened(Limits {
-        output_bytes: 1,
+    let (server, mut other) = opened(&Limits {
+        connection_output_bytes: 1,
         stall: Duration::ZERO,
         ..Limits::STANDARD
     });
@@ -253,7 +253,7 @@ fn a_client_of_the_xml_door_that_takes_nothing_for_too_long_is_closed() {
 #[test]
 fn thousands_of_connections_are_served_and_the_next_ones_are_told() {
     const MOST: usize = 2_000;
-    let (server, mut first) = opened(Limits {
+    let (server, mut first) = opened(&Limits {
         connections: MOST,
         ..Limits::STANDARD
     });

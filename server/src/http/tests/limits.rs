@@ -8,7 +8,10 @@ use super::*;
 use crate::{
     asked::{Request, Undecided},
     gate::Ask,
-    http::courier::{BATCH, FEW},
+    http::{
+        courier::{BATCH, FEW},
+        limits::TURNED_AWAY_MAX,
+    },
     limits::GATE_QUEUE,
 };
 
@@ -250,22 +253,121 @@ fn less_than_a_batch_wakes_the_loop_when_what_is_ahead_of_it_is_answered() {
     site.close();
 }
 
+/// A newcomer to a full door was reset without a word while 64 others were being told.
 #[test]
-fn a_connection_over_the_limit_is_told_so() {
+fn every_connection_over_the_limit_is_told_so() {
     let limits = HttpLimits {
-        connections: 2,
+        connections: 1,
+        ..HttpLimits::STANDARD
+    };
+    let (site, inbox, mut poll) = Site::with_inbox(limits);
+    let mut busy = site.peer();
+    busy.send(ASKING);
+    let ask = next_ask(&inbox, &mut poll);
+    let mut refused: Vec<Peer> = (0..2 * TURNED_AWAY_MAX).map(|_| site.peer()).collect();
+    for peer in &mut refused {
+        let told = peer.reply();
+        assert_eq!(told.problem(), (503, "too_many_connections".to_owned()));
+        assert_eq!(told.header("retry-after").as_deref(), Some("1"));
+        peer.expect_end();
+    }
+    drop(ask);
+    inbox.note_answered();
+    assert_eq!(busy.reply().problem(), (503, "unavailable".to_owned()));
+    site.close();
+}
+
+/// Idle connections could hold all places, so that nobody else was served.
+#[test]
+fn a_connection_without_a_request_gives_way_to_a_newcomer() {
+    let limits = HttpLimits {
+        connections: 5,
+        ..HttpLimits::STANDARD
+    };
+    let (site, inbox, mut poll) = Site::with_inbox(limits);
+    let mut busy = site.peer();
+    busy.send(ASKING);
+    let ask = next_ask(&inbox, &mut poll);
+    let mut stream = site.peer();
+    stream.send(b"GET /v1/rooms/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_eq!(stream.reply().status, 200);
+    let mut half = site.peer();
+    half.send(b"GET /livez HTTP/1.1\r\nHo");
+    let mut silent = site.peer();
+    let mut served = site.peer();
+    assert_eq!(served.get("/livez", "").status, 200);
+    let mut newcomers: Vec<Peer> = Vec::new();
+    for gone in [&mut silent, &mut served] {
+        let mut newcomer = site.peer();
+        assert_eq!(newcomer.get("/livez", "").status, 200);
+        gone.expect_end();
+        newcomers.push(newcomer);
+    }
+    assert_eq!(site.counters.http.evicted.get(), 2);
+    // With a request each, nobody gives way.
+    let mut asks = vec![ask];
+    for newcomer in &mut newcomers {
+        newcomer.send(ASKING);
+        asks.push(next_ask(&inbox, &mut poll));
+    }
+    let refused = site.peer().reply();
+    assert_eq!(refused.problem(), (503, "too_many_connections".to_owned()));
+    half.send(b"st: localhost\r\n\r\n");
+    assert_eq!(half.reply().status, 200);
+    drop(asks);
+    inbox.note_answered();
+    newcomers.push(busy);
+    for peer in &mut newcomers {
+        assert_eq!(peer.reply().problem(), (503, "unavailable".to_owned()));
+    }
+    site.close();
+}
+
+#[test]
+fn clients_of_http_leave_a_quarter_of_what_may_be_open_to_others() {
+    let site = Site::open();
+    let mut peer = site.peer();
+    let mut hold = |room: u32| {
+        let body = format!(
+            r#"{{"property":"bench","room":"{room}","arrival":"2027-01-01","departure":"2027-01-02"}}"#
+        );
+        peer.post("/v1/rooms/holds", "", &body)
+    };
+    for room in 0..750 {
+        assert_eq!(hold(room).status, 201);
+    }
+    let refused = hold(750);
+    assert_eq!(refused.problem(), (503, "overloaded".to_owned()));
+    assert_eq!(
+        refused.json()["detail"],
+        "clients of HTTP have 750 holds open, as many as they may together: end some first"
+    );
+    site.close();
+}
+
+/// Each client was bounded, but not all of them together.
+#[test]
+fn clients_that_never_read_are_dropped_when_all_leave_too_much_unread() {
+    const DEAF: usize = 12;
+    let limits = HttpLimits {
+        output_bytes: 1_024 * 1_024,
         ..HttpLimits::STANDARD
     };
     let site = Site::open_with(limits);
-    let mut served = [site.peer(), site.peer()];
-    for peer in &mut served {
-        assert_eq!(peer.get("/livez", "").status, 200);
+    let mut healthy = site.peer();
+    // So many answers of 300 KB fit in no buffers of the system.
+    let requests = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(100);
+    let mut deaf: Vec<Peer> = (0..DEAF).map(|_| site.peer()).collect();
+    for peer in &mut deaf {
+        peer.send(&requests);
     }
-    let mut third = site.peer();
-    let told = third.reply();
-    assert_eq!(told.problem(), (503, "too_many_connections".to_owned()));
-    assert_eq!(told.header("retry-after").as_deref(), Some("1"));
-    third.expect_end();
+    // Each leaves a large part of one answer at least.
+    while site.counters.http.dropped.get() < 6 {
+        assert_eq!(healthy.get("/livez", "").status, 200);
+        let unread = site.counters.http_unsent_bytes.get();
+        assert!(unread <= limits.output_bytes as u64, "{unread}");
+    }
+    drop(deaf);
     site.close();
 }
 
