@@ -14,7 +14,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::Args;
 use tracing_subscriber::EnvFilter;
 use turnstile_embedded::{Durability, Options};
-use turnstile_server::{DatabaseUrl, InvalidUrl};
+use turnstile_server::{DatabaseUrl, InvalidOrigin, InvalidUrl, Origin};
 use turnstile_travel::{Desk, limits::SETTING_MS_MAX};
 
 use crate::{exit::Coded, logging};
@@ -38,6 +38,8 @@ pub(crate) struct Config {
     pub(crate) resp: Option<SocketAddr>,
     /// `doors.http`: where the HTTP door listens; nowhere when it is off.
     pub(crate) http: Option<SocketAddr>,
+    /// `http.origins`: whose pages may use the HTTP door, besides its own.
+    pub(crate) http_origins: Vec<Origin>,
     /// `doors.xml`: where the XML door listens; nowhere when it is off.
     pub(crate) xml: Option<SocketAddr>,
     /// `doors.travel`: where the door of travel listens; nowhere when it is off.
@@ -109,6 +111,9 @@ pub(crate) struct Flags {
     /// Where the HTTP door listens; port 0 picks a free one
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) http: Option<String>,
+    /// Let pages of this origin use the HTTP door, such as https://console.example; repeatable
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) http_origin: Vec<String>,
     /// Where the XML door of the exchange listens; port 0 picks a free one
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) xml: Option<String>,
@@ -249,6 +254,7 @@ impl Config {
             })?,
             resp: layers.required(Field::Resp, door)?,
             http: layers.required(Field::Http, door)?,
+            http_origins: layers.required(Field::HttpOrigins, origins)?,
             xml: layers.required(Field::Xml, door)?,
             travel: layers.required(Field::Travel, door)?,
             xml_options: turnstile_xml::Options {
@@ -310,6 +316,14 @@ fn segment_bytes(text: &str) -> Result<u32, String> {
     const BOUNDS: std::ops::RangeInclusive<u32> = 4 << 20..=1 << 30;
     let bytes = text.parse().ok().filter(|bytes| BOUNDS.contains(bytes));
     bytes.ok_or_else(|| format!("it is from {} to {} bytes", BOUNDS.start(), BOUNDS.end()))
+}
+
+fn origins(text: &str) -> Result<Vec<Origin>, String> {
+    let origins = layers::listed(text).map(|origin| {
+        let origin = origin.parse();
+        origin.map_err(|invalid: InvalidOrigin| invalid.to_string())
+    });
+    origins.collect()
 }
 
 fn connections(text: &str) -> Result<u32, String> {

@@ -43,6 +43,7 @@ impl Serving {
             storage,
             resp: config.resp,
             http: config.http,
+            http_origins: config.http_origins.clone(),
             xml: config.xml,
             xml_options: config.xml_options,
             lines: config.travel,

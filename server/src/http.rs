@@ -9,6 +9,7 @@ mod limits;
 mod line;
 mod metrics;
 mod operations;
+mod origins;
 mod play;
 mod reply;
 mod requests;
@@ -44,6 +45,7 @@ use courier::Courier;
 pub use limits::HttpLimits;
 use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
 use line::{Clock, Line, Lines, Verdict};
+pub use origins::{InvalidOrigin, Origin};
 use stream::Source;
 use unsent::Backlog;
 
@@ -76,6 +78,7 @@ pub(crate) struct Door {
     stopping: AtomicBool,
     documents: documents::Documents,
     direct: routes::DirectRoutes,
+    origins: origins::Origins,
     /// Numbers requests that bring no id.
     requests: AtomicU64,
     /// Tells the ids of this process from those of others: its time of start.
@@ -123,10 +126,11 @@ impl HttpDoor {
         gate: Gate,
         feeds: Feeds,
         counters: Arc<Counters>,
-        limits: HttpLimits,
+        (limits, origins): (HttpLimits, &[Origin]),
         ended: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -159,6 +163,7 @@ impl HttpDoor {
             stopping: AtomicBool::new(false),
             documents: documents::Documents::new(),
             direct: routes::DirectRoutes::new(),
+            origins: origins::Origins::new(port, origins),
             requests: AtomicU64::new(0),
             run: format!("{:x}", run_number()),
             lines: Mutex::new(Lines::default()),

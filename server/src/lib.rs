@@ -50,7 +50,7 @@ pub use fault_points::{FAULT_EXIT, HAS_FAULT_POINTS};
 pub use feed::Feed;
 pub use gate::{Ask, BackendStatus, Gate, LineStatus, Overloaded, ServerStatus};
 pub use hall::ScoresWire;
-pub use http::HttpLimits;
+pub use http::{HttpLimits, InvalidOrigin, Origin};
 pub use limits::Limits;
 pub use post::Peers;
 pub use remote::{DatabaseUrl, InvalidUrl};
@@ -69,6 +69,8 @@ pub struct Settings {
     pub resp: Option<SocketAddr>,
     /// Where the HTTP door listens, if it is open.
     pub http: Option<SocketAddr>,
+    /// The origins whose pages may use the HTTP door, besides its own.
+    pub http_origins: Vec<Origin>,
     /// Where the XML door listens, if it is open.
     pub xml: Option<SocketAddr>,
     pub xml_options: turnstile_xml::Options,

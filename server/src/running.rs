@@ -118,9 +118,9 @@ pub fn start(settings: &Settings) -> Result<Running, StartError> {
                 told.note_others_ended();
                 bell.wake();
             };
-            let limits = settings.limits.http;
+            let told = (settings.limits.http, &*settings.http_origins);
             let counters = Arc::clone(&counters);
-            let door = HttpDoor::start(listener, gate.clone(), feeds, counters, limits, ended)
+            let door = HttpDoor::start(listener, gate.clone(), feeds, counters, told, ended)
                 .map_err(StartError::System)?;
             signals.stop_with(door.stopper());
             Some(door)

@@ -14,6 +14,7 @@ pub(super) enum Field {
     Desk,
     GamesArena,
     GamesScores,
+    HttpOrigins,
     Connections,
     Players,
     OutputBytes,
@@ -49,11 +50,13 @@ pub(super) enum Kind {
     Text,
     Boolean,
     Integer,
+    /// Strings, whose texts stand between commas in the other layers.
+    List,
 }
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 38] = [
+    pub(super) const ALL: [Self; 39] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -65,6 +68,7 @@ impl Field {
         Self::Desk,
         Self::GamesArena,
         Self::GamesScores,
+        Self::HttpOrigins,
         Self::Connections,
         Self::Players,
         Self::OutputBytes,
@@ -104,6 +108,7 @@ impl Field {
             | Self::Desk
             | Self::GamesArena
             | Self::GamesScores => "doors",
+            Self::HttpOrigins => "http",
             Self::Connections
             | Self::Players
             | Self::OutputBytes
@@ -136,6 +141,7 @@ impl Field {
             Self::Desk => "desk",
             Self::GamesArena => "games_arena",
             Self::GamesScores => "games_scores",
+            Self::HttpOrigins => "origins",
             Self::Connections => "connections",
             Self::Players => "players",
             Self::OutputBytes => "output_bytes",
@@ -178,6 +184,7 @@ impl Field {
             Self::Desk => "--desk",
             Self::GamesArena => "--games-arena",
             Self::GamesScores => "--games-scores",
+            Self::HttpOrigins => "--http-origin",
             Self::Connections => "--limit-connections",
             Self::Players => "--limit-players",
             Self::OutputBytes => "--limit-output-bytes",
@@ -220,6 +227,7 @@ impl Field {
             | Self::Customers
             | Self::Scores => None,
             Self::RoomsBackend | Self::ExchangeBackend => Some("embedded"),
+            Self::HttpOrigins => Some(""),
             Self::Role => Some("all"),
             Self::LifetimeMs => Some("15000"),
             Self::WaitMs => Some("10000"),
@@ -269,6 +277,7 @@ impl Field {
             | Self::MoveMs
             | Self::GraceMs
             | Self::ClaimMs => Kind::Integer,
+            Self::HttpOrigins => Kind::List,
             Self::Data
             | Self::Durability
             | Self::Resp

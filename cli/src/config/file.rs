@@ -94,11 +94,13 @@ fn entry(
         (Kind::Text, DeValue::String(string)) => string.clone().into_owned(),
         (Kind::Boolean, DeValue::Boolean(truth)) => truth.to_string(),
         (Kind::Integer, DeValue::Integer(number)) => number.to_string(),
+        (Kind::List, DeValue::Array(values)) => list(&path, values)?,
         (kind, other) => {
             let wanted = match kind {
                 Kind::Text => "a string in quotes",
                 Kind::Boolean => "true or false, without quotes",
                 Kind::Integer => "a whole number, without quotes",
+                Kind::List => "a list of strings in brackets",
             };
             return Err(Wrong {
                 at: value.span().start,
@@ -111,6 +113,17 @@ fn entry(
         text: content,
         line: line(text, at),
     })
+}
+
+fn list(path: &str, values: &[Spanned<DeValue<'_>>]) -> Result<String, Wrong> {
+    let texts = values.iter().map(|value| {
+        let text = value.get_ref().as_str();
+        text.ok_or_else(|| Wrong {
+            at: value.span().start,
+            message: format!("`{path}` holds strings, not {}", value.get_ref().type_str()),
+        })
+    });
+    Ok(texts.collect::<Result<Vec<_>, _>>()?.join(","))
 }
 
 fn unknown_section(name: &str, at: usize) -> Wrong {

@@ -138,6 +138,7 @@ impl Layers {
             (Field::SnapshotRecords, flags.snapshot_records),
             (Field::Resp, flags.resp),
             (Field::Http, flags.http),
+            (Field::HttpOrigins, joined(&flags.http_origin)),
             (Field::Xml, flags.xml),
             (Field::Travel, flags.travel),
             (Field::Verhoeff, flags.verhoeff),
@@ -227,6 +228,16 @@ impl Layers {
     }
 }
 
+/// The one text of a flag that was given several times.
+fn joined(texts: &[String]) -> Option<String> {
+    (!texts.is_empty()).then(|| texts.join(","))
+}
+
+/// The texts of a list.
+pub(super) fn listed(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|one| !one.is_empty())
+}
+
 /// The effective file: what is printed can be read again and means the same.
 impl fmt::Display for Layers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -243,6 +254,9 @@ impl fmt::Display for Layers {
                     let value = match field.kind() {
                         Kind::Text => toml::Value::from(text.as_str()).to_string(),
                         Kind::Boolean | Kind::Integer => text.clone(),
+                        Kind::List => {
+                            toml::Value::from(listed(text).collect::<Vec<_>>()).to_string()
+                        }
                     };
                     writeln!(f, "{:<42} # {origin}", format!("{} = {value}", field.key()))?;
                 }

@@ -36,7 +36,18 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 38] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 39] = [
+    (
+        "http",
+        "origins",
+        "--http-origin",
+        [
+            "[]",
+            "[\"http://a.example\"]",
+            "[\"https://b.example:8443\"]",
+            "[\"http://[::1]:3000\"]",
+        ],
+    ),
     (
         "limits",
         "connections",
@@ -337,10 +348,14 @@ fn each_layer_covers_the_one_below_it_for_every_key() {
         command.args(["--config", &shown]);
         let expected = (in_file.to_owned(), format!("{shown}:2"));
         assert_eq!(printed(&run(&mut command), section, key), expected);
-        command.env(&variable, in_environment.trim_matches('"'));
+        let bare = |value: &'static str| {
+            let inner = value.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+            inner.unwrap_or(value).trim_matches('"')
+        };
+        command.env(&variable, bare(in_environment));
         let expected = (in_environment.to_owned(), format!("environment {variable}"));
         assert_eq!(printed(&run(&mut command), section, key), expected);
-        command.arg(format!("{flag}={}", in_flag.trim_matches('"')));
+        command.arg(format!("{flag}={}", bare(in_flag)));
         let expected = (in_flag.to_owned(), format!("flag {flag}"));
         assert_eq!(printed(&run(&mut command), section, key), expected);
     }
@@ -420,6 +435,14 @@ fn an_unknown_name_is_an_error_with_its_place_and_a_suggestion() {
             "[doors]\n\nhttp = 8470\n",
             ":3: `doors.http` is a string in quotes, not integer",
         ),
+        (
+            "[http]\norigins = \"http://a.example\"\n",
+            ":2: `http.origins` is a list of strings in brackets, not string",
+        ),
+        (
+            "[http]\norigins = [\n\"http://a.example\", 1]\n",
+            ":3: `http.origins` holds strings, not integer",
+        ),
         ("[doors]\nhttp = \n", ":2: "),
     ];
     for (content, expected) in rows {
@@ -451,6 +474,14 @@ fn a_value_that_is_no_good_names_its_origin_and_the_reason() {
             "only loopback addresses are served: keys and TLS are not built",
         ),
         ("--durability=always", "durability is sync, os or memory"),
+        (
+            "--http-origin=console.example",
+            "an origin is http:// or https://, a host",
+        ),
+        (
+            "--http-origin=https://console.example/path",
+            "an origin is http:// or https://, a host",
+        ),
         ("--verhoeff=yes", "it is either true or false"),
         (
             "--role=clerk",
@@ -635,6 +666,30 @@ fn half_a_request_is_waited_for_as_long_as_the_limit_says() {
     let mut told = String::new();
     half.read_to_string(&mut told).unwrap();
     assert_eq!(told, "-ERR the request did not arrive whole within 1ms\r\n");
+    server.stop();
+}
+
+#[test]
+fn pages_of_every_listed_origin_and_of_no_other_are_let_in() {
+    let (_directory, server) = serve(&format!(
+        "{FREE_PORTS}[http]\norigins = [\"https://a.example\", \"http://b.example:3000\"]\n"
+    ));
+    let http = server.door("http").unwrap();
+    for (origin, status) in [
+        ("https://a.example", "HTTP/1.1 201"),
+        ("http://b.example:3000", "HTTP/1.1 201"),
+        ("http://b.example", "HTTP/1.1 403"),
+    ] {
+        let mut stream = TcpStream::connect(http).unwrap();
+        let request = format!(
+            "POST /v1/travel/transactions HTTP/1.1\r\nHost: {http}\r\nOrigin: {origin}\r\n\
+             Content-Length: 0\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(String::from_utf8_lossy(&answer), status, "{origin}");
+    }
     server.stop();
 }
 

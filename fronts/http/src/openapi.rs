@@ -274,7 +274,8 @@ fn describe(operation: &Operation) -> OperationBuilder {
             described.response("200", response.content(content, content_type).build())
         }
     };
-    for &status in operation.problems {
+    let guard = operation.is_guarded().then_some(403);
+    for status in operation.problems.iter().copied().chain(guard) {
         described = described.response(status.to_string(), problem_response(status));
     }
     if matches!(operation.success, Success::Made(_) | Success::Json(_)) {
@@ -297,7 +298,10 @@ fn problem_response(status: u16) -> Response {
     let (meaning, body) = match status {
         304 => ("Not changed since this ETag", false),
         400 => ("Wrong fields, parameters or JSON", true),
-        403 => ("Refused: it is somebody else's", true),
+        403 => (
+            "Refused: it is somebody else's, or a page of another origin asks",
+            true,
+        ),
         404 => ("Refused: there is no such thing", true),
         409 => ("Refused: the state does not allow it", true),
         410 => ("Refused: it is over", true),

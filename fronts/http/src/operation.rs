@@ -40,6 +40,8 @@ pub struct Operation {
     /// The schema of the body, where there is one.
     pub body: Option<&'static str>,
     pub success: Success,
+    /// Whether it is a command, and so may change something; some that read are commands that lock.
+    pub acts: bool,
     /// The words of the refusals and errors beyond those that every operation may answer.
     pub problems: &'static [u16],
 }
@@ -62,6 +64,18 @@ impl Operation {
     #[must_use]
     pub fn mutates(&self) -> bool {
         self.method != Method::Get && self.id != "searchGuest"
+    }
+
+    /// Whether pages of foreign origins are refused: it may change something, or its answer is a
+    /// stream of events or a socket, which stay open.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.acts
+            || match self.success {
+                Success::Content(content) => content == EVENTS,
+                Success::Protocol(_) => true,
+                Success::Made(_) | Success::Json(_) => false,
+            }
     }
 
     /// The names in the path.
@@ -87,6 +101,7 @@ const fn read(
         query,
         body: None,
         success: Success::Json(schema),
+        acts: false,
         problems: &[400, 404],
     }
 }
@@ -106,6 +121,7 @@ const fn document(
         query: &[],
         body: None,
         success: Success::Content(content),
+        acts: false,
         problems: &[],
     }
 }
@@ -127,6 +143,7 @@ const fn command(
         query: &[],
         body,
         success,
+        acts: true,
         problems: &[400, 404, 409, 413, 415, 422],
     }
 }
@@ -143,6 +160,7 @@ const fn with_problems(operation: Operation, problems: &'static [u16]) -> Operat
 }
 
 const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
 const PAGED: &[&str] = &["limit", "cursor"];
 const RECEIPT: Success = Success::Json("Receipt");
 

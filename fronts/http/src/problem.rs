@@ -30,7 +30,7 @@ pub enum Code {
     /// The body came without a `Content-Length`.
     LengthRequired,
     PreconditionFailed,
-    /// A page of another origin asked for the connection.
+    /// A page of another origin asked for a change, a stream or a socket.
     ForeignOrigin,
     /// The path speaks WebSocket only.
     UpgradeRequired,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     body::Body,
     extract::{FromRequest, Path, rejection::PathRejection},
-    http::{Request, header, request::Parts},
+    http::{HeaderName, Request, header, request::Parts},
 };
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
@@ -18,7 +18,7 @@ use turnstile_types::Name;
 
 use super::{Door, reply::Trouble};
 
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// A request with its whole body; the framing has limited it to 64 KiB.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl Call {
     }
 
     /// One header's text.
-    pub(super) fn header(&self, name: header::HeaderName) -> Option<&str> {
+    pub(super) fn header(&self, name: HeaderName) -> Option<&str> {
         self.parts.headers.get(name)?.to_str().ok()
     }
 }

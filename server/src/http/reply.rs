@@ -15,8 +15,8 @@ use turnstile_types::{Machine, Position};
 use super::courier::Carried;
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const POSITION: HeaderName = HeaderName::from_static("turnstile-position");
-const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+pub(super) const POSITION: HeaderName = HeaderName::from_static("turnstile-position");
+pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");

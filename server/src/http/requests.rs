@@ -23,7 +23,7 @@ use tokio::{
     net::TcpStream,
     time,
 };
-use tower::Service;
+use tower::{Layer as _, Service, service_fn};
 use turnstile_http::{Code, Problem};
 
 use super::{
@@ -38,7 +38,7 @@ use super::{
 
 /// The names by which this server is asked: a page elsewhere can make its name resolve to
 /// loopback, but not make a browser send another `Host` than its own.
-const HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+pub(super) const HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The longest request id that a client may bring.
 const REQUEST_ID_BYTES: usize = 64;
@@ -58,7 +58,7 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     fn call(&self, request: Request<Incoming>) -> Answering {
         let id = request_id(&self.door, request.headers());
         let instance = request.uri().path_and_query().cloned();
-        let routed = is_ours(request.headers(), request.uri().host()).then(|| self.route(request));
+        let routed = self.judge(&request).map(|()| self.answer(request));
         let line = Arc::clone(&self.line);
         Answering {
             routed,
@@ -70,12 +70,30 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
 }
 
 impl Requests {
-    fn route(&self, request: Request<Incoming>) -> operations::Answering {
-        let direct = self.door.direct.of(request.method(), request.uri().path());
-        if let Some(function) = direct {
-            return function(Arc::clone(&self.door), request);
+    /// Whether the request may be looked at: every one passes here, whichever way it goes on.
+    fn judge(&self, request: &Request<Incoming>) -> Result<(), Code> {
+        let (headers, target) = (request.headers(), request.uri());
+        if !is_ours(headers, target.host()) {
+            return Err(Code::MisdirectedRequest);
         }
-        let answer = self.router.clone().call(request);
+        let origins = &self.door.origins;
+        if origins.refuse(request.method(), target.path(), headers) {
+            return Err(Code::ForeignOrigin);
+        }
+        Ok(())
+    }
+
+    /// Answers a request, and says whose pages may read that, where pages of others may.
+    fn answer(&self, request: Request<Incoming>) -> operations::Answering {
+        let Some(cors) = self.door.origins.cors() else {
+            return route(&self.door, &self.router, request);
+        };
+        let (door, router) = (Arc::clone(&self.door), self.router.clone());
+        let answer = service_fn(move |request| {
+            let routed = route(&door, &router, request);
+            async { Ok::<_, Infallible>(routed.await) }
+        });
+        let answer = cors.layer(answer).call(request);
         Box::pin(async {
             let Ok(response) = answer.await;
             response
@@ -83,10 +101,22 @@ impl Requests {
     }
 }
 
+fn route(door: &Arc<Door>, router: &Router, request: Request<Incoming>) -> operations::Answering {
+    let direct = door.direct.of(request.method(), request.uri().path());
+    if let Some(function) = direct {
+        return function(Arc::clone(door), request);
+    }
+    let answer = router.clone().call(request);
+    Box::pin(async {
+        let Ok(response) = answer.await;
+        response
+    })
+}
+
 /// The answer to one request, in the making.
 struct Answering {
-    /// Absent for a request that is not for this server.
-    routed: Option<operations::Answering>,
+    /// Nothing of a refused request was looked at.
+    routed: Result<operations::Answering, Code>,
     instance: Option<PathAndQuery>,
     id: HeaderValue,
     line: Arc<Line>,
@@ -97,8 +127,8 @@ impl Future for Answering {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut response = match &mut self.routed {
-            Some(answer) => ready!(answer.as_mut().poll(cx)),
-            None => Trouble::from(Code::MisdirectedRequest).into_response(),
+            Ok(answer) => ready!(answer.as_mut().poll(cx)),
+            Err(refused) => Trouble::from(refused.clone()).into_response(),
         };
         if response.status() == StatusCode::SWITCHING_PROTOCOLS
             && let Some(invitation) = response.extensions_mut().remove()
@@ -144,7 +174,7 @@ fn is_ours(headers: &HeaderMap, target: Option<&str>) -> bool {
 }
 
 /// Whether a host, with a port or without, is this server.
-pub(super) fn is_known_host(host: &str) -> bool {
+fn is_known_host(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,

@@ -26,7 +26,7 @@ use tokio_tungstenite::{
     },
 };
 use turnstile_games::PlayerId;
-use turnstile_http::{Code, EventId, Problem, games::play::player_and_since};
+use turnstile_http::{Code, EventId, games::play::player_and_since};
 
 use super::{
     Door,
@@ -36,7 +36,6 @@ use super::{
     operations::Answered,
     play::Play,
     reply::Trouble,
-    requests::is_known_host,
     session::Session,
     stream::Seat,
     unsent::{Dropped, Unsent},
@@ -77,11 +76,6 @@ pub(super) async fn play(State(door): State<Arc<Door>>, call: Call) -> Answered 
 
 /// Answers the handshake; the conversation begins when the answer is sent.
 fn invite(door: &Arc<Door>, mut call: Call, party: Party) -> Answered {
-    if !is_from_here(&call.parts.headers) {
-        let detail = "a page may use the feed only when it comes from this server's own address";
-        let problem = Problem::with(Code::ForeignOrigin, detail);
-        return Err(Trouble::from(problem));
-    }
     let upgrade = call.parts.extensions.remove::<OnUpgrade>();
     let (Some(accept), Some(upgrade)) = (accept_key(&call.parts.headers), upgrade) else {
         return Ok(upgrade_required());
@@ -102,20 +96,6 @@ fn invite(door: &Arc<Door>, mut call: Call, party: Party) -> Answered {
     headers.insert(header::UPGRADE, WEBSOCKET);
     headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
     Ok(response)
-}
-
-/// A browser says which page asks, and asks for any page: unlike other requests, those for a
-/// WebSocket are sent without leave. Programs that are no browsers say nothing.
-fn is_from_here(headers: &HeaderMap) -> bool {
-    let mut origins = headers.get_all(header::ORIGIN).iter();
-    let Some(origin) = origins.next() else {
-        return true;
-    };
-    let host = origin.to_str().ok().and_then(|origin| {
-        let (_scheme, host) = origin.split_once("://")?;
-        Some(host)
-    });
-    origins.next().is_none() && host.is_some_and(is_known_host)
 }
 
 /// The proof that the handshake was understood; none where it is no handshake of RFC 6455.

@@ -40,7 +40,7 @@ use crate::{
     remote::{Housed, silence_of},
 };
 
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// A comment: a stream on which nothing happens stays known to proxies.
 const HEARTBEAT: &[u8] = b":\n\n";

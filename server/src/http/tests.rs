@@ -10,6 +10,7 @@ mod framing;
 mod games;
 mod limits;
 mod operators;
+mod origins;
 mod play;
 mod rooms;
 mod socket;
@@ -26,7 +27,7 @@ use serde_json::Value;
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_types::Position;
 
-use super::{Feeds, HttpDoor, HttpLimits};
+use super::{Feeds, HttpDoor, HttpLimits, Origin};
 use crate::{
     Durability, Limits, Options, Running, Settings,
     counters::Counters,
@@ -67,7 +68,7 @@ impl Site {
     }
 
     fn of(running: Running, limits: HttpLimits) -> Self {
-        let mut site = Self::before(running.gate(), limits);
+        let mut site = Self::before(running.gate(), limits, &[]);
         site.running = Some(running);
         site
     }
@@ -77,10 +78,10 @@ impl Site {
         let poll = mio::Poll::new().unwrap();
         let waker = mio::Waker::new(poll.registry(), mio::Token(0)).unwrap();
         let (gate, inbox) = Gate::new(waker, IdKey::new([7; 16]), false);
-        (Self::before(gate, limits), inbox, poll)
+        (Self::before(gate, limits, &[]), inbox, poll)
     }
 
-    fn before(gate: Gate, limits: HttpLimits) -> Self {
+    fn before(gate: Gate, limits: HttpLimits, origins: &[Origin]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let feed = Arc::new(Feed::new(Position(0)));
@@ -97,7 +98,7 @@ impl Site {
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
         let counted = Arc::clone(&counters);
-        let door = HttpDoor::start(listener, gate, feeds, counted, limits, end).unwrap();
+        let door = HttpDoor::start(listener, gate, feeds, counted, (limits, origins), end).unwrap();
         Self {
             address,
             feed,
@@ -131,6 +132,7 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         storage: Options::with(Durability::Memory),
         resp: None,
         http,
+        http_origins: Vec::new(),
         xml: None,
         xml_options: turnstile_xml::Options::default(),
         lines: None,

@@ -65,6 +65,7 @@ impl Server {
                 ..turnstile_server::Duels::default()
             },
             peers: Peers::default(),
+            http_origins: Vec::new(),
             databases: Databases::default(),
             limits: *limits,
         })
@@ -90,6 +91,7 @@ impl Server {
                 ..turnstile_server::Duels::default()
             },
             peers: Peers::default(),
+            http_origins: Vec::new(),
             databases: Databases::default(),
             limits: Limits::STANDARD,
         })

@@ -35,6 +35,7 @@ fn settings(roles: Roles, peers: Peers) -> Settings {
         games: None,
         duels: turnstile_server::Duels::default(),
         peers,
+        http_origins: Vec::new(),
         databases: Databases::default(),
         limits: Limits::STANDARD,
     }

@@ -27,6 +27,7 @@ fn settings(resp: SocketAddr) -> Settings {
         games: None,
         duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
+        http_origins: Vec::new(),
         databases: Databases::default(),
         limits: Limits::STANDARD,
     }

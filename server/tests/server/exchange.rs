@@ -23,6 +23,7 @@ fn server() -> Running {
         games: None,
         duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
+        http_origins: Vec::new(),
         databases: Databases::default(),
         limits: Limits::STANDARD,
     };

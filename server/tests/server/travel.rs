@@ -81,6 +81,7 @@ fn settings(data: &Path, travel: Option<turnstile_travel::Settings>) -> Settings
         games: None,
         duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
+        http_origins: Vec::new(),
         databases: Databases::default(),
         limits: Limits::STANDARD,
     }

@@ -1,7 +1,8 @@
 //! The operations of the exchange.
 
 use super::{
-    Method, Operation, PAGED, RECEIPT, Success, command, document, read, with_problems, with_query,
+    EVENTS, Method, Operation, PAGED, RECEIPT, Success, command, document, read, with_problems,
+    with_query,
 };
 
 const ORDER_PROBLEMS: &[u16] = &[400, 403, 404, 409, 413, 415, 422];
@@ -203,7 +204,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "exchangeEvents",
             "Follow what happens, as server-sent events: all of it, or what is about one symbol or \
              account; resumes after Last-Event-ID or `since`",
-            "text/event-stream",
+            EVENTS,
         )
     },
     Operation {

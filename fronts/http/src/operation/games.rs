@@ -1,7 +1,8 @@
 //! The operations of games.
 
 use super::{
-    Method, Operation, PAGED, RECEIPT, Success, command, document, read, with_problems, with_query,
+    EVENTS, Method, Operation, PAGED, RECEIPT, Success, command, document, read, with_problems,
+    with_query,
 };
 
 /// Something that is done by a player, or for one.
@@ -126,7 +127,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "matchEvents",
             "Watch a match, from its state on to its end: as server-sent events, or as lines of JSON \
              (`application/x-ndjson`, or `format=ndjson`); resumes after Last-Event-ID or `since`",
-            "text/event-stream",
+            EVENTS,
         )
     },
     read(
@@ -198,7 +199,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "/v1/games/events",
             "gamesEvents",
             "Follow what happens, as server-sent events; resumes after Last-Event-ID or `since`",
-            "text/event-stream",
+            EVENTS,
         )
     },
     Operation {

@@ -1,7 +1,8 @@
 //! The operations of rooms.
 
 use super::{
-    Method, Operation, PAGED, RECEIPT, Success, command, document, read, with_problems, with_query,
+    EVENTS, Method, Operation, PAGED, RECEIPT, Success, command, document, read, with_problems,
+    with_query,
 };
 
 const STAY: &[&str] = &["arrival!", "departure!"];
@@ -177,7 +178,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "/v1/rooms/events",
             "events",
             "Follow what happens, as server-sent events; resumes after Last-Event-ID or `since`",
-            "text/event-stream",
+            EVENTS,
         )
     },
 ];

@@ -1,7 +1,8 @@
 //! The operations of travel.
 
 use super::{
-    Method, Operation, PAGED, RECEIPT, Success, command, document, read, with_problems, with_query,
+    EVENTS, Method, Operation, PAGED, RECEIPT, Success, command, document, read, with_problems,
+    with_query,
 };
 
 /// A step, or the end, of an open transaction.
@@ -26,10 +27,11 @@ const fn look(
     summary: &'static str,
     schema: &'static str,
 ) -> Operation {
-    with_problems(
-        read(path, id, summary, &[], schema),
-        &[400, 404, 409, 410, 421],
-    )
+    Operation {
+        acts: true,
+        problems: &[400, 404, 409, 410, 421],
+        ..read(path, id, summary, &[], schema)
+    }
 }
 
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -212,7 +214,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "/v1/travel/events",
             "travelEvents",
             "Follow what happens, as server-sent events; resumes after Last-Event-ID or `since`",
-            "text/event-stream",
+            EVENTS,
         )
     },
 ];

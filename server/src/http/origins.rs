@@ -1,0 +1,215 @@
+//! The origins whose pages may change state: the door's own, and those that the configuration names.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use tower_http::cors::CorsLayer;
+use turnstile_http::operations;
+
+use super::{
+    call::IDEMPOTENCY_KEY,
+    reply::{POSITION, REPLAYED, REQUEST_ID},
+    requests::HOSTS,
+    stream::LAST_EVENT_ID,
+};
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Browsers may remember a preflight for so long. It is short because it is also how long a page
+/// keeps its leave after its origin was taken off the list.
+const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
+
+/// An origin as browsers write it: scheme, host and, where it is not the scheme's own, port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin(HeaderValue);
+
+/// A text that is no origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidOrigin;
+
+impl fmt::Display for InvalidOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "an origin is http:// or https://, a host, and a port or none, such as \
+             https://console.example:8443",
+        )
+    }
+}
+
+impl std::error::Error for InvalidOrigin {}
+
+impl FromStr for Origin {
+    type Err = InvalidOrigin;
+
+    /// Reads an origin in any letter case, with the scheme's own port or without.
+    fn from_str(text: &str) -> Result<Self, InvalidOrigin> {
+        let text = text.to_ascii_lowercase();
+        let (scheme, authority) = text.split_once("://").ok_or(InvalidOrigin)?;
+        let default_port = match scheme {
+            "http" => 80,
+            "https" => 443,
+            _ => return Err(InvalidOrigin),
+        };
+        let uri: Uri = authority.parse().map_err(|_invalid| InvalidOrigin)?;
+        // A URI of an authority alone has neither a scheme nor a path.
+        let bare = uri.authority().filter(|bare| bare.as_str() == authority);
+        let bare = bare.ok_or(InvalidOrigin)?;
+        let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
+        if bare.host().is_empty() || !bare.as_str().bytes().all(is_host) {
+            return Err(InvalidOrigin);
+        }
+        let port = match bare.as_str().strip_prefix(bare.host()) {
+            Some("") => None,
+            _ => Some(bare.port_u16().ok_or(InvalidOrigin)?),
+        };
+        let port = port.filter(|&port| port != default_port);
+        Ok(Self::of(scheme, bare.host(), port))
+    }
+}
+
+impl Origin {
+    fn of(scheme: &str, host: &str, port: Option<u16>) -> Self {
+        let port = port.map_or_else(String::new, |port| format!(":{port}"));
+        let text = HeaderValue::try_from(format!("{scheme}://{host}{port}"));
+        Self(text.expect("hosts and ports are visible ASCII"))
+    }
+}
+
+/// Where a request comes from, as far as browsers say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sender {
+    /// A page of this door, a page of a configured origin, or a program that is no browser.
+    Trusted,
+    /// A page of any other origin.
+    ForeignPage,
+}
+
+/// Which pages may change state.
+///
+/// A browser sends requests for any page, also without leave: it only keeps the answer from the
+/// page. So the door looks at what the browser says about the page before it does anything. Programs
+/// that are no browsers say nothing, and are served.
+#[derive(Debug)]
+pub(super) struct Origins {
+    own: Vec<HeaderValue>,
+    configured: Vec<HeaderValue>,
+    /// The paths, in segments, of operations that are guarded though they are called by GET: reads that
+    /// lock, and streams and sockets, which stay open.
+    guarded_reads: Vec<Vec<&'static str>>,
+    cors: Option<CorsLayer>,
+}
+
+impl Origins {
+    pub(super) fn new(port: u16, configured: &[Origin]) -> Self {
+        let port = Some(port).filter(|&port| port != 80);
+        let own = HOSTS.map(|host| Origin::of("http", host, port).0);
+        let configured: Vec<_> = configured.iter().map(|origin| origin.0.clone()).collect();
+        let reads = operations()
+            .filter(|one| one.method == turnstile_http::Method::Get && one.is_guarded());
+        Self {
+            own: own.into(),
+            cors: (!configured.is_empty()).then(|| cors(configured.clone())),
+            configured,
+            guarded_reads: reads.map(|one| one.path.split('/').collect()).collect(),
+        }
+    }
+
+    /// Whether the request is one that a page of a foreign origin sends and may not send.
+    pub(super) fn refuse(&self, method: &Method, path: &str, headers: &HeaderMap) -> bool {
+        self.sender(headers) == Sender::ForeignPage && (!method.is_safe() || self.guards(path))
+    }
+
+    /// What lets pages of configured origins read answers, where there are any.
+    pub(super) const fn cors(&self) -> Option<&CorsLayer> {
+        self.cors.as_ref()
+    }
+
+    fn sender(&self, headers: &HeaderMap) -> Sender {
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        match (origins.next(), origins.next()) {
+            (Some(origin), None) if self.configured.contains(origin) => return Sender::Trusted,
+            (Some(origin), None) if self.own.contains(origin) => {}
+            (Some(_), _) => return Sender::ForeignPage,
+            (None, _) => {}
+        }
+        let mut sites = headers.get_all(SEC_FETCH_SITE).iter();
+        // `none` is the user: an address that was typed, a bookmark.
+        if sites.all(|site| site == "same-origin" || site == "none") {
+            Sender::Trusted
+        } else {
+            Sender::ForeignPage
+        }
+    }
+
+    fn guards(&self, path: &str) -> bool {
+        let segments: Vec<&str> = path.split('/').collect();
+        self.guarded_reads.iter().any(|pattern| {
+            let mut pairs = pattern.iter().zip(&segments);
+            pattern.len() == segments.len()
+                && pairs.all(|(part, segment)| part.starts_with('{') || part == segment)
+        })
+    }
+}
+
+fn cors(configured: Vec<HeaderValue>) -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(configured)
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+        .allow_headers([
+            header::CONTENT_TYPE,
+            header::IF_MATCH,
+            header::IF_NONE_MATCH,
+            IDEMPOTENCY_KEY,
+            LAST_EVENT_ID,
+            REQUEST_ID,
+        ])
+        .expose_headers([
+            header::ETAG,
+            header::LINK,
+            header::LOCATION,
+            header::RETRY_AFTER,
+            POSITION,
+            REPLAYED,
+            REQUEST_ID,
+        ])
+        .max_age(PREFLIGHT_AGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_read_as_browsers_write_it() {
+        let rows = [
+            ("https://console.example", Some("https://console.example")),
+            (
+                "HTTPS://Console.Example:443",
+                Some("https://console.example"),
+            ),
+            (
+                "http://console.example:443",
+                Some("http://console.example:443"),
+            ),
+            ("http://127.0.0.1:80", Some("http://127.0.0.1")),
+            ("http://[::1]:3000", Some("http://[::1]:3000")),
+            ("https://console.example/", None),
+            ("https://console.example/path", None),
+            ("https://user@console.example", None),
+            ("https://*.example", None),
+            ("https://", None),
+            ("https://:443", None),
+            ("https://console.example:99999", None),
+            ("ftp://console.example", None),
+            ("console.example", None),
+            ("null", None),
+            ("*", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            let read = text.parse::<Origin>();
+            let expected = expected.map(|text| Origin(HeaderValue::from_static(text)));
+            assert_eq!(read.ok(), expected, "{text}");
+        }
+    }
+}
