@@ -18,6 +18,7 @@ pub(crate) enum Doors {
     RespAndXml,
     RespAndTravel,
     RespAndArena,
+    RespAndScores,
     Every,
 }
 
@@ -92,7 +93,7 @@ impl Server {
         command.args(["--http", when(doors == Doors::Every)]);
         command.args(["--travel", when(opens(Doors::RespAndTravel))]);
         command.args(["--games-arena", when(opens(Doors::RespAndArena))]);
-        command.args(["--games-scores", when(doors == Doors::Every)]);
+        command.args(["--games-scores", when(opens(Doors::RespAndScores))]);
         command.args(more.iter().flat_map(|(flag, value)| [flag, value]));
         if let Some(data) = data {
             command.arg("--data").arg(data);
@@ -239,6 +240,43 @@ impl Company {
     pub(crate) fn stop(self) -> anyhow::Result<()> {
         self.middleware.stop()?;
         self.desks.into_iter().try_for_each(Server::stop)
+    }
+}
+
+/// Games in two processes: the arena, and the scores that count its results.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    arena: Server,
+    scores: Server,
+}
+
+impl Arena {
+    /// Starts both on free ports, each with a temporary directory of its own, and waits until they are
+    /// ready.
+    pub(crate) fn start() -> anyhow::Result<Self> {
+        let pair = |flag: &str, value: String| (flag.to_owned(), value);
+        let told = [pair("--role", "scores".to_owned())];
+        let scores = Server::start_with(None, Doors::RespAndScores, &told)?;
+        let address = door(&scores.printed, "games-scores").context("the scores named no door")?;
+        let told = [
+            pair("--role", "arena".to_owned()),
+            pair("--scores", address.to_string()),
+        ];
+        Ok(Self {
+            arena: Server::start_with(None, Doors::RespAndArena, &told)?,
+            scores,
+        })
+    }
+
+    /// The one that players know.
+    pub(crate) const fn arena(&self) -> &Server {
+        &self.arena
+    }
+
+    /// Stops both, the arena first.
+    pub(crate) fn stop(self) -> anyhow::Result<()> {
+        self.arena.stop()?;
+        self.scores.stop()
     }
 }
 

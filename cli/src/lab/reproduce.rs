@@ -184,11 +184,7 @@ impl Made {
     ) -> anyhow::Result<()> {
         let cores = u32::try_from(Machine::this().cores).unwrap_or(u32::MAX);
         let mut plan = experiment.plan(arguments.effort(), cores);
-        if cores > 1 && experiment != Experiment::ExchangeCores {
-            let apart = "the generator has a processor for itself, the server the others, and a \
-                database what its owner gave it";
-            plan.notices.push(apart.to_owned());
-        }
+        plan.notices.extend(places(experiment, cores));
         let asked = arguments.experiments();
         let ways = arguments.databases().ways(experiment, &asked);
         let folder = folder.join(experiment.name());
@@ -229,6 +225,34 @@ impl Made {
         Ok(())
     }
 }
+
+/// On which processors server and generator run, and how that differs from the ancestor's machines.
+fn places(experiment: Experiment, cores: u32) -> Option<String> {
+    if experiment == Experiment::ExchangeCores {
+        return None;
+    }
+    let theirs = match experiment {
+        Experiment::BookingMysql | Experiment::BookingRedis => {
+            "their server had two cores, their generator a machine of its own"
+        }
+        Experiment::GamesUsers => {
+            "each of their servers had one core, their generator the four of another machine"
+        }
+        _ => return (cores > 1).then(|| APART.to_owned()),
+    };
+    let ours = if cores > 1 {
+        APART.to_owned()
+    } else {
+        "server and generator share the only processor".to_owned()
+    };
+    Some(format!(
+        "a difference: {theirs}; here {ours}; more is not testable here, because this machine has {cores} \
+         processors"
+    ))
+}
+
+const APART: &str = "the generator has a processor for itself, the server the others, and a database \
+                     what its owner gave it";
 
 impl FromStr for Choice {
     type Err = UnknownExperiment;

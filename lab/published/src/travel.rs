@@ -4,10 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::TRAVEL_OPS;
+use crate::{TRAVEL_OPS, stated};
 
 /// The rate beyond which the ancestor was saturated, in transactions a second.
-pub const SATURATION: f64 = 1_000.0;
+#[must_use]
+pub fn saturation() -> f64 {
+    stated(TRAVEL_OPS, "saturation rate").0
+}
 
 /// Over which resource managers a journey goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -56,7 +56,7 @@ fn verdicts(all: &[Reproduction]) -> Markup {
             div.wide { table {
                 thead { tr { th { "conclusion" } th { "here" } th { "experiment" } } }
                 tbody { @for one in all { @for conclusion in &one.conclusions { tr.(class(conclusion.fate)) {
-                    td { (conclusion.claim) } td.n { (conclusion.fate.name()) }
+                    td { (&conclusion.claim) } td.n { (conclusion.fate.name()) }
                     td { a href={ "#" (one.experiment) } { (one.experiment) } }
                 } } } }
             } }
@@ -70,12 +70,16 @@ fn experiment(one: &Reproduction) -> Markup {
             h2 { (one.experiment.title()) }
             p { (one.provenance) }
             @if !one.notices.is_empty() { ul.said { @for notice in &one.notices { li { (notice) } } } }
+            @if one.left_out() > 0 { p { "Invalid figures are shown hollow and left out of every conclusion: "
+                @for (number, column) in one.left_out.iter().enumerate() {
+                    @if number > 0 { ", " } (column.invalid) " of " (column.figures) " of " (&column.column)
+                } "." } }
             @if !one.failed.is_empty() { ul.said { @for failed in &one.failed { li { strong { "not measured: " } (failed) } } } }
             h3 { "Its conclusions" }
             div.wide { table {
                 thead { tr { th { "conclusion" } th { "here" } th { "why" } } }
                 tbody { @for conclusion in &one.conclusions { tr.(class(conclusion.fate)) {
-                    td { (conclusion.claim) } td.n { (conclusion.fate.name()) } td { (conclusion.why) }
+                    td { (&conclusion.claim) } td.n { (conclusion.fate.name()) } td { (conclusion.why) }
                 } } }
             } }
             div.charts {
@@ -111,13 +115,17 @@ fn names(table: &Table) -> Vec<&str> {
 
 fn chart(one: &Reproduction, table: &Table, name: &str) -> Chart {
     let scale = match table.unit {
-        Figure::PerSecond => 1.0,
+        Figure::PerSecond | Figure::Percent => 1.0,
         Figure::Seconds => NANOS,
     };
     let rows: Vec<&Row> = table.rows.iter().filter(|row| row.series == name).collect();
-    let theirs = rows
-        .iter()
-        .filter_map(|row| Some(Dot::at(row.x, row.published? * scale)));
+    let theirs = rows.iter().filter_map(|row| {
+        let range = row.published_range;
+        Some(Dot {
+            range: range.map(|(low, high)| (low * scale, high * scale)),
+            ..Dot::at(row.x, row.published? * scale)
+        })
+    });
     let theirs: Vec<Dot> = theirs.collect();
     let mut series = Vec::new();
     if !theirs.is_empty() {
@@ -143,13 +151,10 @@ fn chart(one: &Reproduction, table: &Table, name: &str) -> Chart {
         })
         .filter(|height| *height > 0.0)
         .collect();
-    let unit = match table.unit {
-        Figure::PerSecond => Unit::Number,
-        Figure::Seconds => Unit::Time,
-    };
-    let up = match table.unit {
-        Figure::PerSecond => "a second",
-        Figure::Seconds => "time",
+    let (up, unit) = match table.unit {
+        Figure::PerSecond => ("a second", Unit::Number),
+        Figure::Seconds => ("time", Unit::Time),
+        Figure::Percent => ("per cent of one processor", Unit::Number),
     };
     Chart {
         title: format!("{}: {name}", table.title),
@@ -206,7 +211,7 @@ fn figures(one: &Reproduction, table: &Table) -> Markup {
             } }
             tbody { @for row in &table.rows { tr {
                 td { (row.series) } td.n { (row.name) }
-                td.n { (row.published.map_or_else(|| "-".to_owned(), |figure| table.unit.shown(figure))) }
+                td.n { (row.theirs(table.unit)) }
                 @for (number, ours) in row.ours.iter().enumerate() {
                     td.n { @if let Some(ours) = ours { (cell(ours)) @if !ours.is_usable { " (invalid)" } } @else { "-" } }
                     td.n { (row.ratio(number).map_or_else(|| "-".to_owned(), text::plain)) }

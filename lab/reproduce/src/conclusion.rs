@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conclusion {
     /// In their words, or near them.
-    pub claim: &'static str,
+    pub claim: String,
     pub fate: Fate,
     /// With the figures.
     pub why: String,
@@ -42,11 +42,11 @@ impl Fate {
 }
 
 impl Conclusion {
-    pub(crate) const fn new(claim: &'static str, fate: Fate, why: String) -> Self {
+    pub(crate) fn new(claim: String, fate: Fate, why: String) -> Self {
         Self { claim, fate, why }
     }
 
-    pub(crate) const fn untested(claim: &'static str, why: String) -> Self {
+    pub(crate) fn untested(claim: String, why: String) -> Self {
         Self::new(claim, Fate::NotTestable, why)
     }
 }

@@ -117,8 +117,9 @@ impl Experiment {
         match self {
             Self::TravelRate => "Travel, 2018: mean response of transactions that 2, 4, 6 and 8 \
                 clients begin at rates varied by 1 %, the last 80 of 100 of each client; a client \
-                waits for its answers, so that beyond saturation it is a closed loop. The curves \
-                were printed without figures: the table has ours alone."
+                waits for its answers, so that beyond saturation it is a closed loop. Beside \
+                theirs our curves are not testable here, because theirs were printed without figures: the \
+                tables have ours alone."
                 .to_owned(),
             _ => self.source().provenance(),
         }
@@ -146,8 +147,9 @@ impl Experiment {
     fn booking_steps(self, effort: Effort) -> Vec<Step> {
         let users: &[usize] = match (self, effort.extent) {
             (_, Extent::Brief) => &[1, 10, 50],
-            (Self::BookingMysql, _) => &[1, 10, 50, 100, 200, 300, 600],
-            _ => &[1, 3, 5, 8, 10, 15, 25, 40, 80],
+            // At least three from saturation on: rules need so many there.
+            (Self::BookingMysql, _) => &[1, 10, 50, 100, 200, 300, 400, 500, 600],
+            _ => &[1, 3, 5, 8, 10, 15, 25, 40, 60, 80],
         };
         let is_full = effort.extent == Extent::Full;
         let points = bookings(self.source()).into_iter();
@@ -198,12 +200,14 @@ fn exchange_steps(effort: Effort, cores: u32, notices: &mut Vec<String>) -> Vec<
     let is_full = effort.extent == Extent::Full;
     let repeats = match (effort.extent, effort.as_published) {
         (Extent::Brief, _) => 1,
-        (Extent::Quick, false) => 3,
+        (Extent::Quick, false) => REPEATS,
         (Extent::Quick, true) | (Extent::Full, _) => 5,
     };
     let equal_runs = |requests: u64, cores: u32, quota: Option<f64>| {
         (1..=repeats).map(move |repeat| {
-            let asked = format!("exchange --door xml --one-shot {requests} -c 100 --seed {repeat}");
+            // All at once, as theirs.
+            let asked =
+                format!("exchange --door xml --one-shot {requests} -c {requests} --seed {repeat}");
             Step {
                 cores: Some(cores),
                 quota,
@@ -217,7 +221,10 @@ fn exchange_steps(effort: Effort, cores: u32, notices: &mut Vec<String>) -> Vec<
             steps.extend(equal_runs(row.requests, row.cores, None));
             continue;
         }
-        let left_out = format!("{} cores: left out, this machine has {cores}", row.cores);
+        let left_out = format!(
+            "{} cores: not testable here, because this machine has {cores}",
+            row.cores
+        );
         if !notices.contains(&left_out) {
             notices.push(left_out);
         }
@@ -241,7 +248,7 @@ pub(crate) fn requests_of(requests: u64) -> String {
 fn games_steps(effort: Effort) -> Vec<Step> {
     let players: &[usize] = match effort.extent {
         Extent::Brief => &[10, 100],
-        _ => &[10, 100, 300, 700, 1_100, 1_500, 2_000, 2_100],
+        _ => &[10, 100, 300, 700, 1_100, 1_500, 1_700, 1_900, 2_000, 2_100],
     };
     let is_full = effort.extent == Extent::Full;
     let mut steps = Vec::new();
@@ -252,7 +259,8 @@ fn games_steps(effort: Effort) -> Vec<Step> {
             (Extent::Full, true, _) => 3_800,
             (_, _, ..=100) => 2_000,
             (Extent::Full, ..) => 1_000,
-            (Extent::Quick, ..) => 200,
+            (Extent::Quick, _, ..=1_000) => 200,
+            (Extent::Quick, ..) => 100,
         };
         let asked = format!("games -c {players} -i {games}");
         steps.push(Step::new(NO_DELAY, words(&asked)));
@@ -280,12 +288,23 @@ fn travel_ops_steps(effort: Effort) -> Vec<Step> {
         (false, Extent::Full) => 20_000,
         (false, Extent::Quick) => 2_000,
     };
-    let step = |series: &str, managers: &str| {
-        let asked = format!("travel --experiment ops --managers {managers} -n {transactions}");
-        Step::new(series, words(&asked))
+    let repeats = match effort.extent {
+        Extent::Brief => 1,
+        Extent::Quick | Extent::Full => REPEATS,
     };
-    vec![step(ONE, "one"), step(SEVERAL, "several")]
+    let pair = |repeat: u32| {
+        [(ONE, "one"), (SEVERAL, "several")].map(|(series, managers)| {
+            let asked = format!(
+                "travel --experiment ops --managers {managers} -n {transactions} --seed {repeat}"
+            );
+            Step::new(series, words(&asked))
+        })
+    };
+    (1..=repeats).flat_map(pair).collect()
 }
+
+/// So many equal runs have an interval that a rule may use.
+const REPEATS: u32 = 3;
 
 /// Journeys over one resource manager.
 pub(crate) const ONE: &str = "one manager";
@@ -340,7 +359,7 @@ impl std::error::Error for UnknownExperiment {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, Experiment, Extent, QUOTAS, Step};
+    use super::{Effort, Experiment, Extent, MIXED, ONE, QUOTAS, SEVERAL, Step};
 
     const QUICK: Effort = Effort {
         extent: Extent::Quick,
@@ -368,7 +387,10 @@ mod tests {
     fn cores_that_are_not_there_are_left_out_with_a_notice_and_quotas_stand_for_them() {
         let plan = Experiment::ExchangeCores.plan(QUICK, 2);
         assert!(plan.steps.iter().all(|step| step.cores < Some(3)));
-        assert_eq!(plan.notices[0], "4 cores: left out, this machine has 2");
+        assert_eq!(
+            plan.notices[0],
+            "4 cores: not testable here, because this machine has 2"
+        );
         let quotas = |plan: &[Step]| {
             plan.iter()
                 .filter_map(|step| step.quota)
@@ -420,7 +442,28 @@ mod tests {
             "rooms -c 1 --mix book=100 -d 4m --warm-up 5s"
         );
         assert_eq!(line(Experiment::GamesUsers), "games -c 10 -i 3800");
-        assert!(line(Experiment::TravelOps).ends_with("-n 100"));
+        assert!(line(Experiment::TravelOps).ends_with("-n 100 --seed 1"));
+        let all_at_once = "exchange --door xml --one-shot 7000 -c 7000 --seed 1";
+        assert_eq!(line(Experiment::ExchangeCores), all_at_once);
+    }
+
+    #[test]
+    fn a_quick_plan_has_as_many_points_as_the_rules_need() {
+        let from = |experiment, series: &str, users: f64| {
+            let steps = steps(experiment, QUICK).into_iter();
+            let of = steps.filter(|step| step.series == series);
+            let users_of = |step: Step| step.arguments[2].parse::<f64>().unwrap();
+            of.map(users_of).filter(|found| *found >= users).count()
+        };
+        for series in ["book", MIXED] {
+            assert!(from(Experiment::BookingMysql, series, 300.0) >= 3);
+            assert!(from(Experiment::BookingRedis, series, 25.0) >= 3);
+        }
+        let runs = |series: &str| {
+            let steps = steps(Experiment::TravelOps, QUICK).into_iter();
+            steps.filter(|step| step.series == series).count()
+        };
+        assert_eq!([ONE, SEVERAL].map(runs), [3, 3]);
     }
 
     #[test]

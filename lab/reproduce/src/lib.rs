@@ -36,8 +36,20 @@ pub struct Reproduction {
     pub took_s: f64,
     /// What was measured, by name; the order of the cells in each row.
     pub columns: Vec<String>,
+    /// What was measured and has no part in the conclusions, for each column.
+    pub left_out: Vec<LeftOut>,
     pub tables: Vec<Table>,
     pub conclusions: Vec<Conclusion>,
+}
+
+/// How much of a column has no part in the conclusions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    pub column: String,
+    /// Invalid figures.
+    pub invalid: usize,
+    /// All of them.
+    pub figures: usize,
 }
 
 /// What came of the runs of an experiment.
@@ -66,9 +78,16 @@ impl Reproduction {
             failed: measured.failed.clone(),
             took_s: measured.took_s,
             columns: columns.iter().map(|column| column.name.clone()).collect(),
+            left_out: columns.iter().map(LeftOut::of).collect(),
             tables: table::tables(experiment, columns),
             conclusions: rules::conclusions(experiment, columns, known),
         }
+    }
+
+    /// How many figures have no part in the conclusions.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.left_out.iter().map(|column| column.invalid).sum()
     }
 
     /// How many of its conclusions have this fate.
@@ -76,5 +95,16 @@ impl Reproduction {
     pub fn count(&self, fate: Fate) -> usize {
         let of = |one: &&Conclusion| one.fate == fate;
         self.conclusions.iter().filter(of).count()
+    }
+}
+
+impl LeftOut {
+    fn of(column: &Column) -> Self {
+        let (invalid, figures) = column.left_out();
+        Self {
+            column: column.name.clone(),
+            invalid,
+            figures,
+        }
     }
 }

@@ -49,14 +49,16 @@ impl Session {
         for one in all {
             let name = one.experiment;
             for conclusion in &one.conclusions {
-                let (claim, fate) = (conclusion.claim, conclusion.fate.name());
+                let (claim, fate) = (&conclusion.claim, conclusion.fate.name());
                 text += &format!("| [{name}]({name}.md) | {claim} | {fate} |\n");
             }
         }
-        text += "\n| experiment | took | runs that failed |\n| --- | --- | --- |\n";
+        text += "\n| experiment | took | runs that failed | invalid figures, left out |\n\
+                 | --- | --- | --- | --- |\n";
         for one in all {
             let (name, took, failed) = (one.experiment, lasted(one.took_s), one.failed.len());
-            text += &format!("| {name} | {took} | {failed} |\n");
+            let left_out = one.left_out();
+            text += &format!("| {name} | {took} | {failed} | {left_out} |\n");
         }
         text
     }
@@ -130,9 +132,9 @@ mod tests {
         // Little's law and the composition need no run.
         for line in [
             "Quick, in release, begun 2027-01-01 12:00, in 3 min 7 s, on a machine. Each page",
-            "Of 8 conclusions 1 are confirmed, 1 are refuted, 6 are not testable here.",
+            "Of 14 conclusions 1 are confirmed, 1 are refuted, 12 are not testable here.",
             "| [booking-redis](booking-redis.md) | throughput and response describe the same users | refuted |",
-            "| travel-ops | 12 s | 1 |",
+            "| travel-ops | 12 s | 1 | 0 |",
         ] {
             assert!(text.contains(line), "{line}: {text}");
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use turnstile_stats::units::{Nanos, PerSecond};
 
-use crate::{Cell, Reproduction, Table, Unit};
+use crate::{Cell, LeftOut, Reproduction, Row, Table, Unit};
 
 impl Unit {
     /// A figure as people read it.
@@ -13,6 +13,7 @@ impl Unit {
         match self {
             Self::PerSecond => format!("{}/s", PerSecond(value)),
             Self::Seconds => Nanos(value * 1e9).to_string(),
+            Self::Percent => format!("{value:.0} %"),
         }
     }
 }
@@ -34,6 +35,23 @@ impl Cell {
     }
 }
 
+impl Row {
+    /// What was published, with its range, or a dash.
+    #[must_use]
+    pub fn theirs(&self, unit: Unit) -> String {
+        let Some(figure) = self.published else {
+            return "-".to_owned();
+        };
+        match self.published_range {
+            Some((low, high)) => {
+                let (figure, low, high) = (unit.shown(figure), unit.shown(low), unit.shown(high));
+                format!("{figure} ({low} to {high})")
+            }
+            None => unit.shown(figure),
+        }
+    }
+}
+
 /// Markdown: as readable on a terminal as in a document.
 impl fmt::Display for Reproduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,6 +62,17 @@ impl fmt::Display for Reproduction {
         for failed in &self.failed {
             writeln!(f, "* **not measured**: {failed}")?;
         }
+        for LeftOut {
+            column,
+            invalid,
+            figures,
+        } in &self.left_out
+        {
+            writeln!(
+                f,
+                "* {column}: {invalid} of {figures} figures are invalid and left out of every conclusion"
+            )?;
+        }
         for table in &self.tables {
             self.write_table(table, f)?;
         }
@@ -52,7 +81,7 @@ impl fmt::Display for Reproduction {
             "\n| conclusion of the ancestor | here | why |\n| --- | --- | --- |"
         )?;
         for conclusion in &self.conclusions {
-            let (claim, fate, why) = (conclusion.claim, conclusion.fate.name(), &conclusion.why);
+            let (claim, fate, why) = (&conclusion.claim, conclusion.fate.name(), &conclusion.why);
             writeln!(f, "| {claim} | **{fate}** | {why} |")?;
         }
         Ok(())
@@ -75,9 +104,7 @@ impl Reproduction {
             " | ---".repeat(1 + 2 * self.columns.len()) + " |"
         )?;
         for row in &table.rows {
-            let published = row
-                .published
-                .map_or_else(|| "-".to_owned(), |figure| table.unit.shown(figure));
+            let published = row.theirs(table.unit);
             write!(f, "| {} | {} | {published} |", row.series, row.name)?;
             for (number, cell) in row.ours.iter().enumerate() {
                 let shown = cell.map_or_else(|| "-".to_owned(), |cell| cell.shown(table.unit));

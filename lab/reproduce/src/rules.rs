@@ -1,14 +1,17 @@
 //! What our figures say of each conclusion: one rule for each, in code.
 //!
 //! A claim about a kind of storage needs that storage; what the embedded journal does instead is told
-//! beside it, but decides nothing. A claim that the published table itself refutes needs no run.
+//! beside it, but decides nothing. A claim that the published table itself refutes needs no run. Every
+//! other claim needs at least three valid points on each side, or the pairs of points that it is about,
+//! and is decided by their intervals; where these leave it open, it is not testable.
 
 mod bookings;
+mod evidence;
 mod exchange;
 mod games;
 mod travel;
 
-use crate::{Column, Conclusion, Experiment, Figure, Storage};
+use crate::{Column, Conclusion, Experiment, Storage};
 
 pub(crate) fn conclusions(
     experiment: Experiment,
@@ -25,27 +28,10 @@ pub(crate) fn conclusions(
     }
 }
 
-/// The first place with 95 % of the most, and the most; nothing for fewer than three figures.
-fn saturation(figures: &[&Figure]) -> Option<(f64, f64)> {
-    let most = figures
-        .iter()
-        .map(|figure| figure.throughput)
-        .fold(0.0, f64::max);
-    let first = figures
-        .iter()
-        .find(|figure| figure.throughput >= 0.95 * most)?;
-    (figures.len() >= 3).then_some((first.x, most))
-}
-
 /// The column of this storage.
 fn on(columns: &[Column], storage: Storage) -> Option<&Column> {
     columns.iter().find(|column| column.storage == storage)
 }
 
-/// The best column for a claim about this storage: that, or any.
-fn on_or_any(columns: &[Column], storage: Storage) -> Option<&Column> {
-    on(columns, storage).or_else(|| columns.first())
-}
-
-/// `no figures` where a claim could be tested, but nothing usable was measured.
-const NO_FIGURES: &str = "too few usable figures were measured";
+#[cfg(test)]
+pub(crate) use bookings::tests::column;

@@ -1,12 +1,17 @@
 //! The published figures beside ours, point by point.
 
+mod cores;
+
 use serde::Serialize;
-use turnstile_published::{Bookings, Managers, bookings, exchange, games, travel};
+use turnstile_published::{
+    Bookings, GAMES_USERS, Managers, bookings, games, processor, stated, travel,
+};
 use turnstile_stats::Interval;
 
 use crate::{
-    Column, Experiment, Figure, QUOTAS,
-    experiment::{NAGLE, NO_DELAY, ONE, SEVERAL, requests_of},
+    Column, Experiment, Figure,
+    column::is_at,
+    experiment::{NAGLE, NO_DELAY, ONE, SEVERAL},
 };
 
 /// What is measured up along a table.
@@ -15,6 +20,8 @@ use crate::{
 pub enum Unit {
     PerSecond,
     Seconds,
+    /// Per cent of one processor.
+    Percent,
 }
 
 /// One figure over an axis, for some series.
@@ -35,6 +42,8 @@ pub struct Row {
     /// Its place in words.
     pub name: String,
     pub published: Option<f64>,
+    /// Of the published figure: where they saw it, or one standard deviation to either side.
+    pub published_range: Option<(f64, f64)>,
     /// In the order of the columns.
     pub ours: Vec<Option<Cell>>,
 }
@@ -68,12 +77,19 @@ pub(crate) fn tables(experiment: Experiment, columns: &[Column]) -> Vec<Table> {
                 rows.map(|row| Place::users(&row.series, row.users, Some(figure(row))))
                     .collect()
             };
-            both(
+            let mut tables = both(
                 &of(|row| row.throughput),
                 &of(|row| row.response),
                 "users",
                 columns,
-            )
+            );
+            if experiment == Experiment::BookingMysql {
+                tables.push(of_mysqld(&rows, columns));
+            }
+            let places = rows.iter();
+            let places = places.map(|row| Place::users(&row.series, row.users, None));
+            tables.push(of_servers(&places.collect::<Vec<_>>(), "users", columns));
+            tables
         }
         Experiment::GamesUsers => {
             let of = |figure: fn(&turnstile_published::Level) -> f64| -> Vec<Place> {
@@ -83,14 +99,16 @@ pub(crate) fn tables(experiment: Experiment, columns: &[Column]) -> Vec<Table> {
                 let nagle = nagle.map(|row| Place::users(NAGLE, row.players, Some(figure(&row))));
                 rows.chain(nagle).collect()
             };
-            both(
+            let mut tables = both(
                 &of(|row| row.throughput),
                 &of(|row| row.response),
                 "players",
                 columns,
-            )
+            );
+            tables.push(of_servers(&arenas(), "players", columns));
+            tables
         }
-        Experiment::ExchangeCores => vec![cores(columns)],
+        Experiment::ExchangeCores => cores::tables(columns),
         Experiment::TravelOps => vec![parts(columns)],
         Experiment::TravelRate => rates(columns),
     }
@@ -102,6 +120,7 @@ struct Place {
     x: f64,
     name: String,
     published: Option<f64>,
+    published_range: Option<(f64, f64)>,
 }
 
 impl Place {
@@ -111,21 +130,38 @@ impl Place {
             x: f64::from(u32::try_from(users).expect("tables have few users")),
             name: users.to_string(),
             published,
+            published_range: None,
         }
     }
 
     fn beside(&self, columns: &[Column], cell: fn(&Figure) -> Cell) -> Row {
+        self.row(columns, |here| {
+            let cells: Vec<Cell> = here.iter().map(|figure| cell(figure)).collect();
+            together(&cells)
+        })
+    }
+
+    /// The same where not every figure tells it.
+    fn beside_known(&self, columns: &[Column], cell: fn(&Figure) -> Option<Cell>) -> Row {
+        self.row(columns, |here| {
+            let cells: Vec<Cell> = here.iter().filter_map(|figure| cell(figure)).collect();
+            together(&cells)
+        })
+    }
+
+    fn row(&self, columns: &[Column], cell: impl Fn(&[&Figure]) -> Option<Cell>) -> Row {
         let ours = columns.iter().map(|column| {
             let is_here =
-                |figure: &&Figure| figure.series == self.series && (figure.x - self.x).abs() < 1e-9;
-            let here: Vec<Cell> = column.figures.iter().filter(is_here).map(cell).collect();
-            together(&here)
+                |figure: &&Figure| figure.series == self.series && is_at(figure.x, self.x);
+            let here: Vec<&Figure> = column.figures.iter().filter(is_here).collect();
+            cell(&here)
         });
         Row {
             series: self.series.clone(),
             x: self.x,
             name: self.name.clone(),
             published: self.published,
+            published_range: self.published_range,
             ours: ours.collect(),
         }
     }
@@ -198,43 +234,68 @@ fn measured(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-fn cores(columns: &[Column]) -> Table {
-    let published = exchange();
-    let mut places = Vec::new();
-    for row in &published {
-        let series = requests_of(row.requests);
-        if !places.iter().any(|place: &Place| place.series == series) {
-            places.extend(QUOTAS.map(|quota| Place {
-                series: series.clone(),
-                x: quota,
-                name: format!("{quota} of one"),
-                published: None,
-            }));
+/// What mysqld used, as they saw it from and to.
+fn of_mysqld(rows: &[Bookings], columns: &[Column]) -> Table {
+    let rows = rows
+        .iter()
+        .filter(|row| row.series != turnstile_published::MIXED);
+    let places = rows.map(|row| {
+        let busy = processor().into_iter().find(|busy| busy.users == row.users);
+        Place {
+            published_range: busy.map(|busy| (busy.low, busy.high)),
+            ..Place::users(
+                &row.series,
+                row.users,
+                busy.map(|busy| f64::midpoint(busy.low, busy.high)),
+            )
         }
-        places.push(Place {
-            series,
-            x: f64::from(row.cores),
-            name: row.cores.to_string(),
-            published: Some(row.mean),
-        });
-    }
-    let took = |figure: &Figure| Cell {
-        value: figure.took,
-        range: None,
-        is_usable: figure.is_usable,
-        left_out: 0,
-    };
+    });
+    let used = |figure: &Figure| Some(percent(figure, figure.database_busy?));
     Table {
-        title: "Wall time of all requests".to_owned(),
-        across: "cores of the server".to_owned(),
-        unit: Unit::Seconds,
+        title: "Processor use of the database".to_owned(),
+        across: "users".to_owned(),
+        unit: Unit::Percent,
         rows: measured(
             places
-                .iter()
-                .map(|place| place.beside(columns, took))
+                .map(|place| place.beside_known(columns, used))
                 .collect(),
         ),
     }
+}
+
+/// What the process uses that clients talk to.
+fn of_servers(places: &[Place], across: &str, columns: &[Column]) -> Table {
+    let used = |figure: &Figure| Some(percent(figure, figure.server_busy?));
+    let rows = places.iter().map(|place| place.beside_known(columns, used));
+    Table {
+        title: "Processor use of the server that clients talk to".to_owned(),
+        across: across.to_owned(),
+        unit: Unit::Percent,
+        rows: measured(rows.collect()),
+    }
+}
+
+fn percent(figure: &Figure, processors: f64) -> Cell {
+    Cell {
+        value: processors * 100.0,
+        range: None,
+        is_usable: figure.is_usable,
+        left_out: 0,
+    }
+}
+
+/// What was published of the arena's processor.
+fn arenas() -> Vec<Place> {
+    let (players, percent) = (
+        stated(GAMES_USERS, "most players").0,
+        stated(GAMES_USERS, "server_1 percent").0,
+    );
+    let rows = games().into_iter().map(|row| {
+        let mut place = Place::users(NO_DELAY, row.players, None);
+        place.published = is_at(place.x, players).then_some(percent);
+        place
+    });
+    rows.collect()
 }
 
 fn parts(columns: &[Column]) -> Table {
@@ -253,6 +314,7 @@ fn parts(columns: &[Column]) -> Table {
                 x: f64::from(number),
                 name: name.to_owned(),
                 published: Some(milliseconds / 1e3),
+                published_range: None,
             };
             rows.push(place.beside(columns, response));
         }
@@ -282,8 +344,130 @@ fn rates(columns: &[Column]) -> Vec<Table> {
                 x: figure.x,
                 name,
                 published: None,
+                published_range: None,
             });
         }
     }
-    both(&places, &places, "transactions offered a second", columns)
+    let mut tables = both(&places, &places, "transactions offered a second", columns);
+    tables.push(slots(columns));
+    tables
+}
+
+/// Slots of a run that a page shows: so many of equal length.
+const SLOTS: usize = 20;
+
+/// The response in each slot of the runs in which clients offer as much as they can.
+fn slots(columns: &[Column]) -> Table {
+    let mut rows: Vec<Row> = Vec::new();
+    for (number, column) in columns.iter().enumerate() {
+        let saturated = column.figures.iter().filter(|figure| is_at(figure.x, 0.0));
+        for figure in saturated {
+            let each = figure.slots.len().div_ceil(SLOTS).max(1);
+            for (place, slots) in (1_u32..).zip(figure.slots.chunks(each)) {
+                let mut ours = vec![None; columns.len()];
+                // The worst of those that are shown as one: a spike stays one.
+                ours[number] = slots.iter().copied().reduce(f64::max).map(|value| Cell {
+                    value,
+                    range: None,
+                    is_usable: figure.is_usable,
+                    left_out: 0,
+                });
+                rows.push(Row {
+                    series: figure.series.clone(),
+                    x: f64::from(place),
+                    name: place.to_string(),
+                    published: None,
+                    published_range: None,
+                    ours,
+                });
+            }
+        }
+    }
+    Table {
+        title: "Response by time slot, as fast as the clients can".to_owned(),
+        across: "slot of the run".to_owned(),
+        unit: Unit::Seconds,
+        rows,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Storage, rules::column};
+
+    /// The row of a series at this place.
+    fn row<'a>(tables: &'a [Table], title: &str, series: &str, name: &str) -> &'a Row {
+        let table = tables.iter().find(|table| table.title == title).unwrap();
+        let mut rows = table.rows.iter();
+        let is_it = |row: &&Row| row.series == series && row.name == name;
+        rows.find(is_it).unwrap()
+    }
+
+    #[test]
+    fn what_mysqld_used_stands_beside_what_ours_used() {
+        let mut found = column(
+            Storage::Mysql,
+            &[("book", &[(50.0, 100.0), (400.0, 400.0)])],
+        );
+        found.figures[0].database_busy = Some(0.35);
+        let found = tables(Experiment::BookingMysql, &[found]);
+        let title = "Processor use of the database";
+        let fifty = row(&found, title, "book", "50");
+        let told = (fifty.published, fifty.published_range);
+        assert_eq!(told, (Some(20.0), Some((18.0, 22.0))));
+        assert_eq!(fifty.theirs(Unit::Percent), "20 % (18 % to 22 %)");
+        assert_eq!(fifty.ours[0].map(|cell| cell.value), Some(35.0));
+        // Where they say nothing, ours stand alone.
+        assert_eq!(row(&found, title, "book", "400").published, None);
+    }
+
+    #[test]
+    fn runs_of_the_exchange_have_a_rate_a_deviation_and_an_error() {
+        let mut found = column(Storage::Postgres, &[("1000 requests", &[(2.0, 1.0); 4])]);
+        for (figure, took) in found.figures.iter_mut().zip([3.9, 4.0, 4.1, 9.0]) {
+            figure.took = took;
+        }
+        found.figures[3].is_usable = false;
+        let found = tables(Experiment::ExchangeCores, &[found]);
+        let ours = |title: &str| {
+            let row = row(&found, title, "1000 requests", "2");
+            let cell = row.ours[0].unwrap();
+            (row.published.unwrap(), cell.value, cell.left_out)
+        };
+        let close = |(a, b, left_out): (f64, f64, usize), theirs: f64, expected: f64| {
+            assert!(
+                (a - theirs).abs() < 1e-9 && (b - expected).abs() < 1e-3,
+                "{a} {b}"
+            );
+            assert_eq!(left_out, 1);
+        };
+        close(ours("Throughput"), 250.0, 250.104);
+        close(ours("Standard deviation of the wall time"), 0.0403, 0.1);
+        close(
+            ours("Standard error of the mean wall time"),
+            0.018,
+            0.057_735,
+        );
+        let bars = row(&found, "Wall time of all requests", "1000 requests", "2");
+        let (low, high) = bars.published_range.unwrap();
+        assert!((low - 3.9597).abs() < 1e-9 && (high - 4.0403).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_spike_is_seen_among_the_slots_of_a_run() {
+        let mut found = column(
+            Storage::Embedded,
+            &[("2 clients", &[(0.0, 1.0), (50.0, 1.0)])],
+        );
+        found.figures[0].slots = vec![1.0; 60];
+        found.figures[0].slots[31] = 9.0;
+        let tables = tables(Experiment::TravelRate, &[found]);
+        let slots = &tables[2].rows;
+        let values: Vec<f64> = slots.iter().map(|row| row.ours[0].unwrap().value).collect();
+        let expected: Vec<f64> = (0..20)
+            .map(|slot| if slot == 10 { 9.0 } else { 1.0 })
+            .collect();
+        assert_eq!(values, expected);
+    }
 }

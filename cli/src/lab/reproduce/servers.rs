@@ -6,7 +6,7 @@ use turnstile_reproduce::Experiment;
 
 use super::ways::Kind;
 use crate::{
-    child::{Company, Doors, Server},
+    child::{Arena, Company, Doors, Server},
     lab::{pin, quota::Quota},
 };
 
@@ -31,6 +31,7 @@ struct Places {
 enum Own {
     One(Server),
     Five(Company),
+    Two(Arena),
 }
 
 impl Servers {
@@ -90,6 +91,9 @@ impl Servers {
             Experiment::TravelOps | Experiment::TravelRate => Doors::RespAndTravel,
         };
         let told = match &self.kind {
+            Kind::Separate if self.experiment == Experiment::GamesUsers => {
+                return Arena::start().map(Own::Two);
+            }
             Kind::Separate => return Company::start().map(Own::Five),
             Kind::Embedded => Vec::new(),
             Kind::Kept { flag, url } => vec![((*flag).to_owned(), url.clone())],
@@ -115,6 +119,7 @@ impl Own {
         match self {
             Self::One(server) => server,
             Self::Five(company) => company.middleware(),
+            Self::Two(arena) => arena.arena(),
         }
     }
 
@@ -142,6 +147,7 @@ impl Own {
         match self {
             Self::One(server) => server.stop(),
             Self::Five(company) => company.stop(),
+            Self::Two(arena) => arena.stop(),
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Way {
 pub(super) enum Kind {
     /// A server of the lab's own.
     Embedded,
-    /// Travel in five processes.
+    /// Travel in five processes, or games in two.
     Separate,
     /// A server of the lab's own that is told by this flag to keep its service in a database.
     Kept { flag: &'static str, url: String },
@@ -63,12 +63,9 @@ impl Databases<'_> {
                 let kept = |database| Way::kept(database, EXCHANGE_FLAG);
                 ways.extend(self.exchange.iter().map(kept));
             }
-            Experiment::TravelOps => ways.push(Way {
-                name: "five processes".to_owned(),
-                storage: Storage::Embedded,
-                kind: Kind::Separate,
-            }),
-            Experiment::GamesUsers | Experiment::TravelRate => {}
+            Experiment::TravelOps => ways.push(Way::separate("five processes")),
+            Experiment::GamesUsers => ways.push(Way::separate("two processes")),
+            Experiment::TravelRate => {}
         }
         // Each has a folder of its own.
         for number in 1..ways.len() {
@@ -93,13 +90,21 @@ impl Databases<'_> {
 impl Way {
     fn embedded(experiment: Experiment) -> Self {
         let name = match experiment {
-            Experiment::TravelOps => "one process",
+            Experiment::TravelOps | Experiment::GamesUsers => "one process",
             _ => "embedded",
         };
         Self {
             name: name.to_owned(),
             storage: Storage::Embedded,
             kind: Kind::Embedded,
+        }
+    }
+
+    fn separate(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            storage: Storage::Embedded,
+            kind: Kind::Separate,
         }
     }
 
@@ -188,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_database_is_measured_once_where_its_own_experiment_is_made_too() {
-        use Experiment::{BookingMysql, BookingRedis, ExchangeCores, TravelOps};
+        use Experiment::{BookingMysql, BookingRedis, ExchangeCores, GamesUsers, TravelOps};
         let all = [
             "embedded",
             "MySQL InnoDB",
@@ -209,6 +214,11 @@ mod tests {
             ExchangeCores,
             &Experiment::ALL,
             &["embedded", "Postgres", "Postgres 3"],
+        );
+        check(
+            GamesUsers,
+            &Experiment::ALL,
+            &["one process", "two processes"],
         );
         check(
             TravelOps,

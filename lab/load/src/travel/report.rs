@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use turnstile_published::{SATURATION, Times};
+use turnstile_published::{Times, saturation};
 use turnstile_result::Point;
 use turnstile_stats::{
     Summary,
@@ -192,7 +192,7 @@ impl Report {
             f,
             "{clients} clients carried at most {}/s, {:.1} x the ancestor's saturation",
             PerSecond(most),
-            most / SATURATION
+            most / saturation()
         )?;
         let kept = rows().filter_map(|row| match row.rate {
             Rate::PerSecond(rate) if !row.saturated => Some(rate),

@@ -1,18 +1,26 @@
 //! The conclusions of the two reports on room booking.
 
-use turnstile_published::{BOOKING_MYSQL, BOOKING_REDIS, MIXED, Source, bookings};
-use turnstile_stats::units::PerSecond;
+use turnstile_published::{
+    BOOKING_MYSQL, BOOKING_REDIS, MIXED, Source, bookings, processor, stated,
+};
+use turnstile_stats::{
+    Interval,
+    units::{Nanos, PerSecond},
+};
 
-use super::{NO_FIGURES, on, on_or_any, saturation};
-use crate::{Column, Conclusion, Fate, Figure, Storage};
+use super::{
+    evidence::{
+        self, Knee, Level, above, both, enough, gain, judge, levels, mean, number, pairs, ratio,
+        response, shown, throughput, told, users, within,
+    },
+    on,
+};
+use crate::{Column, Conclusion, Fate, Storage, column::is_at};
 
-const BOOK: &str = "book";
+pub(crate) const BOOK: &str = "book";
 
 /// How far throughput x response may be from the users before a point breaks Little's law.
 const TOLERANCE: f64 = 0.1;
-
-/// A knee within this factor of the published one is the same knee: ladders have such steps.
-const SAME_KNEE: f64 = 1.5;
 
 /// Processors that a server must use to be held up by them: a loop of its own has one.
 const BUSY: f64 = 0.85;
@@ -20,31 +28,59 @@ const BUSY: f64 = 0.85;
 /// So much of a processor that both share is all of it.
 const FULL: f64 = 0.95;
 
+/// Two rates within this share of each other are the same.
+const SAME: f64 = 0.1;
+
+/// What falls by less falls slightly.
+const SLIGHT: f64 = 0.15;
+
+/// Before saturation a processor is used less than this share of what it is used there.
+const PARTLY: f64 = 0.8;
+
+/// One of the two reports.
+#[derive(Clone, Copy)]
+struct Report {
+    source: Source,
+    storage: Storage,
+    /// As the claims call it.
+    name: &'static str,
+}
+
+const MYSQL: Report = Report {
+    source: BOOKING_MYSQL,
+    storage: Storage::Mysql,
+    name: "MySQL",
+};
+const REDIS: Report = Report {
+    source: BOOKING_REDIS,
+    storage: Storage::Redis,
+    name: "Redis",
+};
+
 pub(super) fn mysql(columns: &[Column]) -> Vec<Conclusion> {
     vec![
         little(BOOKING_MYSQL),
-        knee(
-            "MySQL saturates at 300 users",
-            300.0,
-            Storage::Mysql,
-            columns,
-        ),
-        database(columns),
-        mixes(
-            "books and cancels saturate at the same rate as books alone",
-            0.1,
-            Storage::Mysql,
-            columns,
-        ),
+        MYSQL.knee(BOOK, columns),
+        MYSQL.knee(MIXED, columns),
+        database(BOOK, columns),
+        database(MIXED, columns),
+        by_users(columns),
+        falls(columns),
+        mixes(columns),
+        in_memory(columns),
     ]
 }
 
 pub(super) fn redis(columns: &[Column], known: &[Column]) -> Vec<Conclusion> {
     vec![
         little(BOOKING_REDIS),
-        knee("Redis saturates at 25 users", 25.0, Storage::Redis, columns),
-        front_end(columns),
+        REDIS.knee(BOOK, columns),
+        REDIS.knee(MIXED, columns),
+        front_end(BOOK, columns),
+        front_end(MIXED, columns),
         faster(columns, known),
+        earlier(columns, known),
+        units(columns, known),
         cancels(columns),
     ]
 }
@@ -53,8 +89,7 @@ pub(super) fn redis(columns: &[Column], known: &[Column]) -> Vec<Conclusion> {
 fn little(source: Source) -> Conclusion {
     let points = bookings(source);
     let breaks = |point: &&turnstile_published::Bookings| {
-        let users = f64::from(u32::try_from(point.users).expect("tables have few users"));
-        (point.throughput * point.response / users - 1.0).abs() > TOLERANCE
+        (point.throughput * point.response / number(point.users) - 1.0).abs() > TOLERANCE
     };
     let broken = points.iter().filter(breaks).count();
     let all = points.len();
@@ -63,302 +98,352 @@ fn little(source: Source) -> Conclusion {
          published points break that by more than 10 %, so most of each user's time was not timed"
     );
     Conclusion::new(
-        "throughput and response describe the same users",
+        "throughput and response describe the same users".to_owned(),
         Fate::if_so(broken == 0),
         why,
     )
 }
 
-fn knee(claim: &'static str, published: f64, storage: Storage, columns: &[Column]) -> Conclusion {
-    let told = |column: &Column| {
-        let (users, most) = saturation(&column.usable(BOOK))?;
-        let rate = PerSecond(most);
-        Some((
-            users,
-            format!(
-                "{} reaches 95 % of its {rate}/s at {users} users",
-                column.name
-            ),
-        ))
-    };
-    let Some(column) = on(columns, storage) else {
-        let beside = columns
-            .first()
-            .and_then(told)
-            .map_or_else(String::new, |(_, told)| format!("; {told}"));
-        return Conclusion::untested(
-            claim,
-            format!("{} was not measured{beside}", storage.name()),
+/// What requests a series has, for a sentence.
+fn with(series: &str) -> &'static str {
+    if series == BOOK {
+        "books alone"
+    } else {
+        "books and 30 % cancels"
+    }
+}
+
+impl Report {
+    fn stated(self, series: &str, name: &str) -> f64 {
+        let name = if series == BOOK {
+            name.to_owned()
+        } else {
+            format!("mixed {name}")
+        };
+        stated(self.source, &name).0
+    }
+
+    /// From which users on it is saturated, as they say.
+    fn saturation(self, series: &str) -> f64 {
+        self.stated(series, "saturation users")
+    }
+
+    /// Its column, or why there is none, and what the embedded journal does instead.
+    fn column(
+        self,
+        columns: &[Column],
+        beside: impl Fn(&Column) -> Option<String>,
+    ) -> Result<&Column, String> {
+        on(columns, self.storage).ok_or_else(|| {
+            let beside = columns.first().and_then(beside);
+            let beside = beside.map_or_else(String::new, |beside| format!("; {beside}"));
+            format!("{} was not measured{beside}", self.storage.name())
+        })
+    }
+
+    /// Points at so many users that it is saturated, as they say.
+    fn saturated(self, column: &Column, series: &str) -> Vec<Level> {
+        let mut levels = levels(column, series, throughput);
+        levels.retain(|level| level.x >= self.saturation(series));
+        levels
+    }
+
+    fn knee(self, series: &str, columns: &[Column]) -> Conclusion {
+        let published = self.saturation(series);
+        let claim = format!(
+            "{} saturates at {published} users with {}, {}/s",
+            self.name,
+            with(series),
+            PerSecond(self.stated(series, "saturation rate"))
         );
-    };
-    let Some((users, told)) = told(column) else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let near = (published / SAME_KNEE..=published * SAME_KNEE).contains(&users);
-    Conclusion::new(claim, Fate::if_so(near), told)
+        let tell = |column: &Column| {
+            let knee = Knee::of(&levels(column, series, throughput), published)?;
+            let why = format!(
+                "{} reaches 95 % of its {}/s at {} users",
+                column.name,
+                PerSecond(knee.most.estimate),
+                users(knee.users)
+            );
+            Ok::<_, String>((knee.is_near(published), why))
+        };
+        let beside = |column: &Column| Some(tell(column).ok()?.1);
+        judge(claim, self.column(columns, beside).and_then(tell))
+    }
+
+    /// Its column here, or in its own experiment before.
+    fn here_or<'a>(self, columns: &'a [Column], known: &'a [Column]) -> Result<&'a Column, String> {
+        let column = on(columns, self.storage).or_else(|| on(known, self.storage));
+        column.ok_or_else(|| format!("{} was not measured", self.storage.name()))
+    }
 }
 
-/// The figure with the highest throughput.
-fn busiest<'a>(column: &'a Column, series: &str) -> Option<&'a Figure> {
+/// Processors of the database and of the server at saturation, point by point.
+fn busy(report: Report, column: &Column, series: &str) -> Vec<(f64, f64)> {
+    let least = report.saturation(series);
     let figures = column.usable(series).into_iter();
-    figures.max_by(|a, b| a.throughput.total_cmp(&b.throughput))
+    let figures = figures.filter(|figure| figure.x >= least);
+    figures
+        .filter_map(|figure| Some((figure.database_busy?, figure.server_busy?)))
+        .collect()
 }
 
-fn database(columns: &[Column]) -> Conclusion {
-    let claim = "mysqld's processor is the bottleneck";
-    let Some(column) = on(columns, Storage::Mysql) else {
-        return Conclusion::untested(claim, "MySQL was not measured".to_owned());
-    };
-    let busy =
-        busiest(column, BOOK).and_then(|figure| Some((figure.database_busy?, figure.server_busy?)));
-    let Some((database, server)) = busy else {
-        return Conclusion::untested(claim, "what mysqld used is not known".to_owned());
-    };
-    let why =
-        format!("at the highest rate mysqld uses {database:.2} processors, the server {server:.2}");
-    Conclusion::new(
-        claim,
-        Fate::if_so(database > server && (database >= BUSY || database + server >= FULL)),
-        why,
+/// The mean over points, with Student's interval.
+fn over(points: &[(f64, f64)], of: fn(&(f64, f64)) -> f64) -> Result<Interval, String> {
+    enough(points.len())?;
+    let each: Vec<f64> = points.iter().map(of).collect();
+    Interval::of_mean(&each).ok_or_else(|| "no points".to_owned())
+}
+
+fn database(series: &str, columns: &[Column]) -> Conclusion {
+    let claim = format!("with {} mysqld's processor is the bottleneck", with(series));
+    let found = MYSQL.column(columns, |_| None).and_then(|column| {
+        let points = busy(MYSQL, column, series);
+        let (mysqld, server) = (over(&points, |one| one.0)?, over(&points, |one| one.1)?);
+        let more = over(&points, |one| one.0 - one.1)?;
+        // Full alone, or with the server on one processor.
+        let full = over(&points, |one| (one.0 / BUSY).max((one.0 + one.1) / FULL))?;
+        let why = format!(
+            "at saturation mysqld uses {} processors, the server {}",
+            told(mysqld),
+            told(server)
+        );
+        Ok((both(above(more, 0.0), above(full, 1.0)), why))
+    });
+    judge(claim, found)
+}
+
+fn front_end(series: &str, columns: &[Column]) -> Conclusion {
+    let claim = format!(
+        "with {} the front end's processor is the bottleneck, not the storage ({:.0} % of two cores)",
+        with(series),
+        stated(BOOKING_REDIS, "front end percent").0
+    );
+    let found = REDIS.column(columns, |_| None).and_then(|column| {
+        let points = busy(REDIS, column, series);
+        let (storage, server) = (over(&points, |one| one.0)?, over(&points, |one| one.1)?);
+        let more = over(&points, |one| one.1 - one.0)?;
+        let why = format!(
+            "on {} the server uses {} processors at saturation, the storage {}",
+            column.name,
+            told(server),
+            told(storage)
+        );
+        Ok((both(above(more, 0.0), above(server, BUSY)), why))
+    });
+    judge(claim, found)
+}
+
+/// How much of what it uses at saturation mysqld uses before.
+fn by_users(columns: &[Column]) -> Conclusion {
+    let table = processor();
+    let (first, last) = (table[0], table[table.len() - 1]);
+    let claim = format!(
+        "mysqld's processor use grows with the users, from {} to {} % at {} to {} to {} % at {}",
+        first.low, first.high, first.users, last.low, last.high, last.users
+    );
+    let found = MYSQL.column(columns, |_| None).and_then(|column| {
+        let levels = levels(column, BOOK, evidence::database);
+        let at = |users: usize| levels.iter().find(|level| is_at(level.x, number(users)));
+        let most = at(last.users)
+            .ok_or_else(|| format!("too few valid points: none with {} users", last.users))?
+            .value;
+        // One user alone leaves it idle on any machine.
+        let between = table[1..table.len() - 1].iter();
+        let shares: Vec<(f64, Interval)> = between
+            .filter_map(|busy| at(busy.users))
+            .map(|level| (level.x, ratio(level.value, most)))
+            .collect();
+        enough(shares.len())?;
+        let words = shares.iter();
+        let words = words.map(|(users, share)| format!("{} with {users}", told(*share)));
+        let why = format!(
+            "mysqld uses {} processors with {} users, and as a share of that {}",
+            told(most),
+            last.users,
+            words.collect::<Vec<_>>().join(", ")
+        );
+        let less = shares.iter().map(|(_, share)| within(*share, 0.0, PARTLY));
+        Ok((less.reduce(both).flatten(), why))
+    });
+    judge(claim, found)
+}
+
+/// Beyond saturation: the last point against the first.
+fn falls(columns: &[Column]) -> Conclusion {
+    let beyond = stated(BOOKING_MYSQL, "users beyond which it falls").0;
+    let claim = format!("beyond {beyond} users the throughput of MySQL falls very slightly");
+    let found = MYSQL.column(columns, |_| None).and_then(|column| {
+        let mut points = levels(column, BOOK, throughput);
+        points.retain(|level| level.x >= MYSQL.saturation(BOOK));
+        enough(points.len())?;
+        let (first, last) = (points[0], points[points.len() - 1]);
+        if last.x <= beyond {
+            return Err(format!("too few valid points: none beyond {beyond}"));
+        }
+        let change = ratio(last.value, first.value);
+        let why = format!(
+            "{} books {} times as many a second with {} users as with {}",
+            column.name,
+            told(change),
+            last.x,
+            first.x
+        );
+        Ok((within(change, 1.0 - SLIGHT, 1.0), why))
+    });
+    judge(claim, found)
+}
+
+/// The mix against books alone at equal numbers of users from saturation on.
+fn of_mix(report: Report, column: &Column) -> Result<Interval, String> {
+    gain(&pairs(
+        &report.saturated(column, BOOK),
+        &report.saturated(column, MIXED),
+    ))
+}
+
+fn told_of_mix(column: &Column, gain: Interval) -> String {
+    format!(
+        "on {} the mix does {} times as many a second as books alone, with as many users",
+        column.name,
+        told(gain)
     )
 }
 
-fn front_end(columns: &[Column]) -> Conclusion {
-    let claim = "the front end's processor is the bottleneck, not the storage";
-    let Some(column) = on_or_any(columns, Storage::Redis) else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let Some(figure) = busiest(column, BOOK).filter(|figure| figure.server_busy.is_some()) else {
-        return Conclusion::untested(claim, "what the server used is not known".to_owned());
-    };
-    let server = figure.server_busy.unwrap_or_default();
-    let (name, users) = (&column.name, figure.x);
-    let mut why = format!(
-        "on {name} the server uses {server:.2} processors at the highest rate ({users} users)"
-    );
-    let mut is_so = server >= BUSY;
-    if let Some(database) = figure.database_busy {
-        why += &format!(", the storage {database:.2}");
-        is_so &= server > database;
-    }
-    if column.storage == Storage::Embedded {
-        why += "; its storage is in the same process, and Redis was not measured";
-        return Conclusion::untested(claim, why);
-    }
-    Conclusion::new(claim, Fate::if_so(is_so), why)
-}
-
-/// Both series against each other.
-fn most(column: &Column) -> Option<(f64, f64)> {
-    let most = |series: &str| busiest(column, series).map(|figure| figure.throughput);
-    Some((most(BOOK)?, most(MIXED)?))
-}
-
-fn mixes(claim: &'static str, within: f64, storage: Storage, columns: &[Column]) -> Conclusion {
-    let column = on_or_any(columns, storage);
-    let Some((column, (book, mixed))) = column.and_then(|column| Some((column, most(column)?)))
-    else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let ratio = mixed / book;
-    let why = format!(
-        "on {} the mix does {ratio:.2} times as many a second as books alone",
-        column.name
-    );
-    if column.storage != storage {
-        return Conclusion::untested(claim, format!("{} was not measured; {why}", storage.name()));
-    }
-    Conclusion::new(claim, Fate::if_so((ratio - 1.0).abs() <= within), why)
+fn mixes(columns: &[Column]) -> Conclusion {
+    let claim = "books and cancels saturate at the same rate as books alone".to_owned();
+    let beside = |column: &Column| Some(told_of_mix(column, of_mix(MYSQL, column).ok()?));
+    let found = MYSQL.column(columns, beside).and_then(|column| {
+        let gain = of_mix(MYSQL, column)?;
+        let is_same = within(gain, 1.0 - SAME, 1.0 + SAME);
+        Ok((is_same, told_of_mix(column, gain)))
+    });
+    judge(claim, found)
 }
 
 fn cancels(columns: &[Column]) -> Conclusion {
-    let claim = "with 30 % cancels it does more a second than with books alone (1.2 times)";
-    let column = on_or_any(columns, Storage::Redis);
-    let Some((column, (book, mixed))) = column.and_then(|column| Some((column, most(column)?)))
-    else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let ratio = mixed / book;
-    let why = format!(
-        "on {} the mix does {ratio:.2} times as many a second",
-        column.name
+    let rate = |series| REDIS.stated(series, "saturation rate");
+    let claim = format!(
+        "with 30 % cancels it does more a second than with books alone ({:.1} times)",
+        rate(MIXED) / rate(BOOK)
     );
-    if column.storage != Storage::Redis {
-        return Conclusion::untested(claim, format!("Redis was not measured; {why}"));
-    }
-    Conclusion::new(claim, Fate::if_so(ratio > 1.05), why)
+    let beside = |column: &Column| Some(told_of_mix(column, of_mix(REDIS, column).ok()?));
+    let found = REDIS.column(columns, beside).and_then(|column| {
+        let gain = of_mix(REDIS, column)?;
+        Ok((above(gain, 1.0), told_of_mix(column, gain)))
+    });
+    judge(claim, found)
 }
 
-/// Against MySQL as it was measured here, or in its own experiment before: each at its own highest rate,
-/// as the ancestor compared them.
+/// MySQL's own two ways to keep a table, at equal numbers of users.
+fn in_memory(columns: &[Column]) -> Conclusion {
+    let claim = "with ENGINE=MEMORY the throughput of MySQL is higher".to_owned();
+    let found = MYSQL.column(columns, |_| None).and_then(|disk| {
+        let memory = on(columns, Storage::MysqlMemory)
+            .ok_or_else(|| "MySQL in memory was not measured".to_owned())?;
+        let of = |column: &Column| levels(column, BOOK, throughput);
+        let gain = gain(&pairs(&of(disk), &of(memory)))?;
+        let why = format!(
+            "with as many users {} books {} times as many a second as {}",
+            memory.name,
+            told(gain),
+            disk.name
+        );
+        Ok((above(gain, 1.0), why))
+    });
+    judge(claim, found)
+}
+
+/// Each at saturation, as they compared them: Redis here, and MySQL here or in its own experiment before.
 fn faster(columns: &[Column], known: &[Column]) -> Conclusion {
-    let claim = "in memory (Redis) it is 18 times as fast as on a disk (MySQL)";
-    let rate = |storage| {
-        let column = on(columns, storage).or_else(|| on(known, storage))?;
-        Some(busiest(column, BOOK)?.throughput)
+    let rate = |report: Report| report.stated(BOOK, "saturation rate");
+    let theirs = rate(REDIS) / rate(MYSQL);
+    let claim = format!("in memory (Redis) it is {theirs:.0} times as fast as on a disk (MySQL)");
+    let of = |report: Report| {
+        let column = report.here_or(columns, known)?;
+        mean(&report.saturated(column, BOOK)).map_err(|why| format!("{}: {why}", column.name))
     };
-    match (rate(Storage::Redis), rate(Storage::Mysql)) {
-        (Some(redis), Some(mysql)) => {
-            let ratio = redis / mysql;
-            let (redis, mysql) = (PerSecond(redis), PerSecond(mysql));
-            let why = format!(
-                "Redis books {ratio:.1} times as many a second as MySQL ({redis}/s and {mysql}/s)"
-            );
-            Conclusion::new(claim, Fate::if_so((9.0..=36.0).contains(&ratio)), why)
-        }
-        _ => {
-            let ours = columns
-                .first()
-                .and_then(|column| Some((column, busiest(column, BOOK)?.throughput)));
-            let beside = ours.map_or_else(String::new, |(column, rate)| {
-                let times = rate / 7_740.0;
-                format!(
-                    "; {} books {times:.1} times as many a second as their Redis, and keeps them \
-                     on a disk",
-                    column.name
-                )
-            });
-            Conclusion::untested(claim, format!("not both were measured{beside}"))
-        }
-    }
+    let found = of(REDIS).and_then(|redis| {
+        let mysql = of(MYSQL)?;
+        let ratio = ratio(redis, mysql);
+        let why = format!(
+            "saturated, Redis books {} times as many a second as MySQL ({}/s and {}/s)",
+            told(ratio),
+            PerSecond(redis.estimate),
+            PerSecond(mysql.estimate)
+        );
+        Ok((within(ratio, theirs / 2.0, theirs * 2.0), why))
+    });
+    judge(claim, found)
+}
+
+fn earlier(columns: &[Column], known: &[Column]) -> Conclusion {
+    let claim = format!(
+        "Redis saturates with fewer users than MySQL ({} instead of {})",
+        REDIS.saturation(BOOK),
+        MYSQL.saturation(BOOK)
+    );
+    let of = |report: Report| {
+        let column = report.here_or(columns, known)?;
+        let knee = Knee::of(&levels(column, BOOK, throughput), report.saturation(BOOK));
+        knee.map_err(|why| format!("{}: {why}", column.name))
+    };
+    let found = of(REDIS).and_then(|redis| {
+        let mysql = of(MYSQL)?;
+        let why = format!(
+            "Redis reaches 95 % of its most at {} users, MySQL at {}",
+            users(redis.users),
+            users(mysql.users)
+        );
+        let is_so = if redis.users.high < mysql.users.low {
+            Some(true)
+        } else if redis.users.low >= mysql.users.high {
+            Some(false)
+        } else {
+            None
+        };
+        Ok((is_so, why))
+    });
+    judge(claim, found)
+}
+
+/// The pair that the claim is about: each at the users with which it is saturated.
+fn units(columns: &[Column], known: &[Column]) -> Conclusion {
+    let claim = "a request takes hundreds of ms on MySQL and hundreds of us on Redis".to_owned();
+    let of = |report: Report| {
+        let column = report.here_or(columns, known)?;
+        let users = report.saturation(BOOK);
+        let mut there = levels(column, BOOK, response);
+        there.retain(|level| is_at(level.x, users));
+        let level = there.first();
+        level.map(|level| level.value).ok_or_else(|| {
+            format!(
+                "{}: too few valid points: none with {users} users",
+                column.name
+            )
+        })
+    };
+    let found = of(REDIS).and_then(|redis| {
+        let mysql = of(MYSQL)?;
+        let shown = |time| shown(time, |seconds| Nanos(seconds * 1e9));
+        let why = format!(
+            "{} on MySQL with {} users, {} on Redis with {}",
+            shown(mysql),
+            MYSQL.saturation(BOOK),
+            shown(redis),
+            REDIS.saturation(BOOK)
+        );
+        let is_within = |time, name| {
+            let (low, high) = stated(BOOKING_REDIS, name);
+            within(time, low, high)
+        };
+        let is_so = both(
+            is_within(mysql, "response on mysql"),
+            is_within(redis, "response there"),
+        );
+        Ok((is_so, why))
+    });
+    judge(claim, found)
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-
-    /// Figures of users and rates.
-    pub(in crate::rules) fn column(storage: Storage, series: &[(&str, &[(f64, f64)])]) -> Column {
-        let mut figures = Vec::new();
-        for (series, points) in series {
-            figures.extend(points.iter().map(|&(x, throughput)| Figure {
-                series: (*series).to_owned(),
-                x,
-                throughput,
-                throughput_range: None,
-                response: x / throughput,
-                response_range: None,
-                server_busy: Some(0.97),
-                database_busy: (storage != Storage::Embedded).then_some(0.4),
-                took: x,
-                is_usable: true,
-                is_proven: true,
-            }));
-        }
-        Column {
-            name: storage.name().to_owned(),
-            storage,
-            figures,
-        }
-    }
-
-    pub(in crate::rules) fn check(found: &[Conclusion], expected: &[(Fate, &str)]) {
-        let told: Vec<(Fate, &str)> = found
-            .iter()
-            .map(|one| (one.fate, one.why.as_str()))
-            .collect();
-        assert_eq!(told.len(), expected.len());
-        for (told, expected) in told.iter().zip(expected) {
-            assert!(
-                told.0 == expected.0 && told.1.contains(expected.1),
-                "{told:?} is not {expected:?}"
-            );
-        }
-    }
-
-    const CURVE: [(f64, f64); 5] = [
-        (1.0, 4_000.0),
-        (10.0, 7_000.0),
-        (25.0, 7_600.0),
-        (40.0, 7_700.0),
-        (80.0, 7_650.0),
-    ];
-
-    #[test]
-    fn claims_about_a_storage_need_it() {
-        let embedded = column(Storage::Embedded, &[("book", &CURVE), (MIXED, &CURVE)]);
-        check(
-            &mysql(std::slice::from_ref(&embedded)),
-            &[
-                (Fate::Refuted, "26 of the 28"),
-                (
-                    Fate::NotTestable,
-                    "MySQL was not measured; the embedded journal reaches 95 % of its 7 700/s at 25 users",
-                ),
-                (Fate::NotTestable, "MySQL was not measured"),
-                (Fate::NotTestable, "1.00 times"),
-            ],
-        );
-        check(
-            &redis(&[embedded], &[]),
-            &[
-                (Fate::Refuted, "24 of the 26"),
-                (Fate::NotTestable, "Redis was not measured"),
-                (
-                    Fate::NotTestable,
-                    "0.97 processors at the highest rate (40 users)",
-                ),
-                (
-                    Fate::NotTestable,
-                    "not both were measured; the embedded journal books 1.0 times",
-                ),
-                (Fate::NotTestable, "Redis was not measured"),
-            ],
-        );
-    }
-
-    #[test]
-    fn with_the_storage_each_claim_is_decided() {
-        let more: Vec<(f64, f64)> = CURVE.iter().map(|(x, y)| (*x, y * 1.2)).collect();
-        let redis_column = column(Storage::Redis, &[("book", &CURVE), (MIXED, &more)]);
-        let slow: Vec<(f64, f64)> = CURVE.iter().map(|(x, y)| (*x, y / 18.0)).collect();
-        let mut mysql_column = column(Storage::Mysql, &[("book", &slow), (MIXED, &slow)]);
-        check(
-            &redis(&[redis_column.clone(), mysql_column.clone()], &[]),
-            &[
-                (Fate::Refuted, "24 of the 26"),
-                (Fate::Confirmed, "at 25 users"),
-                (Fate::Confirmed, "the storage 0.40"),
-                (Fate::Confirmed, "18.0 times"),
-                (Fate::Confirmed, "1.20 times"),
-            ],
-        );
-        // MySQL may have been measured in its own experiment; its tables in memory are not on a disk.
-        let in_memory = column(Storage::MysqlMemory, &[("book", &CURVE)]);
-        let known = [in_memory.clone(), mysql_column.clone()];
-        let faster = |known: &[Column]| redis(std::slice::from_ref(&redis_column), known).remove(3);
-        check(
-            &[faster(&known)],
-            &[(
-                Fate::Confirmed,
-                "18.0 times as many a second as MySQL (7 700/s and 428/s)",
-            )],
-        );
-        check(
-            &[faster(&[in_memory])],
-            &[(Fate::NotTestable, "not both were measured")],
-        );
-        for figure in &mut mysql_column.figures {
-            figure.database_busy = Some(1.4);
-        }
-        check(
-            &mysql(&[mysql_column]),
-            &[
-                (Fate::Refuted, "26 of the 28"),
-                (Fate::Refuted, "at 25 users"),
-                (Fate::Confirmed, "mysqld uses 1.40 processors"),
-                (Fate::Confirmed, "1.00 times"),
-            ],
-        );
-    }
-
-    #[test]
-    fn without_usable_figures_nothing_is_decided() {
-        let mut spoilt = column(Storage::Redis, &[("book", &CURVE), (MIXED, &CURVE)]);
-        for figure in &mut spoilt.figures {
-            figure.is_usable = false;
-        }
-        let fates: Vec<Fate> = redis(&[spoilt], &[]).iter().map(|one| one.fate).collect();
-        assert_eq!(fates[1..], [Fate::NotTestable; 4]);
-    }
-}
+pub(crate) mod tests;

@@ -1,9 +1,17 @@
 //! The conclusions of the report on the exchange.
 
 use turnstile_published::{Timed, exchange};
-use turnstile_stats::{interval, sample};
+use turnstile_stats::{
+    Interval, interval, sample,
+    units::{Nanos, to_float},
+};
 
-use super::{NO_FIGURES, on};
+use super::{
+    evidence::{
+        POINTS_MIN, above, difference, enough, judge, never, number, ratio, shown, told, within,
+    },
+    on,
+};
 use crate::{
     Column, Conclusion, Fate, QUOTAS, Storage,
     experiment::{QUOTA_REQUESTS, requests_of},
@@ -15,12 +23,33 @@ const CHANCE_MAX: f64 = 0.05;
 /// Twice the cores that bring less than this power of two are not the bottleneck.
 const ELASTICITY_MIN: f64 = 0.25;
 
+/// Rates that differ by less do not depend on what was changed.
+const SAME: f64 = 1.25;
+
+/// The cores between which ours are compared: the first doubling.
+const CORES: [f64; 2] = [1.0, 2.0];
+
 pub(super) fn cores(columns: &[Column]) -> Vec<Conclusion> {
     vec![
         significance(),
-        requests(columns),
+        faster(columns),
+        grows(columns),
         elasticity(columns),
-        rate(columns),
+        requests(columns),
+        each(columns),
+        never(
+            "much of the time is spent on starting and on loading libraries",
+            "the servers here run before the clients come, and the time of their start is no part of \
+             any run",
+        ),
+        never(
+            "more cores have an overhead of their own",
+            "no run tells such an overhead from work that only one core can do",
+        ),
+        never(
+            "rows are locked with SELECT ... FOR UPDATE",
+            "the exchange in Postgres takes its locks in one order within one function",
+        ),
     ]
 }
 
@@ -63,218 +92,194 @@ fn significance() -> Conclusion {
         significant(&four)
     );
     Conclusion::new(
-        "each doubling of the cores makes it faster",
+        "each doubling of the cores makes their own runs faster".to_owned(),
         Fate::if_so(significant(&two) == 3),
         why,
     )
 }
 
-/// Mean wall times of a series on so many cores.
-fn mean(column: &Column, series: &str, cores: f64) -> Option<f64> {
-    let took: Vec<f64> = column
-        .at(series, cores)
-        .iter()
-        .map(|figure| figure.took)
-        .collect();
-    (!took.is_empty()).then(|| sample::mean(&took))
+/// The numbers of requests that they measured, the most first.
+fn amounts() -> Vec<u64> {
+    let mut amounts: Vec<u64> = exchange().iter().map(|row| row.requests).collect();
+    amounts.dedup();
+    amounts
 }
 
-const SERIES: [(&str, f64); 3] = [
-    ("7000 requests", 7_000.0),
-    ("4000 requests", 4_000.0),
-    ("1000 requests", 1_000.0),
-];
+/// The wall time of equal runs of so many requests on so many cores.
+fn wall(column: &Column, requests: u64, cores: f64) -> Result<Interval, String> {
+    let runs = column.at(&requests_of(requests), cores);
+    let took: Vec<f64> = runs.iter().map(|figure| figure.took).collect();
+    enough(took.len()).map_err(|why| format!("{requests} requests on {cores} cores: {why}"))?;
+    Interval::of_mean(&took).ok_or_else(|| "no runs".to_owned())
+}
 
-fn requests(columns: &[Column]) -> Conclusion {
-    let claim = "the rate does not depend on the number of requests";
-    let rates = |column: &Column| -> Option<Vec<f64>> {
-        SERIES
-            .iter()
-            .map(|(series, requests)| Some(requests / mean(column, series, 1.0)?))
-            .collect()
+/// The column of Postgres, or that there is none and what is told of the embedded journal beside.
+fn postgres(
+    columns: &[Column],
+    beside: impl Fn(&Column) -> Result<String, String>,
+) -> Result<&Column, String> {
+    on(columns, Storage::Postgres).ok_or_else(|| {
+        let beside = columns.iter().find_map(|column| beside(column).ok());
+        let beside = beside.map_or_else(String::new, |told| format!("; {told}"));
+        format!("Postgres was not measured{beside}")
+    })
+}
+
+/// What a doubling of the cores brings, over all numbers of requests: 1 is all that it can, 0 is nothing.
+fn gain(column: &Column) -> Result<Interval, String> {
+    let each: Result<Vec<Interval>, String> = amounts()
+        .into_iter()
+        .map(|requests| {
+            let [one, two] = CORES.map(|cores| wall(column, requests, cores));
+            Ok(ratio(one?, two?).map(f64::log2))
+        })
+        .collect();
+    let each = each?;
+    let estimates: Vec<f64> = each.iter().map(|one| one.estimate).collect();
+    let squares: f64 = each.iter().map(|one| one.half_width().powi(2)).sum();
+    let error = squares.sqrt() / number(each.len());
+    Ok(Interval::about(sample::mean(&estimates), error))
+}
+
+/// Their claim, asked of our runs.
+fn faster(columns: &[Column]) -> Conclusion {
+    let claim = "with more cores the time gets shorter and the throughput higher".to_owned();
+    let tell = |column: &Column| {
+        let gain = gain(column)?;
+        let (name, more) = (&column.name, told(gain.map(f64::exp2)));
+        let why = format!("on {name} two cores do {more} times as many a second as one");
+        Ok::<_, String>((above(gain, 0.0), why))
     };
-    let Some((column, rates)) = columns
-        .iter()
-        .find_map(|column| Some((column, rates(column)?)))
-    else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let most = rates.iter().copied().fold(0.0, f64::max);
-    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-    let why = format!(
-        "on {} and one core, 7000, 4000 and 1000 requests go at {:.0}, {:.0} and {:.0} a second",
-        column.name, rates[0], rates[1], rates[2]
-    );
-    Conclusion::new(claim, Fate::if_so(most / least < 1.25), why)
+    judge(
+        claim,
+        postgres(columns, |column| Ok(tell(column)?.1)).and_then(tell),
+    )
+}
+
+/// Seconds that the second core saves with the fewest and with the most requests.
+fn grows(columns: &[Column]) -> Conclusion {
+    let claim = "the more requests, the greater the difference between the cores".to_owned();
+    let found = postgres(columns, |_| Err(String::new())).and_then(|column| {
+        let saved = |requests| {
+            let [one, two] = CORES.map(|cores| wall(column, requests, cores));
+            Ok::<_, String>(difference(one?, two?))
+        };
+        let amounts = amounts();
+        let each: Result<Vec<Interval>, String> = amounts.iter().map(|of| saved(*of)).collect();
+        let each = each?;
+        let (most, fewest) = (each[0], each[each.len() - 1]);
+        let words = amounts.iter().zip(&each);
+        let words: Vec<String> = words
+            .map(|(requests, saved)| format!("{} s of {requests} requests", told(*saved)))
+            .collect();
+        let why = format!("the second core saves {}", words.join(", "));
+        Ok((above(difference(most, fewest), 0.0), why))
+    });
+    judge(claim, found)
 }
 
 fn elasticity(columns: &[Column]) -> Conclusion {
-    let claim = "cores are not the bottleneck: 4 of them bring 4 %";
-    let of = |column: &Column| {
-        let gains = SERIES.iter().filter_map(|(series, _)| {
-            Some((mean(column, series, 1.0)? / mean(column, series, 2.0)?).log2())
-        });
-        let gains: Vec<f64> = gains.collect();
-        (!gains.is_empty()).then(|| sample::mean(&gains))
-    };
-    let theirs = (28.237_f64 / 27.206).ln() / 4_f64.ln();
-    let told = |column: &Column, gain: f64| {
-        let mut told = format!(
-            "on {} two cores have elasticity {gain:.2} (theirs: {theirs:.2}; 1 is all that cores can bring)",
-            column.name
+    let table = exchange();
+    let most = table.iter().filter(|row| row.requests == table[0].requests);
+    let means: Vec<(f64, f64)> = most.map(|row| (f64::from(row.cores), row.mean)).collect();
+    let (first, last) = (means[0], means[means.len() - 1]);
+    let theirs = (first.1 / last.1).ln() / (last.0 / first.0).ln();
+    let claim = format!(
+        "cores are not the bottleneck: {} of them bring {:.0} %",
+        last.0,
+        (first.1 / last.1 - 1.0) * 100.0
+    );
+    let tell = |column: &Column| {
+        let gain = gain(column)?;
+        let mut why = format!(
+            "on {} two cores have elasticity {} (theirs: {theirs:.2}; 1 is all that cores can bring)",
+            column.name,
+            told(gain)
         );
         for (quota, gain) in within_quotas(column) {
-            told += &format!(", a whole core over {quota} of one {gain:.2}");
+            why += &format!(", a whole core over {quota} of one {gain:.2}");
         }
-        told
+        Ok::<_, String>((within(gain, f64::NEG_INFINITY, ELASTICITY_MIN), why))
     };
-    if let Some((column, gain)) =
-        on(columns, Storage::Postgres).and_then(|column| Some((column, of(column)?)))
-    {
-        return Conclusion::new(
-            claim,
-            Fate::if_so(gain < ELASTICITY_MIN),
-            told(column, gain),
-        );
-    }
-    let beside = columns
-        .iter()
-        .find_map(|column| Some(told(column, of(column)?)));
-    let beside = beside.map_or_else(String::new, |told| format!("; {told}"));
-    Conclusion::untested(claim, format!("{}{beside}", unknown(columns)))
-}
-
-/// Why nothing is known of Postgres.
-fn unknown(columns: &[Column]) -> &'static str {
-    match on(columns, Storage::Postgres) {
-        Some(_) => NO_FIGURES,
-        None => "Postgres was not measured",
-    }
+    judge(
+        claim,
+        postgres(columns, |column| Ok(tell(column)?.1)).and_then(tell),
+    )
 }
 
 /// The elasticity of a whole core over each part of one that was measured. It decides nothing: a server
 /// within a quota stands still for the rest of a period, which one on fewer cores does not.
 fn within_quotas(column: &Column) -> Vec<(f64, f64)> {
-    let series = requests_of(QUOTA_REQUESTS);
     let gain = |quota: f64| {
-        let (within, whole) = (mean(column, &series, quota)?, mean(column, &series, 1.0)?);
+        let within = wall(column, QUOTA_REQUESTS, quota).ok()?.estimate;
+        let whole = wall(column, QUOTA_REQUESTS, 1.0).ok()?.estimate;
         Some((quota, (within / whole).ln() / (1.0 / quota).ln()))
     };
     QUOTAS.into_iter().filter_map(gain).collect()
 }
 
-fn rate(columns: &[Column]) -> Conclusion {
-    let claim = "one request at a time takes about 4 ms, whatever the machine";
-    let per_request = |column: &Column| Some(mean(column, "7000 requests", 1.0)? / 7_000.0 * 1e3);
-    if let Some((column, each)) =
-        on(columns, Storage::Postgres).and_then(|column| Some((column, per_request(column)?)))
-    {
+fn requests(columns: &[Column]) -> Conclusion {
+    let claim = "the rate does not depend on the number of requests".to_owned();
+    let tell = |column: &Column| {
+        let rates: Result<Vec<(u64, Interval)>, String> = amounts()
+            .into_iter()
+            .map(|requests| {
+                let took = wall(column, requests, 1.0)?;
+                let all = to_float(requests);
+                Ok((requests, ratio(Interval::about(all, 0.0), took)))
+            })
+            .collect();
+        let mut rates = rates?;
+        let words: Vec<String> = rates
+            .iter()
+            .map(|(requests, rate)| format!("{requests} go at {:.0} a second", rate.estimate))
+            .collect();
+        rates.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+        let most = ratio(rates[rates.len() - 1].1, rates[0].1);
         let why = format!(
-            "on {} and one core a request takes {each:.2} ms",
-            column.name
+            "on {} and one core {}; the highest rate is {} times the lowest",
+            column.name,
+            words.join(", "),
+            told(most)
         );
-        return Conclusion::new(claim, Fate::if_so((2.0..=8.0).contains(&each)), why);
-    }
-    let beside = columns.iter().find_map(|column| {
-        let each = per_request(column)?;
-        Some(format!("; on {} it takes {each:.3} ms", column.name))
+        Ok::<_, String>((within(most, 0.0, SAME), why))
+    };
+    judge(
+        claim,
+        postgres(columns, |column| Ok(tell(column)?.1)).and_then(tell),
+    )
+}
+
+/// What all their rows come to, whatever the number of cores and requests.
+fn each(columns: &[Column]) -> Conclusion {
+    let table = exchange();
+    let each = table.iter().map(|row| row.mean / to_float(row.requests));
+    let (least, most) = each.fold((f64::INFINITY, 0.0_f64), |(least, most), one| {
+        (least.min(one), most.max(one))
     });
-    let why = unknown(columns);
-    Conclusion::untested(claim, format!("{why}{}", beside.unwrap_or_default()))
+    let claim = format!(
+        "a request takes {:.1} to {:.1} ms, whatever the cores",
+        least * 1e3,
+        most * 1e3
+    );
+    let tell = |column: &Column| {
+        let requests = amounts()[0];
+        let took = wall(column, requests, 1.0)?;
+        let each = took.map(|seconds| seconds / to_float(requests));
+        let why = format!(
+            "on {} and one core {} requests take {} each, of {POINTS_MIN} runs or more",
+            column.name,
+            requests,
+            shown(each, |seconds| Nanos(seconds * 1e9))
+        );
+        // Twice as fast a machine is the same law.
+        Ok::<_, String>((within(each, least / 2.0, most * 2.0), why))
+    };
+    judge(
+        claim,
+        postgres(columns, |column| Ok(tell(column)?.1)).and_then(tell),
+    )
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rules::bookings::tests::{check, column};
-
-    /// Wall times of three runs on one core and on two; the rate is of no use here.
-    fn measured(storage: Storage, gain: f64) -> Column {
-        let mut found = column(storage, &[]);
-        for (series, requests) in SERIES {
-            for cores in [1.0_f64, 2.0] {
-                let mut one = column(storage, &[(series, &[(cores, 1.0)])]);
-                for figure in &mut one.figures {
-                    figure.took = requests * 0.004 / cores.powf(gain);
-                }
-                found.figures.append(&mut one.figures);
-            }
-        }
-        found
-    }
-
-    #[test]
-    fn their_own_runs_do_not_show_that_two_cores_are_faster() {
-        let table = exchange();
-        let chance = |a: usize, b: usize| welch(&table[a].runs, &table[b].runs);
-        for (pair, expected) in [
-            ((0, 1), 0.13),
-            ((3, 4), 0.26),
-            ((6, 7), 0.247),
-            ((0, 2), 0.020),
-            ((3, 5), 0.002),
-            ((6, 8), 0.060),
-        ] {
-            let found = chance(pair.0, pair.1);
-            assert!(
-                (found - expected).abs() < 0.006,
-                "{pair:?}: {found} is not {expected}"
-            );
-        }
-        assert_eq!(significance().fate, Fate::Refuted);
-        assert!(
-            significance()
-                .why
-                .contains("1 -> 2 cores is significant in 0 of 3 rows")
-        );
-        assert!(significance().why.ends_with("1 -> 4 in 2 of 3"));
-    }
-
-    #[test]
-    fn what_parts_of_a_core_bring_is_told_beside() {
-        let mut found = measured(Storage::Postgres, 0.03);
-        let mut quarter = column(Storage::Postgres, &[("7000 requests", &[(0.25, 1.0)])]);
-        // Twice as long with a quarter of a core: half of what it could bring.
-        quarter.figures[0].took = 2.0 * 7_000.0 * 0.004;
-        found.figures.append(&mut quarter.figures);
-        check(
-            &cores(&[found])[2..3],
-            &[(
-                Fate::Confirmed,
-                "all that cores can bring), a whole core over 0.25 of one 0.50",
-            )],
-        );
-    }
-
-    #[test]
-    fn cores_that_bring_nothing_are_no_bottleneck() {
-        check(
-            &cores(&[measured(Storage::Postgres, 0.03)])[1..],
-            &[
-                (Fate::Confirmed, "250, 250 and 250 a second"),
-                (Fate::Confirmed, "elasticity 0.03"),
-                (Fate::Confirmed, "4.00 ms"),
-            ],
-        );
-        let mut spoilt = measured(Storage::Postgres, 0.03);
-        for figure in &mut spoilt.figures {
-            figure.is_usable = false;
-        }
-        let few = (Fate::NotTestable, "too few usable figures were measured");
-        check(&cores(&[spoilt])[1..], &[few; 3]);
-        check(
-            &cores(&[measured(Storage::Postgres, 0.9)])[2..3],
-            &[(Fate::Refuted, "elasticity 0.90")],
-        );
-        check(
-            &cores(&[measured(Storage::Embedded, 0.5)])[2..],
-            &[
-                (
-                    Fate::NotTestable,
-                    "Postgres was not measured; on the embedded journal two cores have elasticity 0.50",
-                ),
-                (Fate::NotTestable, "it takes 4.000 ms"),
-            ],
-        );
-    }
-}
+mod tests;

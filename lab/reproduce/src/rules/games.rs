@@ -1,152 +1,220 @@
 //! The conclusions of the report on games.
 
-use turnstile_published::games;
-use turnstile_stats::units::{Nanos, PerSecond};
+use turnstile_published::{GAMES_USERS, stated};
+use turnstile_stats::{
+    Interval,
+    units::{Bytes, Nanos, PerSecond},
+};
 
-use super::{NO_FIGURES, saturation};
+use super::evidence::{
+    Knee, Level, SAME_KNEE, above, enough, judge, levels, ratio, response, shown, throughput, told,
+    users as players, within,
+};
 use crate::{
-    Column, Conclusion, Fate, Figure,
+    Column, Conclusion, Figure,
     experiment::{NAGLE, NO_DELAY},
 };
 
-/// A game that takes less is not held up by a timer of TCP.
-const NO_TIMER_S: f64 = 0.02;
+/// How far a figure may be from what was published to be the same: plots were read, on other machines.
+const SAME: f64 = 0.1;
+
+/// What grows by less is flat.
+const FLAT: f64 = 1.5;
+
+/// A claim about all numbers of players needs points so far apart.
+const SPREAD: f64 = 10.0;
+
+/// Processors that a server with one core must use to be held up by it.
+const BUSY: f64 = 0.85;
+
+/// From this share of the time on in which somebody waits for memory, it is what limits.
+const MEMORY_WAIT: f64 = 0.05;
 
 pub(super) fn users(columns: &[Column]) -> Vec<Conclusion> {
-    let figures = columns
-        .first()
-        .map(|column| column.usable(NO_DELAY))
-        .unwrap_or_default();
-    let stalled = columns
-        .first()
-        .map(|column| column.usable(NAGLE))
-        .unwrap_or_default();
+    // The ancestor's servers were two processes: of these is the last column.
+    let Some(column) = columns.last() else {
+        return Vec::new();
+    };
     vec![
-        floor(&figures, &stalled),
-        most(&figures),
-        knee(&figures),
-        flat(&figures),
+        floor(column),
+        most(column),
+        knee(column),
+        flat(column),
+        server_1(column),
+        memory(column),
+        network(column),
     ]
 }
 
-fn time(seconds: f64) -> String {
-    Nanos(seconds * 1e9).to_string()
+fn time(seconds: Interval) -> String {
+    shown(seconds, |seconds| Nanos(seconds * 1e9))
 }
 
-fn floor(figures: &[&Figure], stalled: &[&Figure]) -> Conclusion {
-    let claim = "a game takes the servers 70 to 80 ms";
-    let Some(fewest) = figures.first() else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let mut why = format!(
-        "with {} players a game takes {}",
-        fewest.x,
-        time(fewest.response)
+/// Response times of at least three numbers of players.
+fn times(column: &Column) -> Result<Vec<Level>, String> {
+    let times = levels(column, NO_DELAY, response);
+    enough(times.len())?;
+    Ok(times)
+}
+
+/// Each number of players must take that long; one that surely does not is enough to refute.
+fn floor(column: &Column) -> Conclusion {
+    let (low, high) = stated(GAMES_USERS, "game time");
+    let claim = format!(
+        "a game takes the servers {:.0} to {:.0} ms",
+        low * 1e3,
+        high * 1e3
     );
-    if let Some(stalled) = stalled.first() {
-        why += &format!(
-            "; with the ancestor's socket options it takes {}, for the same servers: timers of TCP, \
-             not work",
-            time(stalled.response)
+    let found = times(column).map(|times| {
+        let (least, most) = (low * (1.0 - SAME), high * (1.0 + SAME));
+        let each = || times.iter().map(|level| within(level.value, least, most));
+        let is_so = if each().any(|found| found == Some(false)) {
+            Some(false)
+        } else {
+            each().all(|found| found == Some(true)).then_some(true)
+        };
+        let first = times[0];
+        let mut why = format!(
+            "with {} players a game takes {}",
+            first.x,
+            time(first.value)
         );
-    }
-    Conclusion::new(claim, Fate::if_so(fewest.response >= NO_TIMER_S), why)
+        if let Some(stalled) = levels(column, NAGLE, response).first() {
+            why += &format!(
+                ", with the ancestor's socket options {}, for the same servers",
+                time(stalled.value)
+            );
+        }
+        (is_so, why)
+    });
+    judge(claim, found)
 }
 
-fn most(figures: &[&Figure]) -> Conclusion {
-    let claim = "2,000 players and 24,000 player-games a second are the most that a core of each server serves";
-    let Some((_, most)) = saturation(figures) else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let theirs = games()
-        .iter()
-        .map(|level| level.throughput)
-        .fold(0.0, f64::max);
-    let why = format!(
-        "{}/s here, {:.1} times as many, with arena and scores on one core",
-        PerSecond(most),
-        most / theirs
+fn most(column: &Column) -> Conclusion {
+    let (most_players, most) = (
+        stated(GAMES_USERS, "most players").0,
+        stated(GAMES_USERS, "most rate").0,
     );
-    Conclusion::new(claim, Fate::if_so(most < 1.5 * theirs), why)
-}
-
-fn knee(figures: &[&Figure]) -> Conclusion {
-    let claim = "the throughput grows with the players up to 2,000";
-    let Some((players, most)) = saturation(figures) else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let why = format!(
-        "95 % of the highest {}/s is reached with {players} players",
+    let claim = format!(
+        "{most_players} players and {} player-games a second are the most that a core of each server \
+         serves",
         PerSecond(most)
     );
-    Conclusion::new(claim, Fate::if_so(players >= 1_300.0), why)
+    let found = Knee::of(&levels(column, NO_DELAY, throughput), most_players).map(|knee| {
+        let times = knee.most.map(|rate| rate / most);
+        let why = format!(
+            "{}/s in {}, {} times as many",
+            PerSecond(knee.most.estimate),
+            column.name,
+            told(times)
+        );
+        (within(times, 1.0 - SAME, 1.0 + SAME), why)
+    });
+    judge(claim, found)
 }
 
-fn flat(figures: &[&Figure]) -> Conclusion {
-    let claim = "the response does not depend on the number of players";
-    let (Some(first), Some(last)) = (figures.first(), figures.last()) else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    if last.x < 10.0 * first.x {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    }
-    let why = format!(
-        "{} with {} players, {} with {}: in a closed loop past saturation it is players / throughput",
-        time(first.response),
-        first.x,
-        time(last.response),
-        last.x
+fn knee(column: &Column) -> Conclusion {
+    let most = stated(GAMES_USERS, "most players").0;
+    let claim = format!("the throughput grows with the players up to {most}");
+    let found = Knee::of(&levels(column, NO_DELAY, throughput), most).map(|knee| {
+        let why = format!(
+            "95 % of the highest {}/s is reached with {} players",
+            PerSecond(knee.most.estimate),
+            players(knee.users)
+        );
+        (above(knee.users, most / SAME_KNEE), why)
+    });
+    judge(claim, found)
+}
+
+fn flat(column: &Column) -> Conclusion {
+    let claim = "the response does not depend on the number of players".to_owned();
+    let found = times(column).and_then(|times| {
+        let (first, last) = (times[0], times[times.len() - 1]);
+        if last.x < SPREAD * first.x {
+            return Err(format!(
+                "too few valid points: only from {} to {} players",
+                first.x, last.x
+            ));
+        }
+        let growth = ratio(last.value, first.value);
+        let why = format!(
+            "{} with {} players, {} with {}, {} times as long: in a closed loop past saturation it is \
+             players / throughput",
+            time(first.value),
+            first.x,
+            time(last.value),
+            last.x,
+            told(growth)
+        );
+        Ok((within(growth, 1.0 / FLAT, FLAT), why))
+    });
+    judge(claim, found)
+}
+
+/// What figures near the most players tell.
+fn there(column: &Column, of: fn(&Figure) -> Option<f64>) -> Result<Interval, String> {
+    let least = stated(GAMES_USERS, "most players").0 / SAME_KNEE;
+    let figures = column.usable(NO_DELAY).into_iter();
+    let figures = figures.filter(|figure| figure.x >= least);
+    let each: Vec<f64> = figures.filter_map(of).collect();
+    enough(each.len())?;
+    Interval::of_mean(&each).ok_or_else(|| "no points".to_owned())
+}
+
+fn server_1(column: &Column) -> Conclusion {
+    let claim = format!(
+        "with {} players server_1 (the arena) uses {:.0} % of its core, which is the bottleneck",
+        stated(GAMES_USERS, "most players").0,
+        stated(GAMES_USERS, "server_1 percent").0
     );
-    Conclusion::new(
-        claim,
-        Fate::if_so(last.response < 1.5 * first.response),
-        why,
-    )
+    let found = there(column, |figure| figure.server_busy).map(|busy| {
+        let why = format!(
+            "in {} the process that players talk to uses {} processors with about so many",
+            column.name,
+            told(busy)
+        );
+        (above(busy, BUSY), why)
+    });
+    judge(claim, found)
+}
+
+fn memory(column: &Column) -> Conclusion {
+    let claim = "memory is no bottleneck".to_owned();
+    let found = there(column, |figure| figure.memory_wait).map(|waits| {
+        let why = format!(
+            "with about {} players somebody waits for memory {:.1} % of the time",
+            stated(GAMES_USERS, "most players").0,
+            waits.estimate * 100.0
+        );
+        (within(waits, f64::NEG_INFINITY, MEMORY_WAIT), why)
+    });
+    judge(claim, found)
+}
+
+fn network(column: &Column) -> Conclusion {
+    let claim = "the network is no bottleneck".to_owned();
+    let figures = column.usable(NO_DELAY).into_iter();
+    let most = figures.filter_map(|figure| figure.network_bytes);
+    let most = most.reduce(f64::max).map_or_else(String::new, |most| {
+        format!("; at most {}/s go over it", Bytes(whole(most)))
+    });
+    let why = format!(
+        "not testable here, because players and servers share a machine, and the loopback has no line \
+         that could be full{most}"
+    );
+    Conclusion::untested(claim, why)
+}
+
+/// A rate of bytes without its fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a rate of bytes is positive, and far below 2^64"
+)]
+const fn whole(rate: f64) -> u64 {
+    rate as u64
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Storage,
-        rules::bookings::tests::{check, column},
-    };
-
-    #[test]
-    fn a_flat_response_and_a_late_knee_are_a_timer() {
-        let theirs: Vec<(f64, f64)> = [10.0, 100.0, 1_000.0, 2_000.0]
-            .map(|players| (players, players / 0.075))
-            .into();
-        check(
-            &users(&[column(Storage::Embedded, &[(NO_DELAY, &theirs)])]),
-            &[
-                (Fate::Confirmed, "with 10 players a game takes 75.0ms"),
-                (Fate::Confirmed, "1.1 times as many"),
-                (Fate::Confirmed, "with 2000 players"),
-                (Fate::Confirmed, "75.0ms with 10 players, 75.0ms with 2000"),
-            ],
-        );
-        let ours = [
-            (10.0, 100_000.0),
-            (100.0, 200_000.0),
-            (1_000.0, 210_000.0),
-            (2_000.0, 205_000.0),
-        ];
-        let stalled = [(10.0, 113.6)];
-        check(
-            &users(&[column(
-                Storage::Embedded,
-                &[(NO_DELAY, &ours), (NAGLE, &stalled)],
-            )]),
-            &[
-                (
-                    Fate::Refuted,
-                    "takes 100us; with the ancestor's socket options it takes 88.0ms",
-                ),
-                (Fate::Refuted, "8.7 times as many"),
-                (Fate::Refuted, "with 100 players"),
-                (Fate::Refuted, "100us with 10 players, 9.76ms with 2000"),
-            ],
-        );
-    }
-}
+mod tests;

@@ -1,33 +1,84 @@
 //! The conclusions of the report on travel.
 
-use turnstile_published::{Managers, SATURATION, Times};
-use turnstile_stats::units::{Nanos, PerSecond};
+use turnstile_published::{Managers, TRAVEL_OPS, Times, saturation, stated};
+use turnstile_stats::{
+    Interval, sample,
+    units::{Nanos, PerSecond},
+};
 
-use super::NO_FIGURES;
+use super::evidence::{
+    Level, POINTS_MIN, above, both, difference, enough, gain, judge, levels, never, ratio,
+    response, shown, throughput, told, within,
+};
 use crate::{
     Column, Conclusion, Fate, Figure,
+    column::is_at,
     experiment::{ONE, SEVERAL},
 };
 
 /// The places of the parts in the table of requests.
+const START: f64 = 1.0;
+const QUERY: f64 = 2.0;
+const RESERVE: f64 = 3.0;
 const COMMIT: f64 = 4.0;
 const TRANSACTION: f64 = 5.0;
+
+/// How far the parts may be from the whole.
+const COMPOSED: f64 = 0.02;
 
 /// What takes less than so many times as long has not grown.
 const GROWS: f64 = 1.25;
 
-/// The rate below which nobody waits, as they say.
-const LOW: f64 = 100.0;
+/// From so many times as long on it rises.
+const RISES: f64 = 1.05;
+
+/// Responses that differ by less are the same.
+const SAME: f64 = 1.5;
+
+/// A ratio that is within this factor of the published one is the same.
+const LIKE: f64 = 1.4;
+
+/// So much of a rate is all of it.
+const CARRIED: f64 = 0.95;
+
+/// A response grows linearly with the clients when it grows with a power of them between these.
+const LINEAR: (f64, f64) = (0.5, 1.5);
+
+/// A slot whose mean response is so many times the median of all slots is a spike.
+const SPIKE: f64 = 2.0;
+
+/// Where clients offer as much as they can.
+const CLOSED: f64 = 0.0;
 
 pub(super) fn ops(columns: &[Column]) -> Vec<Conclusion> {
-    vec![composition(), distribution(columns), commit(columns)]
+    vec![
+        composition(),
+        distribution(columns),
+        commit(columns),
+        write(columns),
+        never(
+            "lock management has its part in each request",
+            "the servers do not time their locks apart from the rest of a request",
+        ),
+    ]
 }
 
 pub(super) fn rate(columns: &[Column]) -> Vec<Conclusion> {
     let Some(column) = columns.first() else {
         return Vec::new();
     };
-    vec![low(column), saturated(column), clients(column)]
+    vec![
+        low(column),
+        rises(column),
+        saturated(column),
+        linear(column),
+        little(column),
+        spikes(column),
+    ]
+}
+
+fn time(seconds: Interval) -> String {
+    shown(seconds, |seconds| Nanos(seconds * 1e9))
 }
 
 fn composition() -> Conclusion {
@@ -37,67 +88,105 @@ fn composition() -> Conclusion {
     });
     let holds = sound
         .iter()
-        .all(|(parts, whole)| (parts / whole - 1.0).abs() < 0.02);
+        .all(|(parts, whole)| (parts / whole - 1.0).abs() < COMPOSED);
     let why = format!(
         "start + 4 queries + 3 reservations + commit = {:.3} of {} ms and {:.3} of {} ms",
         sound[0].0, sound[0].1, sound[1].0, sound[1].1
     );
     Conclusion::new(
-        "a transaction takes what its requests take",
+        "a transaction takes what its requests take".to_owned(),
         Fate::if_so(holds),
         why,
     )
 }
 
-fn figure<'a>(column: &'a Column, series: &str, part: f64) -> Option<&'a Figure> {
-    column.at(series, part).into_iter().next()
+/// The mean time of one part over equal runs.
+fn part(column: &Column, series: &str, part: f64) -> Result<Interval, String> {
+    let runs = column.at(series, part);
+    let times: Vec<f64> = runs.iter().map(|figure| figure.response).collect();
+    enough(times.len()).map_err(|why| format!("{}, {series}: {why}", column.name))?;
+    Interval::of_mean(&times).ok_or_else(|| "no runs".to_owned())
 }
 
 /// One part of a journey over several managers over the same of one over one manager, both within one
 /// column: the same processes, of which the one journey needs more. Of another column the processes
 /// would differ, too.
-fn ratio(column: &Column, part: f64) -> Option<f64> {
-    let [one, several] = [ONE, SEVERAL].map(|series| figure(column, series, part));
-    Some(several?.response / one?.response)
+fn grown(column: &Column, of: f64) -> Result<Interval, String> {
+    Ok(ratio(part(column, SEVERAL, of)?, part(column, ONE, of)?))
 }
 
-/// The column that is like theirs, whose managers were processes of their own: the last that has both.
-fn theirs(columns: &[Column]) -> Option<&Column> {
-    let mut both = columns.iter().rev();
-    both.find(|column| ratio(column, TRANSACTION).is_some())
+/// The column that is like theirs, whose managers were processes of their own: the last that was
+/// measured with one manager and with several.
+fn theirs(columns: &[Column]) -> Result<&Column, String> {
+    let has = |column: &&Column, series| column.figures.iter().any(|one| one.series == series);
+    let mut columns = columns.iter();
+    let found = columns.rfind(|column| has(column, ONE) && has(column, SEVERAL));
+    found.ok_or_else(|| "several managers were not measured beside one".to_owned())
 }
 
 fn distribution(columns: &[Column]) -> Conclusion {
-    let claim = "several resource managers make a transaction 1.9 times as long";
-    let told = columns.iter().filter_map(|column| {
-        let found = ratio(column, TRANSACTION)?;
-        Some(format!("{found:.2} times as long in {}", column.name))
+    let published = Times::of(Managers::Several).transaction / Times::of(Managers::One).transaction;
+    let claim =
+        format!("several resource managers make a transaction {published:.1} times as long");
+    let found = theirs(columns).and_then(|column| {
+        let found = grown(column, TRANSACTION)?;
+        let others = columns.iter().filter_map(|column| {
+            let found = grown(column, TRANSACTION).ok()?;
+            Some(format!("{} times as long in {}", told(found), column.name))
+        });
+        let why = others.collect::<Vec<_>>().join(", ");
+        Ok((within(found, published / LIKE, published * LIKE), why))
     });
-    let found = theirs(columns).and_then(|column| ratio(column, TRANSACTION));
-    let Some(found) = found else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let why = told.collect::<Vec<_>>().join(", ");
-    Conclusion::new(claim, Fate::if_so((1.4..=2.6).contains(&found)), why)
+    judge(claim, found)
 }
 
 fn commit(columns: &[Column]) -> Conclusion {
-    let claim = "of all requests the commit grows most with several managers (3.7 times)";
-    let parts = [1.0, 2.0, 3.0, COMMIT];
-    let ratios = theirs(columns).and_then(|column| {
-        let ratios: Option<Vec<f64>> = parts.map(|part| ratio(column, part)).into_iter().collect();
-        Some((ratios?, &column.name))
-    });
-    let Some((ratios, name)) = ratios else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    let others = ratios[..3].iter().copied().fold(0.0, f64::max);
-    let why = format!(
-        "in {name}: start {:.2}, query {:.2}, reserve {:.2}, commit {:.2} times as long",
-        ratios[0], ratios[1], ratios[2], ratios[3]
+    let published = Times::of(Managers::Several).commit / Times::of(Managers::One).commit;
+    let claim = format!(
+        "of all requests the commit grows most with several managers ({published:.2} times): they \
+         communicate when committing"
     );
-    let grows = ratios[3] > others && ratios[3] >= GROWS;
-    Conclusion::new(claim, Fate::if_so(grows), why)
+    let found = theirs(columns).and_then(|column| {
+        let [start, query, reserve, commit] =
+            [START, QUERY, RESERVE, COMMIT].map(|part| grown(column, part));
+        let (others, commit) = ([start?, query?, reserve?], commit?);
+        let more = others.map(|other| above(ratio(commit, other), 1.0));
+        let most = more.into_iter().reduce(both).flatten();
+        let why = format!(
+            "in {}: start {}, query {}, reserve {}, commit {} times as long",
+            column.name,
+            told(others[0]),
+            told(others[1]),
+            told(others[2]),
+            told(commit)
+        );
+        Ok((both(most, above(commit, GROWS)), why))
+    });
+    judge(claim, found)
+}
+
+/// What a reservation takes beyond a query is what it writes.
+fn write(columns: &[Column]) -> Conclusion {
+    let claim = format!(
+        "a reservation takes longer than a query by its write, about {:.1} ms",
+        stated(TRAVEL_OPS, "write time").0 * 1e3
+    );
+    let found = theirs(columns).and_then(|column| {
+        let beyond = |series| {
+            let (reserve, query) = (part(column, series, RESERVE)?, part(column, series, QUERY)?);
+            Ok::<_, String>(difference(reserve, query))
+        };
+        let (one, several) = (beyond(ONE)?, beyond(SEVERAL)?);
+        let us = |seconds: Interval| told(seconds.map(|seconds| seconds * 1e6));
+        let why = format!(
+            "in {} it takes {} us more with one manager, {} us with several",
+            column.name,
+            us(one),
+            us(several)
+        );
+        Ok((both(above(one, 0.0), above(several, 0.0)), why))
+    });
+    judge(claim, found)
 }
 
 /// The names of the series, in order.
@@ -111,181 +200,197 @@ fn series(column: &Column) -> Vec<&str> {
     names
 }
 
+/// How many clients a series has, by its name.
+fn clients(series: &str) -> f64 {
+    let number = series.split(' ').next().and_then(|word| word.parse().ok());
+    number.expect("a series of rates begins with its number of clients")
+}
+
+/// Valid responses at one rate, at the place of the number of clients.
+fn by_clients(column: &Column, rate: f64) -> Vec<Level> {
+    let each = series(column).into_iter().filter_map(|name| {
+        let levels = levels(column, name, response);
+        let there = levels.iter().find(|level| is_at(level.x, rate))?;
+        Some(Level {
+            x: clients(name),
+            value: there.value,
+        })
+    });
+    each.collect()
+}
+
+/// The highest rate up to the low one at which most numbers of clients have a valid point.
+fn low_rate(column: &Column) -> f64 {
+    let most = stated(TRAVEL_OPS, "low rate").0;
+    let rates = column.figures.iter().map(|figure| figure.x);
+    let low = rates.filter(|rate| *rate > CLOSED && *rate <= most);
+    let valid = |rate: f64| by_clients(column, rate).len();
+    let best = low.max_by(|a, b| valid(*a).cmp(&valid(*b)).then(a.total_cmp(b)));
+    best.unwrap_or(most)
+}
+
 fn low(column: &Column) -> Conclusion {
-    let claim = "below 100 transactions a second the response is low and the same for all clients";
-    let low = |name: &&str| {
-        let mut figures = column.usable(name).into_iter();
-        figures.rfind(|figure| figure.x >= 1.0 && figure.x <= LOW)
-    };
-    let found: Vec<f64> = series(column)
-        .iter()
-        .filter_map(low)
-        .map(|figure| figure.response)
-        .collect();
-    if found.len() < 2 {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    }
-    let least = found.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = found.iter().copied().fold(0.0, f64::max);
-    let why = format!(
-        "{} to {} at {LOW} a second",
-        Nanos(least * 1e9),
-        Nanos(most * 1e9)
+    let stated = stated(TRAVEL_OPS, "low rate").0;
+    let claim = format!(
+        "below {stated} transactions a second the response is low and the same for all clients"
     );
-    Conclusion::new(claim, Fate::if_so(most < 1.5 * least), why)
-}
-
-fn saturated(column: &Column) -> Conclusion {
-    let claim = "beyond 1,000 transactions a second it is saturated";
-    let above = column
-        .figures
-        .iter()
-        .filter(|figure| figure.is_proven && figure.x > SATURATION);
-    // What was carried was carried, also when the generator came too late to say how soon. But what was
-    // not may be its fault.
-    let kept = above
-        .clone()
-        .filter(|figure| figure.throughput >= 0.95 * figure.x);
-    let Some(most) = kept.max_by(|a, b| a.x.total_cmp(&b.x)) else {
-        if !above.clone().any(|figure| figure.is_usable) {
-            return Conclusion::untested(claim, NO_FIGURES.to_owned());
-        }
-        return Conclusion::new(
-            claim,
-            Fate::Confirmed,
-            "no higher rate was carried".to_owned(),
+    let rate = low_rate(column);
+    let mut found = by_clients(column, rate);
+    let found = enough(found.len()).map(|()| {
+        found.sort_by(|a, b| a.value.estimate.total_cmp(&b.value.estimate));
+        let (least, most) = (found[0], found[found.len() - 1]);
+        let apart = ratio(most.value, least.value);
+        let why = format!(
+            "at {rate} a second {} with {} clients, {} with {}",
+            time(least.value),
+            least.x,
+            time(most.value),
+            most.x
         );
-    };
-    let why = format!(
-        "{} carry {}/s of {} offered",
-        most.series,
-        PerSecond(most.throughput),
-        most.x
-    );
-    Conclusion::new(claim, Fate::Refuted, why)
+        (within(apart, 0.0, SAME), why)
+    });
+    judge(claim, found)
 }
 
-fn clients(column: &Column) -> Conclusion {
-    let claim = "at saturation the response grows with the number of clients";
-    let closed: Vec<&Figure> = series(column)
-        .iter()
-        .filter_map(|name| figure(column, name, 0.0))
+/// Pairs of one number of clients at both rates.
+fn rises(column: &Column) -> Conclusion {
+    let (from, to) = (low_rate(column), saturation());
+    let claim = format!("the response rises from {from} to {to} transactions a second");
+    let gain = gain(&super::evidence::pairs(
+        &by_clients(column, from),
+        &by_clients(column, to),
+    ));
+    let found = gain.map(|gain| {
+        let why = format!(
+            "with as many clients it is {} times as long at {to} a second as at {from}",
+            told(gain)
+        );
+        (above(gain, RISES), why)
+    });
+    judge(claim, found)
+}
+
+/// A rate that was surely carried refutes, for as many points as are needed to confirm.
+fn saturated(column: &Column) -> Conclusion {
+    let least = saturation();
+    let claim = format!("beyond {least} transactions a second it is saturated");
+    let of = column.figures.iter();
+    // Less than was due is what saturation is, and no fault of the measurement.
+    let of = of.filter(|figure| figure.is_usable || figure.is_behind);
+    let points: Vec<(&Figure, Option<bool>)> = of
+        .filter(|figure| figure.is_proven && figure.x > least)
+        .filter_map(|figure| {
+            let carried = throughput(figure)?.map(|rate| rate / figure.x);
+            Some((figure, above(carried, CARRIED)))
+        })
         .collect();
-    let (Some(first), Some(last)) = (closed.first(), closed.last()) else {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    };
-    if closed.len() < 2 {
-        return Conclusion::untested(claim, NO_FIGURES.to_owned());
-    }
-    let why = format!(
-        "{} with {}, {} with {}: clients that wait for their answers are a closed loop, where the \
-         response is clients / throughput ({}/s and {}/s), whatever the server",
-        Nanos(first.response * 1e9),
-        first.series,
-        Nanos(last.response * 1e9),
-        last.series,
-        PerSecond(first.throughput),
-        PerSecond(last.throughput)
+    let count = |is: Option<bool>| points.iter().filter(|(_, found)| *found == is).count();
+    let found = enough(points.len()).map(|()| {
+        let (carried, short) = (count(Some(true)), count(Some(false)));
+        let all = points.len();
+        let mut why = format!("of {all} valid points above it {carried} carry what is offered");
+        let best = points.iter().filter(|(_, found)| *found == Some(true));
+        let best = best.max_by(|a, b| a.0.x.total_cmp(&b.0.x));
+        if let Some((most, _)) = best {
+            let (clients, rate) = (&most.series, PerSecond(most.throughput));
+            why += &format!(": {clients} carry {rate}/s of {} offered", most.x);
+        }
+        let is_so = if carried >= POINTS_MIN {
+            Some(false)
+        } else {
+            (short >= POINTS_MIN && carried == 0).then_some(true)
+        };
+        (is_so, why)
+    });
+    judge(claim, found)
+}
+
+fn linear(column: &Column) -> Conclusion {
+    let claim = "at saturation the response grows linearly with the number of clients".to_owned();
+    let closed = by_clients(column, CLOSED);
+    let found = enough(closed.len()).map(|()| {
+        let (first, last) = (closed[0], closed[closed.len() - 1]);
+        let scale = (last.x / first.x).ln();
+        let power = ratio(last.value, first.value).map(|ratio| ratio.ln() / scale);
+        let why = format!(
+            "{} with {} clients, {} with {}: it grows with the power {} of them; clients that wait for \
+             their answers are a closed loop, where it is clients / throughput",
+            time(first.value),
+            first.x,
+            time(last.value),
+            last.x,
+            told(power)
+        );
+        (within(power, LINEAR.0, LINEAR.1), why)
+    });
+    judge(claim, found)
+}
+
+/// From a low rate to as much as they can: the fewest clients against each of the others.
+fn little(column: &Column) -> Conclusion {
+    let (low, full) = (
+        by_clients(column, low_rate(column)),
+        by_clients(column, CLOSED),
     );
-    Conclusion::new(
-        claim,
-        Fate::if_so(last.response > 1.5 * first.response),
-        why,
-    )
+    let pairs = super::evidence::pairs(&low, &full);
+    let fewest = series(column).first().map_or(0.0, |name| clients(name));
+    let claim = format!("with {fewest} clients the response increases little at saturation");
+    let grown = pairs
+        .iter()
+        .map(|(low, full)| (low.x, ratio(full.value, low.value)));
+    let grown: Vec<(f64, Interval)> = grown.collect();
+    let found = enough(grown.len()).and_then(|()| {
+        let (few, others) = grown.split_first().ok_or("no points")?;
+        if !is_at(few.0, fewest) {
+            return Err(format!("too few valid points: none with {fewest} clients"));
+        }
+        let less = others.iter().map(|other| above(ratio(other.1, few.1), 1.0));
+        let is_so = less.reduce(both).flatten();
+        let words: Vec<String> = grown
+            .iter()
+            .map(|(clients, grown)| format!("{} times with {clients}", told(*grown)))
+            .collect();
+        Ok((is_so, format!("it increases {}", words.join(", "))))
+    });
+    judge(claim, found)
+}
+
+/// The highest slot of a figure over the median of its slots.
+pub(crate) fn highest(slots: &[f64]) -> Option<(f64, f64)> {
+    let most = slots.iter().copied().reduce(f64::max)?;
+    Some((sample::quantile(slots, 0.5), most))
+}
+
+fn spikes(column: &Column) -> Conclusion {
+    let claim = "at saturation the response by time slot has spikes".to_owned();
+    let closed = series(column)
+        .into_iter()
+        .flat_map(|name| column.at(name, CLOSED));
+    let found: Vec<(&str, f64)> = closed
+        .filter_map(|figure| {
+            let (median, most) = highest(&figure.slots)?;
+            Some((figure.series.as_str(), most / median))
+        })
+        .collect();
+    let judged = enough(found.len()).map(|()| {
+        let with = found.iter().filter(|(_, most)| *most >= SPIKE).count();
+        let words: Vec<String> = found
+            .iter()
+            .map(|(name, most)| format!("{most:.1} times with {name}"))
+            .collect();
+        let is_so = if with == 0 {
+            Some(false)
+        } else {
+            (with == found.len()).then_some(true)
+        };
+        let words = words.join(", ");
+        (
+            is_so,
+            format!("the highest slot is above the median by {words}"),
+        )
+    });
+    judge(claim, judged)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Storage,
-        rules::bookings::tests::{check, column},
-    };
-
-    /// Response times of start, query, reserve, commit and the whole, in milliseconds.
-    fn parts(series: &str, times: [f64; 5]) -> Column {
-        let mut found = column(Storage::Embedded, &[]);
-        for (x, time) in (1_u32..).zip(times) {
-            let mut one = column(Storage::Embedded, &[(series, &[(f64::from(x), 1.0)])]);
-            one.figures[0].response = time / 1e3;
-            found.figures.append(&mut one.figures);
-        }
-        found
-    }
-
-    #[test]
-    fn managers_in_processes_of_their_own_are_compared_with_one() {
-        let one = parts(ONE, [0.3, 0.5, 0.6, 0.6, 5.0]);
-        let both = |name: &str, several| {
-            let mut both = one.clone();
-            both.name = name.to_owned();
-            both.figures.extend(parts(SEVERAL, several).figures);
-            both
-        };
-        let together = both("one process", [0.3, 0.5, 0.6, 0.55, 4.9]);
-        let apart = both("five processes", [0.3, 0.9, 1.1, 2.4, 9.5]);
-        check(
-            &ops(&[together.clone(), apart]),
-            &[
-                (Fate::Confirmed, "5.008 of 5.02 ms"),
-                (
-                    Fate::Confirmed,
-                    "0.98 times as long in one process, 1.90 times as long in five processes",
-                ),
-                (Fate::Confirmed, "commit 4.00 times"),
-            ],
-        );
-        // Where five processes were not measured with one manager, they say nothing.
-        let mut only_several = parts(SEVERAL, [3.0, 9.0, 11.0, 24.0, 95.0]);
-        only_several.name = "five processes".to_owned();
-        check(
-            &ops(&[together, only_several])[1..],
-            &[
-                (Fate::Refuted, "0.98 times"),
-                (
-                    Fate::Refuted,
-                    "in one process: start 1.00, query 1.00, reserve 1.00, commit 0.92",
-                ),
-            ],
-        );
-        assert_eq!(ops(&[one])[1].fate, Fate::NotTestable);
-    }
-
-    #[test]
-    fn a_rate_that_is_carried_is_no_saturation() {
-        let two = [(100.0, 100.0), (2_000.0, 1_990.0), (0.0, 4_000.0)];
-        let eight = [(100.0, 100.0), (2_000.0, 1_100.0), (0.0, 5_000.0)];
-        let mut found = column(
-            Storage::Embedded,
-            &[("2 clients", &two), ("8 clients", &eight)],
-        );
-        for (figure, response) in found.figures.iter_mut().zip([1.0, 1.2, 0.5, 1.1, 9.0, 1.6]) {
-            figure.response = response / 1e3;
-        }
-        check(
-            &rate(&[found.clone()]),
-            &[
-                (Fate::Confirmed, "1.00ms to 1.10ms"),
-                (Fate::Refuted, "2 clients carry 1 990/s of 2000 offered"),
-                (
-                    Fate::Confirmed,
-                    "500us with 2 clients, 1.60ms with 8 clients",
-                ),
-            ],
-        );
-        for figure in &mut found.figures {
-            figure.is_usable = figure.x < 1_000.0;
-        }
-        let late = &rate(&[found.clone()])[1];
-        assert_eq!(late.fate, Fate::Refuted, "{late:?}");
-        for figure in &mut found.figures {
-            figure.is_usable = true;
-        }
-        found.figures.retain(|figure| figure.series == "8 clients");
-        let fates: Vec<Fate> = rate(&[found]).iter().map(|one| one.fate).collect();
-        assert_eq!(
-            fates,
-            [Fate::NotTestable, Fate::Confirmed, Fate::NotTestable]
-        );
-    }
-}
+mod tests;
