@@ -2,6 +2,8 @@
 
 use std::{fs, thread};
 
+use serde_json::Value;
+
 use crate::{
     lab::lab,
     process::{run, turnstile},
@@ -42,7 +44,7 @@ fn a_sweep_of_rates_and_quotas_has_a_curve_for_each_quota_or_says_why_not() {
     let skipped = "a quota of 1000 processors is skipped";
     assert!(ended.err.contains(skipped), "{ended:?}");
     let kept = fs::read(directory.path().join("run.json")).unwrap();
-    let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+    let kept: Value = serde_json::from_slice(&kept).unwrap();
     let curves = kept["sweep"]["curves"].as_array().unwrap();
     let quotas: Vec<_> = curves.iter().map(|curve| curve["quota"].as_f64()).collect();
     assert_eq!(quotas, [Some(0.5)]);
@@ -118,6 +120,12 @@ fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
         .filter_map(|stage| stage["users"].as_f64())
         .sum();
     assert!((standing - 8.0).abs() < 1.0, "{stages:?}");
+    check_changes(found, points);
+}
+
+/// That each change is told if both of its pairs are valid.
+fn check_changes(found: &Value, points: &[Value]) {
+    let is_valid = |place: usize| points[place]["verdict"] != "invalid";
     let changes = found["changes"].as_array().unwrap();
     for (begin, resource, factors) in [
         ("16 users instead of 8", "users", 2.0..=2.0),
@@ -142,7 +150,7 @@ fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
             .iter()
             .all(|&with| is_valid(with - 1) && is_valid(with));
         let mut those = changes.iter();
-        let begins = |one: &&serde_json::Value| one["changed"].as_str().unwrap().starts_with(begin);
+        let begins = |one: &&Value| one["changed"].as_str().unwrap().starts_with(begin);
         let change = those.find(begins);
         assert_eq!(change.is_some(), is_told, "{begin}: {changes:?}");
         let Some(change) = change else { continue };
