@@ -64,8 +64,13 @@ pub(crate) fn summary(verdict: &Verdict) -> String {
             journal.last
         )
     };
+    let key = if verdict.is_key_bound {
+        ""
+    } else {
+        "; id.key cannot be checked before a server has started here once"
+    };
     format!(
-        "{} records in {} groups replayed twice, hash {}, {} violations, {}{tail}",
+        "{} records in {} groups replayed twice, hash {}, {} violations, {}{tail}{key}",
         Count(journal.records),
         Count(journal.groups),
         if verdict.hash == verdict.hash_again {

@@ -20,7 +20,7 @@ use crate::{OpenError, Options, Services, VerifyError, id_key, verify::rebuild};
 const UNFINISHED: &str = "unfinished-copy";
 
 /// What the names of files begin with that an unfinished copy leaves.
-const LEAVINGS: [&str; 3] = ["segment-", "snapshot-", "id.key"];
+const LEAVINGS: [&str; 5] = ["segment-", "snapshot-", "durable-end", "id.key", "id.check"];
 
 /// A data directory that no server uses, from which or to which a state is copied.
 ///
@@ -130,9 +130,10 @@ impl RoomsCopy {
         if let Err(violations) = state.machines().check() {
             return Err(self.failed(violations.join("; ")));
         }
-        id_key::bring(&self.directory, &taken.id_key).map_err(|cause| self.failed(cause))?;
         let disk = RealDisk::open(&self.directory).map_err(|cause| self.failed(cause))?;
         let founding = Founding::begin(disk.clone()).map_err(|cause| self.failed(cause))?;
+        let brought = id_key::bring(&self.directory, founding.journal(), &taken.id_key);
+        brought.map_err(|cause| self.failed(cause))?;
         let (position, time) = (state.position(), state.time());
         let mut draft = Draft::begin(disk, founding.journal(), position, time);
         state.snapshot(&mut draft);
@@ -160,10 +161,10 @@ fn read(directory: &Path) -> Result<Read, VerifyError> {
     let newest = positions.first().copied();
     let last = inspected.report.last;
     let (_, state) = rebuild(&disk, inspected.journal, newest, last)?;
-    let id_key = id_key::of_directory(directory, false).map_err(OpenError::IdKey)?;
+    let found = id_key::read(directory, inspected.journal).map_err(OpenError::IdKey)?;
     Ok(Read {
         state,
-        id_key,
+        id_key: found.key,
         _lock: lock,
     })
 }

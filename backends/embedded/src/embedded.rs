@@ -126,7 +126,8 @@ impl Embedded {
         let (journal, report) =
             Journal::open(disk.clone(), journal_options).map_err(OpenError::Journal)?;
         let is_new = journal.next_position() == Position(0).next();
-        let id_key = id_key::of_directory(directory, is_new).map_err(OpenError::IdKey)?;
+        let id_key =
+            id_key::of_directory(directory, journal.id(), is_new).map_err(OpenError::IdKey)?;
         let mut state = newest_state(&disk, journal.id())?;
         let snapshot = state.position();
         let recents = replay(&journal, &mut state)?;

@@ -10,7 +10,7 @@ use turnstile_types::{Malformed, Position};
 use crate::{Services, id_key::IdKeyError, recent::Recents};
 
 /// What a start found in its directory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Recovery {
     /// The position of the snapshot that was loaded; zero when there was none.
     pub snapshot: Position,
@@ -99,6 +99,7 @@ impl OpenError {
         match self {
             Self::Journal(journal::OpenError::Version { version, reads, .. }) => version > reads,
             Self::SnapshotContent(malformed) => malformed.field == SNAPSHOT_VERSION_FIELD,
+            Self::IdKey(IdKeyError::CheckVersion { .. }) => true,
             _ => false,
         }
     }

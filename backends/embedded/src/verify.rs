@@ -19,6 +19,9 @@ pub struct Verdict {
     /// What the scan of the journal found; a torn tail is named there, and may have been
     /// acknowledged.
     pub journal: Report,
+    /// Whether `id.key` can be told from another one. Not so in a directory of an earlier version, until
+    /// a server has started on it.
+    pub is_key_bound: bool,
     /// From which position the first replay began: that of the oldest snapshot that is kept.
     pub from: Position,
     /// From which position the second replay began: that of the newest snapshot.
@@ -82,9 +85,9 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
     let (inspected, _lock) = inspect(&disk)
         .map_err(OpenError::Journal)?
         .ok_or(VerifyError::NoJournal)?;
-    // Without it the directory could not be served.
-    let _key = id_key::of_directory(directory, false).map_err(OpenError::IdKey)?;
     let (id, journal) = (inspected.journal, inspected.report);
+    // Without the right key the directory could not be served.
+    let key = id_key::read(directory, id).map_err(OpenError::IdKey)?;
     let positions = snapshot::positions(&disk).map_err(OpenError::Snapshot)?;
     let (from, first) = rebuild(&disk, id, positions.last().copied(), journal.last)?;
     let (again_from, second) = rebuild(&disk, id, positions.first().copied(), journal.last)?;
@@ -101,6 +104,7 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
         travel: first.machines().travel().totals(),
         games: first.machines().games().totals(),
         journal,
+        is_key_bound: key.is_bound,
         took: begun.elapsed(),
     })
 }

@@ -193,6 +193,62 @@ fn a_start_whose_first_write_fails_ends_as_a_failed_disk_does() {
     assert_eq!(ended.code, Some(74), "{ended:?}");
 }
 
+/// A flipped bit in the key, or the key of another directory, passed every check: and then no guest was
+/// recognised.
+#[test]
+fn a_damaged_or_foreign_id_key_is_refused() {
+    let (data, other) = (booked(), booked());
+    let (key, check) = (data.path().join("id.key"), data.path().join("id.check"));
+    let sound = content(data.path());
+    let mut wrong = sound[&key].clone();
+    wrong[3] ^= 0x10;
+    let foreign = |name| fs::read(other.path().join(name)).unwrap();
+    for (files, expected) in [
+        (
+            vec![(&key, wrong)],
+            "id.key is damaged or of another directory",
+        ),
+        (
+            vec![(&key, foreign("id.key"))],
+            "id.key is damaged or of another directory",
+        ),
+        (
+            vec![(&key, foreign("id.key")), (&check, foreign("id.check"))],
+            "id.check is damaged or of another directory",
+        ),
+    ] {
+        for (path, bytes) in files {
+            fs::write(path, bytes).unwrap();
+        }
+        let ended = verify(data.path());
+        assert_eq!((ended.code, &*ended.out), (Some(97), ""), "{ended:?}");
+        assert!(ended.err.contains(expected), "{ended:?}");
+        let ended = run(&mut serve(data.path(), None));
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.err.contains(expected), "{ended:?}");
+        fs::write(&key, &sound[&key]).unwrap();
+        fs::write(&check, &sound[&check]).unwrap();
+    }
+    assert_eq!(verify(data.path()).code, Some(0));
+}
+
+/// As an earlier version left it.
+#[test]
+fn a_directory_whose_key_is_not_bound_is_bound_by_the_next_start() {
+    let data = booked();
+    let check = data.path().join("id.check");
+    fs::remove_file(&check).unwrap();
+    let unbound = "; id.key cannot be checked before a server has started here once\n";
+    let ended = verify(data.path());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.ends_with(unbound), "{ended:?}");
+    assert!(!check.exists(), "nothing was changed");
+    drop(Server::start(&mut serve(data.path(), None)).stop());
+    let ended = verify(data.path());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.out.contains("id.key"), "{ended:?}");
+}
+
 /// It could be proven and not be served.
 #[test]
 fn a_directory_that_lost_its_id_key_is_not_sound() {
