@@ -32,10 +32,15 @@ pub(crate) struct Node {
 /// store into the node where it belongs and moves nothing else, unlike in sorted arrays and
 /// B-trees, and the successor of the best level is a bit next to its own. A flat array over the
 /// ticks would save the steps, but wants memory for prices that nobody quotes, for each symbol.
+///
+/// Most orders are cancelled before they trade, and many of those were alone at the best price: so
+/// the ladder remembers which level was the best one before, instead of looking for it again.
 #[derive(Debug)]
 pub(crate) struct Ladder {
     root: Child,
     best: u32,
+    /// The level after the best one; `NONE` where there is none, or where it is not known.
+    second: u32,
 }
 
 /// Nothing, a level or a node, in 32 bits.
@@ -175,6 +180,7 @@ impl Ladder {
         Self {
             root: Child::NOTHING,
             best: NONE,
+            second: NONE,
         }
     }
 
@@ -204,7 +210,10 @@ impl Ladder {
         };
         self.hang(levels, parent, key, Child::level(level));
         if self.best == NONE || key < levels.at(self.best).key {
+            self.second = self.best;
             self.best = level;
+        } else if self.second != NONE && key < levels.at(self.second).key {
+            self.second = level;
         }
         level
     }
@@ -213,7 +222,8 @@ impl Ladder {
     #[inline]
     pub(crate) fn remove(&mut self, levels: &mut Levels, level: u32) {
         if level == self.best {
-            self.best = levels.next(level);
+            self.best = self.after(levels, level);
+            self.second = NONE;
         }
         self.detach(levels, level);
     }
@@ -221,20 +231,33 @@ impl Ladder {
     /// The level after this one, which is taken away where it has no orders.
     #[inline]
     pub(crate) fn pass(&mut self, levels: &mut Levels, level: u32) -> u32 {
-        let next = levels.next(level);
+        let next = self.after(levels, level);
         if levels.at(level).orders == 0 {
             if level == self.best {
                 self.best = next;
+                self.second = NONE;
             }
             self.detach(levels, level);
         }
         next
     }
 
+    /// The level after this one, or `NONE`.
+    #[inline]
+    fn after(&self, levels: &Levels, level: u32) -> u32 {
+        if level == self.best && self.second != NONE {
+            return self.second;
+        }
+        levels.next(level)
+    }
+
     #[inline]
     fn detach(&mut self, levels: &mut Levels, level: u32) {
         let Level { key, parent, .. } = *levels.at(level);
         levels.give_back(level);
+        if level == self.second {
+            self.second = NONE;
+        }
         if parent == NONE {
             self.root = Child::NOTHING;
             return;

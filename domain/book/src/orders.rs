@@ -33,7 +33,7 @@ pub(crate) struct Order {
 /// The storage of any number of books: their orders, their levels, and the trees of these.
 ///
 /// Shared, because of thousands of symbols most are quiet: what the busy ones need moves with the
-/// market, and a quiet book owns nothing but two roots. An order takes 32 bytes, a level 32 and
+/// market, and a quiet book owns nothing but 24 bytes. An order takes 32 bytes, a level 32 and
 /// its share of the tree at most 80, wherever the prices lie. The price is that slots of one book
 /// handed to another go unnoticed until [`Orders::check`].
 #[derive(Debug)]

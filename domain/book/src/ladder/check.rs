@@ -26,6 +26,10 @@ impl Ladder {
         if found.levels.first().copied().unwrap_or(NONE) != self.best {
             return Err(format!("{} is not the best level", self.best));
         }
+        let second = found.levels.get(1).copied();
+        if self.second != NONE && Some(self.second) != second {
+            return Err(format!("{} is not the second level", self.second));
+        }
         let mut next = self.best;
         for &level in &found.levels {
             if next != level {

@@ -140,5 +140,5 @@ fn a_book_that_forgets_an_order_is_found_out() {
 
 #[test]
 fn an_empty_book_and_a_slot_are_small() {
-    assert_eq!((size_of::<Book>(), size_of::<Option<Slot>>()), (16, 4));
+    assert_eq!((size_of::<Book>(), size_of::<Option<Slot>>()), (24, 4));
 }
