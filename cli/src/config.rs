@@ -17,7 +17,7 @@ use turnstile_embedded::{Durability, Options};
 use turnstile_server::{DatabaseUrl, InvalidOrigin, InvalidUrl, Origin};
 use turnstile_travel::{Desk, limits::SETTING_MS_MAX};
 
-use crate::{exit::Coded, logging};
+use crate::{exit::Coded, logging, memory};
 
 use field::Field;
 pub(crate) use layers::Layers;
@@ -76,6 +76,8 @@ pub(crate) struct Config {
     pub(crate) output_bytes: usize,
     /// `limits.request_ms`: how long a request may take to arrive whole.
     pub(crate) request_ms: u32,
+    /// `limits.key_bytes`: how many bytes idempotency keys may take, if not a part of the memory.
+    pub(crate) key_bytes: Option<u64>,
     /// `limits.busy_poll_us`: how long the fast doors look for more before they sleep.
     pub(crate) busy_poll_us: u32,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
@@ -182,6 +184,10 @@ pub(crate) struct Flags {
     /// its connection is closed
     #[arg(long, value_name = "MS")]
     pub(crate) limit_request_ms: Option<String>,
+    /// Bytes that idempotency keys may take, from 1 MiB; about 130 bytes each. 0, the default: an eighth
+    /// of the machine's memory
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) limit_key_bytes: Option<String>,
     /// Look for more for so many microseconds before going to sleep: answers sooner, for a busy
     /// processor
     #[arg(long, value_name = "MICROSECONDS")]
@@ -225,10 +231,11 @@ pub(crate) struct LogFlags {
 
 impl Config {
     /// How the directory is kept.
-    pub(crate) const fn storage(&self) -> Options {
+    pub(crate) fn storage(&self) -> Options {
         Options {
             segment_bytes: self.segment_bytes,
             snapshot_records: self.snapshot_records,
+            key_bytes: self.key_bytes.unwrap_or_else(memory::for_keys),
             ..Options::with(self.durability)
         }
     }
@@ -286,6 +293,7 @@ impl Config {
             players: layers.required(Field::Players, connections)?,
             output_bytes: layers.required(Field::OutputBytes, output_bytes)?,
             request_ms: layers.required(Field::RequestMs, request_ms)?,
+            key_bytes: layers.required(Field::KeyBytes, key_bytes)?,
             busy_poll_us: layers.required(Field::BusyPollUs, busy_poll_us)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
             rooms_backend: layers.required(Field::RoomsBackend, backend)?,
@@ -342,6 +350,16 @@ fn request_ms(text: &str) -> Result<u32, String> {
     const BOUNDS: std::ops::RangeInclusive<u32> = 1..=turnstile_server::Limits::REQUEST_MS_MOST;
     let ms = text.parse().ok().filter(|ms| BOUNDS.contains(ms));
     ms.ok_or_else(|| format!("it is from {} to {} ms", BOUNDS.start(), BOUNDS.end()))
+}
+
+/// Nothing: a part of the machine's memory.
+fn key_bytes(text: &str) -> Result<Option<u64>, String> {
+    const LEAST: u64 = 1 << 20;
+    match text.parse() {
+        Ok(0) => Ok(None),
+        Ok(bytes @ LEAST..) => Ok(Some(bytes)),
+        _ => Err(format!("it is 0, or at least {LEAST} bytes")),
+    }
 }
 
 fn busy_poll_us(text: &str) -> Result<u32, String> {

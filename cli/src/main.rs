@@ -13,6 +13,7 @@ mod games;
 mod lab;
 mod lines;
 mod logging;
+mod memory;
 mod resp;
 mod rooms;
 mod rows;

@@ -157,7 +157,7 @@ pub enum ErrorCode {
     Invalid,
     /// Bytes after which the connection was closed.
     Protocol,
-    /// The queue was full, or too much unfinished input was kept.
+    /// The queue or the memory for keys was full, or too much unfinished input was kept.
     Busy,
     /// The disk was full.
     ReadOnly,

@@ -219,6 +219,7 @@ impl Engine {
                 self.fullness.begin(self.backend.shortage());
                 self.counters.error(ErrorCode::ReadOnly);
             }
+            Some(ExecuteError::KeysFull { .. }) => self.counters.error(ErrorCode::Busy),
             Some(ExecuteError::KeyReused { .. }) => self.counters.error(ErrorCode::KeyReused),
             Some(ExecuteError::TooLarge) => self.counters.error(ErrorCode::Invalid),
         }
@@ -467,8 +468,11 @@ impl Engine {
     }
 
     pub(crate) fn status(&self) -> ServerStatus {
+        let backend = self.backend.status();
+        let age_ms = |oldest| self.now.ms_since(oldest);
         ServerStatus {
-            backend: self.backend.status(),
+            key_age: Duration::from_millis(backend.keys.oldest.map_or(0, age_ms)),
+            backend,
             totals: self.totals(),
             exchange: self.exchange_totals(),
             travel: self.travel_totals(),

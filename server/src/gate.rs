@@ -43,6 +43,8 @@ pub enum Ask {
 #[derive(Clone, Copy, Debug)]
 pub struct ServerStatus {
     pub backend: Status,
+    /// How long ago the oldest idempotency key that is kept was used first.
+    pub key_age: Duration,
     pub totals: Totals,
     pub exchange: turnstile_exchange::Totals,
     pub travel: turnstile_travel::Totals,

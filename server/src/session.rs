@@ -411,6 +411,7 @@ fn put_undecided(reply: &mut Encoder<'_>, undecided: &Undecided) {
 fn put_execute_error(reply: &mut Encoder<'_>, refused: ExecuteError) {
     match refused {
         ExecuteError::KeyReused { .. } => reply.error(format_args!("IDEMMISMATCH {refused}")),
+        ExecuteError::KeysFull { .. } => reply.error(format_args!("BUSY {refused}")),
         ExecuteError::ReadOnly => reply.error(format_args!("READONLY {refused}")),
         ExecuteError::TooLarge | ExecuteError::Stopped => {
             reply.error(format_args!("ERR {refused}"));

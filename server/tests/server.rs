@@ -13,6 +13,7 @@ mod server {
     mod hoarding;
     mod hostile;
     mod hostile_xml;
+    mod keys;
     mod overlap;
     mod travel;
     mod travel_lines;

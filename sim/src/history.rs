@@ -31,6 +31,9 @@ const OPTIONS: Options = Options {
 /// More than any record of the traffic takes.
 const RECORD_BYTES_MAX: usize = 300;
 
+/// Room for so few keys that some histories fill it.
+const KEY_BYTES_MAX: u64 = 2_000;
+
 /// 2026-06-01, in milliseconds since 1970.
 const EPOCH_MS: u64 = 1_780_272_000_000;
 
@@ -217,6 +220,7 @@ impl History {
             other => Failed::Refused(other.to_string()),
         })?;
         let mut server = Sequencer::new(state, journal);
+        server.limit_keys(KEY_BYTES_MAX);
         match self.bug {
             Bug::IgnoreKeys => server.ignore_keys(),
             Bug::IgnorePromises => server.ignore_promises(),
@@ -435,16 +439,16 @@ impl History {
                 return Ok(true);
             }
             Err(ExecuteError::Stopped) => return Ok(false),
-            Ok(_) | Err(ExecuteError::KeyReused { .. } | ExecuteError::TooLarge) => {}
+            Ok(_) | Err(_) => {}
         }
-        let is_new = match &key {
-            Some(key) => self
-                .judge
-                .keyed_answer(time, key, (service, &payload), &answer)?,
-            None => true,
-        };
+        let travel = server.state().machines().travel();
+        let asked = (service, &payload[..]);
+        let judged = key.as_deref().map_or(Ok(true), |key| {
+            self.judge.keyed_answer(time, key, asked, &answer, travel)
+        });
+        let is_new = judged?;
         match answer {
-            Ok(reply) if is_new => {
+            Ok(reply) if is_new && !reply.replayed => {
                 self.traffic.note(service, &reply.outcome);
                 self.summary.trace(&reply.outcome);
                 self.judge.take(Taken {
@@ -458,6 +462,7 @@ impl History {
             }
             Ok(_replayed) => self.summary.replayed_keys += 1,
             Err(ExecuteError::KeyReused { .. }) => {}
+            Err(ExecuteError::KeysFull { .. }) if is_new => self.summary.refused_keys += 1,
             Err(other) => return Err(Violation(format!("{request:?} was not taken: {other}"))),
         }
         Ok(true)

@@ -11,7 +11,7 @@ use turnstile_games::Games;
 use turnstile_record::{Record, SERVICE_ENGINE};
 use turnstile_rooms::Rooms;
 use turnstile_sequencer::{ExecuteError, KEY_MS};
-use turnstile_travel::{Done, EventKind, Outcome, Travel, Xid};
+use turnstile_travel::{Done, EventKind, LateAnswer, Outcome, Query, Travel, Xid};
 use turnstile_types::{Context, Machine, Machines, Position, Principal, Timestamp, hash_of};
 
 use crate::{
@@ -45,6 +45,25 @@ impl Taken {
     fn of_travel(&self) -> Option<Outcome> {
         let outcome = || Travel::decode_outcome(&self.outcome).expect("the machine made it");
         (self.service == Travel::SERVICE).then(outcome)
+    }
+
+    /// Whether it was told to wait.
+    fn has_waited(&self) -> bool {
+        matches!(self.of_travel(), Some(Outcome::Waiting { .. }))
+    }
+
+    /// The bytes of its answer, or of what it was answered after it had waited.
+    fn final_outcome(&self, travel: &Travel) -> Vec<u8> {
+        if let Some(Outcome::Waiting { ticket }) = self.of_travel() {
+            let (now, principal) = (self.time, Principal::local());
+            let found = travel.query(now, &principal, &Query::Answered { ticket });
+            if let turnstile_travel::Answer::Answered(LateAnswer::Given(outcome)) = found {
+                let mut bytes = Vec::new();
+                Travel::encode_outcome(&outcome, &mut bytes);
+                return bytes;
+            }
+        }
+        self.outcome.clone()
     }
 
     /// Whether the answer must never be taken back.
@@ -166,26 +185,33 @@ impl Judge {
     }
 
     /// Judges the answer to a command under a key that may have been used before, by whichever
-    /// service: they share the keys.
+    /// service: they share the keys. What was told to wait is answered as `travel` has answered since.
     ///
-    /// Says whether the command was taken anew.
+    /// Says whether the command is not known under this key.
     pub(crate) fn keyed_answer(
         &self,
         time: Timestamp,
         key: &str,
         (service, payload): (u8, &[u8]),
         answer: &Answer,
+        travel: &Travel,
     ) -> Result<bool, Violation> {
         let remembered = self.keys.get(key).map(|&at| (at, &self.taken[at]));
-        let first = remembered.filter(|(_at, first)| time.ms_since(first.time) < KEY_MS);
+        let age_of = |first: &Taken| time.ms_since(first.time);
+        let first = remembered.filter(|(_at, first)| age_of(first) < KEY_MS);
         let is_same = |first: &Taken| (first.service, &first.payload[..]) == (service, payload);
         let expected = match (first, answer) {
-            (None, Ok(reply)) => !reply.replayed,
+            (None, Ok(reply)) if !reply.replayed => true,
+            (None, Err(ExecuteError::KeysFull { .. })) => true,
+            // An answer that came late is remembered for a day of its own.
+            (None, Ok(_) | Err(ExecuteError::KeyReused { .. })) => {
+                remembered.is_some_and(|(_at, first)| first.has_waited())
+            }
             (None, Err(_)) => false,
             (Some((at, first)), Ok(reply)) => {
                 reply.replayed
                     && reply.position.0 == at as u64 + 1
-                    && reply.outcome == first.outcome
+                    && reply.outcome == first.final_outcome(travel)
                     && is_same(first)
             }
             (Some((at, first)), Err(ExecuteError::KeyReused { first: position })) => {

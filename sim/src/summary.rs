@@ -17,6 +17,8 @@ pub struct Summary {
     pub records: u64,
     pub replayed_keys: u64,
     pub refused_by_full_disk: u64,
+    /// Commands for whose keys there was no room.
+    pub refused_keys: u64,
     pub snapshots: u64,
     /// Trades that a last recovery found at the exchange.
     pub trades: u64,
@@ -51,6 +53,7 @@ impl Summary {
         self.records += other.records;
         self.replayed_keys += other.replayed_keys;
         self.refused_by_full_disk += other.refused_by_full_disk;
+        self.refused_keys += other.refused_keys;
         self.snapshots += other.snapshots;
         self.trades += other.trades;
         self.results += other.results;

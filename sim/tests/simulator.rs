@@ -37,6 +37,7 @@ fn no_promise_is_broken_and_every_kind_of_fault_is_reached() {
         total.taken_back,
         total.replayed_keys,
         total.refused_by_full_disk,
+        total.refused_keys,
         total.snapshots,
         total.trades,
         total.results,

@@ -11,7 +11,7 @@ use turnstile_contract::{
 };
 use turnstile_journal::{Founding, RealDisk, RealLock, inspect, snapshot, snapshot::Draft};
 use turnstile_rooms::{Assembly, IdKey, Piece, Rooms};
-use turnstile_sequencer::{First, KEY_MS, KEYS_MAX, SERVICE_UNKNOWN, State};
+use turnstile_sequencer::{First, KEY_MS, Remembered as Known, SERVICE_UNKNOWN, State};
 use turnstile_types::{Machine as _, Machines as _, Malformed, Timestamp, hash_of};
 
 use crate::{OpenError, Options, Services, VerifyError, id_key, verify::rebuild};
@@ -48,7 +48,6 @@ struct Taken {
     id_key: IdKey,
     /// The state with its keys, whose rooms are in the assembly still.
     state: State<Services>,
-    keys_max: usize,
 }
 
 /// Refuses a directory that an unfinished copy lies in.
@@ -232,20 +231,22 @@ fn strange(malformed: Malformed) -> Halt {
 }
 
 impl Taken {
-    fn remember(&mut self, known: &Remembered, place: &str) -> Result<(), Refusal> {
-        if self.state.key_count() == self.keys_max {
-            let (place, limit) = (place.to_owned(), self.keys_max);
-            return Err(Refusal::TooManyKeys { place, limit });
-        }
-        let first = First {
-            position: known.position,
-            content: known.content,
-            service: Rooms::SERVICE,
-            outcome: &known.outcome_bytes(),
+    /// Takes a key, however many there are: a server that has no room for others says so until some are
+    /// forgotten.
+    fn remember(&mut self, moved: &Remembered) {
+        let known = Known {
+            time: moved.at,
+            principal: moved.principal,
+            key: moved.key(),
+            first: First {
+                position: moved.position,
+                content: moved.content,
+                service: Rooms::SERVICE,
+                outcome: &moved.outcome_bytes(),
+            },
+            is_late: false,
         };
-        self.state
-            .remember(known.at, &known.principal, known.key(), first);
-        Ok(())
+        self.state.remember(&known, moved.outcome.effect());
     }
 }
 
@@ -255,7 +256,7 @@ impl Source for RoomsCopy {
             let read = self.state()?;
             let totals = read.rooms().totals();
             let slots = read.rooms().slots_used();
-            let keys = read.state.key_count() as u64;
+            let keys = read.state.key_figures().kept as u64;
             Ok(Head {
                 id_key: read.id_key.clone(),
                 position: read.state.position(),
@@ -294,7 +295,6 @@ impl Target for RoomsCopy {
                 assembly: Assembly::new(),
                 id_key: head.id_key.clone(),
                 state: State::of(Services::empty(), head.position, now),
-                keys_max: KEYS_MAX,
             });
             Ok(())
         })
@@ -312,9 +312,9 @@ impl Target for RoomsCopy {
 
     fn take_keys(&mut self, keys: Vec<Remembered>) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move {
-            let place = self.place();
             let taken = self.taken.as_mut().expect("the copy has begun");
-            keys.iter().try_for_each(|key| taken.remember(key, &place))
+            keys.iter().for_each(|key| taken.remember(key));
+            Ok(())
         })
     }
 
@@ -329,34 +329,5 @@ impl Target for RoomsCopy {
 
     fn finish(&mut self) -> Moving<'_, Result<(), Refusal>> {
         Box::pin(async move { unmark(&self.directory).map_err(|cause| self.failed(cause)) })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use turnstile_rooms::{Done, Outcome};
-    use turnstile_types::{Position, Principal};
-
-    use super::*;
-
-    #[test]
-    fn a_directory_takes_as_many_keys_as_it_remembers() {
-        let mut taken = Taken {
-            assembly: Assembly::new(),
-            id_key: IdKey::new([7; 16]),
-            state: State::of(Services::empty(), Position(9), Timestamp(9)),
-            keys_max: 2,
-        };
-        let mut remember = |number: u64| {
-            let name = (Principal::local(), &*format!("key-{number}"));
-            let decided = (Timestamp(number), Position(number));
-            let outcome = Outcome::Done(Done::Released);
-            let known = Remembered::new(name, number, decided, outcome).unwrap();
-            taken.remember(&known, "data")
-        };
-        assert_eq!(remember(1), Ok(()));
-        assert_eq!(remember(2), Ok(()));
-        let (place, limit) = ("data".to_owned(), 2);
-        assert_eq!(remember(3), Err(Refusal::TooManyKeys { place, limit }));
     }
 }

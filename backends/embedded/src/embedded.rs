@@ -13,7 +13,7 @@ use turnstile_journal::{
     Trouble,
 };
 use turnstile_rooms::{IdKey, Rooms};
-use turnstile_sequencer::{ExecuteError, Sequencer, Settled, State};
+use turnstile_sequencer::{ExecuteError, KEY_BYTES_MAX, KeyFigures, Sequencer, Settled, State};
 use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
@@ -38,6 +38,10 @@ pub struct Options {
     /// Opens a directory that has lost acknowledged records after exactly this position, and gives
     /// them up; `None` refuses every loss.
     pub accept_loss: Option<Position>,
+    /// Bytes that idempotency keys may take; refusals are not counted, which take
+    /// [`REFUSED_BYTES_MAX`](turnstile_sequencer::REFUSED_BYTES_MAX) at most. While a snapshot is made,
+    /// they are in memory twice.
+    pub key_bytes: u64,
     /// For measurements: [`Slowed::NOT`] anywhere else.
     pub slowed: Slowed,
     /// For checks: who orders what goes wrong with the disk; `None` anywhere else. Heeded with
@@ -55,6 +59,7 @@ impl Options {
             segment_bytes: 64 << 20,
             snapshot_records: 4_000_000,
             accept_loss: None,
+            key_bytes: KEY_BYTES_MAX,
             slowed: Slowed::NOT,
             trouble: None,
         }
@@ -71,8 +76,10 @@ pub struct Status {
     pub time: Timestamp,
     /// Groups committed since the start.
     pub groups: u64,
-    /// Idempotency keys remembered.
-    pub keys: usize,
+    /// What is kept under idempotency keys.
+    pub keys: KeyFigures,
+    /// Bytes that they may take.
+    pub key_bytes_max: u64,
     /// The position of the newest snapshot; zero when there is none.
     pub snapshot: Position,
     /// Who makes submitted groups durable.
@@ -105,7 +112,7 @@ impl Embedded {
     /// The directory is in use, cannot be read, or is damaged where nothing may be forgotten.
     pub fn open(directory: Option<&Path>, options: Options) -> Result<(Self, Recovery), OpenError> {
         let Some(directory) = directory.filter(|_| options.durability != Durability::Memory) else {
-            return Self::nowhere(options.slowed);
+            return Self::nowhere(options);
         };
         let begun = Instant::now();
         copying::refuse_unfinished(directory)?;
@@ -144,8 +151,10 @@ impl Embedded {
         };
         let start = Start::of(state.machines());
         let snapshots = Snapshots::new(disk, journal.id(), options.snapshot_records, snapshot);
+        let mut sequencer = Sequencer::new(state, Kept::InDirectory(Box::new(journal)));
+        sequencer.limit_keys(options.key_bytes);
         let embedded = Self {
-            sequencer: Sequencer::new(state, Kept::InDirectory(Box::new(journal))),
+            sequencer,
             snapshots: Some(snapshots),
             id_key,
             recents,
@@ -156,15 +165,17 @@ impl Embedded {
         Ok((embedded, recovery))
     }
 
-    fn nowhere(slowed: Slowed) -> Result<(Self, Recovery), OpenError> {
+    fn nowhere(options: Options) -> Result<(Self, Recovery), OpenError> {
+        let mut sequencer = Sequencer::new(State::empty(), Kept::Nowhere(MemoryLog::new()));
+        sequencer.limit_keys(options.key_bytes);
         let embedded = Self {
-            sequencer: Sequencer::new(State::empty(), Kept::Nowhere(MemoryLog::new())),
+            sequencer,
             snapshots: None,
             id_key: id_key::passing().map_err(OpenError::IdKey)?,
             recents: Recents::after(Position(0)),
             start: Start::default(),
             groups: 0,
-            slowed,
+            slowed: options.slowed,
         };
         let recovery = Recovery {
             snapshot: Position(0),
@@ -453,7 +464,8 @@ impl Embedded {
             position: state.position(),
             time: state.time(),
             groups: self.groups + self.sequencer.sent_ahead(),
-            keys: state.key_count(),
+            keys: state.key_figures(),
+            key_bytes_max: self.sequencer.key_bytes_max(),
             snapshot: self
                 .snapshots
                 .as_ref()

@@ -24,7 +24,7 @@ pub use services::Services;
 pub use slowed::Slowed;
 pub use start::UnsoundSettings;
 pub use turnstile_journal::{CommitError, Durability, LogThread, Trouble};
-pub use turnstile_sequencer::{ExecuteError, Settled};
+pub use turnstile_sequencer::{ExecuteError, KeyFigures, Settled};
 pub use verify::{Verdict, VerifyError, verify};
 
 /// What became of a command of a machine.

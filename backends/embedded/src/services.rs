@@ -5,7 +5,8 @@ use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
 use turnstile_types::{
-    Context, Hosts, Machine, Machines, Malformed, Reader, Sink, Timestamp, Unapplied, apply_payload,
+    Context, Effect, Hosts, Machine, Machines, Malformed, Position, Reader, Sink, Timestamp,
+    Unapplied, apply_payload, effect_of_bytes, tell_late_outcomes,
 };
 
 /// Every service, in the order of their numbers. None sees another.
@@ -64,7 +65,7 @@ impl Machines for Services {
         context: &Context<'_>,
         payload: &[u8],
         outcome: Option<&mut Vec<u8>>,
-    ) -> Result<(), Unapplied> {
+    ) -> Result<Effect, Unapplied> {
         match service {
             Rooms::SERVICE => apply_payload(&mut self.rooms, context, payload, outcome),
             Exchange::SERVICE => apply_payload(&mut self.exchange, context, payload, outcome),
@@ -72,6 +73,21 @@ impl Machines for Services {
             Games::SERVICE => apply_payload(&mut self.games, context, payload, outcome),
             _ => Err(Unapplied::UnknownService),
         }
+    }
+
+    fn effect_of_outcome(service: u8, outcome: &[u8]) -> Result<Effect, Unapplied> {
+        match service {
+            Rooms::SERVICE => effect_of_bytes::<Rooms>(outcome),
+            Exchange::SERVICE => effect_of_bytes::<Exchange>(outcome),
+            Travel::SERVICE => effect_of_bytes::<Travel>(outcome),
+            Games::SERVICE => effect_of_bytes::<Games>(outcome),
+            _ => Err(Unapplied::UnknownService),
+        }
+    }
+
+    /// Commands of travel only are told to wait.
+    fn each_late_outcome(&self, position: Position, take: &mut dyn FnMut(Position, Effect, &[u8])) {
+        tell_late_outcomes(&self.travel, position, take);
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {

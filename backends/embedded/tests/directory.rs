@@ -13,6 +13,7 @@ const OPTIONS: Options = Options {
     segment_bytes: 256 * 1024,
     snapshot_records: 0,
     accept_loss: None,
+    key_bytes: 1 << 20,
     slowed: Slowed::NOT,
     trouble: None,
 };

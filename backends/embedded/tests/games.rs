@@ -19,6 +19,7 @@ fn open(directory: &Path, snapshot_records: u64) -> (Embedded, Recovery) {
         segment_bytes: 256 * 1024,
         snapshot_records,
         accept_loss: None,
+        key_bytes: 1 << 20,
         slowed: Slowed::NOT,
         trouble: None,
     };

@@ -10,13 +10,14 @@ use turnstile_travel::{
     AbortReason, Answer, Command, Done, Event, EventKind, Item, LateAnswer, Outcome, Query,
     Refusal, Roles, Settings, Step, Totals, Travel, Xid,
 };
-use turnstile_types::{Name, Position, Principal, Timestamp};
+use turnstile_types::{Key, Name, Position, Principal, Timestamp};
 
 const OPTIONS: Options = Options {
     durability: Durability::Sync,
     segment_bytes: 256 * 1024,
     snapshot_records: 0,
     accept_loss: None,
+    key_bytes: 1 << 20,
     slowed: Slowed::NOT,
     trouble: None,
 };
@@ -210,4 +211,107 @@ fn a_snapshot_keeps_travel_also_where_the_exchange_was_never_used() {
     let verdict = verify(directory.path()).unwrap();
     assert!(verdict.holds(), "{verdict:?}");
     assert_eq!(verdict.travel, totals);
+}
+
+/// Has a command of travel decided under a key, and answers its position, whether that was replayed,
+/// and the outcome.
+fn keyed(backend: &mut Embedded, key: &str, command: &Command) -> (Position, bool, Outcome) {
+    let key = Key::parse(key.as_bytes()).expect("a key of the test");
+    let executed = backend.execute::<Travel>(NOW, &Principal::local(), Some(key), command);
+    let reply = executed.expect("there is room for it");
+    (reply.position, reply.replayed, reply.outcome)
+}
+
+/// Whoever had bought a journey could not learn its locator any more when 4,096 others had been
+/// answered late.
+#[test]
+fn a_final_answer_is_remembered_under_the_key_of_the_command_that_waited() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        snapshot_records: 1,
+        ..OPTIONS
+    };
+    let (mut backend, _recovery) = open(directory.path(), options);
+    block(&mut backend);
+    let step = || Step::Query { item: FLIGHT };
+    let read = Command::Within {
+        xid: Xid(2),
+        step: step(),
+    };
+    assert_eq!(
+        keyed(&mut backend, "busy", &read).2,
+        Outcome::Refused(Refusal::Busy)
+    );
+    start(&mut backend);
+    let waits = Command::Within {
+        xid: Xid(3),
+        step: step(),
+    };
+    let (ticket, _, outcome) = keyed(&mut backend, "waits", &waits);
+    assert_eq!(outcome, Outcome::Waiting { ticket });
+    let waiting = (ticket, true, Outcome::Waiting { ticket });
+    assert_eq!(keyed(&mut backend, "waits", &waits), waiting);
+    backend.commit().unwrap();
+    tell(&mut backend, &Command::Abort { xid: Xid(1) });
+    assert!(backend.has_promised(), "that it will be answered so again");
+    let last = backend.commit().unwrap();
+    let answer = (ticket, true, Outcome::Done(Done::Stock(None)));
+    assert_eq!(keyed(&mut backend, "waits", &waits), answer);
+    assert_eq!(backend.position(), last, "nothing was decided again");
+    backend.close().unwrap();
+    // A replay of the journal, and the snapshots that were made meanwhile, say the same.
+    for _ in 0..2 {
+        let (mut backend, _recovery) = open(directory.path(), options);
+        backend.tick(NOW).unwrap();
+        assert_eq!(keyed(&mut backend, "waits", &waits), answer);
+        start(&mut backend);
+        backend.commit().unwrap();
+        backend.close().unwrap();
+    }
+}
+
+/// The server ended when the answer to a command under a key was longer than 4 KiB.
+#[test]
+fn a_long_answer_is_remembered_and_the_longest_is_read_again() {
+    let mut options = Options::with(Durability::Memory);
+    options.key_bytes = 1 << 30;
+    let (mut backend, _recovery) = Embedded::open(None, options).unwrap();
+    start(&mut backend);
+    let customers = 8;
+    for number in 0..400 {
+        let item = Item::Flight(number);
+        let add = Step::Add {
+            item,
+            count: 10,
+            price: 100,
+        };
+        within(&mut backend, 1, add);
+    }
+    for customer in 1..=customers {
+        let customer = turnstile_travel::CustomerId(customer);
+        within(
+            &mut backend,
+            1,
+            Step::AddCustomer {
+                customer: Some(customer),
+            },
+        );
+        for first in (0..400).step_by(40) {
+            let items = (first..first + 40).map(Item::Flight);
+            let trip = turnstile_travel::Trip::new(items.collect()).unwrap();
+            let reserved = within(&mut backend, 1, Step::Reserve { customer, trip });
+            assert_eq!(reserved, Outcome::Done(Done::Reserved));
+        }
+    }
+    let customer = turnstile_travel::CustomerId(1);
+    for (key, step, replays) in [
+        ("bill", Step::QueryCustomer { customer }, true),
+        ("summary", Step::Summary, false),
+    ] {
+        let command = Command::Within { xid: Xid(1), step };
+        let first = keyed(&mut backend, key, &command);
+        let again = keyed(&mut backend, key, &command);
+        assert_eq!((first.1, again.1), (false, replays), "{key}");
+        assert_eq!(first.2, again.2);
+    }
 }

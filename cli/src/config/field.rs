@@ -19,6 +19,7 @@ pub(super) enum Field {
     Players,
     OutputBytes,
     RequestMs,
+    KeyBytes,
     BusyPollUs,
     Verhoeff,
     RoomsBackend,
@@ -56,7 +57,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 39] = [
+    pub(super) const ALL: [Self; 40] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -73,6 +74,7 @@ impl Field {
         Self::Players,
         Self::OutputBytes,
         Self::RequestMs,
+        Self::KeyBytes,
         Self::BusyPollUs,
         Self::Verhoeff,
         Self::RoomsBackend,
@@ -113,6 +115,7 @@ impl Field {
             | Self::Players
             | Self::OutputBytes
             | Self::RequestMs
+            | Self::KeyBytes
             | Self::BusyPollUs => "limits",
             Self::Verhoeff | Self::RoomsBackend => "rooms",
             Self::ExchangeBackend => "exchange",
@@ -146,6 +149,7 @@ impl Field {
             Self::Players => "players",
             Self::OutputBytes => "output_bytes",
             Self::RequestMs => "request_ms",
+            Self::KeyBytes => "key_bytes",
             Self::BusyPollUs => "busy_poll_us",
             Self::Verhoeff => "verhoeff",
             Self::RoomsBackend | Self::ExchangeBackend => "backend",
@@ -189,6 +193,7 @@ impl Field {
             Self::Players => "--limit-players",
             Self::OutputBytes => "--limit-output-bytes",
             Self::RequestMs => "--limit-request-ms",
+            Self::KeyBytes => "--limit-key-bytes",
             Self::BusyPollUs => "--busy-poll-us",
             Self::Verhoeff => "--verhoeff",
             Self::RoomsBackend => "--rooms-backend",
@@ -243,7 +248,7 @@ impl Field {
             Self::Players => Some("12288"),
             Self::OutputBytes => Some("1073741824"),
             Self::RequestMs => Some("30000"),
-            Self::BusyPollUs => Some("0"),
+            Self::KeyBytes | Self::BusyPollUs => Some("0"),
             Self::SegmentBytes => Some("67108864"),
             Self::SnapshotRecords => Some("4000000"),
             Self::Verhoeff
@@ -271,6 +276,7 @@ impl Field {
             | Self::Players
             | Self::OutputBytes
             | Self::RequestMs
+            | Self::KeyBytes
             | Self::BusyPollUs
             | Self::LifetimeMs
             | Self::WaitMs

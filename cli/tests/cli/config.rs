@@ -36,7 +36,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 39] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 40] = [
     (
         "http",
         "origins",
@@ -71,6 +71,12 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 39] = [
         "request_ms",
         "--limit-request-ms",
         ["30000", "1", "2", "900000"],
+    ),
+    (
+        "limits",
+        "key_bytes",
+        "--limit-key-bytes",
+        ["0", "1048576", "2000000", "9000000000"],
     ),
     (
         "limits",
@@ -736,6 +742,16 @@ fn how_long_to_look_for_more_is_bounded() {
             .err
             .contains("it is from 0, for never, to 10000 microseconds")
     );
+}
+
+#[test]
+fn keys_have_room_for_some_or_a_part_of_the_memory() {
+    for bytes in ["-1", "1", "1048575", "1GiB"] {
+        let ended = run(turnstile().args(["config", "print", "--limit-key-bytes", bytes]));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        let reason = "it is 0, or at least 1048576 bytes";
+        assert!(ended.err.contains(reason), "{ended:?}");
+    }
 }
 
 #[test]

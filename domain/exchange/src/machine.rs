@@ -4,7 +4,9 @@ use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Report, Resting};
 use turnstile_chassis::Events;
-use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
+use turnstile_types::{
+    Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
+};
 
 use crate::{
     Answer, Cash, Command, EndReason, Event, EventKind, Level, Outcome, Party, Query, Side, Symbol,
@@ -91,6 +93,10 @@ impl Machine for Exchange {
 
     fn prefetch(&self, command: &Command) {
         self.expect_command(command);
+    }
+
+    fn effect_of(outcome: &Outcome) -> Effect {
+        outcome.effect()
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {

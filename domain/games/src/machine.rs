@@ -7,7 +7,9 @@ mod presence;
 mod results;
 
 use turnstile_chassis::{Events, Wire};
-use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
+use turnstile_types::{
+    Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
+};
 
 use crate::{
     Answer, Change, Command, Done, Event, EventKind, Outcome, Query, Refusal, Settings, Totals,
@@ -52,6 +54,10 @@ impl Machine for Games {
     fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
         self.sweep(context);
         self.decide(context, command).into()
+    }
+
+    fn effect_of(outcome: &Outcome) -> Effect {
+        outcome.effect()
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {

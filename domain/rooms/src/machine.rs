@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_chassis::Events;
 use turnstile_types::{
-    Context, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
+    Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
 };
 
 use crate::{
@@ -91,6 +91,10 @@ impl Machine for Rooms {
 
     fn prefetch(&self, command: &Command<'_>) {
         self.expect_command(command);
+    }
+
+    fn effect_of(outcome: &Outcome) -> Effect {
+        outcome.effect()
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {

@@ -6,10 +6,13 @@ mod per_desk;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use turnstile_types::{Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp};
+use turnstile_types::{
+    Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
+};
 
 use crate::{
-    Answer, Command, Desk, Event, EventKind, Outcome, Query, Report, Request, Say, Settings,
+    Answer, Command, Desk, Event, EventKind, Outcome, Query, Refusal, Report, Request, Say,
+    Settings,
     channel::Channel,
     check,
     coordinator::{Coordinator, Moment},
@@ -115,6 +118,26 @@ impl Machine for Travel {
 
     fn has_promised(&self) -> bool {
         self.promised
+    }
+
+    fn effect_of(outcome: &Outcome) -> Effect {
+        match outcome {
+            Outcome::Done(_) => Effect::Done,
+            // Under the same ticket comes how it ended.
+            Outcome::Waiting { .. } | Outcome::Refused(Refusal::InDoubt(_)) => Effect::Pending,
+            Outcome::Refused(_) => Effect::Refused,
+        }
+    }
+
+    fn late_outcomes(&self, position: Position, take: &mut dyn FnMut(Position, &Outcome)) {
+        let earlier = self
+            .events
+            .partition_point(|event| event.position < position);
+        for event in self.events.iter().skip(earlier) {
+            if let EventKind::Answered { ticket, outcome } = &event.kind {
+                take(*ticket, outcome);
+            }
+        }
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {

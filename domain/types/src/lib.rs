@@ -20,7 +20,10 @@ pub use bytes::{
     Malformed, Reader, put_bytes, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64,
 };
 pub use instant::InvalidInstant;
-pub use machine::{Context, Hosts, Machine, Machines, Sink, Unapplied, apply_payload, hash_of};
+pub use machine::{
+    Context, Effect, Hosts, Machine, Machines, Sink, Unapplied, apply_payload, effect_of_bytes,
+    hash_of, tell_late_outcomes,
+};
 pub use name::{InvalidKey, InvalidName, Key, Name, Principal};
 pub use night::{InvalidNight, InvalidStay, Night, STAY_NIGHTS_MAX, Stay};
 pub use outcome::Outcome;

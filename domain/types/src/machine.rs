@@ -16,6 +16,18 @@ pub struct Context<'a> {
     pub principal: &'a Principal,
 }
 
+/// What a command came to, for whoever remembers its answer under an idempotency key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It was done. Decided again, it would be done twice.
+    Done,
+    /// It was refused, and has changed nothing.
+    Refused,
+    /// It waits, or nobody knows yet: its final answer comes with a later record, under the position of
+    /// the command.
+    Pending,
+}
+
 /// A deterministic state machine that decides one service.
 ///
 /// Contract. The same sequence of calls to [`apply`](Self::apply) and [`tick`](Self::tick) MUST
@@ -51,6 +63,13 @@ pub trait Machine: Sized + fmt::Debug {
     fn has_promised(&self) -> bool {
         true
     }
+
+    /// What a command came to that was answered so.
+    fn effect_of(outcome: &Self::Outcome) -> Effect;
+
+    /// The answers that the last record, at `position`, has given to commands that had to wait, by the
+    /// positions of these commands. It is asked before the record's events are taken.
+    fn late_outcomes(&self, _position: Position, _take: &mut dyn FnMut(Position, &Self::Outcome)) {}
 
     /// Starts to load what [`apply`](Self::apply) will touch, when many commands wait. A hint: it
     /// changes nothing that can be observed.
@@ -131,7 +150,7 @@ pub trait Machines: Sized + fmt::Debug {
     fn empty() -> Self;
 
     /// Applies a record of `service` from its bytes, and appends its outcome's bytes to `outcome`
-    /// where there is one to write to.
+    /// where there is one to write to. Answers what it came to.
     ///
     /// # Errors
     /// No machine here has this service, or the bytes are no command of it.
@@ -141,7 +160,17 @@ pub trait Machines: Sized + fmt::Debug {
         context: &Context<'_>,
         payload: &[u8],
         outcome: Option<&mut Vec<u8>>,
-    ) -> Result<(), Unapplied>;
+    ) -> Result<Effect, Unapplied>;
+
+    /// What a command of `service` came to, by the bytes of its outcome.
+    ///
+    /// # Errors
+    /// No machine here has this service, or the bytes are no outcome of it.
+    fn effect_of_outcome(service: u8, outcome: &[u8]) -> Result<Effect, Unapplied>;
+
+    /// As [`Machine::late_outcomes`], of all of them: the positions of the commands, what these came
+    /// to, and the bytes of the answers.
+    fn each_late_outcome(&self, position: Position, take: &mut dyn FnMut(Position, Effect, &[u8]));
 
     /// The earliest deadline of any.
     fn next_deadline(&self) -> Option<Timestamp>;
@@ -192,13 +221,37 @@ pub fn apply_payload<M: Machine>(
     context: &Context<'_>,
     payload: &[u8],
     outcome: Option<&mut Vec<u8>>,
-) -> Result<(), Unapplied> {
+) -> Result<Effect, Unapplied> {
     let command = M::decode_command(payload).map_err(Unapplied::Malformed)?;
     let decided = machine.apply(context, &command);
     if let Some(outcome) = outcome {
         M::encode_outcome(&decided, outcome);
     }
-    Ok(())
+    Ok(M::effect_of(&decided))
+}
+
+/// What a command of a machine came to, by the bytes of its outcome; see
+/// [`Machines::effect_of_outcome`].
+///
+/// # Errors
+/// The bytes are no outcome of the machine.
+pub fn effect_of_bytes<M: Machine>(outcome: &[u8]) -> Result<Effect, Unapplied> {
+    let outcome = M::decode_outcome(outcome).map_err(Unapplied::Malformed)?;
+    Ok(M::effect_of(&outcome))
+}
+
+/// Tells the late answers of a machine as bytes; see [`Machines::each_late_outcome`].
+pub fn tell_late_outcomes<M: Machine>(
+    machine: &M,
+    position: Position,
+    take: &mut dyn FnMut(Position, Effect, &[u8]),
+) {
+    let mut bytes = Vec::new();
+    machine.late_outcomes(position, &mut |of, outcome| {
+        bytes.clear();
+        M::encode_outcome(outcome, &mut bytes);
+        take(of, M::effect_of(outcome), &bytes);
+    });
 }
 
 impl<M: Machine> Machines for M {
@@ -212,11 +265,22 @@ impl<M: Machine> Machines for M {
         context: &Context<'_>,
         payload: &[u8],
         outcome: Option<&mut Vec<u8>>,
-    ) -> Result<(), Unapplied> {
+    ) -> Result<Effect, Unapplied> {
         if service != M::SERVICE {
             return Err(Unapplied::UnknownService);
         }
         apply_payload(self, context, payload, outcome)
+    }
+
+    fn effect_of_outcome(service: u8, outcome: &[u8]) -> Result<Effect, Unapplied> {
+        if service != M::SERVICE {
+            return Err(Unapplied::UnknownService);
+        }
+        effect_of_bytes::<M>(outcome)
+    }
+
+    fn each_late_outcome(&self, position: Position, take: &mut dyn FnMut(Position, Effect, &[u8])) {
+        tell_late_outcomes(self, position, take);
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {

@@ -1,6 +1,6 @@
 //! What a machine answers to a command: done or refused, both with data.
 
-use crate::{Malformed, Reader};
+use crate::{Effect, Malformed, Reader};
 
 /// Kinds of outcomes below this are done, the others are refusals.
 const REFUSALS: u8 = 0x80;
@@ -32,6 +32,16 @@ impl<D, R> Outcome<D, R> {
         };
         reader.finish("outcome")?;
         Ok(outcome)
+    }
+}
+
+impl<D, R> Outcome<D, R> {
+    /// What the command came to.
+    pub const fn effect(&self) -> Effect {
+        match self {
+            Self::Done(_) => Effect::Done,
+            Self::Refused(_) => Effect::Refused,
+        }
     }
 }
 

@@ -9,6 +9,9 @@ use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timest
 
 use crate::state::{State, content_of, engine};
 
+/// Bytes that keys may take where nobody says otherwise.
+pub const KEY_BYTES_MAX: u64 = 1 << 30;
+
 /// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<O> {
@@ -25,6 +28,9 @@ pub struct Reply<O> {
 pub enum ExecuteError {
     /// The idempotency key was used for another command, in the record at this position. Final.
     KeyReused { first: Position },
+    /// There is no room for another idempotency key. Commands without one go on; this one may be sent
+    /// again after so many seconds, when the oldest key is forgotten.
+    KeysFull { retry_after_s: u32 },
     /// The disk has no room for the record. Reads go on; the command may be sent again later.
     ReadOnly,
     /// The command is larger than a record may be. Final.
@@ -76,6 +82,7 @@ pub struct Sequencer<S, L> {
     sent_ahead: u64,
     stopped: bool,
     payload: Vec<u8>,
+    key_bytes_max: u64,
     #[cfg(feature = "sabotage")]
     forgetful: bool,
     #[cfg(feature = "sabotage")]
@@ -93,11 +100,24 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
             sent_ahead: 0,
             stopped: false,
             payload: Vec::new(),
+            key_bytes_max: KEY_BYTES_MAX,
             #[cfg(feature = "sabotage")]
             forgetful: false,
             #[cfg(feature = "sabotage")]
             rash: false,
         }
+    }
+
+    /// From now on, keys may take so many bytes. Those that are there stay for their time. It is no part
+    /// of the state: a replay refuses nothing.
+    pub const fn limit_keys(&mut self, bytes: u64) {
+        self.key_bytes_max = bytes;
+    }
+
+    /// Bytes that keys may take.
+    #[must_use]
+    pub const fn key_bytes_max(&self) -> u64 {
+        self.key_bytes_max
     }
 
     /// Decides one command in the open group.
@@ -125,6 +145,7 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         if let Some(first) = self.first_answer::<M>(now, principal, key) {
             return first;
         }
+        self.admit(now, principal, key)?;
         let payload = std::mem::take(&mut self.payload);
         let record = Record {
             position: self.state.position().next(),
@@ -146,6 +167,26 @@ impl<S: Machines, L: Log> Sequencer<S, L> {
         });
         self.payload = payload;
         reply
+    }
+
+    /// Sees to it that the key of a new command can be kept for its time.
+    fn admit(
+        &self,
+        now: Timestamp,
+        principal: &Principal,
+        key: Option<Key<'_>>,
+    ) -> Result<(), ExecuteError> {
+        let Some(key) = key else {
+            return Ok(());
+        };
+        let now = self.group_time(now);
+        let admitted = self.state.admits(now, principal, key, self.key_bytes_max);
+        admitted.map_err(|ms| {
+            let retry_after_s = u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX);
+            ExecuteError::KeysFull {
+                retry_after_s: retry_after_s.max(1),
+            }
+        })
     }
 
     /// Puts a record in the open group; opens one when there is none, and commits a full one.
@@ -437,6 +478,11 @@ impl std::fmt::Display for ExecuteError {
             Self::KeyReused { first } => write!(
                 f,
                 "the idempotency key was used for another command, at position {first}"
+            ),
+            Self::KeysFull { retry_after_s } => write!(
+                f,
+                "the memory for idempotency keys is full: nothing was done, retry after \
+                 {retry_after_s} s or raise limits.key_bytes"
             ),
             Self::ReadOnly => write!(f, "the disk is full: only reads are served until it is not"),
             Self::TooLarge => write!(f, "the command is larger than a record may be"),

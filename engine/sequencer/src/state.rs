@@ -2,12 +2,15 @@
 
 use turnstile_record::{Group, Record, SERVICE_ENGINE};
 use turnstile_types::{
-    Context, Hosts, Key, Machine, Machines, Malformed, Name, Position, Principal, Reader, Sink,
-    Timestamp, Unapplied,
+    Context, Effect, Hosts, Key, Machine, Machines, Malformed, Name, Position, Principal, Reader,
+    Sink, Timestamp, Unapplied,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::keys::{First, KEYS_MAX, Keys, Remembered, Services};
+use crate::{
+    keys::{KeyFigures, Keys, REFUSED_BYTES_MAX},
+    remembered::{First, Remembered, SERVICE_UNKNOWN, Services},
+};
 
 /// Why a journal cannot be replayed: it was written by another version, or it is damaged in a way
 /// that its checksums do not show.
@@ -53,7 +56,7 @@ impl<S: Machines> State<S> {
     pub fn empty() -> Self {
         Self {
             machines: S::empty(),
-            keys: Keys::new(KEYS_MAX),
+            keys: Keys::new(REFUSED_BYTES_MAX),
             position: Position(0),
             time: Timestamp(0),
             outcome_bytes: Vec::new(),
@@ -94,10 +97,10 @@ impl<S: Machines> State<S> {
         self.time
     }
 
-    /// How many idempotency keys are remembered.
+    /// What is kept under idempotency keys.
     #[must_use]
-    pub const fn key_count(&self) -> usize {
-        self.keys.len()
+    pub fn key_figures(&self) -> KeyFigures {
+        self.keys.figures()
     }
 
     /// What is remembered at `now` under idempotency keys of all services, the oldest first.
@@ -105,16 +108,22 @@ impl<S: Machines> State<S> {
         self.keys.remembered(now)
     }
 
-    /// Remembers what was first answered at another place. Keys come in the order of their times,
-    /// and not more than [`KEYS_MAX`].
-    pub fn remember(
-        &mut self,
-        time: Timestamp,
+    /// Remembers what was first answered at another place, however much that is. Keys come in the order
+    /// of their times.
+    pub fn remember(&mut self, known: &Remembered<'_>, effect: Effect) {
+        self.keys.put(known, effect);
+    }
+
+    /// Whether there is room for another key of a principal in so many bytes. If not: how long it takes
+    /// until the oldest key is forgotten, in milliseconds.
+    pub(crate) fn admits(
+        &self,
+        now: Timestamp,
         principal: &Principal,
         key: Key<'_>,
-        first: First<'_>,
-    ) {
-        self.keys.put(time, principal, key, first);
+        bytes_max: u64,
+    ) -> Result<(), u64> {
+        self.keys.admits(now, principal, key, bytes_max)
     }
 
     /// What was answered first under this key, if it is still remembered at `now`.
@@ -159,14 +168,14 @@ impl<S: Machines> State<S> {
             record.key.map(|_key| &mut outcome),
         );
         self.outcome_bytes = outcome;
-        applied.map_err(|cause| match cause {
+        let effect = applied.map_err(|cause| match cause {
             Unapplied::UnknownService => ReplayError::UnknownService {
                 position,
                 service: record.service,
             },
             Unapplied::Malformed(cause) => ReplayError::Malformed { position, cause },
         })?;
-        self.note(record);
+        self.note(record, effect);
         Ok(())
     }
 
@@ -187,22 +196,50 @@ impl<S: Machines> State<S> {
             self.outcome_bytes.clear();
             M::encode_outcome(&outcome, &mut self.outcome_bytes);
         }
-        self.note(record);
-        (outcome, promised)
+        let has_settled = self.note(record, M::effect_of(&outcome));
+        (outcome, promised || has_settled)
     }
 
-    /// Takes note of a record that was applied, and remembers its outcome when it has a key.
-    fn note(&mut self, record: &Record<'_>) {
+    /// Takes note of a record that was applied, and remembers its outcome when it has a key. Says
+    /// whether it gave a command under a key its final answer.
+    fn note(&mut self, record: &Record<'_>, effect: Effect) -> bool {
         (self.position, self.time) = (record.position, record.time);
         if let Some(key) = record.key {
-            let first = First {
-                position: record.position,
-                content: content_of(record.service, record.payload),
-                service: record.service,
-                outcome: &self.outcome_bytes,
+            let known = Remembered {
+                time: record.time,
+                principal: record.principal,
+                key,
+                first: First {
+                    position: record.position,
+                    content: content_of(record.service, record.payload),
+                    service: record.service,
+                    outcome: &self.outcome_bytes,
+                },
+                is_late: false,
             };
-            self.keys.insert(record.time, &record.principal, key, first);
+            self.keys.insert(&known, effect);
         }
+        self.settle_late()
+    }
+
+    /// Remembers the final answers that the last record gave to commands under keys that waited. Says
+    /// whether there are any.
+    fn settle_late(&mut self) -> bool {
+        if !self.keys.has_pending() {
+            return false;
+        }
+        let Self {
+            machines,
+            keys,
+            position,
+            time,
+            ..
+        } = self;
+        let mut has_settled = false;
+        machines.each_late_outcome(*position, &mut |of, effect, outcome| {
+            has_settled |= keys.settle(*time, of, effect, outcome);
+        });
+        has_settled
     }
 
     /// Does what is due at `now`.
@@ -213,6 +250,7 @@ impl<S: Machines> State<S> {
             principal: &engine(),
         });
         (self.position, self.time) = (position, now);
+        self.settle_late();
     }
 
     /// Writes the whole state in its canonical form.
@@ -241,7 +279,7 @@ impl<S: Machines> State<S> {
         };
         let position = Position(reader.u64("snapshot position")?);
         let time = Timestamp(reader.u64("snapshot time")?);
-        let keys = Keys::restore(&mut reader, KEYS_MAX, services)?;
+        let keys = Keys::restore(&mut reader, REFUSED_BYTES_MAX, services, effect_of::<S>)?;
         let machines = S::restore(reader.take(reader.remaining(), "machines")?)?;
         Ok(Self {
             machines,
@@ -251,6 +289,19 @@ impl<S: Machines> State<S> {
             outcome_bytes: Vec::new(),
         })
     }
+}
+
+/// What a remembered command came to. Of one that nobody knows the service of, it counts as done.
+fn effect_of<S: Machines>(service: u8, outcome: &[u8]) -> Result<Effect, Malformed> {
+    if service == SERVICE_UNKNOWN {
+        return Ok(Effect::Done);
+    }
+    S::effect_of_outcome(service, outcome).map_err(|cause| match cause {
+        Unapplied::UnknownService => Malformed {
+            field: "service of a key",
+        },
+        Unapplied::Malformed(cause) => cause,
+    })
 }
 
 const fn context_of<'a>(record: &'a Record<'_>) -> Context<'a> {

@@ -13,7 +13,7 @@ use crate::problem::Code;
 type Meaning = (&'static str, u16, &'static str);
 
 /// The codes that are no refusals of a service.
-const PLAIN: [Code; 28] = [
+const PLAIN: [Code; 29] = [
     Code::InvalidRequest,
     Code::MalformedJson,
     Code::InvalidIdempotencyKey,
@@ -36,6 +36,7 @@ const PLAIN: [Code; 28] = [
     Code::Overloaded,
     Code::TooManyStreams,
     Code::TooManyConnections,
+    Code::KeysFull { retry_after_s: 1 },
     Code::ReadOnly,
     Code::Unavailable,
     Code::CommandTooLarge,

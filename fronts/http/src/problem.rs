@@ -48,6 +48,10 @@ pub enum Code {
     Overloaded,
     TooManyStreams,
     TooManyConnections,
+    /// There is no room for another idempotency key until the oldest is forgotten, in so many seconds.
+    KeysFull {
+        retry_after_s: u32,
+    },
     /// The disk is full: reads work.
     ReadOnly,
     /// A write failed, or the server is stopping.
@@ -89,6 +93,7 @@ impl Code {
             Self::Overloaded
             | Self::TooManyStreams
             | Self::TooManyConnections
+            | Self::KeysFull { .. }
             | Self::ReadOnly
             | Self::Unavailable => 503,
             Self::Unsupported => 501,
@@ -124,6 +129,7 @@ impl Code {
             Self::Overloaded => "overloaded",
             Self::TooManyStreams => "too_many_streams",
             Self::TooManyConnections => "too_many_connections",
+            Self::KeysFull { .. } => "keys_full",
             Self::ReadOnly => "read_only",
             Self::Unavailable => "unavailable",
             Self::CommandTooLarge => "command_too_large",
@@ -162,6 +168,7 @@ impl Code {
             Self::Overloaded => "More work waits than the server takes on",
             Self::TooManyStreams => "Too many event streams are open",
             Self::TooManyConnections => "Too many connections are open",
+            Self::KeysFull { .. } => "The memory for idempotency keys is full",
             Self::ReadOnly => "The disk is full: reads are answered, changes are not",
             Self::Unavailable => "The server cannot answer now",
             Self::CommandTooLarge => "The command does not fit a record",
@@ -185,6 +192,7 @@ impl Code {
                 Self::Overloaded
                     | Self::TooManyStreams
                     | Self::TooManyConnections
+                    | Self::KeysFull { .. }
                     | Self::ReadOnly
                     | Self::Unavailable
                     | Self::RequestTimeout
@@ -194,11 +202,12 @@ impl Code {
 
     /// Seconds for `Retry-After`, where waiting helps.
     #[must_use]
-    pub fn retry_after(&self) -> Option<&'static str> {
+    pub fn retry_after(&self) -> Option<u32> {
         match self.status() {
             503 => Some(match self {
-                Self::ReadOnly | Self::Unavailable => "10",
-                _ => "1",
+                Self::KeysFull { retry_after_s } => *retry_after_s,
+                Self::ReadOnly | Self::Unavailable => 10,
+                _ => 1,
             }),
             _ => None,
         }

@@ -316,6 +316,9 @@ impl Courier {
 fn problem_of(undecided: Undecided) -> Problem {
     match undecided {
         Undecided::Journal(ExecuteError::KeyReused { first }) => key_reused(first),
+        Undecided::Journal(full @ ExecuteError::KeysFull { retry_after_s }) => {
+            Problem::with(Code::KeysFull { retry_after_s }, full.to_string())
+        }
         Undecided::Journal(ExecuteError::ReadOnly) => Problem::from(Code::ReadOnly),
         Undecided::Journal(ExecuteError::TooLarge) => Problem::from(Code::CommandTooLarge),
         Undecided::Journal(ExecuteError::Stopped) => Problem::from(Code::Unavailable),

@@ -85,7 +85,7 @@ const WORK: [Row<Counters>; 7] = [
     ),
 ];
 
-const STATUS: [Row<ServerStatus>; 34] = [
+const STATUS: [Row<ServerStatus>; 37] = [
     ("uptime_seconds", "gauge", "Since the loop began.", |all| {
         all.uptime.as_secs()
     }),
@@ -107,9 +107,27 @@ const STATUS: [Row<ServerStatus>; 34] = [
     ("groups_total", "counter", "Groups committed.", |all| {
         all.backend.groups
     }),
-    ("idempotency_keys", "gauge", "Keys remembered.", |all| {
-        u64::try_from(all.backend.keys).unwrap_or(u64::MAX)
+    (
+        "idempotency_keys",
+        "gauge",
+        "Idempotency keys kept.",
+        |all| all.backend.keys.kept as u64,
+    ),
+    ("idempotency_key_bytes", "gauge", "Bytes of keys.", |all| {
+        all.backend.keys.bytes
     }),
+    (
+        "idempotency_key_bytes_max",
+        "gauge",
+        "Bytes that keys may take.",
+        |all| all.backend.key_bytes_max,
+    ),
+    (
+        "idempotency_key_age_seconds",
+        "gauge",
+        "Age of the oldest key.",
+        |all| all.key_age.as_secs(),
+    ),
     ("rooms_bookings", "gauge", "Bookings that stand.", |all| {
         all.totals.bookings
     }),

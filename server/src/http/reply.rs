@@ -55,7 +55,7 @@ pub(super) fn problem_response(
     headers.insert(header::CONTENT_TYPE, PROBLEM);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     if let Some(after) = problem.code.retry_after() {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static(after));
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(after));
     }
     if let Some(position) = problem.position {
         headers.insert(POSITION, HeaderValue::from(position.0));

@@ -185,6 +185,11 @@ fn stats(engine: &Engine, facts: &mut Facts) {
     facts.put("total_net_output_bytes", counters.resp.bytes_out.get());
     facts.put("total_error_replies", counters.errors.total());
     facts.put("replayed_keys", counters.replayed.get());
+    let status = engine.status();
+    facts.put("idempotency_keys", status.backend.keys.kept);
+    facts.put("idempotency_key_bytes", status.backend.keys.bytes);
+    facts.put("idempotency_key_bytes_max", status.backend.key_bytes_max);
+    facts.put("idempotency_key_age_seconds", status.key_age.as_secs());
     facts.put("loop_turns", counters.turns.get());
 }
 

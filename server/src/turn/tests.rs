@@ -39,6 +39,7 @@ const MANY: usize = 1_000;
 const OPTIONS: Options = Options {
     segment_bytes: SEGMENT_BYTES,
     snapshot_records: 0,
+    key_bytes: 1 << 20,
     durability: Durability::Sync,
     accept_loss: None,
     slowed: Slowed::NOT,

@@ -37,17 +37,33 @@ impl Server {
         Self::keeping(None, &Limits::STANDARD, travel)
     }
 
+    /// A server in memory that has room for so many bytes of idempotency keys, with the HTTP door.
+    pub(crate) fn with_room_for_keys(bytes: u64) -> Self {
+        let mut settings = Self::settings(None, &Limits::STANDARD, None);
+        settings.storage.key_bytes = bytes;
+        settings.http = settings.resp;
+        Self::started(&settings)
+    }
+
     pub(crate) fn keeping(
         data: Option<PathBuf>,
         limits: &Limits,
         travel: Option<turnstile_travel::Settings>,
     ) -> Self {
+        Self::started(&Self::settings(data, limits, travel))
+    }
+
+    fn settings(
+        data: Option<PathBuf>,
+        limits: &Limits,
+        travel: Option<turnstile_travel::Settings>,
+    ) -> Settings {
         let anywhere = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
         let (durability, http) = match data {
             None => (Durability::Memory, None),
             Some(_) => (Durability::Sync, anywhere),
         };
-        Self::started(&Settings {
+        Settings {
             data,
             storage: Options::with(durability),
             resp: anywhere,
@@ -68,7 +84,7 @@ impl Server {
             http_origins: Vec::new(),
             databases: Databases::default(),
             limits: *limits,
-        })
+        }
     }
 
     /// A server that plays games by these settings.

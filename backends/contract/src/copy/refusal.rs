@@ -40,8 +40,6 @@ pub enum Refusal {
         key: Box<str>,
         forgotten: Timestamp,
     },
-    /// The source remembers more keys than the target may.
-    TooManyKeys { place: String, limit: usize },
     /// The target did not keep the secret.
     Secret,
     /// The target has something else than the source.
@@ -108,11 +106,6 @@ impl fmt::Display for Refusal {
                 "the source has a key of an earlier version, {key} of {}, which cannot be moved: it \
                  is forgotten at {forgotten}",
                 principal.0.as_str()
-            ),
-            Self::TooManyKeys { place, limit } => write!(
-                f,
-                "{place} remembers {limit} idempotency keys at most, and the source has more: some \
-                 must be forgotten first, each is when it is a day old"
             ),
             Self::Secret => f.write_str("the target did not keep the secret of the id numbers"),
             Self::Different(difference) => {

@@ -1,5 +1,6 @@
 //! The sequencer, with a toy machine that sells numbered seats.
 
 mod fullness;
+mod keys;
 mod rules;
 mod seats;

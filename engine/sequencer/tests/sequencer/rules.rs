@@ -8,13 +8,13 @@ use turnstile_types::{Key, Position, Principal, Timestamp};
 
 use crate::seats::{Outcome, Seats, Take};
 
-type InMemory = Sequencer<Seats, MemoryLog>;
+pub(crate) type InMemory = Sequencer<Seats, MemoryLog>;
 
-fn in_memory() -> InMemory {
+pub(crate) fn in_memory() -> InMemory {
     Sequencer::new(State::empty(), MemoryLog::new())
 }
 
-fn take<L: Log>(
+pub(crate) fn take<L: Log>(
     sequencer: &mut Sequencer<Seats, L>,
     now: u64,
     seat: u64,
@@ -25,7 +25,11 @@ fn take<L: Log>(
     sequencer.execute::<Seats>(Timestamp(now), &Principal::local(), key, &command)
 }
 
-fn reply(position: u64, replayed: bool, outcome: Outcome) -> Result<Reply<Outcome>, ExecuteError> {
+pub(crate) fn reply(
+    position: u64,
+    replayed: bool,
+    outcome: Outcome,
+) -> Result<Reply<Outcome>, ExecuteError> {
     Ok(Reply {
         position: Position(position),
         replayed,
@@ -130,7 +134,7 @@ const OPTIONS: Options = Options {
     accept_loss: None,
 };
 
-fn on_disk(disk: &FaultyDisk) -> Sequencer<Seats, Journal<FaultyDisk>> {
+pub(crate) fn on_disk(disk: &FaultyDisk) -> Sequencer<Seats, Journal<FaultyDisk>> {
     let (journal, _report) = Journal::open(disk.clone(), OPTIONS).expect("a sound disk");
     let mut state = State::empty();
     journal
@@ -139,7 +143,7 @@ fn on_disk(disk: &FaultyDisk) -> Sequencer<Seats, Journal<FaultyDisk>> {
     Sequencer::new(state, journal)
 }
 
-fn bytes_of(state: &State<Seats>) -> Vec<u8> {
+pub(crate) fn bytes_of(state: &State<Seats>) -> Vec<u8> {
     let mut bytes = Vec::new();
     state.snapshot(&mut bytes);
     bytes

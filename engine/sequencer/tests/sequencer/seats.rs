@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use turnstile_types::{
-    Context, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp, put_u64,
+    Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp, put_u64,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Machine for Seats {
     type Answer = Option<Position>;
     type Event = u64;
 
-    const SERVICE: u8 = 200;
+    const SERVICE: u8 = 100;
 
     fn empty() -> Self {
         Self::default()
@@ -53,6 +53,13 @@ impl Machine for Seats {
             .insert(command.seat, (context.position, Timestamp(until)));
         self.events.push(command.seat);
         Outcome::Taken
+    }
+
+    fn effect_of(outcome: &Outcome) -> Effect {
+        match outcome {
+            Outcome::Taken => Effect::Done,
+            Outcome::Refused(_) => Effect::Refused,
+        }
     }
 
     fn next_deadline(&self) -> Option<Timestamp> {

@@ -120,6 +120,14 @@ fn overload_and_a_full_disk_are_answers_that_say_when_to_come_again() {
         body.len()
     );
     let rows = [
+        (
+            ExecuteError::KeysFull {
+                retry_after_s: 3_600,
+            },
+            503,
+            "keys_full",
+            Some("3600"),
+        ),
         (ExecuteError::ReadOnly, 503, "read_only", Some("10")),
         (ExecuteError::Stopped, 503, "unavailable", Some("10")),
         (ExecuteError::TooLarge, 413, "command_too_large", None),

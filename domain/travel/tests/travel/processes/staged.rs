@@ -3,9 +3,9 @@
 
 use turnstile_travel::{
     AbortReason, Answer, Command, CustomerId, Desk, Done, ItineraryState, LateAnswer, Locator,
-    Outcome, Query, Refusal, TransactionState, Xid,
+    Outcome, Query, Refusal, TransactionState, Travel, Xid,
 };
-use turnstile_types::{Machine, Position, Principal, Timestamp};
+use turnstile_types::{Effect, Machine, Position, Principal, Timestamp};
 
 use super::world::World;
 use crate::scenery::{Office, add, add_customer, query, trip, within};
@@ -122,6 +122,7 @@ fn a_desk_that_does_not_say_how_it_voted_leaves_the_trip_in_doubt_until_it_is_ba
     world.wait(10, away);
     world.wait(1_000, away);
     let in_doubt = Outcome::Refused(Refusal::InDoubt(Desk::Customers));
+    assert_eq!(Travel::effect_of(&in_doubt), Effect::Pending);
     assert_eq!(late(&mut world, ticket), LateAnswer::Given(in_doubt));
     assert_eq!(state(&world), Some(TransactionState::InDoubt));
     world.wait(60_000, away);
