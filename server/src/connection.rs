@@ -17,6 +17,7 @@ use turnstile_types::Position;
 use crate::{
     buffer::{Filled, Input, Output},
     conversation::{Conversation, InputRefused, Next},
+    engine::Engine,
     limits::{INPUT_SPARED_BYTES, Limits, PIPELINE_DEPTH},
     remote::{Housed, Landing},
     session::{Prompt, Surroundings},
@@ -453,6 +454,13 @@ impl Connection {
     /// meanwhile.
     pub(crate) fn put_late(&mut self, late: (Position, Decided), outcome: &Outcome) {
         self.put_durable(|conversation, out| conversation.put_late(late, outcome, out));
+    }
+
+    /// Appends the answer to a command about fault points, when the desks have them; says whether
+    /// nothing more is to come.
+    pub(crate) fn settle_arming(&mut self, engine: &Engine) -> bool {
+        let out = self.output.tail();
+        self.conversation.settle_arming(engine, out) || !self.conversation.is_arming()
     }
 
     /// Appends what a database has answered. What this process decided for the same client may be

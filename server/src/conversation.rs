@@ -166,7 +166,7 @@ impl Conversation {
     /// answers keep the order of the requests.
     pub(crate) fn waits(&self) -> bool {
         match self {
-            Self::Lines(session) => session.awaits().is_some(),
+            Self::Lines(session) => session.awaits().is_some() || session.is_arming(),
             Self::Resp { session, .. } => session.waits(),
             Self::Xml(session) => session.waits(),
             Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => false,
@@ -203,7 +203,23 @@ impl Conversation {
     /// Whether its client waits for a database and for nothing else: that will be answered soon, be it
     /// by a failure.
     pub(crate) fn waits_for_database(&self) -> bool {
-        self.waits() && self.awaited().next().is_none()
+        self.waits() && self.awaited().next().is_none() && !self.is_arming()
+    }
+
+    /// Whether its client waits for desks in other processes to have their fault points.
+    pub(crate) const fn is_arming(&self) -> bool {
+        match self {
+            Self::Lines(session) => session.is_arming(),
+            _ => false,
+        }
+    }
+
+    /// Answers that client when they have them; says whether it did.
+    pub(crate) fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Lines(session) => session.settle_arming(engine, out),
+            _ => false,
+        }
     }
 
     /// Tells what a database has answered to this client, if it is still the one.

@@ -20,6 +20,8 @@ use crate::{
     shares::Shares,
 };
 
+use self::crashing::Arming;
+
 const UNFINISHED: &str = "the last line has no line end and was not done";
 
 const ENDING: &str = "the server is stopping, whatever is open will be aborted";
@@ -36,6 +38,8 @@ pub(crate) struct LinesSession {
     lines: Lines,
     /// The command that waits, and how its answer is told.
     waiting: Option<(Position, Wording)>,
+    /// The command that waits for desks to have their fault points.
+    arming: Option<Arming>,
     shares: Shares,
 }
 
@@ -45,6 +49,7 @@ impl LinesSession {
             options,
             lines: Lines::default(),
             waiting: None,
+            arming: None,
             shares: Shares::default(),
         }
     }
@@ -55,6 +60,26 @@ impl LinesSession {
             Some((ticket, _)) => Some(ticket),
             None => None,
         }
+    }
+
+    /// Whether a command waits for desks to have their fault points, and every line behind it.
+    pub(crate) const fn is_arming(&self) -> bool {
+        self.arming.is_some()
+    }
+
+    /// Answers the command that waits for desks, if they have all said something; says whether it did.
+    pub(crate) fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool {
+        let settled = self
+            .arming
+            .as_mut()
+            .and_then(|arming| arming.settle(engine));
+        match settled {
+            None => return false,
+            Some(Ok(())) => put_ok(out),
+            Some(Err(why)) => refuse(engine, why, out),
+        }
+        self.arming = None;
+        true
     }
 
     /// Answers the line at the start of `bytes`.
@@ -98,7 +123,10 @@ impl LinesSession {
             }
             Ok(Ask::Help(verb)) => put_help(out, verb),
             Ok(Ask::Crash(crash)) => match crashing::arm(around.engine, crash) {
-                Ok(()) => put_ok(out),
+                Ok(left) => {
+                    self.arming = Some(Arming::begin(around.engine, left));
+                    self.settle_arming(around.engine, out);
+                }
                 Err(why) => refuse(around.engine, why, out),
             },
             Ok(Ask::Itinerary(locator)) => show(around.engine, locator, out),
@@ -142,7 +170,8 @@ impl LinesSession {
 
     /// The server stops, and whoever waits is told so.
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
-        if self.waiting.take().is_some() {
+        let arms = self.arming.take().is_some();
+        if self.waiting.take().is_some() || arms {
             put_exception(out, ENDING);
         }
     }

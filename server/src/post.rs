@@ -15,7 +15,7 @@ use crate::fault_points::FaultPoints;
 use crate::limits::{DIAL_REST_MAX, DIAL_REST_MIN, GREETINGS_PER_LIFETIME, POST_BATCH};
 
 pub(crate) use session::PeerSession;
-pub(crate) use switchboard::{Switchboard, Word};
+pub(crate) use switchboard::{Dispatched, Fate, Switchboard, Word};
 
 /// Where the other processes of travel are.
 #[derive(Clone, Debug, Default)]

@@ -106,6 +106,8 @@ pub(crate) struct FastLoop {
     pub(crate) landings: Landings,
     /// Who plays at the arena's door.
     pub(crate) hall: Hall,
+    /// Connections that wait for desks to have their fault points.
+    arming: Vec<usize>,
     /// Lines to the other processes of travel.
     routes: PerDesk<Route>,
     /// Connections that follow events.
@@ -154,6 +156,7 @@ impl FastLoop {
             under_way: Owed::default(),
             landings: Landings::of(0, 0),
             hall: Hall::default(),
+            arming: Vec::new(),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
             connections_ever: 0,
@@ -339,6 +342,9 @@ impl FastLoop {
             }
             if connection.is_owed() || connection.is_gone() {
                 self.open.places.push(place);
+            }
+            if connection.conversation().is_arming() {
+                self.arming.push(place);
             }
             let met = connection.conversation().peer().and_then(PeerSession::met);
             self.connections.put_back(place, connection);

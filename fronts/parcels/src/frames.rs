@@ -6,7 +6,7 @@ use crate::{Broken, Message, limits::FRAME_BYTES_MAX, message};
 pub(crate) const NAME: &str = "tsdesk";
 
 /// The version of the whole line, with the parcels on it.
-pub(crate) const VERSION: u16 = 3;
+pub(crate) const VERSION: u16 = 4;
 
 /// The name and the version.
 const OPENING_BYTES: usize = NAME.len() + 2;

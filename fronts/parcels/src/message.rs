@@ -12,6 +12,7 @@ const REFUSAL: u8 = 2;
 const PARCEL: u8 = 3;
 const FAULT_POINT: u8 = 4;
 const SHUTDOWN: u8 = 5;
+const ARMED: u8 = 6;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,11 @@ pub enum Message<'a> {
     },
     /// The desk's process is to stop. Only desks are told.
     Shutdown,
+    /// The desk has taken a fault point, in their order; whether it could keep it. Only the middleware
+    /// is told.
+    Armed {
+        is_kept: bool,
+    },
 }
 
 /// Who speaks.
@@ -59,6 +65,10 @@ pub fn put_message(out: &mut Vec<u8>, message: Message<'_>) {
             put_u8(out, mode);
         }),
         Message::Shutdown => put_frame(out, |out| put_u8(out, SHUTDOWN)),
+        Message::Armed { is_kept } => put_frame(out, |out| {
+            put_u8(out, ARMED);
+            put_flag(out, is_kept);
+        }),
     }
 }
 
@@ -101,6 +111,9 @@ pub(crate) fn read(frame: &[u8]) -> Result<Message<'_>, Broken> {
             mode: reader.u8("mode")?,
         },
         SHUTDOWN => Message::Shutdown,
+        ARMED => Message::Armed {
+            is_kept: reader.flag("armed")?,
+        },
         kind => return Err(Broken::Kind(kind)),
     };
     reader.finish("end")?;

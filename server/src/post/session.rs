@@ -43,6 +43,8 @@ enum Refused {
     NoFaultPoint {
         mode: u8,
     },
+    /// An answer to a fault point that was not sent.
+    NotSent,
 }
 
 impl PeerSession {
@@ -121,7 +123,16 @@ impl PeerSession {
             (Message::FaultPoint { .. } | Message::Shutdown, _) if self.dialed.is_some() => {
                 return Err(Refused::OtherWay);
             }
-            (Message::FaultPoint { mode }, Some(desk)) => arm(around.engine, desk, mode)?,
+            (Message::Armed { .. }, _) if self.dialed.is_none() => return Err(Refused::OtherWay),
+            (Message::Armed { is_kept }, Some(desk)) => {
+                if !around.engine.switchboard.note_armed(desk, is_kept) {
+                    return Err(Refused::NotSent);
+                }
+            }
+            (Message::FaultPoint { mode }, Some(desk)) => {
+                let is_kept = arm(around.engine, desk, mode)?;
+                put_message(out, Message::Armed { is_kept });
+            }
             (Message::Shutdown, Some(_)) => {
                 tracing::info!("the middleware has asked for the end of the server");
                 around.signals.end();
@@ -185,15 +196,16 @@ fn hello(engine: &Engine, desk: Desk) -> Hello {
     }
 }
 
-/// Has the desk end at a fault point.
-fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<(), Refused> {
+/// Has the desk end at a fault point; answers whether it is kept.
+fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<bool, Refused> {
     if !engine.fault_points.is_allowed() || mode > turnstile_lines::limits::MANAGER_MODE_MAX {
         return Err(Refused::NoFaultPoint { mode });
     }
-    if let Err(failure) = engine.fault_points.arm(Who::Desk(desk), mode) {
+    let armed = engine.fault_points.arm(Who::Desk(desk), mode);
+    if let Err(failure) = &armed {
         tracing::error!(%failure, "a fault point is not kept");
     }
-    Ok(())
+    Ok(armed.is_ok())
 }
 
 /// Has a parcel taken. Where the disk is full it is not: the line is closed, and whoever sent the
@@ -232,6 +244,7 @@ impl fmt::Display for Refused {
             Self::NoHello => write!(f, "a hello comes first"),
             Self::SecondHello => write!(f, "hello was said already"),
             Self::NoFaultPoint { mode } => write!(f, "there is no fault point {mode} here"),
+            Self::NotSent => write!(f, "no fault point was sent that this could answer"),
             Self::OtherWay => write!(f, "such a message goes the other way"),
         }
     }

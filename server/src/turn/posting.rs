@@ -17,6 +17,7 @@ impl FastLoop {
             return;
         }
         let now = Instant::now();
+        self.settle_arming();
         self.put_words();
         for desk in lines.iter() {
             let route = self.routes.at(desk);
@@ -45,6 +46,22 @@ impl FastLoop {
             connection.release_ahead(put.ahead);
             self.send(&mut vec![place]);
         }
+    }
+
+    /// Answers those whose fault points the desks have.
+    fn settle_arming(&mut self) {
+        let mut arming = std::mem::take(&mut self.arming);
+        arming.retain(|&place| {
+            let Some(connection) = self.connections.get_mut(place) else {
+                return false;
+            };
+            let is_settled = connection.settle_arming(&self.engine);
+            if is_settled {
+                self.open.places.push(place);
+            }
+            !is_settled
+        });
+        self.arming = arming;
     }
 
     /// What desks are told besides parcels.

@@ -1,7 +1,7 @@
 //! The door of a desk over real sockets: two processes that talk, and peers that are refused.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
 };
 
@@ -56,12 +56,17 @@ fn desks(desks: Desks) -> Running {
 
 /// A process that plays the middleware, with all desks at one address.
 fn middleware(address: SocketAddr) -> Running {
+    middleware_with(address, false)
+}
+
+fn middleware_with(address: SocketAddr, fault_points: bool) -> Running {
     let roles = Roles {
         coordinator: true,
         desks: Desks::NONE,
     };
     let peers = Peers {
         desks: Desk::ALL.map(|desk| (desk, address)).to_vec(),
+        fault_points,
         ..Peers::default()
     };
     start(&settings(roles, peers)).unwrap()
@@ -203,19 +208,19 @@ fn a_peer_that_makes_no_sense_is_told_why_and_closed_and_the_desk_serves_on() {
         ),
         (
             b"tsdesk\x09\x00".to_vec(),
-            "version 9 of the line is spoken there, and version 3 here",
+            "version 9 of the line is spoken there, and version 4 here",
         ),
         (
-            b"tsdesk\x03\x00\xff\xff\xff\x7f".to_vec(),
+            b"tsdesk\x04\x00\xff\xff\xff\x7f".to_vec(),
             "a frame of 2147483647 bytes was announced",
         ),
         (
-            b"tsdesk\x03\x00\x01\x00\x00\x00\x77".to_vec(),
+            b"tsdesk\x04\x00\x01\x00\x00\x00\x77".to_vec(),
             "there is no message of the kind 119",
         ),
         (hello(Desk::Cars, 5), "cars is not played here"),
         (
-            [b"tsdesk\x03\x00", &early[..]].concat(),
+            [b"tsdesk\x04\x00", &early[..]].concat(),
             "a hello comes first",
         ),
         (
@@ -245,7 +250,7 @@ fn a_peer_that_makes_no_sense_is_told_why_and_closed_and_the_desk_serves_on() {
         let mut told = Vec::new();
         peer.socket.read_to_end(&mut told).unwrap();
         let told = String::from_utf8_lossy(&told).into_owned();
-        assert!(told.starts_with("tsdesk\u{3}\0"), "{why}: {told:?}");
+        assert!(told.starts_with("tsdesk\u{4}\0"), "{why}: {told:?}");
         assert!(told.contains(why), "{why}: {told:?}");
     }
     let mut peer = client(&desk, "desk");
@@ -312,7 +317,7 @@ fn a_middleware_that_is_refused_serves_on_and_dials_again() {
     let middleware = middleware(listener.local_addr().unwrap());
     let answers: [&[u8]; 3] = [
         b"tsdesk\x09\x00",
-        b"tsdesk\x03\x00\x03\x00\x00\x00\x02no",
+        b"tsdesk\x04\x00\x03\x00\x00\x00\x02no",
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
     ];
     for turn in 0..16 {
@@ -336,6 +341,68 @@ fn a_middleware_that_is_refused_serves_on_and_dials_again() {
         "{told}"
     );
     client(&middleware, "travel").exchange("Start\n", "Transaction 1 started\n");
+    stop(middleware);
+}
+
+/// The fault point `05` as a desk receives it.
+fn receive_fault_point(desk: &mut Client) {
+    let mut wanted = Vec::new();
+    put_message(&mut wanted, Message::FaultPoint { mode: 5 });
+    let mut found = Vec::new();
+    while !found.ends_with(&wanted) {
+        let mut byte = [0];
+        desk.socket.read_exact(&mut byte).unwrap();
+        found.extend(byte);
+    }
+}
+
+/// `ok` was said before the desk had the fault point: killed at once, it came back without it.
+#[test]
+fn a_fault_point_is_confirmed_when_its_desk_keeps_it() {
+    let listener = TcpListener::bind(SocketAddr::from(ANYWHERE)).unwrap();
+    let middleware = middleware_with(listener.local_addr().unwrap(), true);
+    let mut desks: Vec<(Vec<u8>, Client)> = Desk::ALL
+        .iter()
+        .map(|_| {
+            let (socket, _) = listener.accept().unwrap();
+            socket.set_read_timeout(Some(PATIENCE)).unwrap();
+            let mut desk = Client { socket };
+            let mut greeted = vec![0; hello(Desk::Cars, 1).len()];
+            desk.socket.read_exact(&mut greeted).unwrap();
+            // The same desk, which has fault points.
+            *greeted.last_mut().unwrap() = 1;
+            desk.send(&greeted);
+            (greeted, desk)
+        })
+        .collect();
+    let number_at = hello(Desk::Cars, 1).len() - 10;
+    let flights = desks.iter().position(|(hello, _)| hello[number_at] == 0);
+    let (_, mut flights) = desks.swap_remove(flights.unwrap());
+    await_info(&middleware, "travel_line_flights:connected=1");
+    let mut clerk = client(&middleware, "travel");
+    let crash = "CrashResourceManager,flights,5\n";
+    let armed = |is_kept| {
+        let mut bytes = Vec::new();
+        put_message(&mut bytes, Message::Armed { is_kept });
+        bytes
+    };
+    clerk.send(format!("{crash}Help,Quit\n"));
+    receive_fault_point(&mut flights);
+    // What does not wait for the desk was sent before this fault point.
+    clerk.socket.set_nonblocking(true).unwrap();
+    let early = clerk.socket.read(&mut [0]).unwrap_err();
+    assert_eq!(early.kind(), ErrorKind::WouldBlock);
+    clerk.socket.set_nonblocking(false).unwrap();
+    flights.send(armed(true));
+    clerk.expect("ok\nQuit: no arguments\n");
+    clerk.send(crash);
+    receive_fault_point(&mut flights);
+    flights.send(armed(false));
+    clerk.expect("Command exception: flights could not keep the fault point\n");
+    clerk.send(crash);
+    receive_fault_point(&mut flights);
+    drop(flights);
+    clerk.expect("Command exception: flights is away\n");
     stop(middleware);
 }
 

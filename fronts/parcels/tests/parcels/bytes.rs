@@ -47,8 +47,9 @@ fn each_message_has_its_bytes_and_is_read_back() {
         ),
         (Message::FaultPoint { mode: 8 }, "02000000 04 08"),
         (Message::Shutdown, "01000000 05"),
+        (Message::Armed { is_kept: true }, "02000000 06 01"),
     ];
-    assert_eq!(hex(&opened(&[])), hex(b"tsdesk\x03\x00"));
+    assert_eq!(hex(&opened(&[])), hex(b"tsdesk\x04\x00"));
     for (message, golden) in rows {
         let mut bytes = Vec::new();
         put_message(&mut bytes, message.clone());
@@ -69,35 +70,35 @@ fn bytes_that_are_no_message_are_refused_with_their_reason() {
         ),
         (
             b"tsdesk\x09\x00",
-            "version 9 of the line is spoken there, and version 3 here",
+            "version 9 of the line is spoken there, and version 4 here",
         ),
         (
-            b"tsdesk\x03\x00\0\0\0\0",
+            b"tsdesk\x04\x00\0\0\0\0",
             "a frame of 0 bytes was announced, it has 1 to 65536",
         ),
         (
-            b"tsdesk\x03\x00\xff\xff\xff\xff",
+            b"tsdesk\x04\x00\xff\xff\xff\xff",
             "a frame of 4294967295 bytes was announced, it has 1 to 65536",
         ),
         (
-            b"tsdesk\x03\x00\x01\0\0\0\x09",
+            b"tsdesk\x04\x00\x01\0\0\0\x09",
             "there is no message of the kind 9",
         ),
         (
-            b"tsdesk\x03\x00\x02\0\0\0\x01\x04",
+            b"tsdesk\x04\x00\x02\0\0\0\x01\x04",
             "a message is malformed at its desk",
         ),
         (
-            b"tsdesk\x03\x00\x03\0\0\0\x04\x01\x00",
+            b"tsdesk\x04\x00\x03\0\0\0\x04\x01\x00",
             "a message is malformed at its end",
         ),
         (
-            b"tsdesk\x03\x00\x02\0\0\0\x02\xff",
+            b"tsdesk\x04\x00\x02\0\0\0\x02\xff",
             "a message is malformed at its sentence",
         ),
         (
             // A command, but no parcel.
-            b"tsdesk\x03\x00\x02\0\0\0\x03\x01",
+            b"tsdesk\x04\x00\x02\0\0\0\x03\x01",
             "a message is malformed at its parcel",
         ),
     ];
