@@ -21,6 +21,7 @@ mod probe;
 mod process;
 mod program;
 mod ratio;
+mod recovery;
 mod report;
 mod reproduce;
 mod rooms;
@@ -47,6 +48,7 @@ use crate::{
     ground::Ground,
     machine::Machine,
     probe::Probe,
+    recovery::Recoveries,
     report::{NotMeasured, Report},
     reproduce::Reproduce,
     section::Part,
@@ -85,6 +87,8 @@ enum Command {
     Bottlenecks(Bottlenecks),
     /// What the proof of `lab check` costs; writes check.json and check.md
     Check(Check),
+    /// Records recovered a second, from journals and from snapshots; writes recovery.json and recovery.md
+    Recovery(Recoveries),
     /// A server with one known bottleneck or fault, for `bottlenecks`
     #[command(hide = true)]
     Planted(Planted),
@@ -204,6 +208,10 @@ fn main() -> Result<()> {
         }
         Command::Check(arguments) => {
             write!(io::stdout(), "{}", check::measure(&arguments)?)?;
+            Ok(())
+        }
+        Command::Recovery(arguments) => {
+            write!(io::stdout(), "{}", recovery::measure(&arguments)?)?;
             Ok(())
         }
         Command::Reproduce(arguments) => reproduce::measure(&arguments),
