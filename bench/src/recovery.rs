@@ -5,8 +5,7 @@ mod report;
 
 use std::{
     path::{Path, PathBuf},
-    thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use anyhow::{Context as _, Result, ensure};
@@ -35,9 +34,6 @@ pub(crate) struct Recoveries {
 
 /// Recoveries of each directory.
 const ROUNDS: usize = 5;
-
-/// How long a snapshot may take before the measurement gives up.
-const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(300);
 
 pub(crate) fn measure(arguments: &Recoveries) -> Result<Report> {
     let quick = arguments.extent.quick;
@@ -101,12 +97,9 @@ fn rounds(path: &Path) -> Result<Vec<f64>> {
 /// Has the directory make a snapshot of all that it holds.
 fn take_snapshot(path: &Path) -> Result<()> {
     let (mut backend, _) = Embedded::open(Some(path), options(1))?;
-    let begun = Instant::now();
-    while backend.status().snapshot.0 == 0 {
-        ensure!(begun.elapsed() < SNAPSHOT_PATIENCE, "no snapshot is made");
-        filling::nudge(&mut backend, wall_clock()).context("a record more")?;
-        thread::sleep(Duration::from_millis(50));
-    }
+    filling::nudge(&mut backend, wall_clock()).context("a record more")?;
+    backend.await_snapshot();
+    ensure!(backend.status().snapshot.0 > 0, "no snapshot was made");
     Ok(backend.close()?)
 }
 

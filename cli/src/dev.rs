@@ -22,7 +22,7 @@ use turnstile_types::{Machine as _, Name, Principal};
 use crate::{
     config::{Config, Flags, Layers, LogFlags, Role},
     logging,
-    serving::Serving,
+    serving::Opened,
     terminal,
 };
 
@@ -101,7 +101,15 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
         trouble,
         ..config.storage()
     };
-    let serving = Serving::start(&config, directory.path(), storage)?;
+    let opened = Opened::start(&config, directory.path(), storage)?;
+    if arguments.attached {
+        let heed = trouble.map_or(ignore as fn(&str), |_| orders::heed);
+        opened.stop_at_end_of_input(heed)?;
+    }
+    opened.announce()?;
+    let Some(serving) = opened.recovered()? else {
+        return Ok(());
+    };
     make_samples(&serving.gate()).context("the sample properties")?;
     // The loop takes no commands of the exchange but at its doors.
     if let Some(door) = serving.door("resp") {
@@ -114,11 +122,6 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
         .map(|door| anyhow::Ok((door, journeys::open(door)?)))
         .transpose()
         .context("the sample journeys")?;
-    if arguments.attached {
-        let heed = trouble.map_or(ignore as fn(&str), |_| orders::heed);
-        serving.stop_at_end_of_input(heed)?;
-    }
-    serving.announce(directory.path())?;
     if slowed != Slowed::NOT {
         let (sync, command) = (slowed.sync, slowed.command);
         terminal::line(format_args!(

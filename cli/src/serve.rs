@@ -12,7 +12,7 @@ use crate::{
     config_print,
     exit::Coded,
     logging,
-    serving::Serving,
+    serving::Opened,
 };
 
 #[derive(Args, Debug)]
@@ -38,9 +38,12 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
         accept_loss: arguments.accept_loss.map(Position),
         ..config.storage()
     };
-    let serving = Serving::start(&config, data, storage)?;
-    serving.announce(data)?;
-    serving.until_stopped()
+    let opened = Opened::start(&config, data, storage)?;
+    opened.announce()?;
+    match opened.recovered()? {
+        Some(serving) => serving.until_stopped(),
+        None => Ok(()),
+    }
 }
 
 /// Where the journal is: somebody has to say it, unless there is to be none.

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, BufRead as _, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
     process, thread,
     time::Duration,
 };
@@ -12,7 +12,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use turnstile_client::descriptors;
 use turnstile_embedded::Options;
 use turnstile_journal::Spot;
-use turnstile_server::{Databases, Gate, Limits, Recovery, Running, Settings, Stopper};
+use turnstile_server::{
+    Databases, Gate, Limits, Recovery, Running, Settings, StartError, Starting, Stopper,
+};
 
 use crate::{config::Config, terminal};
 
@@ -23,14 +25,22 @@ const OTHER_DESCRIPTORS: u64 = 1_024;
 /// Of a line of standard input; what is longer counts as several.
 const LINE_BYTES: u64 = 256;
 
-/// A server that serves, and the signals that will stop it.
+/// A server whose doors are open, and that recovers its journal.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    starting: Starting,
+    data: Option<PathBuf>,
+}
+
+/// A server that serves.
 #[derive(Debug)]
 pub(crate) struct Serving {
     running: Running,
 }
 
-impl Serving {
-    /// Opens the doors. From here on SIGTERM and SIGINT stop the server gracefully.
+impl Opened {
+    /// Takes the directory and opens the doors. From here on SIGTERM and SIGINT stop the server: a
+    /// recovery at once, a service gracefully.
     pub(crate) fn start(
         config: &Config,
         data: Option<&Path>,
@@ -38,7 +48,7 @@ impl Serving {
     ) -> anyhow::Result<Self> {
         let signals = Signals::catch()?;
         allow_descriptors(config);
-        let running = turnstile_server::start(&Settings {
+        let settings = Settings {
             data: data.map(Path::to_owned),
             storage,
             resp: config.resp,
@@ -65,34 +75,22 @@ impl Serving {
                 exchange: config.exchange_backend.clone(),
             },
             limits: limits(config),
+        };
+        let starting = Starting::begin(&settings).with_context(|| cannot_serve(data))?;
+        signals.stop(starting.stopper())?;
+        Ok(Self {
+            starting,
+            data: data.map(Path::to_owned),
         })
-        .with_context(|| match data {
-            Some(data) => format!("cannot serve {}", data.display()),
-            None => "cannot serve".to_owned(),
-        })?;
-        note_recovery(running.recovery());
-        signals.stop(running.stopper())?;
-        Ok(Self { running })
-    }
-
-    pub(crate) fn gate(&self) -> Gate {
-        self.running.gate()
-    }
-
-    /// The address of the door with this name, if it is open.
-    pub(crate) fn door(&self, name: &str) -> Option<std::net::SocketAddr> {
-        let doors = self.running.doors();
-        let door = doors.iter().find(|(door, _)| *door == name);
-        door.map(|&(_, address)| address)
     }
 
     /// Prints one line for each door, and where the data is.
-    pub(crate) fn announce(&self, data: Option<&Path>) -> io::Result<()> {
-        for (name, address) in self.running.doors() {
+    pub(crate) fn announce(&self) -> io::Result<()> {
+        for (name, address) in self.starting.doors() {
             let scheme = if *name == "http" { "http://" } else { "" };
             terminal::line(format_args!("{name:<12} {scheme}{address}"))?;
         }
-        let place = match data {
+        let place = match &self.data {
             Some(data) => data.display().to_string(),
             None => "in memory only: it ends with the server".to_owned(),
         };
@@ -102,7 +100,7 @@ impl Serving {
     /// Stops this server when standard input ends, so that it never outlives who started it. Each line
     /// that comes before is for `heed`.
     pub(crate) fn stop_at_end_of_input(&self, heed: fn(&str)) -> io::Result<()> {
-        let stopper = self.running.stopper();
+        let stopper = self.starting.stopper();
         thread::Builder::new()
             .name("end-of-input".to_owned())
             .spawn(move || {
@@ -114,6 +112,43 @@ impl Serving {
                 stopper.stop();
             })?;
         Ok(())
+    }
+
+    /// Waits until the journal is recovered; nothing when the server was stopped before.
+    pub(crate) fn recovered(self) -> anyhow::Result<Option<Serving>> {
+        let data = self.data.as_deref();
+        let running = match self.starting.finish() {
+            Err(StartError::Stopped) => {
+                tracing::info!(
+                    pid = process::id(),
+                    "stopped before the journal was recovered"
+                );
+                return Ok(None);
+            }
+            finished => finished.with_context(|| cannot_serve(data))?,
+        };
+        note_recovery(running.recovery());
+        Ok(Some(Serving { running }))
+    }
+}
+
+fn cannot_serve(data: Option<&Path>) -> String {
+    match data {
+        Some(data) => format!("cannot serve {}", data.display()),
+        None => "cannot serve".to_owned(),
+    }
+}
+
+impl Serving {
+    pub(crate) fn gate(&self) -> Gate {
+        self.running.gate()
+    }
+
+    /// The address of the door with this name, if it is open.
+    pub(crate) fn door(&self, name: &str) -> Option<std::net::SocketAddr> {
+        let doors = self.running.doors();
+        let door = doors.iter().find(|(door, _)| *door == name);
+        door.map(|&(_, address)| address)
     }
 
     /// Says `ready`, serves, and returns when everything accepted has been answered.

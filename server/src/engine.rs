@@ -3,6 +3,7 @@
 
 mod fullness;
 mod lines;
+mod loading;
 mod sharing;
 
 use std::{
@@ -14,14 +15,15 @@ use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, 
 use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
 use turnstile_rooms::{Answer, IdKey, Rooms, Totals};
-use turnstile_travel::{LateAnswer, PerDesk, Travel};
-use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
+use turnstile_travel::{PerDesk, Travel};
+use turnstile_types::{Hosts, Key, Machine, Principal, Timestamp};
 
 use crate::{
     counters::{Counted, Counters, ErrorCode},
     fault_points::FaultPoints,
     gate::ServerStatus,
     limits::{FULL_DISK_REST, SOFT_AGE},
+    loading::Loading,
     owed::{Followed, News},
     pace::Pace,
     post::Switchboard,
@@ -30,6 +32,8 @@ use crate::{
 };
 
 use self::fullness::Fullness;
+
+pub(crate) use self::loading::Recovered;
 
 /// What to do with the open group at the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +91,8 @@ pub(crate) struct Engine {
     rest: Duration,
     fullness: Fullness,
     stopped: bool,
+    /// While the journal is recovered; the back end is an empty one then, and MUST NOT be asked.
+    loading: Option<Arc<Loading>>,
 }
 
 impl Engine {
@@ -120,6 +126,7 @@ impl Engine {
             rest: Duration::ZERO,
             fullness: Fullness::default(),
             stopped: false,
+            loading: None,
         }
     }
 
@@ -175,6 +182,10 @@ impl Engine {
     where
         Services: Hosts<M>,
     {
+        assert!(
+            self.loading.is_none(),
+            "nothing is decided before the recovery"
+        );
         let executed = self.backend.execute::<M>(self.now, principal, key, command);
         match &executed {
             Ok(reply) => {
@@ -193,6 +204,10 @@ impl Engine {
     where
         Services: Hosts<M>,
     {
+        assert!(
+            self.loading.is_none(),
+            "nothing is known before the recovery"
+        );
         self.counters.query::<M>(query);
         self.backend.query::<M>(self.now, principal, query)
     }
@@ -399,28 +414,6 @@ impl Engine {
             .drain_games_events(&mut |event| news.games.push(event));
         news.games_dropped = dropped.or(news.games_dropped);
         self.backend.want_games_events(followed.games);
-    }
-
-    /// What has become of a command of travel that was told to wait, as the open group has it.
-    pub(crate) fn late_answer(&self, ticket: Position) -> LateAnswer {
-        let query = turnstile_travel::Query::Answered { ticket };
-        match self
-            .backend
-            .query::<Travel>(self.now, &self.principal, &query)
-        {
-            turnstile_travel::Answer::Answered(late) => late,
-            other => unreachable!("a late answer was asked for, not {other:?}"),
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) const fn position(&self) -> Position {
-        self.backend.position()
-    }
-
-    /// The last position that may be told with what is open.
-    pub(crate) const fn firm_position(&self) -> Position {
-        self.backend.firm_position()
     }
 
     /// Those of rooms.

@@ -84,6 +84,15 @@ pub(crate) enum Start {
     },
 }
 
+/// The last event that cannot be told by a feed that begins after this position.
+const fn nothing_before(begin: Position) -> EventId {
+    let ordinal = if begin.0 == 0 { 0 } else { u32::MAX };
+    EventId {
+        position: begin,
+        ordinal,
+    }
+}
+
 impl<M: Machine> Feed<M> {
     /// A feed whose first event will come after the position `begin`: what was before is not kept.
     #[must_use]
@@ -100,15 +109,11 @@ impl<M: Machine> Feed<M> {
     }
 
     fn with_capacity(begin: Position, capacity: usize) -> Self {
-        let ordinal = if begin == Position(0) { 0 } else { u32::MAX };
         let ring = Ring {
             events: VecDeque::with_capacity(capacity),
             capacity,
             first: 0,
-            lost: EventId {
-                position: begin,
-                ordinal,
-            },
+            lost: nothing_before(begin),
             awaited: false,
         };
         Self {
@@ -119,6 +124,13 @@ impl<M: Machine> Feed<M> {
             followers: AtomicU32::new(0),
             rests: AtomicU32::new(0),
         }
+    }
+
+    /// Has the first event come after another position: nothing was published yet.
+    pub(crate) fn begin_after(&self, begin: Position) {
+        let mut ring = self.lock();
+        assert!(ring.events.is_empty(), "the feed has not begun");
+        ring.lost = nothing_before(begin);
     }
 
     /// Adds the events of a committed group, oldest first. Allocates nothing.

@@ -19,7 +19,7 @@ use turnstile_rooms::{IdKey, Rooms, Totals};
 use turnstile_travel::{LateAnswer, PerDesk, Travel};
 use turnstile_types::Position;
 
-use crate::{asked::Request, limits::GATE_QUEUE};
+use crate::{asked::Request, limits::GATE_QUEUE, loading::Loading};
 
 /// One request to the loop, and where its answer goes. The answer comes when it is durable; when
 /// the server stops instead, the sender is dropped.
@@ -107,7 +107,7 @@ pub struct Gate {
     asks: SyncSender<Ask>,
     bell: Arc<Bell>,
     answered: watch::Receiver<()>,
-    id_key: Arc<IdKey>,
+    loading: Arc<Loading>,
     verhoeff: bool,
     pub(crate) in_databases: InDatabases,
 }
@@ -143,7 +143,7 @@ impl fmt::Debug for Gate {
 }
 
 impl Gate {
-    pub(crate) fn new(waker: Waker, id_key: IdKey, verhoeff: bool) -> (Self, Inbox) {
+    pub(crate) fn new(waker: Waker, loading: Arc<Loading>, verhoeff: bool) -> (Self, Inbox) {
         let (sender, receiver) = sync_channel(GATE_QUEUE);
         let bell = Arc::new(Bell {
             rung: AtomicBool::new(false),
@@ -160,7 +160,7 @@ impl Gate {
                 asks: sender,
                 bell,
                 answered,
-                id_key: Arc::new(id_key),
+                loading,
                 verhoeff,
                 in_databases: InDatabases::default(),
             },
@@ -188,9 +188,17 @@ impl Gate {
     }
 
     /// The key that seals id numbers.
+    ///
+    /// # Panics
+    /// It is asked for before the journal is recovered.
     #[must_use]
     pub fn id_key(&self) -> &IdKey {
-        &self.id_key
+        self.loading.id_key()
+    }
+
+    /// The recovery, while it goes on: nothing may be asked then.
+    pub(crate) fn recovery(&self) -> Option<&Loading> {
+        (!self.loading.is_over()).then_some(&*self.loading)
     }
 
     /// Whether the last digit of id numbers is checked.

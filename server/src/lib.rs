@@ -21,6 +21,7 @@ mod http;
 mod limits;
 mod lines;
 mod listener;
+mod loading;
 mod owed;
 mod pace;
 mod player;
@@ -31,6 +32,7 @@ mod scores;
 mod session;
 mod shares;
 mod signals;
+mod starting;
 mod tickets;
 mod turn;
 mod xml;
@@ -54,8 +56,9 @@ pub use http::{HttpLimits, InvalidOrigin, Origin};
 pub use limits::Limits;
 pub use post::Peers;
 pub use remote::{DatabaseUrl, InvalidUrl};
-pub use running::{Running, StopError, Stopper, start};
+pub use running::{Running, StopError, Stopper};
 pub use shares::{ShareFull, Table};
+pub use starting::{Starting, start};
 pub use turnstile_embedded::{Durability, Options, Recovery};
 
 /// What a server is started with.
@@ -141,6 +144,8 @@ pub enum StartError {
     Unsound(UnsoundSettings),
     /// The system gave no poll or no thread.
     System(io::Error),
+    /// It was stopped before it had recovered. Nothing is lost: the next start recovers the same.
+    Stopped,
 }
 
 impl fmt::Display for StartError {
@@ -174,6 +179,7 @@ impl fmt::Display for StartError {
             Self::Open(cause) => cause.fmt(f),
             Self::Unsound(cause) => cause.fmt(f),
             Self::System(cause) => write!(f, "the system refuses: {cause}"),
+            Self::Stopped => f.write_str("stopped before the journal was recovered"),
         }
     }
 }
@@ -184,7 +190,8 @@ impl std::error::Error for StartError {
             Self::NotLoopback { .. }
             | Self::PeerNotLoopback { .. }
             | Self::ScoresNotLoopback { .. }
-            | Self::Database { .. } => None,
+            | Self::Database { .. }
+            | Self::Stopped => None,
             Self::Bind { cause, .. } | Self::System(cause) => Some(cause),
             Self::Open(cause) => Some(cause),
             Self::Unsound(cause) => Some(cause),

@@ -80,7 +80,7 @@ impl Listener {
     fn turn_one_away(&mut self) {
         drop(self.reserve.take());
         if let Ok((mut socket, _peer)) = self.socket.accept() {
-            refuse(&mut socket, self.door);
+            refuse(&mut socket, self.door, TOO_MANY);
         }
         self.reserve = spare();
     }
@@ -96,16 +96,20 @@ fn is_exhausted(failure: &io::Error) -> bool {
         .is_some_and(|code| EXHAUSTED.contains(&code))
 }
 
-/// Tells a client that there is no room. Whether it hears it is its own business.
-pub(crate) fn refuse(socket: &mut TcpStream, door: FastDoor) {
+/// Why a client is turned away.
+pub(crate) const TOO_MANY: &str = "too many connections are open";
+pub(crate) const RECOVERING: &str = "the server recovers its journal, try again later";
+
+/// Tells a client why it is not served. Whether it hears it is its own business.
+pub(crate) fn refuse(socket: &mut TcpStream, door: FastDoor, why: &str) {
     let sentence: Vec<u8> = match door {
         FastDoor::Resp => b"-ERR max number of clients reached\r\n".into(),
-        FastDoor::Xml => b"<results><error>too many connections are open</error></results>".into(),
-        FastDoor::Lines => b"Command exception: too many connections are open\n".into(),
+        FastDoor::Xml => format!("<results><error>{why}</error></results>").into(),
+        FastDoor::Lines => format!("Command exception: {why}\n").into(),
         FastDoor::Desk => {
             let mut refusal = Vec::new();
             put_opening(&mut refusal);
-            put_refusal(&mut refusal, "too many connections are open");
+            put_refusal(&mut refusal, why);
             refusal
         }
         // These wires have no word for it.

@@ -1,52 +1,36 @@
-//! Starting and stopping: doors first, then recovery, then service; and back.
+//! A server that runs, and how it ends.
 
-use std::{
-    fmt, io,
-    net::{SocketAddr, TcpListener},
-    sync::Arc,
-    thread::{Builder, JoinHandle},
-};
+use std::{fmt, io, net::SocketAddr, sync::Arc, thread::JoinHandle};
 
-use mio::{Poll, Waker};
-use turnstile_embedded::{CommitError, Embedded, Recovery};
-use turnstile_exchange::Exchange;
-use turnstile_rooms::{IdKey, Rooms};
+use turnstile_embedded::{CommitError, Recovery};
 
 use crate::{
-    DatabaseUrl, Settings, StartError,
-    conversation::{Choices, FastDoor},
-    counters::Counters,
-    engine::Engine,
-    fault_points::FaultPoints,
-    feed::Feed,
-    gate::Gate,
-    hall::Teller,
-    http::{Feeds, HttpDoor},
-    limits::{BACKLOG, GATE_QUEUE},
-    listener::Listener,
-    remote::{self, Housed, Landings, Opened, Opening, opening},
-    signals::Signals,
-    turn::{Broken, FastLoop, GATE, LISTENERS},
+    counters::Counters, gate::Gate, http::HttpDoor, loading::Loading, signals::Signals,
+    turn::Broken,
 };
+
+/// The thread of the loop.
+pub(crate) type LoopThread = JoinHandle<Result<(), Broken>>;
 
 /// A server that runs, until it is stopped and joined.
 #[derive(Debug)]
 pub struct Running {
-    doors: Vec<(&'static str, SocketAddr)>,
-    recovery: Recovery,
-    counters: Arc<Counters>,
-    stopper: Stopper,
-    http: Option<HttpDoor>,
-    fast_loop: LoopThread,
+    pub(crate) doors: Vec<(&'static str, SocketAddr)>,
+    pub(crate) recovery: Recovery,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) stopper: Stopper,
+    pub(crate) http: Option<HttpDoor>,
+    pub(crate) fast_loop: LoopThread,
     /// Those that ask databases; they end after the loop.
-    carriers: Vec<JoinHandle<()>>,
+    pub(crate) carriers: Vec<JoinHandle<()>>,
 }
 
 /// Asks a server to stop, from any thread and as often as one likes.
 #[derive(Clone, Debug)]
 pub struct Stopper {
-    signals: Arc<Signals>,
-    gate: Gate,
+    pub(crate) signals: Arc<Signals>,
+    pub(crate) gate: Gate,
+    pub(crate) loading: Arc<Loading>,
 }
 
 /// Why a server did not end well.
@@ -79,238 +63,6 @@ impl std::error::Error for StopError {
             Self::Panicked => None,
         }
     }
-}
-
-/// Binds every door, recovers the journal, and serves.
-///
-/// # Errors
-/// An address that is not loopback or taken, or a journal that cannot be opened. Nothing runs then.
-pub fn start(settings: &Settings) -> Result<Running, StartError> {
-    let mut desks = settings.peers.desks.iter();
-    if let Some(&(desk, address)) = desks.find(|(_, address)| !address.ip().is_loopback()) {
-        return Err(StartError::PeerNotLoopback { desk, address });
-    }
-    if let Some((address, _)) = settings.duels.tells
-        && !address.ip().is_loopback()
-    {
-        return Err(StartError::ScoresNotLoopback { address });
-    }
-    let Doors { named, fast, http } = listen(settings)?;
-    let (backend, recovery) = open(settings)?;
-    let databases = databases(settings)?;
-    let feeds = feeds(&recovery, settings);
-    let counters = Arc::new(Counters::default());
-    let resp = named.iter().find(|(name, _)| *name == "resp");
-    let resp_port = resp.map_or(0, |(_, address)| address.port());
-    let signals = Arc::new(Signals::default());
-    let shared = (feeds.clone(), Arc::clone(&signals));
-    let backends = (backend, databases);
-    let begun = begin(settings, backends, (fast, resp_port), shared, &counters);
-    let (gate, fast_loop, carriers) = begun.map_err(StartError::System)?;
-    let http = match http {
-        None => {
-            signals.note_others_ended();
-            None
-        }
-        Some(listener) => {
-            let (told, bell) = (Arc::clone(&signals), gate.clone());
-            let ended = move || {
-                told.note_others_ended();
-                bell.wake();
-            };
-            let told = (settings.limits.http, &*settings.http_origins);
-            let counters = Arc::clone(&counters);
-            let door = HttpDoor::start(listener, gate.clone(), feeds, counters, told, ended)
-                .map_err(StartError::System)?;
-            signals.stop_with(door.stopper());
-            Some(door)
-        }
-    };
-    let stopper = Stopper { signals, gate };
-    Ok(Running {
-        doors: named,
-        recovery,
-        counters,
-        stopper,
-        http,
-        fast_loop,
-        carriers,
-    })
-}
-
-/// The databases of services that the journal does not keep.
-#[derive(Default)]
-struct Databases {
-    rooms: Option<Opened<Rooms, IdKey>>,
-    exchange: Option<Opened<Exchange, ()>>,
-}
-
-impl Databases {
-    /// How many there are.
-    fn count(&self) -> usize {
-        usize::from(self.rooms.is_some()) + usize::from(self.exchange.is_some())
-    }
-}
-
-/// How many may wait for a database at once; none of them asks it for two things at a time.
-fn callers(settings: &Settings) -> usize {
-    settings.limits.connections + settings.limits.http.away() + GATE_QUEUE
-}
-
-/// Opens them.
-fn databases(settings: &Settings) -> Result<Databases, StartError> {
-    let (urls, callers) = (&settings.databases, callers(settings));
-    Ok(Databases {
-        rooms: database(urls.rooms.as_ref(), opening::rooms, callers)?,
-        exchange: database(urls.exchange.as_ref(), opening::exchange, callers)?,
-    })
-}
-
-/// Opens one of them, if it is wanted.
-fn database<M: Housed, K: Send + 'static>(
-    url: Option<&DatabaseUrl>,
-    opening: fn(DatabaseUrl) -> Opening<M, K>,
-    callers: usize,
-) -> Result<Option<Opened<M, K>>, StartError> {
-    let Some(url) = url.cloned() else {
-        return Ok(None);
-    };
-    let opened = remote::open(move || opening(url), callers);
-    let opened = opened.map_err(StartError::System)?;
-    let service = M::NAME;
-    let opened = opened.map_err(|cause| StartError::Database { service, cause });
-    opened.map(Some)
-}
-
-/// Recovers the journal.
-fn open(settings: &Settings) -> Result<(Embedded, Recovery), StartError> {
-    let opened = Embedded::open(settings.data.as_deref(), settings.storage);
-    let (mut backend, recovery) = opened.map_err(StartError::Open)?;
-    if let Some(travel) = settings.travel {
-        backend
-            .configure_travel(travel)
-            .map_err(StartError::Unsound)?;
-    }
-    if let Some(games) = settings.games {
-        backend
-            .configure_games(games)
-            .map_err(StartError::Unsound)?;
-    }
-    Ok((backend, recovery))
-}
-
-/// The feeds, each from where it can be told without a gap.
-fn feeds(recovery: &Recovery, settings: &Settings) -> Feeds {
-    let events = settings.limits.http.events;
-    let exchange = Feed::while_followed(recovery.exchange_events_after, events);
-    let games = Feed::while_followed(recovery.games_events_after, events);
-    Feeds {
-        rooms: Arc::new(Feed::new(recovery.rooms_events_after)),
-        exchange: Arc::new(exchange),
-        travel: Arc::new(Feed::new(recovery.travel_events_after)),
-        games: Arc::new(games),
-    }
-}
-
-type LoopThread = JoinHandle<Result<(), Broken>>;
-
-/// Begins the loop's thread, and lets those that ask databases answer to it.
-fn begin(
-    settings: &Settings,
-    (backend, databases): (Embedded, Databases),
-    (fast, port): (Vec<(FastDoor, TcpListener)>, u16),
-    shared: (Feeds, Arc<Signals>),
-    counters: &Arc<Counters>,
-) -> io::Result<(Gate, LoopThread, Vec<JoinHandle<()>>)> {
-    let poll = Poll::new()?;
-    let waker = Waker::new(poll.registry(), GATE)?;
-    let known = databases.rooms.as_ref().map(|opened| &opened.found);
-    let id_key = known.unwrap_or_else(|| backend.id_key()).clone();
-    let (mut gate, inbox) = Gate::new(waker, id_key.clone(), settings.verhoeff);
-    gate.in_databases.rooms = databases.rooms.is_some();
-    gate.in_databases.exchange = databases.exchange.is_some();
-    let mut listeners = Vec::new();
-    for (door, socket) in fast {
-        listeners.push(Listener::new(door, socket, poll.registry(), LISTENERS)?);
-    }
-    let mut engine = Engine::new(backend, Arc::clone(counters), settings.verhoeff, port);
-    engine.id_key = id_key;
-    let landings = Landings::of(callers(settings), databases.count());
-    let mut carriers = Vec::new();
-    if let Some(opened) = databases.rooms {
-        engine.remotes.rooms = Some(opened.begin(landings.way(gate.clone()), &mut carriers));
-    }
-    if let Some(opened) = databases.exchange {
-        engine.remotes.exchange = Some(opened.begin(landings.way(gate.clone()), &mut carriers));
-    }
-    let directory = settings.data.as_deref();
-    engine.fault_points = FaultPoints::new(settings.peers.fault_points, directory);
-    let choices = Choices {
-        xml: settings.xml_options,
-        lines: settings.lines_options,
-    };
-    let told = (settings.limits, choices);
-    let mut fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
-    fast_loop.landings = landings;
-    fast_loop.dial_at(&settings.peers.desks);
-    let tells = settings.duels.tells;
-    fast_loop.hall.teller = tells.map(|(address, wire)| Teller::new(address, wire));
-    let thread = Builder::new()
-        .name("fast-loop".to_owned())
-        .spawn(move || fast_loop.run())?;
-    Ok((gate, thread, carriers))
-}
-
-/// What listens, and where.
-#[derive(Default)]
-struct Doors {
-    named: Vec<(&'static str, SocketAddr)>,
-    fast: Vec<(FastDoor, TcpListener)>,
-    http: Option<TcpListener>,
-}
-
-/// Binds every door that is to be open.
-fn listen(settings: &Settings) -> Result<Doors, StartError> {
-    let mut doors = Doors::default();
-    for (name, fast, address) in [
-        ("resp", Some(FastDoor::Resp), settings.resp),
-        ("http", None, settings.http),
-        ("xml", Some(FastDoor::Xml), settings.xml),
-        ("travel", Some(FastDoor::Lines), settings.lines),
-        ("desk", Some(FastDoor::Desk), settings.peers.door),
-        ("games-arena", Some(FastDoor::Arena), settings.duels.arena),
-        (
-            "games-scores",
-            Some(FastDoor::Scores),
-            settings.duels.scores,
-        ),
-    ] {
-        let Some(address) = address else { continue };
-        let listener = bind(name, address)?;
-        let address = listener.local_addr().map_err(StartError::System)?;
-        doors.named.push((name, address));
-        match fast {
-            Some(door) => doors.fast.push((door, listener)),
-            None => doors.http = Some(listener),
-        }
-    }
-    Ok(doors)
-}
-
-fn bind(door: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
-    if !address.ip().is_loopback() {
-        return Err(StartError::NotLoopback { door, address });
-    }
-    let bound = TcpListener::bind(address).and_then(|listener| {
-        // The standard library asks for a line of 128; to ask again makes it longer.
-        rustix::net::listen(&listener, BACKLOG)?;
-        Ok(listener)
-    });
-    bound.map_err(|cause| StartError::Bind {
-        door,
-        address,
-        cause,
-    })
 }
 
 impl Running {
@@ -374,8 +126,9 @@ impl From<Broken> for StopError {
 }
 
 impl Stopper {
-    /// Begins the end: nobody new is served, everything accepted is answered.
+    /// Begins the end: nobody new is served, everything accepted is answered. A recovery ends at once.
     pub fn stop(&self) {
+        self.loading.progress.end();
         self.signals.end();
         self.gate.wake();
     }

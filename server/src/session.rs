@@ -6,6 +6,7 @@ mod client;
 mod following;
 mod hello;
 mod late;
+mod loading;
 mod prompt;
 mod report;
 mod run;
@@ -199,6 +200,9 @@ impl Session {
         arguments: Arguments<'_, '_>,
         out: &mut Vec<u8>,
     ) -> Next {
+        if let Some(refused) = self.refuse_early(around.engine, action, out) {
+            return refused;
+        }
         let leaves_batch = matches!(
             action,
             Action::Session(

@@ -3,6 +3,7 @@
 mod ending;
 mod handing;
 mod landing;
+mod loading;
 mod playing;
 mod posting;
 mod reporting;
@@ -31,8 +32,8 @@ use crate::{
     hall::Hall,
     http::Feeds,
     limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, PEERS, SWEEP, TURN_REQUESTS},
-    listener::{Accepted, Listener, refuse},
-    owed::{Followed, News, Owed},
+    listener::{Accepted, Listener, RECOVERING, TOO_MANY, refuse},
+    owed::Owed,
     post::{PeerSession, Route},
     remote::Landings,
     session::Surroundings,
@@ -40,6 +41,8 @@ use crate::{
     signals::Signals,
     tickets::{Tickets, Waiter},
 };
+
+pub(crate) use self::loading::{Arrival, Arrivals};
 
 /// The poll's name for the gate; connections are named by their places, from 0.
 pub(crate) const GATE: Token = Token(usize::MAX);
@@ -174,13 +177,6 @@ impl FastLoop {
     }
 
     /// Turns until it is stopped, then closes the back end.
-    pub(crate) fn run(mut self) -> Result<(), Broken> {
-        let mut replayed = News::default();
-        self.engine.gather_news(&mut replayed, Followed::ALL);
-        self.publish(&mut replayed, Followed::ALL);
-        self.turn_to_the_end()
-    }
-
     fn turn_to_the_end(mut self) -> Result<(), Broken> {
         let mut events = Events::with_capacity(EVENTS);
         loop {
@@ -258,7 +254,13 @@ impl FastLoop {
         };
         if is_full {
             counted.refused.add(1);
-            refuse(&mut socket, door);
+            refuse(&mut socket, door, TOO_MANY);
+            return;
+        }
+        // The other wires know no answer but that of a service.
+        if self.engine.recovery().is_some() && door != FastDoor::Resp {
+            counted.refused.add(1);
+            refuse(&mut socket, door, RECOVERING);
             return;
         }
         counted.accepted.add(1);

@@ -1,27 +1,19 @@
 //! The machines on a journal in a directory.
 
-use std::{
-    io,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{io, path::Path, time::Duration};
 
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
-use turnstile_journal::{
-    self as journal, Chores, CommitError, Durability, Journal, Log, LogThread, MemoryLog, RealDisk,
-    Trouble,
-};
+use turnstile_journal::{CommitError, Durability, Log, LogThread, MemoryLog, Trouble};
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_sequencer::{ExecuteError, KEY_BYTES_MAX, KeyFigures, Sequencer, Settled, State};
 use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
-    OpenError, Recovery, Reply, Services, copying, id_key,
+    Claim, OpenError, Recovery, RecoveryProgress, Reply, Services, id_key,
     kept::Kept,
     recent::Recents,
-    recovery::{newest_state, replay},
     slowed::Slowed,
     snapshots::Snapshots,
     start::{Start, UnsoundSettings},
@@ -94,14 +86,14 @@ pub struct Status {
 /// something `has_promised`.
 #[derive(Debug)]
 pub struct Embedded {
-    sequencer: Sequencer<Services, Kept>,
-    snapshots: Option<Snapshots>,
-    id_key: IdKey,
-    recents: Recents,
-    start: Start,
+    pub(crate) sequencer: Sequencer<Services, Kept>,
+    pub(crate) snapshots: Option<Snapshots>,
+    pub(crate) id_key: IdKey,
+    pub(crate) recents: Recents,
+    pub(crate) start: Start,
     /// Groups committed or settled; those sent ahead are not among them.
-    groups: u64,
-    slowed: Slowed,
+    pub(crate) groups: u64,
+    pub(crate) slowed: Slowed,
 }
 
 impl Embedded {
@@ -111,61 +103,10 @@ impl Embedded {
     /// # Errors
     /// The directory is in use, cannot be read, or is damaged where nothing may be forgotten.
     pub fn open(directory: Option<&Path>, options: Options) -> Result<(Self, Recovery), OpenError> {
-        let Some(directory) = directory.filter(|_| options.durability != Durability::Memory) else {
-            return Self::nowhere(options);
-        };
-        let begun = Instant::now();
-        copying::refuse_unfinished(directory)?;
-        let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
-            path: directory.to_owned(),
-            cause,
-        })?;
-        if options.durability == Durability::Sync {
-            let slowed = disk.direct().slowed(options.slowed.sync);
-            disk = slowed.troubled(options.trouble);
-        }
-        let journal_options = journal::Options {
-            segment_bytes: options.segment_bytes,
-            durability: options.durability,
-            chores: Chores::Background,
-            accept_loss: options.accept_loss,
-        };
-        let (journal, report) =
-            Journal::open(disk.clone(), journal_options).map_err(OpenError::Journal)?;
-        let is_new = journal.next_position() == Position(0).next();
-        let id_key =
-            id_key::of_directory(directory, journal.id(), is_new).map_err(OpenError::IdKey)?;
-        let mut state = newest_state(&disk, journal.id())?;
-        let snapshot = state.position();
-        let recents = replay(&journal, &mut state)?;
-        let recovery = Recovery {
-            snapshot,
-            records: state.position().0 - snapshot.0,
-            position: state.position(),
-            rooms_events_after: recents.rooms.complete_after(),
-            exchange_events_after: recents.exchange.complete_after(),
-            travel_events_after: recents.travel.complete_after(),
-            games_events_after: recents.games.complete_after(),
-            journal: Some(report),
-            took: begun.elapsed(),
-        };
-        let start = Start::of(state.machines());
-        let snapshots = Snapshots::new(disk, journal.id(), options.snapshot_records, snapshot);
-        let mut sequencer = Sequencer::new(state, Kept::InDirectory(Box::new(journal)));
-        sequencer.limit_keys(options.key_bytes);
-        let embedded = Self {
-            sequencer,
-            snapshots: Some(snapshots),
-            id_key,
-            recents,
-            start,
-            groups: 0,
-            slowed: options.slowed,
-        };
-        Ok((embedded, recovery))
+        Claim::new(directory, options)?.recover(&RecoveryProgress::default())
     }
 
-    fn nowhere(options: Options) -> Result<(Self, Recovery), OpenError> {
+    pub(crate) fn nowhere(options: Options) -> Result<(Self, Recovery), OpenError> {
         let mut sequencer = Sequencer::new(State::empty(), Kept::Nowhere(MemoryLog::new()));
         sequencer.limit_keys(options.key_bytes);
         let embedded = Self {
@@ -474,20 +415,28 @@ impl Embedded {
         }
     }
 
+    /// Waits until no snapshot is being made.
+    pub fn await_snapshot(&mut self) {
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.wait();
+        }
+    }
+
     /// Why nothing more is taken than reads, as the system said it.
     #[must_use]
     pub const fn shortage(&self) -> Option<&io::Error> {
         self.sequencer.log().shortage()
     }
 
-    /// Commits what is open and ends cleanly, so that the next start can tell.
+    /// Commits what is open and ends cleanly, so that the next start can tell. A snapshot that is being
+    /// made is given up.
     ///
     /// # Errors
     /// The last group, or the mark of the clean end, is not durable.
     pub fn close(mut self) -> Result<(), CommitError> {
         self.commit()?;
         if let Some(snapshots) = self.snapshots {
-            snapshots.wait();
+            snapshots.end();
         }
         self.sequencer.into_log().close()
     }

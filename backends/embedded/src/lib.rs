@@ -2,10 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+mod claim;
 mod copying;
 mod embedded;
 mod id_key;
 mod kept;
+mod progress;
 mod recent;
 mod recount;
 mod recovery;
@@ -15,9 +17,11 @@ mod snapshots;
 mod start;
 mod verify;
 
+pub use claim::Claim;
 pub use copying::RoomsCopy;
 pub use embedded::{Embedded, Options, Status};
 pub use id_key::IdKeyError;
+pub use progress::{Headway, RecoveryProgress, Stage};
 pub use recount::{Recounted, recount_games};
 pub use recovery::{OpenError, Recovery};
 pub use services::Services;

@@ -7,7 +7,7 @@ use turnstile_journal::{self as journal, Journal, Log, RealDisk, Report, snapsho
 use turnstile_sequencer::{ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State};
 use turnstile_types::{Malformed, Position};
 
-use crate::{Services, id_key::IdKeyError, recent::Recents};
+use crate::{RecoveryProgress, Services, id_key::IdKeyError, progress::Stage, recent::Recents};
 
 /// What a start found in its directory.
 #[derive(Clone, Debug, Default)]
@@ -47,17 +47,49 @@ pub enum OpenError {
     /// The snapshot's checksum holds, but it is not a state of this version.
     SnapshotContent(Malformed),
     Replay(journal::ReplayError<ReplayError>),
+    /// It was [told to end](crate::RecoveryProgress::end).
+    Ended,
+}
+
+/// Why a replay stops at a group.
+enum Stopped {
+    Replay(ReplayError),
+    Ended,
+}
+
+impl From<journal::ReplayError<Stopped>> for OpenError {
+    fn from(failure: journal::ReplayError<Stopped>) -> Self {
+        match failure.into_caller() {
+            Ok(Stopped::Ended) => Self::Ended,
+            Ok(Stopped::Replay(cause)) => Self::Replay(journal::ReplayError::Caller(cause)),
+            Err(journal) => Self::Replay(journal),
+        }
+    }
 }
 
 /// The state of the newest snapshot that is whole, or the empty one.
-pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Services>, OpenError> {
+pub(crate) fn newest_state(
+    disk: &RealDisk,
+    journal: u64,
+    progress: &RecoveryProgress,
+) -> Result<State<Services>, OpenError> {
+    let positions = snapshot::positions(disk).map_err(OpenError::Snapshot)?;
+    let bytes = positions
+        .first()
+        .map(|&newest| disk.bytes(&snapshot::name(newest)));
+    progress.begin(Stage::Loading, bytes.unwrap_or_default());
     let found = snapshot::newest(disk, journal).map_err(OpenError::Snapshot)?;
     for (name, why) in &found.rotten {
         tracing::error!("{name} is passed over: {why}");
     }
     found.snapshot.map_or_else(
         || Ok(State::empty()),
-        |snapshot| State::restore(&snapshot.state).map_err(OpenError::SnapshotContent),
+        |snapshot| {
+            if progress.is_ended() {
+                return Err(OpenError::Ended);
+            }
+            State::restore(&snapshot.state).map_err(OpenError::SnapshotContent)
+        },
     )
 }
 
@@ -65,15 +97,24 @@ pub(crate) fn newest_state(disk: &RealDisk, journal: u64) -> Result<State<Servic
 pub(crate) fn replay(
     journal: &Journal<RealDisk>,
     state: &mut State<Services>,
+    progress: &RecoveryProgress,
 ) -> Result<Recents, OpenError> {
     let after = state.position();
+    progress.begin(
+        Stage::Replaying,
+        journal.next_position().0.saturating_sub(after.0 + 1),
+    );
     let mut recents = Recents::after(after);
     let each = |group: &turnstile_record::Group<'_>| {
-        state.replay(group)?;
+        if progress.is_ended() {
+            return Err(Stopped::Ended);
+        }
+        state.replay(group).map_err(Stopped::Replay)?;
         recents.take_from(state.machines_mut());
+        progress.note(state.position().0 - after.0);
         Ok(())
     };
-    journal.replay(after, each).map_err(OpenError::Replay)?;
+    journal.replay(after, each).map_err(OpenError::from)?;
     recents.finish();
     Ok(recents)
 }
@@ -124,6 +165,7 @@ impl fmt::Display for OpenError {
             ),
             Self::SnapshotContent(cause) => write!(f, "the snapshot has {cause}"),
             Self::Replay(cause) => cause.fmt(f),
+            Self::Ended => f.write_str("the recovery was ended before its time"),
         }
     }
 }
@@ -132,7 +174,7 @@ impl std::error::Error for OpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Directory { cause, .. } => Some(cause),
-            Self::UnfinishedCopy { .. } => None,
+            Self::UnfinishedCopy { .. } | Self::Ended => None,
             Self::Journal(cause) => Some(cause),
             Self::IdKey(cause) => Some(cause),
             Self::Snapshot(cause) => Some(cause),

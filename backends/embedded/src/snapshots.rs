@@ -5,15 +5,19 @@
 //! of the two newest snapshots needs. While it runs, the state is in memory twice.
 
 use std::{
-    sync::mpsc::{Receiver, TryRecvError, sync_channel},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, TryRecvError, sync_channel},
+    },
     thread,
 };
 
 use turnstile_journal::{RealDisk, replay, retire, snapshot::Draft};
 use turnstile_sequencer::ReplayError;
-use turnstile_types::{Machines, Position, hash_of};
+use turnstile_types::{Machines, Position, Sink, hash_of};
 
-use crate::recovery::newest_state;
+use crate::{OpenError, RecoveryProgress, recovery::newest_state};
 
 /// Decides when a snapshot is due, and runs at most one thread that makes it.
 #[derive(Debug)]
@@ -27,7 +31,30 @@ pub(crate) struct Snapshots {
     /// The position from which records are counted: that of the newest snapshot, or of the last
     /// attempt, when that failed.
     since: Position,
-    running: Option<Receiver<Option<Position>>>,
+    running: Option<Running>,
+}
+
+/// The thread that makes a snapshot.
+#[derive(Debug)]
+struct Running {
+    made: Receiver<Option<Position>>,
+    work: Arc<Work>,
+}
+
+/// What the thread and the loop agree on about the directory.
+#[derive(Debug, Default)]
+struct Work {
+    reading: RecoveryProgress,
+    /// Whether one of the two has decided about the directory: the thread that it changes it from now
+    /// on, or the loop that the thread never may.
+    is_decided: AtomicBool,
+}
+
+impl Work {
+    /// Whether it is for the caller to decide.
+    fn decide(&self) -> bool {
+        !self.is_decided.swap(true, Ordering::AcqRel)
+    }
 }
 
 impl Snapshots {
@@ -52,7 +79,7 @@ impl Snapshots {
         if self.every == 0 || durable.0 - self.since.0 < self.every {
             return;
         }
-        match self.running.as_ref().map(Receiver::try_recv) {
+        match self.running.as_ref().map(|running| running.made.try_recv()) {
             Some(Err(TryRecvError::Empty)) => return,
             Some(Ok(Some(made))) => self.newest = made,
             Some(Ok(None) | Err(TryRecvError::Disconnected)) | None => {}
@@ -61,33 +88,48 @@ impl Snapshots {
         self.running = self.start(durable);
     }
 
-    fn start(&self, durable: Position) -> Option<Receiver<Option<Position>>> {
-        let (made, running) = sync_channel(1);
+    fn start(&self, durable: Position) -> Option<Running> {
+        let (told, made) = sync_channel(1);
+        let work = Arc::new(Work::default());
+        let shared = Arc::clone(&work);
         let (disk, journal) = (self.disk.clone(), self.journal);
-        let work = move || {
-            let outcome = make(&disk, journal, durable);
-            if let Err(failure) = &outcome {
+        let making = move || {
+            let outcome = make(&disk, journal, durable, &shared);
+            if let Err(failure) = &outcome
+                && !shared.reading.is_ended()
+            {
                 tracing::error!("no snapshot at position {durable}: {failure}");
             }
             // A receiver that is gone needs no answer.
-            if made.send(outcome.ok().map(|()| durable)).is_err() {
+            if told.send(outcome.ok().map(|()| durable)).is_err() {
                 tracing::debug!("nobody waits for the snapshot at position {durable}");
             }
         };
         let spawned = thread::Builder::new()
             .name("snapshot".to_owned())
-            .spawn(work);
+            .spawn(making);
         if let Err(failure) = &spawned {
             tracing::error!("no snapshot at position {durable}: {failure}");
         }
-        spawned.ok().map(|_thread| running)
+        spawned.ok().map(|_thread| Running { made, work })
     }
 
-    /// Waits for the thread, so that nobody touches the directory once its lock is gone.
-    pub(crate) fn wait(self) {
-        if let Some(running) = self.running
-            && running.recv().is_err()
-        {
+    /// Waits for the snapshot that is being made.
+    pub(crate) fn wait(&mut self) {
+        let made = self.running.take().map(|running| running.made.recv());
+        if let Some(Ok(Some(made))) = made {
+            self.newest = made;
+        }
+    }
+
+    /// Gives up the snapshot that is being made, so that nobody changes the directory once its lock is
+    /// gone. A thread that still reads is not waited for: it ends by itself.
+    pub(crate) fn end(self) {
+        let Some(Running { made, work }) = self.running else {
+            return;
+        };
+        work.reading.end();
+        if !work.decide() && made.recv().is_err() {
             tracing::debug!("the last snapshot's outcome was known already");
         }
     }
@@ -95,16 +137,93 @@ impl Snapshots {
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-fn make(disk: &RealDisk, journal: u64, upto: Position) -> Result<(), Failure> {
-    let mut state = newest_state(disk, journal)?;
+/// Writes until the snapshot is given up.
+struct Writing<'a> {
+    draft: &'a mut Draft<RealDisk>,
+    work: &'a Work,
+}
+
+impl Sink for Writing<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        if !self.work.reading.is_ended() {
+            self.draft.put(bytes);
+        }
+    }
+}
+
+fn make(disk: &RealDisk, journal: u64, upto: Position, work: &Work) -> Result<(), Failure> {
+    let mut state = newest_state(disk, journal, &work.reading)?;
     replay(disk, state.position(), upto, |group| {
+        if work.reading.is_ended() {
+            return Err(Failure::from(OpenError::Ended));
+        }
         state.replay(group)?;
         state.machines_mut().forget_events();
-        Ok::<(), ReplayError>(())
+        Ok(())
+    })
+    .map_err(|failure| {
+        failure
+            .into_caller::<ReplayError>()
+            .unwrap_or_else(Failure::from)
     })?;
+    if !work.decide() {
+        return Err(OpenError::Ended.into());
+    }
     let mut draft = Draft::begin(disk.clone(), journal, state.position(), state.time());
-    state.snapshot(&mut draft);
-    draft.finish(hash_of(state.machines()))?;
+    let mut writing = Writing {
+        draft: &mut draft,
+        work,
+    };
+    state.snapshot(&mut writing);
+    let hash = hash_of(state.machines());
+    if work.reading.is_ended() {
+        draft.abandon();
+        return Err(OpenError::Ended.into());
+    }
+    draft.finish(hash)?;
     retire(disk, journal)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Durability, Embedded, Options};
+
+    /// A journal of one record in a directory of its own.
+    fn journal() -> (tempfile::TempDir, RealDisk, u64) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (backend, _) = Embedded::open(Some(directory.path()), Options::with(Durability::Os))
+            .expect("a new one");
+        backend.close().expect("a working disk");
+        let disk = RealDisk::open(directory.path()).expect("it is there");
+        let inspected = turnstile_journal::inspect(&disk).expect("a sound journal");
+        let (inspected, _lock) = inspected.expect("there is one");
+        (directory, disk, inspected.journal)
+    }
+
+    fn snapshots(directory: &tempfile::TempDir) -> usize {
+        let entries = std::fs::read_dir(directory.path()).expect("it is there");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        names
+            .filter(|name| name.to_string_lossy().starts_with("snapshot-"))
+            .count()
+    }
+
+    #[test]
+    fn a_snapshot_that_is_given_up_leaves_nothing_in_the_directory() {
+        for (ends, is_decided, made) in [(false, false, 1), (true, false, 0), (false, true, 0)] {
+            let (directory, disk, journal) = journal();
+            let work = Work::default();
+            if ends {
+                work.reading.end();
+            }
+            if is_decided {
+                assert!(work.decide(), "nobody has");
+            }
+            let outcome = make(&disk, journal, Position(0), &work);
+            assert_eq!(outcome.is_ok(), made == 1, "{outcome:?}");
+            assert_eq!(snapshots(&directory), made, "{ends} {is_decided}");
+        }
+    }
 }

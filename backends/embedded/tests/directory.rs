@@ -129,7 +129,7 @@ fn a_snapshot_is_made_beside_the_loop_and_lets_old_segments_go() {
             "life {life}: {recovery:?}"
         );
         book(&mut backend, life * 5_000, life * 5_000 + 5_000);
-        // Closing waits for a snapshot that is under way.
+        backend.await_snapshot();
         backend.close().unwrap();
     }
     let verdict = verify(directory.path()).unwrap();

@@ -120,6 +120,7 @@ fn a_snapshot_keeps_games_also_where_the_others_were_never_used() {
         act(&mut backend, number, "b", Deed::Resign);
         backend.commit().expect("a working disk");
     }
+    backend.await_snapshot();
     backend.close().unwrap();
     let (backend, recovery) = open(directory.path(), 100);
     assert!(recovery.snapshot.0 > 0, "{recovery:?}");

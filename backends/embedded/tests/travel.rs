@@ -189,6 +189,7 @@ fn a_snapshot_keeps_travel_also_where_the_exchange_was_never_used() {
     };
     let (mut backend, _recovery) = open(directory.path(), options);
     fill(&mut backend, "a");
+    backend.await_snapshot();
     backend.close().unwrap();
     let (mut backend, recovery) = open(directory.path(), options);
     assert!(recovery.snapshot > Position(0), "without travel");
@@ -197,6 +198,7 @@ fn a_snapshot_keeps_travel_also_where_the_exchange_was_never_used() {
     within(&mut backend, 1, add);
     within(&mut backend, 1, Step::Commit);
     fill(&mut backend, "b");
+    backend.await_snapshot();
     backend.close().unwrap();
 
     let (backend, recovery) = open(directory.path(), options);

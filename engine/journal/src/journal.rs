@@ -92,7 +92,23 @@ impl<D: Disk> Journal<D> {
     /// # Panics
     /// When the options are outside their limits.
     pub fn open(disk: D, options: Options) -> Result<(Self, Report), OpenError> {
-        Self::recover(disk, options, Sabotage::None)
+        let lock = recovery::take(&disk)?;
+        Self::recover((disk, lock), options, Sabotage::None)
+    }
+
+    /// The same of a directory that was [taken](crate::take) before.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); nobody else has the directory.
+    ///
+    /// # Panics
+    /// As [`open`](Self::open).
+    pub fn open_taken(
+        disk: D,
+        lock: D::Lock,
+        options: Options,
+    ) -> Result<(Self, Report), OpenError> {
+        Self::recover((disk, lock), options, Sabotage::None)
     }
 
     /// Opens a journal with a planted bug.
@@ -105,10 +121,15 @@ impl<D: Disk> Journal<D> {
         options: Options,
         sabotage: Sabotage,
     ) -> Result<(Self, Report), OpenError> {
-        Self::recover(disk, options, sabotage)
+        let lock = recovery::take(&disk)?;
+        Self::recover((disk, lock), options, sabotage)
     }
 
-    fn recover(disk: D, options: Options, sabotage: Sabotage) -> Result<(Self, Report), OpenError> {
+    fn recover(
+        (disk, lock): (D, D::Lock),
+        options: Options,
+        sabotage: Sabotage,
+    ) -> Result<(Self, Report), OpenError> {
         assert!(
             options.segment_bytes >= SEGMENT_BYTES_MIN,
             "a segment has at least {SEGMENT_BYTES_MIN} bytes"
@@ -145,7 +166,7 @@ impl<D: Disk> Journal<D> {
             took: Duration::ZERO,
             carrier,
             preparer,
-            _lock: recovered.lock,
+            _lock: lock,
         };
         journal
             .group

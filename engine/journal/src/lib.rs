@@ -30,9 +30,9 @@ pub use disk::{
 pub use founding::Founding;
 pub use journal::{Chores, Journal, Options};
 pub use log::{Durability, Log, MemoryLog, Progress, Room};
-pub use recovery::{Inspected, OpenError, Report, Spot, inspect};
+pub use recovery::{Inspected, OpenError, Report, Spot, inspect, take};
 pub use replay::{ReplayError, replay};
 pub use retirement::{Retired, retire};
 #[cfg(feature = "sabotage")]
 pub use sabotage::Sabotage;
-pub use segment::SEGMENT_BYTES_MIN;
+pub use segment::{SEGMENT_BYTES_MIN, is_segment};

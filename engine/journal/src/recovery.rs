@@ -99,7 +99,6 @@ pub enum OpenError {
 
 /// A journal's files, ready to be written.
 pub(crate) struct Recovered<D: Disk> {
-    pub(crate) lock: D::Lock,
     pub(crate) current: Segment<D::File>,
     pub(crate) next: Option<Segment<D::File>>,
     pub(crate) offset: u32,
@@ -147,14 +146,22 @@ pub fn inspect<D: Disk>(disk: &D) -> Result<Option<(Inspected, D::Lock)>, OpenEr
     Ok(Some((inspected, lock)))
 }
 
+/// Takes a directory for this process, and changes nothing in it yet.
+///
+/// # Errors
+/// Another holder, or a failing disk.
+pub fn take<D: Disk>(disk: &D) -> Result<D::Lock, OpenError> {
+    let lock = disk.lock().map_err(OpenError::Io)?;
+    lock.ok_or(OpenError::Locked)
+}
+
+/// Recovers a directory whose lock the caller holds.
 pub(crate) fn recover<D: Disk>(
     disk: &D,
     segment_bytes: u32,
     accept_loss: Option<Position>,
     sabotage: Sabotage,
 ) -> Result<Recovered<D>, OpenError> {
-    let lock = disk.lock().map_err(OpenError::Io)?;
-    let lock = lock.ok_or(OpenError::Locked)?;
     let names = disk.list().map_err(OpenError::Io)?;
     let snapshot = newest_snapshot(&names);
     let mut segments = open_segments(disk, &names, snapshot)?;
@@ -184,7 +191,6 @@ pub(crate) fn recover<D: Disk>(
     sync_directory(disk, sabotage).map_err(OpenError::Io)?;
     let current = segments.pop().expect("the segment of the end is there");
     Ok(Recovered {
-        lock,
         current,
         next,
         offset: end.offset,

@@ -208,6 +208,31 @@ pub(crate) fn first_position<F: DiskFile>(
         .map(|header| header.first))
 }
 
+impl<E> ReplayError<E> {
+    /// The caller's own failure, or the journal's.
+    ///
+    /// # Errors
+    /// It is not the caller's.
+    pub fn into_caller<O>(self) -> Result<E, ReplayError<O>> {
+        Err(match self {
+            Self::Caller(own) => return Ok(own),
+            Self::Io(error) => ReplayError::Io(error),
+            Self::Gap { wanted, oldest } => ReplayError::Gap { wanted, oldest },
+            Self::Inside(position) => ReplayError::Inside(position),
+            Self::Corrupt {
+                at,
+                position,
+                broken,
+            } => ReplayError::Corrupt {
+                at,
+                position,
+                broken,
+            },
+            Self::SegmentRotten { file } => ReplayError::SegmentRotten { file },
+        })
+    }
+}
+
 impl<E: fmt::Display> fmt::Display for ReplayError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

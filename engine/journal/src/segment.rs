@@ -39,6 +39,12 @@ pub(crate) fn number(name: &str) -> Option<u32> {
     (self::name(number) == name).then_some(number)
 }
 
+/// Whether a file of a journal's directory is a segment, by its name.
+#[must_use]
+pub fn is_segment(name: &str) -> bool {
+    number(name).is_some()
+}
+
 /// What a segment's header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label {

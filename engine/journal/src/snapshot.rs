@@ -65,7 +65,9 @@ pub struct Found {
     pub rotten: Vec<(String, Rotten)>,
 }
 
-pub(crate) fn name(position: Position) -> String {
+/// The name of the file of a snapshot at this position.
+#[must_use]
+pub fn name(position: Position) -> String {
     format!("{PREFIX}{position:020}", position = position.0)
 }
 
@@ -263,6 +265,12 @@ impl<D: Disk> Draft<D> {
             drop(self.disk.remove(&unfinished(self.position)));
         }
         outcome
+    }
+
+    /// Removes what was written so far.
+    pub fn abandon(self) {
+        // What stays is half a file by its name: the next start removes it.
+        drop(self.disk.remove(&unfinished(self.position)));
     }
 
     fn publish(&mut self, hash: u128) -> io::Result<()> {

@@ -13,7 +13,7 @@ use crate::problem::Code;
 type Meaning = (&'static str, u16, &'static str);
 
 /// The codes that are no refusals of a service.
-const PLAIN: [Code; 29] = [
+const PLAIN: [Code; 30] = [
     Code::InvalidRequest,
     Code::MalformedJson,
     Code::InvalidIdempotencyKey,
@@ -38,6 +38,7 @@ const PLAIN: [Code; 29] = [
     Code::TooManyConnections,
     Code::KeysFull { retry_after_s: 1 },
     Code::ReadOnly,
+    Code::Recovering,
     Code::Unavailable,
     Code::CommandTooLarge,
     Code::Unsupported,

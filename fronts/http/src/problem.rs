@@ -54,6 +54,8 @@ pub enum Code {
     },
     /// The disk is full: reads work.
     ReadOnly,
+    /// The journal is being recovered: nothing is known yet.
+    Recovering,
     /// A write failed, or the server is stopping.
     Unavailable,
     /// The command does not fit a record.
@@ -95,6 +97,7 @@ impl Code {
             | Self::TooManyConnections
             | Self::KeysFull { .. }
             | Self::ReadOnly
+            | Self::Recovering
             | Self::Unavailable => 503,
             Self::Unsupported => 501,
             Self::BackendBroken => 502,
@@ -131,6 +134,7 @@ impl Code {
             Self::TooManyConnections => "too_many_connections",
             Self::KeysFull { .. } => "keys_full",
             Self::ReadOnly => "read_only",
+            Self::Recovering => "recovering",
             Self::Unavailable => "unavailable",
             Self::CommandTooLarge => "command_too_large",
             Self::Unsupported => "unsupported",
@@ -170,6 +174,7 @@ impl Code {
             Self::TooManyConnections => "Too many connections are open",
             Self::KeysFull { .. } => "The memory for idempotency keys is full",
             Self::ReadOnly => "The disk is full: reads are answered, changes are not",
+            Self::Recovering => "The server recovers its journal",
             Self::Unavailable => "The server cannot answer now",
             Self::CommandTooLarge => "The command does not fit a record",
             Self::Unsupported => "The database behind this service does not offer it",
@@ -194,6 +199,7 @@ impl Code {
                     | Self::TooManyConnections
                     | Self::KeysFull { .. }
                     | Self::ReadOnly
+                    | Self::Recovering
                     | Self::Unavailable
                     | Self::RequestTimeout
             ),

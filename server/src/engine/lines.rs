@@ -1,7 +1,8 @@
-//! The engine as the lines to other processes of travel use it.
+//! The engine as travel's late answers and its lines to other processes use it.
 
 use turnstile_games::Games;
-use turnstile_travel::{Desk, Desks, Travel};
+use turnstile_travel::{Desk, Desks, LateAnswer, Travel};
+use turnstile_types::Position;
 
 use super::Engine;
 use crate::{fault_points::FaultPoints, gate::LineStatus};
@@ -10,6 +11,28 @@ impl Engine {
     /// Whether travel and games know of this start.
     pub(crate) fn has_started(&self) -> bool {
         self.backend.has_started()
+    }
+
+    /// What has become of a command of travel that was told to wait, as the open group has it.
+    pub(crate) fn late_answer(&self, ticket: Position) -> LateAnswer {
+        let query = turnstile_travel::Query::Answered { ticket };
+        match self
+            .backend
+            .query::<Travel>(self.now, &self.principal, &query)
+        {
+            turnstile_travel::Answer::Answered(late) => late,
+            other => unreachable!("a late answer was asked for, not {other:?}"),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn position(&self) -> Position {
+        self.backend.position()
+    }
+
+    /// The last position that may be told with what is open.
+    pub(crate) const fn firm_position(&self) -> Position {
+        self.backend.firm_position()
     }
 
     /// Games as they are, the open group included.

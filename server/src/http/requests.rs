@@ -2,7 +2,7 @@
 
 use std::{
     convert::Infallible,
-    future::{Future, poll_fn},
+    future::{self, Future, poll_fn},
     io::{self, Read as _, Write as _},
     mem,
     net::Shutdown,
@@ -39,6 +39,15 @@ use super::{
 /// The names by which this server is asked: a page elsewhere can make its name resolve to
 /// loopback, but not make a browser send another `Host` than its own.
 pub(super) const HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// What is answered before the journal is recovered; `/readyz` is not among it.
+const ALWAYS_THERE: [&str; 5] = [
+    "/livez",
+    "/version",
+    "/openapi.json",
+    "/docs",
+    "/docs/style.css",
+];
 
 /// The longest request id that a client may bring.
 const REQUEST_ID_BYTES: usize = 64;
@@ -102,6 +111,12 @@ impl Requests {
 }
 
 fn route(door: &Arc<Door>, router: &Router, request: Request<Incoming>) -> operations::Answering {
+    if let Some(recovery) = door.gate.recovery()
+        && !ALWAYS_THERE.contains(&request.uri().path())
+    {
+        let problem = Problem::with(Code::Recovering, recovery.headway().to_string());
+        return Box::pin(future::ready(Trouble::from(problem).into_response()));
+    }
     let direct = door.direct.of(request.method(), request.uri().path());
     if let Some(function) = direct {
         return function(Arc::clone(door), request);

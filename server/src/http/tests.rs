@@ -77,7 +77,11 @@ impl Site {
     fn with_inbox(limits: HttpLimits) -> (Self, Inbox, mio::Poll) {
         let poll = mio::Poll::new().unwrap();
         let waker = mio::Waker::new(poll.registry(), mio::Token(0)).unwrap();
-        let (gate, inbox) = Gate::new(waker, IdKey::new([7; 16]), false);
+        let (gate, inbox) = Gate::new(
+            waker,
+            Arc::new(crate::loading::Loading::over(IdKey::new([7; 16]))),
+            false,
+        );
         (Self::before(gate, limits, &[]), inbox, poll)
     }
 

@@ -5,7 +5,7 @@ use std::{
     fs,
 };
 
-use turnstile_embedded::Durability;
+use turnstile_embedded::{Durability, Headway};
 use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
 use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_time};
@@ -62,6 +62,9 @@ fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder
     }
 }
 
+/// The sections that are known before the journal is recovered.
+const STANDS_ALONE: [&str; 5] = ["Server", "Clients", "Memory", "Persistence", "Stats"];
+
 /// Writes one section.
 type Section = fn(&Engine, &mut Facts);
 
@@ -87,7 +90,11 @@ fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
                 .any(|all| word.eq_ignore_ascii_case(all))
         });
     let mut facts = Facts(String::with_capacity(2_048));
+    let is_loading = engine.recovery().is_some();
     for (title, put) in sections {
+        if is_loading && !STANDS_ALONE.contains(&title) {
+            continue;
+        }
         let asked = arguments
             .iter()
             .skip(1)
@@ -160,6 +167,15 @@ fn keyspace(engine: &Engine, facts: &mut Facts) {
 }
 
 fn persistence(engine: &Engine, facts: &mut Facts) {
+    if let Some(recovery) = engine.recovery() {
+        let Headway { stage, done, total } = recovery.headway();
+        facts.put("loading", 1);
+        facts.put("loading_stage", stage.word());
+        facts.put("loading_unit", stage.unit());
+        facts.put("loading_done", done);
+        facts.put("loading_total", total);
+        return;
+    }
     let status = engine.status();
     facts.put("loading", 0);
     facts.put("durability", status.backend.durability);

@@ -137,7 +137,7 @@ impl Session {
             run.end = RunEnd::Incomplete;
             return run;
         }
-        let is_plain = self.is_plain();
+        let is_plain = self.is_plain() && around.engine.recovery().is_none();
         let start = out.len();
         let mut ahead = Ahead::new();
         while run.requests < budget {

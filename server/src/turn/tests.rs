@@ -21,6 +21,7 @@ use crate::{
     feed::{Feed, Reading, Start},
     gate::{Ask, Gate},
     http::Feeds,
+    loading::Loading,
     pace::Pace,
 };
 
@@ -68,7 +69,8 @@ impl Workbench {
         let backend = Embedded::open(Some(directory.path()), OPTIONS).unwrap().0;
         let poll = Poll::new().unwrap();
         let waker = mio::Waker::new(poll.registry(), GATE).unwrap();
-        let (gate, inbox) = Gate::new(waker, backend.id_key().clone(), false);
+        let loading = Arc::new(Loading::over(backend.id_key().clone()));
+        let (gate, inbox) = Gate::new(waker, loading, false);
         let engine = Engine::new(backend, Arc::default(), false, 0);
         let feed = Arc::new(Feed::new(Position(0)));
         let signals = Arc::<Signals>::default();

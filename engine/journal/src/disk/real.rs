@@ -120,6 +120,13 @@ impl RealDisk {
         }
     }
 
+    /// The length of a file; 0 where there is none.
+    #[must_use]
+    pub fn bytes(&self, name: &str) -> u64 {
+        let file = fs::metadata(self.path.join(name));
+        file.map(|file| file.len()).unwrap_or_default()
+    }
+
     /// Where the directory is.
     #[must_use]
     pub fn path(&self) -> &Path {

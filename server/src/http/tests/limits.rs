@@ -158,7 +158,11 @@ fn overload_and_a_full_disk_are_answers_that_say_when_to_come_again() {
 fn what_the_queue_does_not_take_is_told_to_come_again_and_the_door_still_lives() {
     let poll = mio::Poll::new().unwrap();
     let waker = mio::Waker::new(poll.registry(), mio::Token(0)).unwrap();
-    let (gate, inbox) = Gate::new(waker, IdKey::new([7; 16]), false);
+    let (gate, inbox) = Gate::new(
+        waker,
+        Arc::new(crate::loading::Loading::over(IdKey::new([7; 16]))),
+        false,
+    );
     let site = Site::before(gate.clone(), HttpLimits::STANDARD, &[]);
     let fill = || {
         let (reply, _answer) = tokio::sync::oneshot::channel();

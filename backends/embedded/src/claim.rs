@@ -1,0 +1,136 @@
+//! A directory that this process has taken, before what is in it is recovered.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use turnstile_journal::{
+    self as journal, Chores, Disk as _, Durability, Journal, Log as _, RealDisk, RealLock,
+};
+use turnstile_sequencer::Sequencer;
+use turnstile_types::Position;
+
+use crate::{
+    Embedded, OpenError, Options, Recovery, RecoveryProgress, copying, id_key,
+    kept::Kept,
+    progress::Stage,
+    recovery::{newest_state, replay},
+    snapshots::Snapshots,
+    start::Start,
+};
+
+/// A back end that is not recovered yet. Its directory, if it has one, is locked: no other process
+/// serves it, and this one may open its doors.
+#[derive(Debug)]
+pub struct Claim {
+    options: Options,
+    place: Option<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    directory: PathBuf,
+    disk: RealDisk,
+    lock: RealLock,
+}
+
+impl Claim {
+    /// Locks `directory`, which is made if it is not there; without one, or with
+    /// [`Durability::Memory`], there is nothing to lock.
+    ///
+    /// # Errors
+    /// The directory is in use, cannot be made or read, or holds an unfinished copy.
+    pub fn new(directory: Option<&Path>, options: Options) -> Result<Self, OpenError> {
+        let directory = directory.filter(|_| options.durability != Durability::Memory);
+        let place = directory
+            .map(|path| Place::take(path, options))
+            .transpose()?;
+        Ok(Self { options, place })
+    }
+
+    /// Recovers what the directory holds.
+    ///
+    /// # Errors
+    /// The directory cannot be read, or is damaged where nothing may be forgotten;
+    /// [`OpenError::Ended`] when `progress` was told to [end](RecoveryProgress::end).
+    pub fn recover(self, progress: &RecoveryProgress) -> Result<(Embedded, Recovery), OpenError> {
+        let Some(Place {
+            directory,
+            disk,
+            lock,
+        }) = self.place
+        else {
+            return Embedded::nowhere(self.options);
+        };
+        let begun = Instant::now();
+        let options = journal::Options {
+            segment_bytes: self.options.segment_bytes,
+            durability: self.options.durability,
+            chores: Chores::Background,
+            accept_loss: self.options.accept_loss,
+        };
+        progress.begin(Stage::Checking, segment_bytes(&disk));
+        let (journal, report) =
+            Journal::open_taken(disk.clone(), lock, options).map_err(OpenError::Journal)?;
+        let is_new = journal.next_position() == Position(0).next();
+        let id_key =
+            id_key::of_directory(&directory, journal.id(), is_new).map_err(OpenError::IdKey)?;
+        let mut state = newest_state(&disk, journal.id(), progress)?;
+        let snapshot = state.position();
+        let recents = replay(&journal, &mut state, progress)?;
+        let recovery = Recovery {
+            snapshot,
+            records: state.position().0 - snapshot.0,
+            position: state.position(),
+            rooms_events_after: recents.rooms.complete_after(),
+            exchange_events_after: recents.exchange.complete_after(),
+            travel_events_after: recents.travel.complete_after(),
+            games_events_after: recents.games.complete_after(),
+            journal: Some(report),
+            took: begun.elapsed(),
+        };
+        let start = Start::of(state.machines());
+        let every = self.options.snapshot_records;
+        let snapshots = Snapshots::new(disk, journal.id(), every, snapshot);
+        let mut sequencer = Sequencer::new(state, Kept::InDirectory(Box::new(journal)));
+        sequencer.limit_keys(self.options.key_bytes);
+        let embedded = Embedded {
+            snapshots: Some(snapshots),
+            sequencer,
+            id_key,
+            recents,
+            start,
+            groups: 0,
+            slowed: self.options.slowed,
+        };
+        Ok((embedded, recovery))
+    }
+}
+
+impl Place {
+    fn take(directory: &Path, options: Options) -> Result<Self, OpenError> {
+        copying::refuse_unfinished(directory)?;
+        let mut disk = RealDisk::open(directory).map_err(|cause| OpenError::Directory {
+            path: directory.to_owned(),
+            cause,
+        })?;
+        if options.durability == Durability::Sync {
+            let slowed = disk.direct().slowed(options.slowed.sync);
+            disk = slowed.troubled(options.trouble);
+        }
+        let lock = journal::take(&disk).map_err(OpenError::Journal)?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            disk,
+            lock,
+        })
+    }
+}
+
+/// The bytes of all segments, as far as the directory tells.
+fn segment_bytes(disk: &RealDisk) -> u64 {
+    let names = disk.list().unwrap_or_default();
+    let segments = names.iter().filter(|name| journal::is_segment(name));
+    segments.map(|name| disk.bytes(name)).sum()
+}

@@ -1,0 +1,68 @@
+//! The engine while the journal is recovered: it has an empty back end, which nobody may ask.
+
+use std::{sync::Arc, time::Instant};
+
+use turnstile_embedded::{Embedded, LogThread};
+use turnstile_rooms::IdKey;
+
+use super::{Engine, wall_clock};
+use crate::{
+    counters::Counters, fault_points::FaultPoints, loading::Loading, pace::Pace, remote::Remotes,
+};
+
+/// What a recovery brings.
+pub(crate) struct Recovered {
+    pub(crate) backend: Embedded,
+    /// That of the state: of the directory, or of the database of rooms.
+    pub(crate) id_key: IdKey,
+    pub(crate) remotes: Remotes,
+    pub(crate) fault_points: FaultPoints,
+}
+
+impl Engine {
+    /// An engine without services: they come with [`take_up`](Self::take_up).
+    pub(crate) fn loading(
+        nothing: Embedded,
+        counters: Arc<Counters>,
+        verhoeff: bool,
+        resp_port: u16,
+        loading: Arc<Loading>,
+    ) -> Self {
+        Self {
+            loading: Some(loading),
+            ..Self::new(nothing, counters, verhoeff, resp_port)
+        }
+    }
+
+    /// Decides by this back end from now on.
+    ///
+    /// # Panics
+    /// It has one already.
+    pub(crate) fn take_up(&mut self, recovered: Recovered) {
+        let loading = self.loading.take().expect("a server recovers once");
+        let Recovered {
+            backend,
+            id_key,
+            remotes,
+            fault_points,
+        } = recovered;
+        self.id_key = id_key.clone();
+        self.handed_over = backend.position().0;
+        self.sent_ahead = backend.sent_ahead();
+        self.pace = (backend.status().log_thread != LogThread::None).then(Pace::default);
+        (self.remotes, self.fault_points) = (remotes, fault_points);
+        self.backend = backend;
+        loading.finish(id_key);
+    }
+
+    /// The recovery, while it goes on.
+    pub(crate) const fn recovery(&self) -> Option<&Arc<Loading>> {
+        self.loading.as_ref()
+    }
+
+    /// Reads the clock of a turn in which nothing is decided.
+    pub(crate) fn begin_idle_turn(&mut self) {
+        self.since = Instant::now();
+        self.now = wall_clock();
+    }
+}
