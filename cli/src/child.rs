@@ -273,6 +273,11 @@ impl Arena {
         &self.arena
     }
 
+    /// The one that counts.
+    pub(crate) const fn scores(&self) -> &Server {
+        &self.scores
+    }
+
     /// Stops both, the arena first.
     pub(crate) fn stop(self) -> anyhow::Result<()> {
         self.arena.stop()?;

@@ -20,8 +20,9 @@ use super::{
     watching::Behind,
 };
 use crate::{
-    child::{Doors, Server},
+    child::{Arena, Doors, Server},
     exit::Coded,
+    terminal,
 };
 
 /// How long a server may say nothing to anybody who waits.
@@ -40,6 +41,15 @@ pub(crate) struct Arguments {
     /// server of its own
     #[arg(long, value_name = "ADDR")]
     games_arena: Option<SocketAddr>,
+    /// Of a server of the lab's own, for --door wire: arena and scores in one process, or each in a
+    /// process of its own
+    #[arg(
+        long,
+        value_enum,
+        default_value = "one",
+        conflicts_with = "games_arena"
+    )]
+    servers: Servers,
     /// RESP door of the server, for --door resp
     #[arg(long, value_name = "ADDR")]
     resp: Option<SocketAddr>,
@@ -81,10 +91,22 @@ enum Door {
     Resp,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Servers {
+    One,
+    Separate,
+}
+
 /// The server under load.
 struct Driven {
     address: SocketAddr,
-    own: Option<Server>,
+    own: Option<Own>,
+}
+
+/// A server of the lab's own.
+enum Own {
+    One(Server),
+    Separate(Arena),
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -116,7 +138,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         notebook.keep(level.point.clone(), &config.paced(), began);
         levels.push(level);
     }
-    driven.own.map_or(Ok(()), Server::stop)?;
+    driven.own.map_or(Ok(()), Own::stop)?;
     let report = games::Report::new(&config, result::Machine::this(), levels);
     tell(&report, arguments.json.as_deref())?;
     notebook.finish(&arguments.aims)
@@ -173,17 +195,56 @@ impl Driven {
         if let Some(address) = named {
             return Ok(Self { address, own: None });
         }
-        let own = own_server(doors)?;
+        let own = match (arguments.servers, arguments.door) {
+            (Servers::One, _) => Own::One(own_server(doors)?),
+            (Servers::Separate, Door::Wire) => Own::separate()?,
+            (Servers::Separate, Door::Resp) => {
+                let wrong = "--servers separate goes with --door wire";
+                return Err(Coded::usage(wrong.to_owned()).into());
+            }
+        };
         let address = match arguments.door {
-            Door::Wire => own.arena().expect("it was started with an arena"),
-            Door::Resp => own.resp(),
+            Door::Wire => own.known().arena().expect("it was started with an arena"),
+            Door::Resp => own.known().resp(),
         };
         let own = Some(own);
         Ok(Self { address, own })
     }
 
-    /// The server's process, where it can be found.
+    /// The processes that can be found.
     fn watched(&self) -> Vec<Watched> {
-        Behind::default().watched(self.own.as_ref(), self.address, None)
+        let known = self.own.as_ref().map(Own::known);
+        let mut all = Behind::default().watched(known, self.address, None);
+        if let Some(Own::Separate(arena)) = &self.own {
+            all.push(Watched::new("scores", arena.scores().pid()));
+        }
+        all
+    }
+}
+
+impl Own {
+    fn separate() -> anyhow::Result<Self> {
+        let arena = Arena::start()?;
+        terminal::note(format_args!(
+            "no server is named: measuring an arena and its scores in two processes of our own, the \
+             arena at {}, each with an embedded journal in a temporary directory, durability sync",
+            arena.arena().resp()
+        ));
+        Ok(Self::Separate(arena))
+    }
+
+    /// The one that players know.
+    const fn known(&self) -> &Server {
+        match self {
+            Self::One(server) => server,
+            Self::Separate(arena) => arena.arena(),
+        }
+    }
+
+    fn stop(self) -> anyhow::Result<()> {
+        match self {
+            Self::One(server) => server.stop(),
+            Self::Separate(arena) => arena.stop(),
+        }
     }
 }

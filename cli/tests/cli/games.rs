@@ -116,3 +116,49 @@ fn an_arena_tells_foreign_scores_on_the_ancestors_wire() {
     arena.stop();
     scores.stop();
 }
+
+#[test]
+fn the_lab_measures_arena_and_scores_in_one_process_or_in_two() {
+    for (servers, roles) in [
+        ("one", &["server", "generator"][..]),
+        ("separate", &["server", "scores", "generator"]),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = turnstile();
+        command.args(["lab", "run", "games", "-c", "4", "-i", "20"]);
+        command.args(["--servers", servers, "-o"]);
+        let ended = run(command.arg(directory.path()));
+        // A busy machine may spoil the figures, and never the proof.
+        assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+        let kept = std::fs::read(directory.path().join("run.json")).unwrap();
+        let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+        let point = &kept["points"][0];
+        let processes = point["resources"]["processes"].as_array().unwrap();
+        let found: Vec<&str> = processes
+            .iter()
+            .filter_map(|process| process["role"].as_str())
+            .collect();
+        for role in roles {
+            assert!(found.contains(role), "{role}: {found:?}");
+        }
+        assert_eq!(found.contains(&"scores"), servers == "separate");
+        let proof = point["proof"].as_array().unwrap();
+        assert!(!proof.is_empty() && proof.iter().all(|rule| rule["outcome"] == "holds"));
+    }
+    let wrong = run(turnstile().args([
+        "lab",
+        "run",
+        "games",
+        "--door",
+        "resp",
+        "--servers",
+        "separate",
+    ]));
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(
+        wrong
+            .err
+            .contains("--servers separate goes with --door wire"),
+        "{wrong:?}"
+    );
+}
