@@ -1,9 +1,9 @@
 //! Where one request ends and the next begins: one strict reading of the bytes, or none.
 //!
 //! Request smuggling lives on two readers that disagree. So this scanner stands before the HTTP
-//! library and lets only bytes through on which no two readers can: heads of CRLF lines, at most
-//! one `Content-Length`, no `Transfer-Encoding`. A chunked body is answered with 411, because a
-//! request here is at most some kilobytes and every client knows its length.
+//! library and lets only bytes through on which no two readers can: heads of CRLF lines, and a body
+//! by one `Content-Length` or in plain chunks, never both. Chunks have neither extensions nor
+//! trailer fields, as readers treat these differently and no request here needs them.
 
 use memchr::memchr;
 
@@ -13,8 +13,12 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// The most header fields in a head.
 const FIELDS_MAX: usize = 100;
 
-/// The longest body, in bytes; refused from the declared length, before a byte of it is read.
+/// The longest body, in bytes; refused from the declared length, or from the length of the chunk
+/// that exceeds it, before a byte of that is read.
 const BODY_BYTES_MAX: u64 = 64 * 1024;
+
+/// The longest line with the length of a chunk, its CRLF included: as many digits as fit 32 bits.
+const CHUNK_LINE_MAX: usize = 8 + 2;
 
 /// Follows one connection's bytes through requests.
 ///
@@ -28,6 +32,10 @@ pub struct Scanner {
     fields: usize,
     length: Option<u64>,
     chunked: bool,
+    /// The request line says `HTTP/1.0`, which knows no chunks.
+    is_old: bool,
+    /// The bytes of the chunks that have come.
+    chunk_bytes: u64,
     /// The start of the current line, for lines that came in pieces and for judging.
     line: Vec<u8>,
 }
@@ -40,6 +48,14 @@ enum Part {
     Fields,
     /// So many bytes of the body are still to come.
     Body(u64),
+    /// The line with the length of a chunk.
+    ChunkLength,
+    /// So many bytes of a chunk are still to come.
+    Chunk(u64),
+    /// The CRLF behind a chunk.
+    ChunkEnd,
+    /// The CRLF behind the last chunk, which has no bytes.
+    LastChunk,
 }
 
 /// Where a connection's input stands.
@@ -68,8 +84,9 @@ pub enum Violation {
     TwoFramings,
     /// A transfer coding other than `chunked`.
     TransferCoding,
-    /// A chunked body.
-    Chunked,
+    /// A chunk whose length is not 1 to 8 hexadecimal digits alone, or that does not end where it
+    /// says; or a trailer field.
+    Chunk,
     /// A request line that is not method, target and `HTTP/1.0` or `HTTP/1.1`.
     RequestLine,
     /// More than 16 KiB, or more than 100 header fields.
@@ -94,6 +111,8 @@ impl Scanner {
             fields: 0,
             length: None,
             chunked: false,
+            is_old: false,
+            chunk_bytes: 0,
             line: Vec::new(),
         }
     }
@@ -103,7 +122,11 @@ impl Scanner {
         match self.part {
             Part::Between => Framing::Between,
             Part::RequestLine | Part::Fields => Framing::Head,
-            Part::Body(_) => Framing::Body,
+            Part::Body(_)
+            | Part::ChunkLength
+            | Part::Chunk(_)
+            | Part::ChunkEnd
+            | Part::LastChunk => Framing::Body,
         }
     }
 
@@ -125,22 +148,27 @@ impl Scanner {
                 start = at;
             }
             at += match self.part {
-                Part::Body(left) => self.skip_body(rest, left),
-                Part::Between | Part::RequestLine | Part::Fields => {
-                    self.follow_line(rest).map_err(|wrong| (start, wrong))?
-                }
+                Part::Body(left) => self.skip(rest, left, Part::Body, Part::Between),
+                Part::Chunk(left) => self.skip(rest, left, Part::Chunk, Part::ChunkEnd),
+                Part::Between
+                | Part::RequestLine
+                | Part::Fields
+                | Part::ChunkLength
+                | Part::ChunkEnd
+                | Part::LastChunk => self.follow_line(rest).map_err(|wrong| (start, wrong))?,
             };
         }
         Ok(())
     }
 
-    fn skip_body(&mut self, rest: &[u8], left: u64) -> usize {
+    /// Passes over bytes of a body, of which so many are left.
+    fn skip(&mut self, rest: &[u8], left: u64, more: fn(u64) -> Part, end: Part) -> usize {
         let available = u64::try_from(rest.len()).expect("a length fits 64 bits");
         let taken = available.min(left);
         self.part = if taken == left {
-            Part::Between
+            end
         } else {
-            Part::Body(left - taken)
+            more(left - taken)
         };
         usize::try_from(taken).expect("at most the length of a slice")
     }
@@ -153,9 +181,15 @@ impl Scanner {
         let end = memchr(b'\n', rest);
         let piece = rest.get(..end.map_or(rest.len(), |end| end + 1));
         let piece = piece.expect("the end was found inside");
-        self.head_bytes += piece.len();
-        if self.head_bytes > HEAD_BYTES_MAX {
-            return Err(Violation::HeadTooLarge);
+        if self.framing() == Framing::Body {
+            if self.line.len() + piece.len() > CHUNK_LINE_MAX {
+                return Err(Violation::Chunk);
+            }
+        } else {
+            self.head_bytes += piece.len();
+            if self.head_bytes > HEAD_BYTES_MAX {
+                return Err(Violation::HeadTooLarge);
+            }
         }
         if end.is_none() {
             self.keep(piece);
@@ -179,6 +213,7 @@ impl Scanner {
         self.fields = 0;
         self.length = None;
         self.chunked = false;
+        self.chunk_bytes = 0;
         self.line.clear();
     }
 
@@ -198,12 +233,25 @@ impl Scanner {
         match self.part {
             Part::RequestLine => {
                 judge_request_line(text)?;
+                self.is_old = text.ends_with(b"1.0");
                 self.part = Part::Fields;
                 Ok(())
             }
             Part::Fields if text.is_empty() => self.end_head(),
             Part::Fields => self.field(text),
-            Part::Between | Part::Body(_) => unreachable!("lines are read in heads only"),
+            Part::ChunkLength => self.begin_chunk(text),
+            Part::ChunkEnd | Part::LastChunk if !text.is_empty() => Err(Violation::Chunk),
+            Part::ChunkEnd => {
+                self.part = Part::ChunkLength;
+                Ok(())
+            }
+            Part::LastChunk => {
+                self.part = Part::Between;
+                Ok(())
+            }
+            Part::Between | Part::Body(_) | Part::Chunk(_) => {
+                unreachable!("lines are read in heads and between chunks")
+            }
         }
     }
 
@@ -236,6 +284,22 @@ impl Scanner {
         Ok(())
     }
 
+    fn begin_chunk(&mut self, digits: &[u8]) -> Result<(), Violation> {
+        let is_length = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
+        let text = str::from_utf8(digits).ok().filter(|_| is_length);
+        let length = text.and_then(|text| u64::from_str_radix(text, 16).ok());
+        let length = length.ok_or(Violation::Chunk)?;
+        self.chunk_bytes += length;
+        if self.chunk_bytes > BODY_BYTES_MAX {
+            return Err(Violation::BodyTooLarge);
+        }
+        self.part = match length {
+            0 => Part::LastChunk,
+            length => Part::Chunk(length),
+        };
+        Ok(())
+    }
+
     fn declare_length(&mut self, value: &[u8]) -> Result<(), Violation> {
         let digits = value.get(1..).unwrap_or_default().trim_ascii();
         let plain =
@@ -254,7 +318,8 @@ impl Scanner {
     const fn end_head(&mut self) -> Result<(), Violation> {
         self.part = match (self.length, self.chunked) {
             (Some(_), true) => return Err(Violation::TwoFramings),
-            (None, true) => return Err(Violation::Chunked),
+            (None, true) if self.is_old => return Err(Violation::TransferCoding),
+            (None, true) => Part::ChunkLength,
             (Some(length), false) if length > BODY_BYTES_MAX => {
                 return Err(Violation::BodyTooLarge);
             }

@@ -23,7 +23,7 @@ const PLAIN: [Code; 30] = [
     Code::MethodNotAllowed,
     Code::MisdirectedRequest,
     Code::RequestTimeout,
-    Code::LengthRequired,
+    Code::NotAcceptable,
     Code::PreconditionFailed,
     Code::ForeignOrigin,
     Code::UpgradeRequired,

@@ -6,7 +6,9 @@
 
 #![forbid(unsafe_code)]
 
+mod accept;
 mod answer;
+mod body;
 mod conditional;
 mod cursor;
 mod event;
@@ -25,19 +27,21 @@ mod refusal;
 mod request;
 pub mod travel;
 
+pub use accept::acceptance;
 pub use answer::{Told, tell_answer, tell_outcome};
+pub use body::parse_body;
 pub use conditional::{ETag, Matches, etag_of, matches_any};
 pub use cursor::{InvalidCursor, cursor_text, parse_cursor};
 pub use event::{EventId, InvalidEventId, put_event, put_lagged, put_reset};
 pub use framing::{Framing, Scanner, Violation};
 pub use key::{InvalidKeyHeader, parse_key};
 pub use openapi::openapi;
-pub use operation::{Method, Operation, Success, operations};
+pub use operation::{Method, Operation, Success, operation_at, operations};
 pub use page::{PAGE_STYLE, docs_page};
 pub use problem::{Code, FieldError, Place, Problem};
 pub use query::Parameters;
 pub use refusal::Refusal;
 pub use request::{
     Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty, NewRoom,
-    Sealing, parse_body, property_and_room,
+    Sealing, property_and_room,
 };

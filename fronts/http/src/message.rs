@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 use crate::{
     answer::Told,
+    body::parse_body,
     key::parse_key,
     problem::{Code, Place, Problem},
-    request::{Faults, parse_body},
+    request::Faults,
 };
 
 /// The longest id of a message, in bytes.

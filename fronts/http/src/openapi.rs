@@ -268,14 +268,17 @@ fn describe(operation: &Operation) -> OperationBuilder {
             let response = ResponseBuilder::new();
             described.response("101", response.description(protocol).build())
         }
-        Success::Content(content) => {
-            let content_type = Content::new(None::<RefOr<Schema>>);
+        Success::Content(contents) => {
             let response = ResponseBuilder::new().description("Done");
-            described.response("200", response.content(content, content_type).build())
+            let response = contents.iter().fold(response, |response, content| {
+                response.content(*content, Content::new(None::<RefOr<Schema>>))
+            });
+            described.response("200", response.build())
         }
     };
     let guard = operation.is_guarded().then_some(403);
-    for status in operation.problems.iter().copied().chain(guard) {
+    let form = (!operation.contents().is_empty()).then_some(406);
+    for status in operation.problems.iter().copied().chain(guard).chain(form) {
         described = described.response(status.to_string(), problem_response(status));
     }
     if matches!(operation.success, Success::Made(_) | Success::Json(_)) {
@@ -303,6 +306,7 @@ fn problem_response(status: u16) -> Response {
             true,
         ),
         404 => ("Refused: there is no such thing", true),
+        406 => ("The Accept header names no form of this answer", true),
         409 => ("Refused: the state does not allow it", true),
         410 => ("Refused: it is over", true),
         412 => ("The thing has changed since this ETag", true),

@@ -53,8 +53,8 @@ pub enum Success {
     Made(&'static str),
     /// 200 with JSON of this schema.
     Json(&'static str),
-    /// 200 with another content type.
-    Content(&'static str),
+    /// 200 with one of these content types, the first unless the client wants another.
+    Content(&'static [&'static str]),
     /// 101: the connection speaks this protocol from then on.
     Protocol(&'static str),
 }
@@ -72,10 +72,32 @@ impl Operation {
     pub fn is_guarded(&self) -> bool {
         self.acts
             || match self.success {
-                Success::Content(content) => content == EVENTS,
+                Success::Content(contents) => contents.contains(&EVENTS),
                 Success::Protocol(_) => true,
                 Success::Made(_) | Success::Json(_) => false,
             }
+    }
+
+    /// The content types of its success; none where the connection becomes a socket.
+    #[must_use]
+    pub const fn contents(&self) -> &'static [&'static str] {
+        match self.success {
+            Success::Made(_) | Success::Json(_) => &[JSON],
+            Success::Content(contents) => contents,
+            Success::Protocol(_) => &[],
+        }
+    }
+
+    /// Whether a path is one of this operation's.
+    #[must_use]
+    pub fn has_path(&self, path: &str) -> bool {
+        let (mut parts, mut segments) = (self.path.split('/'), path.split('/'));
+        loop {
+            match (parts.next(), segments.next()) {
+                (Some(part), Some(segment)) if part.starts_with('{') || part == segment => {}
+                (parts, segments) => return parts.is_none() && segments.is_none(),
+            }
+        }
     }
 
     /// The names in the path.
@@ -111,7 +133,7 @@ const fn document(
     path: &'static str,
     id: &'static str,
     summary: &'static str,
-    content: &'static str,
+    contents: &'static [&'static str],
 ) -> Operation {
     Operation {
         method: Method::Get,
@@ -120,7 +142,7 @@ const fn document(
         summary,
         query: &[],
         body: None,
-        success: Success::Content(content),
+        success: Success::Content(contents),
         acts: false,
         problems: &[],
     }
@@ -164,6 +186,13 @@ const EVENTS: &str = "text/event-stream";
 const PAGED: &[&str] = &["limit", "cursor"];
 const RECEIPT: Success = Success::Json("Receipt");
 
+/// The operation that answers a method at a path. `HEAD` is answered as `GET` is.
+#[must_use]
+pub fn operation_at(method: &str, path: &str) -> Option<&'static Operation> {
+    let method = if method == "HEAD" { "GET" } else { method };
+    operations().find(|one| one.method.as_str() == method && one.has_path(path))
+}
+
 /// Every operation, in the order of the docs page.
 pub fn operations() -> impl Iterator<Item = &'static Operation> {
     let services = [
@@ -176,28 +205,28 @@ pub fn operations() -> impl Iterator<Item = &'static Operation> {
 }
 
 const DOCUMENTS: &[Operation] = &[
-    document("/livez", "live", "Whether the process runs", JSON),
+    document("/livez", "live", "Whether the process runs", &[JSON]),
     Operation {
         problems: &[503],
-        ..document("/readyz", "ready", "Whether requests are answered", JSON)
+        ..document("/readyz", "ready", "Whether requests are answered", &[JSON])
     },
-    document("/version", "version", "Which program this is", JSON),
+    document("/version", "version", "Which program this is", &[JSON]),
     Operation {
         problems: &[503],
         ..document(
             "/metrics",
             "metrics",
-            "Counters, in the Prometheus text format",
-            "text/plain",
+            "Counters, in the classic text format of Prometheus or as OpenMetrics",
+            &["text/plain", "application/openmetrics-text"],
         )
     },
-    document("/openapi.json", "openapi", "This description", JSON),
-    document("/docs", "docs", "This description, to read", "text/html"),
+    document("/openapi.json", "openapi", "This description", &[JSON]),
+    document("/docs", "docs", "This description, to read", &["text/html"]),
     document(
         "/docs/style.css",
         "docsStyle",
         "How the docs page looks",
-        "text/css",
+        &["text/css"],
     ),
 ];
 

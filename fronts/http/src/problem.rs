@@ -27,8 +27,8 @@ pub enum Code {
     /// The `Host` is not a name of this server.
     MisdirectedRequest,
     RequestTimeout,
-    /// The body came without a `Content-Length`.
-    LengthRequired,
+    /// The client accepts no form in which this is answered.
+    NotAcceptable,
     PreconditionFailed,
     /// A page of another origin asked for a change, a stream or a socket.
     ForeignOrigin,
@@ -83,7 +83,7 @@ impl Code {
             Self::MethodNotAllowed => 405,
             Self::RequestTimeout => 408,
             Self::SessionFull => 409,
-            Self::LengthRequired => 411,
+            Self::NotAcceptable => 406,
             Self::AnswerForgotten => 410,
             Self::PreconditionFailed => 412,
             Self::BodyTooLarge | Self::CommandTooLarge => 413,
@@ -119,7 +119,7 @@ impl Code {
             Self::MethodNotAllowed => "method_not_allowed",
             Self::MisdirectedRequest => "misdirected_request",
             Self::RequestTimeout => "request_timeout",
-            Self::LengthRequired => "length_required",
+            Self::NotAcceptable => "not_acceptable",
             Self::PreconditionFailed => "precondition_failed",
             Self::ForeignOrigin => "foreign_origin",
             Self::UpgradeRequired => "upgrade_required",
@@ -157,7 +157,7 @@ impl Code {
             Self::MethodNotAllowed => "This path does not take this method",
             Self::MisdirectedRequest => "The Host is not this server",
             Self::RequestTimeout => "The request did not arrive in time",
-            Self::LengthRequired => "A body needs a Content-Length",
+            Self::NotAcceptable => "The Accept header names nothing that this path answers",
             Self::PreconditionFailed => "The thing has changed",
             Self::ForeignOrigin => "Pages of other origins are not served",
             Self::UpgradeRequired => "This path speaks WebSocket, version 13",
@@ -287,7 +287,8 @@ impl Problem {
         }
     }
 
-    /// The `application/problem+json` bytes; `instance` is the path that was asked.
+    /// The `application/problem+json` bytes; `instance` is the path that was asked, or empty where none
+    /// was read: then the whole server stands for it, as `/`.
     #[must_use]
     pub fn json(&self, instance: &str, request_id: &str) -> Vec<u8> {
         // In tests only: a server also answers what its page forgot.
@@ -298,7 +299,7 @@ impl Problem {
         );
         let document = Document {
             problem: self,
-            instance,
+            instance: if instance.is_empty() { "/" } else { instance },
             request_id,
         };
         serde_json::to_vec(&document).expect("a problem is maps, lists, texts and numbers")
@@ -314,8 +315,8 @@ impl From<Violation> for Problem {
             | Violation::Length
             | Violation::TwoFramings
             | Violation::TransferCoding
+            | Violation::Chunk
             | Violation::RequestLine => Code::MalformedHead,
-            Violation::Chunked => Code::LengthRequired,
             Violation::HeadTooLarge => Code::HeadTooLarge,
             Violation::BodyTooLarge => Code::BodyTooLarge,
         };
@@ -331,7 +332,9 @@ const fn violation_detail(violation: Violation) -> &'static str {
         Violation::Length => "a request has one Content-Length, of plain digits",
         Violation::TwoFramings => "a request has no Content-Length and Transfer-Encoding at once",
         Violation::TransferCoding => "the transfer coding is not known",
-        Violation::Chunked => "send a Content-Length instead of chunks",
+        Violation::Chunk => {
+            "a chunk is its length in 1 to 8 hexadecimal digits alone, its bytes, and no trailers"
+        }
         Violation::RequestLine => "a request line is METHOD target HTTP/1.1",
         Violation::HeadTooLarge => "a head has at most 16 KiB and 100 fields",
         Violation::BodyTooLarge => "a body has at most 64 KiB",

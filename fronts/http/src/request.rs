@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::{
     cursor::parse_cursor,
-    problem::{Code, FieldError, Place, Problem},
+    problem::{FieldError, Place, Problem},
 };
 
 /// The longest time that a request can ask a hold for, in seconds: what its field can carry.
@@ -151,69 +151,6 @@ pub struct Sealing<'a> {
     pub key: &'a IdKey,
     /// Whether the last digit must be the Verhoeff check digit.
     pub verhoeff: bool,
-}
-
-/// Reads a body of one shape.
-///
-/// # Errors
-/// A problem that names the field, the line and the column.
-pub fn parse_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Problem> {
-    // A list of values would do as well for the reader of a shape; it names no field, so it is
-    // refused here.
-    if body.trim_ascii_start().first() != Some(&b'{') {
-        return Err(Problem::with(
-            Code::MalformedJson,
-            "the body is not a JSON object",
-        ));
-    }
-    serde_json::from_slice(body).map_err(|_first| misfit::<T>(body))
-}
-
-/// Reads the body once more, slowly, for the path to what is wrong with it.
-fn misfit<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Problem {
-    let mut reader = serde_json::Deserializer::from_slice(body);
-    let Err(wrong) = serde_path_to_error::deserialize::<_, T>(&mut reader) else {
-        return Problem::with(Code::MalformedJson, "the body goes on after its JSON value");
-    };
-    // The path ends in `?` where the JSON itself is broken, and is `.` for the whole body.
-    let path = wrong.path().to_string().replace('?', ".");
-    let message = wrong.into_inner().to_string();
-    let field = match named_in(&message) {
-        Some(name) if path == "." => name.to_owned(),
-        Some(name) => format!("{path}.{name}"),
-        None => path,
-    };
-    let message = if field == "id_number" {
-        without_value(&message)
-    } else {
-        message
-    };
-    Problem {
-        errors: [FieldError {
-            place: Place::Body,
-            field,
-            message: message.clone(),
-        }]
-        .into(),
-        ..Problem::with(Code::MalformedJson, message)
-    }
-}
-
-/// The reader's sentence, but for the value that it repeats: id numbers are personal.
-fn without_value(message: &str) -> String {
-    match *message.splitn(3, '`').collect::<Vec<_>>() {
-        [before, _value, behind] => format!("{before}`...`{behind}"),
-        _ => message.to_owned(),
-    }
-}
-
-/// The field that the reader names only in words: it stands nowhere, or it stood there already.
-fn named_in(message: &str) -> Option<&str> {
-    let starts = ["missing field `", "duplicate field `"];
-    let rest = starts
-        .iter()
-        .find_map(|start| message.strip_prefix(start))?;
-    rest.split('`').next()
 }
 
 /// Collects what is wrong with the fields of one request, so that all of it is told at once.
@@ -497,6 +434,7 @@ impl GuestSearch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Code, parse_body};
 
     fn book(body: &str) -> Result<String, Problem> {
         let key = IdKey::new([1; 16]);

@@ -97,6 +97,8 @@ struct Socket {
     stream: TcpStream,
     scanner: Scanner,
     violation: Option<Violation>,
+    /// The violation is in the body of a request whose head the library has.
+    in_body: bool,
     unsent: Unsent,
     /// When the current head or body began.
     since: SweptMs,
@@ -131,6 +133,7 @@ impl Line {
                 stream,
                 scanner: Scanner::new(),
                 violation: None,
+                in_body: false,
                 unsent,
                 since: now,
                 moved: now,
@@ -244,9 +247,18 @@ impl Line {
         }
     }
 
-    /// What was wrong with the bytes, when something was.
+    /// What was wrong with the bytes, when something was, and no answer says it.
     pub(super) fn violation(&self) -> Option<Violation> {
-        self.socket().violation
+        let socket = self.socket();
+        socket.violation.filter(|_| !socket.in_body)
+    }
+
+    /// What was wrong with the body of the request that is to be answered now. Requests are answered
+    /// one after the other, and none is read after a violation.
+    pub(super) fn broken_body(&self) -> Option<Violation> {
+        let socket = self.socket();
+        let is_last = self.answered.load(Ordering::Relaxed) + 1 == socket.scanner.requests();
+        socket.violation.filter(|_| socket.in_body && is_last)
     }
 
     /// The socket, once nobody else has the line.
@@ -271,6 +283,7 @@ impl Socket {
             Ok(()) => bytes.len(),
             Err((sound, violation)) => {
                 self.violation = Some(violation);
+                self.in_body = before == Framing::Body && sound == 0;
                 sound
             }
         };

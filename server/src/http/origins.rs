@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use tower_http::cors::CorsLayer;
-use turnstile_http::operations;
+use turnstile_http::{Operation, operation_at};
 
 use super::{
     call::IDEMPOTENCY_KEY,
@@ -93,9 +93,6 @@ enum Sender {
 pub(super) struct Origins {
     own: Vec<HeaderValue>,
     configured: Vec<HeaderValue>,
-    /// The paths, in segments, of operations that are guarded though they are called by GET: reads that
-    /// lock, and streams and sockets, which stay open.
-    guarded_reads: Vec<Vec<&'static str>>,
     cors: Option<CorsLayer>,
 }
 
@@ -104,19 +101,18 @@ impl Origins {
         let port = Some(port).filter(|&port| port != 80);
         let own = HOSTS.map(|host| Origin::of("http", host, port).0);
         let configured: Vec<_> = configured.iter().map(|origin| origin.0.clone()).collect();
-        let reads = operations()
-            .filter(|one| one.method == turnstile_http::Method::Get && one.is_guarded());
         Self {
             own: own.into(),
             cors: (!configured.is_empty()).then(|| cors(configured.clone())),
             configured,
-            guarded_reads: reads.map(|one| one.path.split('/').collect()).collect(),
         }
     }
 
     /// Whether the request is one that a page of a foreign origin sends and may not send.
     pub(super) fn refuse(&self, method: &Method, path: &str, headers: &HeaderMap) -> bool {
-        self.sender(headers) == Sender::ForeignPage && (!method.is_safe() || self.guards(path))
+        self.sender(headers) == Sender::ForeignPage
+            && (!method.is_safe()
+                || operation_at(method.as_str(), path).is_some_and(Operation::is_guarded))
     }
 
     /// What lets pages of configured origins read answers, where there are any.
@@ -139,15 +135,6 @@ impl Origins {
         } else {
             Sender::ForeignPage
         }
-    }
-
-    fn guards(&self, path: &str) -> bool {
-        let segments: Vec<&str> = path.split('/').collect();
-        self.guarded_reads.iter().any(|pattern| {
-            let mut pairs = pattern.iter().zip(&segments);
-            pattern.len() == segments.len()
-                && pairs.all(|(part, segment)| part.starts_with('{') || part == segment)
-        })
     }
 }
 

@@ -24,7 +24,7 @@ use tokio::{
     time,
 };
 use tower::{Layer as _, Service, service_fn};
-use turnstile_http::{Code, Problem};
+use turnstile_http::{Code, Operation, Problem, acceptance, operation_at};
 
 use super::{
     Door,
@@ -49,6 +49,8 @@ const ALWAYS_THERE: [&str; 5] = [
     "/docs/style.css",
 ];
 
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+
 /// The longest request id that a client may bring.
 const REQUEST_ID_BYTES: usize = 64;
 
@@ -67,7 +69,8 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     fn call(&self, request: Request<Incoming>) -> Answering {
         let id = request_id(&self.door, request.headers());
         let instance = request.uri().path_and_query().cloned();
-        let routed = self.judge(&request).map(|()| self.answer(request));
+        let routed = self.judge(&request);
+        let routed = routed.map(|()| self.answer(request)).map_err(Trouble::from);
         let line = Arc::clone(&self.line);
         Answering {
             routed,
@@ -80,16 +83,16 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
 
 impl Requests {
     /// Whether the request may be looked at: every one passes here, whichever way it goes on.
-    fn judge(&self, request: &Request<Incoming>) -> Result<(), Code> {
+    fn judge(&self, request: &Request<Incoming>) -> Result<(), Problem> {
         let (headers, target) = (request.headers(), request.uri());
         if !is_ours(headers, target.host()) {
-            return Err(Code::MisdirectedRequest);
+            return Err(Problem::from(Code::MisdirectedRequest));
         }
         let origins = &self.door.origins;
         if origins.refuse(request.method(), target.path(), headers) {
-            return Err(Code::ForeignOrigin);
+            return Err(Problem::from(Code::ForeignOrigin));
         }
-        Ok(())
+        judge_accept(request.method().as_str(), target.path(), headers)
     }
 
     /// Answers a request, and says whose pages may read that, where pages of others may.
@@ -131,7 +134,7 @@ fn route(door: &Arc<Door>, router: &Router, request: Request<Incoming>) -> opera
 /// The answer to one request, in the making.
 struct Answering {
     /// Nothing of a refused request was looked at.
-    routed: Result<operations::Answering, Code>,
+    routed: Result<operations::Answering, Trouble>,
     instance: Option<PathAndQuery>,
     id: HeaderValue,
     line: Arc<Line>,
@@ -143,7 +146,7 @@ impl Future for Answering {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut response = match &mut self.routed {
             Ok(answer) => ready!(answer.as_mut().poll(cx)),
-            Err(refused) => Trouble::from(refused.clone()).into_response(),
+            Err(refused) => refused.clone().into_response(),
         };
         if response.status() == StatusCode::SWITCHING_PROTOCOLS
             && let Some(invitation) = response.extensions_mut().remove()
@@ -152,6 +155,11 @@ impl Future for Answering {
         }
         if response.extensions_mut().remove::<Endless>().is_some() {
             self.line.note_stream();
+        }
+        // The body broke after its head was read: whatever was made of that, this is what is wrong.
+        if let Some(violation) = self.line.broken_body() {
+            response = Trouble::from(violation).into_response();
+            response.headers_mut().insert(header::CONNECTION, CLOSE);
         }
         if let Some(Trouble(problem)) = response.extensions_mut().remove() {
             let instance = self.instance.as_ref().map_or("", PathAndQuery::path);
@@ -162,6 +170,24 @@ impl Future for Answering {
         self.line.note_answer();
         Poll::Ready(Ok(response))
     }
+}
+
+/// Asserts that the client accepts what the operation answers, before anything is done. What is no
+/// success is a problem, whatever is accepted.
+fn judge_accept(method: &str, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
+    let named = || headers.get_all(header::ACCEPT).iter();
+    // What almost all clients send, if they send any.
+    if named().all(|value| value.is_empty() || value == "*/*" || value == "application/json, */*") {
+        return Ok(());
+    }
+    let contents = operation_at(method, path).map_or(&[][..], Operation::contents);
+    let texts: Vec<_> = named().filter_map(|value| value.to_str().ok()).collect();
+    let accept = texts.join(",");
+    if contents.is_empty() || contents.iter().any(|one| acceptance(&accept, one) > 0) {
+        return Ok(());
+    }
+    let detail = format!("this path answers {}", contents.join(" or "));
+    Err(Problem::with(Code::NotAcceptable, detail))
 }
 
 /// The id that the client brought, when it is one, or a new one.

@@ -7,6 +7,13 @@ use axum::{
     http::Method as HttpMethod,
     routing::{MethodFilter, MethodRouter, on},
 };
+use tower_http::{
+    CompressionLevel,
+    compression::{
+        CompressionLayer, Predicate,
+        predicate::{NotForContentType, SizeAbove},
+    },
+};
 use turnstile_http::{Code, Method, Operation, Problem};
 
 use super::{
@@ -15,6 +22,9 @@ use super::{
     reply::Trouble,
     socket, stream, watch,
 };
+
+/// The shortest body that is compressed, in bytes: shorter ones fit in one packet as they are.
+const COMPRESSED_MIN: u64 = 1_024;
 
 /// The router of every operation in the table, and no other.
 pub(super) fn router(door: &Arc<Door>) -> Router {
@@ -32,6 +42,19 @@ pub(super) fn router(door: &Arc<Door>) -> Router {
             Trouble::from(Problem::with(Code::UnknownPath, detail))
         })
         .with_state(Arc::clone(door))
+        .layer(compression())
+}
+
+/// Answers that are worth it are compressed for clients that ask for it. Streams are not: their events
+/// would wait in the compressor.
+fn compression() -> CompressionLayer<impl Predicate> {
+    let worth = SizeAbove::new(COMPRESSED_MIN)
+        .and(NotForContentType::const_new("text/event-stream"))
+        .and(NotForContentType::const_new("application/x-ndjson"));
+    // One thread serves all connections, so the time of others counts more than the last percent.
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(worth)
 }
 
 /// Operations that are called without the router, under their paths.

@@ -12,11 +12,11 @@ use super::{
     request::{Challenge, Move, Search},
 };
 use crate::{
+    body::parse_body,
     event::EventId,
     message::{Asked, Bare, Plain, Read, Tag, key, read, text, wrong},
     problem::Problem,
     query::Parameters,
-    request::parse_body,
 };
 
 /// What a message asks for.

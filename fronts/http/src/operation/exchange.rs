@@ -204,7 +204,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "exchangeEvents",
             "Follow what happens, as server-sent events: all of it, or what is about one symbol or \
              account; resumes after Last-Event-ID or `since`",
-            EVENTS,
+            &[EVENTS],
         )
     },
     Operation {
@@ -215,7 +215,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "exchangeFeed",
             "Books, trades, tops and orders as snapshots and changes, and order entry, on one \
              WebSocket; docs/feed.md has its messages",
-            "",
+            &[],
         )
     },
 ];

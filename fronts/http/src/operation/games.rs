@@ -127,7 +127,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "matchEvents",
             "Watch a match, from its state on to its end: as server-sent events, or as lines of JSON \
              (`application/x-ndjson`, or `format=ndjson`); resumes after Last-Event-ID or `since`",
-            EVENTS,
+            &[EVENTS, "application/x-ndjson"],
         )
     },
     read(
@@ -199,7 +199,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "/v1/games/events",
             "gamesEvents",
             "Follow what happens, as server-sent events; resumes after Last-Event-ID or `since`",
-            EVENTS,
+            &[EVENTS],
         )
     },
     Operation {
@@ -211,7 +211,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "play",
             "Be a player on one WebSocket: connected while it is open, told of every change, moving \
              by messages",
-            "",
+            &[],
         )
     },
 ];

@@ -178,7 +178,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "/v1/rooms/events",
             "events",
             "Follow what happens, as server-sent events; resumes after Last-Event-ID or `since`",
-            EVENTS,
+            &[EVENTS],
         )
     },
 ];

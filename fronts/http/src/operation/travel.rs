@@ -214,7 +214,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "/v1/travel/events",
             "travelEvents",
             "Follow what happens, as server-sent events; resumes after Last-Event-ID or `since`",
-            EVENTS,
+            &[EVENTS],
         )
     },
 ];

@@ -20,6 +20,11 @@ POST BOOK application/json [1] -> 400 malformed_json not a JSON object
 POST BOOK application/json UNKNOWN -> 400 malformed_json unknown field `gest`
 POST BOOK application/json TWICE -> 400 malformed_json duplicate field `property`
 POST BOOK application/json {"property":1e999} -> 400 malformed_json "property"
+POST BOOK application/json {} -> 400 malformed_json missing fields: property, arrival, departure, guest, id_number
+POST BOOK application/json {"property":"bench","arrival":"2027-01-01","departure":"2027-01-02","guest":"ada"} -> 400 malformed_json "detail":"missing field `id_number`
+POST BOOK application/json {"id_number":234123412346} -> 400 malformed_json "field":"id_number","message":"invalid type: integer `...`
+POST TX/9/reservations application/json {} -> 400 malformed_json "field":"items"
+POST /v1/exchange/symbols/T/grants application/json {} -> 400 malformed_json missing fields: account, quantity
 POST BOOK?x=1 application/json WHOLE -> 400 invalid_request "x"
 POST BOOK/R00/cancel application/json {"id_number":"1"} -> 400 invalid_request 12 digits
 POST BOOK/R00/cancel application/json;charset=utf-8 {"id_number":"234123412346"} -> 404 not_found
@@ -278,6 +283,75 @@ fn requests_without_an_id_get_one_each_in_hexadecimal_digits() {
     let number = u64::from_str_radix(number, 16).unwrap();
     for next in number + 1..number + 40 {
         assert_eq!(id(&mut peer), format!("{run}-{next:x}"));
+    }
+    site.close();
+}
+
+#[test]
+fn what_a_client_does_not_accept_is_not_done() {
+    let site = Site::open();
+    let mut peer = site.peer();
+    let body = booking("1", "2027-01-01", "2027-01-02");
+    for (accept, status) in [
+        ("text/html", 406),
+        ("application/json;q=0, */*", 406),
+        ("application/*", 201),
+        ("text/html, application/json;q=0.1", 409),
+        ("", 409),
+    ] {
+        let reply = peer.post(
+            "/v1/rooms/bookings",
+            &format!("Accept: {accept}\r\n"),
+            &body,
+        );
+        assert_eq!(reply.status, status, "{accept}: {reply:?}");
+    }
+    for (target, accept, status) in [
+        ("/docs", "text/html,application/xhtml+xml,*/*;q=0.8", 200),
+        ("/docs", "application/json", 406),
+        ("/openapi.json", "text/html", 406),
+        ("/v1/rooms/events", "application/json", 406),
+        ("/v1/rooms/bookings/R01", "text/html", 406),
+        ("/nothing", "text/html", 404),
+    ] {
+        let reply = peer.get(target, &format!("Accept: {accept}\r\n"));
+        assert_eq!(reply.status, status, "{target} {accept}: {reply:?}");
+    }
+    let refused = peer.get("/docs", "Accept: application/json\r\n");
+    assert_eq!(refused.problem(), (406, "not_acceptable".to_owned()));
+    assert_eq!(refused.json()["detail"], "this path answers text/html");
+    site.close();
+}
+
+#[test]
+fn long_answers_are_compressed_for_those_who_ask() {
+    let site = Site::open();
+    let head = |target: &str, coding: &str| {
+        let mut peer = site.peer();
+        let headers = format!("Host: localhost\r\nAccept-Encoding: {coding}\r\n");
+        peer.send(format!("GET {target} HTTP/1.1\r\n{headers}\r\n").as_bytes());
+        let head = peer.read_to("\r\n\r\n").unwrap();
+        let reply = Reply {
+            status: 200,
+            head,
+            body: String::new(),
+        };
+        reply.header("content-encoding")
+    };
+    for (target, coding, expected) in [
+        ("/openapi.json", "gzip", Some("gzip")),
+        ("/docs", "gzip, br", Some("br")),
+        ("/metrics", "gzip", Some("gzip")),
+        ("/docs", "br;q=0, gzip;q=0", None),
+        ("/docs", "identity", None),
+        ("/livez", "gzip, br", None),
+        ("/v1/rooms/events", "gzip, br", None),
+    ] {
+        assert_eq!(
+            head(target, coding).as_deref(),
+            expected,
+            "{target} {coding}"
+        );
     }
     site.close();
 }

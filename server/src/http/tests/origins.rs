@@ -163,10 +163,7 @@ fn a_page_of_a_configured_origin_may_do_everything_and_read_the_answers() {
             Some(CONSOLE),
             "{method} {target} {reply:?}"
         );
-        assert!(
-            reply.header("vary").unwrap().contains("origin"),
-            "{reply:?}"
-        );
+        assert!(reply.head.contains("\r\nvary: origin\r\n"), "{reply:?}");
     }
     // By the direct way, and as an answer that is a problem.
     let mut peer = site.peer();
@@ -198,10 +195,7 @@ fn a_list_of_origins_lets_no_others_in_and_tells_caches_that_answers_differ() {
         let reply = peer.get("/v1/travel/totals", headers);
         assert_eq!(reply.status, 200);
         assert_eq!(reply.header("access-control-allow-origin"), None);
-        assert!(
-            reply.header("vary").unwrap().contains("origin"),
-            "{reply:?}"
-        );
+        assert!(reply.head.contains("\r\nvary: origin\r\n"), "{reply:?}");
     }
     site.close();
 }

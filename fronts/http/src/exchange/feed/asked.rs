@@ -7,10 +7,11 @@ use turnstile_exchange::{AccountId, ClientId, Command, Order, OrderId, OrderRef}
 
 use super::Topic;
 use crate::{
+    body::parse_body,
     exchange::request::{MassCancellation, NewOrder, OrderReplacement},
     message::{Asked, Bare, Read, key, read, wrong},
     problem::{Place, Problem},
-    request::{Faults, parse_body},
+    request::Faults,
 };
 
 /// What a message asks for.
