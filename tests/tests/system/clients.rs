@@ -1,6 +1,7 @@
 //! Foreign clients against the doors, each as its users run it.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use turnstile_tests::Turnstile;
@@ -207,6 +208,65 @@ fn node_redis_holds_a_session() {
 fn go_redis_holds_a_session() {
     let program = installed("TURNSTILE_TEST_GO_REDIS");
     assert_eq!(output(program, &[&door().port], b""), "ok\n");
+}
+
+/// A library by its defaults: the steps are in `clients/defaults.md`. Each has a server of its own.
+#[track_caller]
+fn holds_by_its_defaults(program: impl Into<OsString>, arguments: &[&str]) {
+    let door = door();
+    let arguments = [arguments, &[&door.port]].concat();
+    assert_eq!(output(program, &arguments, b""), "ok\n", "{arguments:?}");
+}
+
+#[test]
+fn python_clients_hold_a_session_by_their_defaults() {
+    let python = installed("TURNSTILE_TEST_PYTHON");
+    for library in ["redis", "valkey", "coredis", "glide"] {
+        holds_by_its_defaults(&python, &[&session("defaults.py"), library]);
+    }
+}
+
+#[test]
+fn node_clients_hold_a_session_by_their_defaults() {
+    installed("TURNSTILE_TEST_NODE_FOLDER");
+    for library in ["redis", "ioredis", "iovalkey", "glide"] {
+        holds_by_its_defaults("node", &[&session("defaults.mjs"), library]);
+    }
+}
+
+#[test]
+fn go_clients_hold_a_session_by_their_defaults() {
+    let program = installed("TURNSTILE_TEST_GO_DEFAULTS");
+    for library in ["go-redis", "rueidis", "valkey"] {
+        holds_by_its_defaults(&program, &[library]);
+    }
+}
+
+#[test]
+fn java_clients_hold_a_session_by_their_defaults() {
+    let jars = installed("TURNSTILE_TEST_JAVA_FOLDER").join("*");
+    let jars = jars.to_str().expect("the path is UTF-8");
+    for library in ["jedis", "lettuce", "redisson"] {
+        holds_by_its_defaults(
+            "java",
+            &["-cp", jars, &session("java/Defaults.java"), library],
+        );
+    }
+}
+
+#[test]
+fn rust_clients_hold_a_session_by_their_defaults() {
+    let program = installed("TURNSTILE_TEST_RUST_DEFAULTS");
+    for library in ["redis", "fred"] {
+        holds_by_its_defaults(&program, &[library]);
+    }
+}
+
+#[test]
+fn hiredis_redis_rb_and_phpredis_hold_a_session_by_their_defaults() {
+    holds_by_its_defaults(installed("TURNSTILE_TEST_HIREDIS"), &[]);
+    holds_by_its_defaults("ruby", &[&session("redis_rb.rb")]);
+    holds_by_its_defaults("php", &[&session("phpredis.php")]);
 }
 
 #[test]
