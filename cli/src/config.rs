@@ -78,6 +78,8 @@ pub(crate) struct Config {
     pub(crate) request_ms: u32,
     /// `limits.key_bytes`: how many bytes idempotency keys may take, if not a part of the memory.
     pub(crate) key_bytes: Option<u64>,
+    /// `limits.slow_command_us`: how long a command takes that the slow log keeps.
+    pub(crate) slow_command_us: u32,
     /// `limits.busy_poll_us`: how long the fast doors look for more before they sleep.
     pub(crate) busy_poll_us: u32,
     /// `rooms.verhoeff`: whether id numbers must have a valid check digit.
@@ -188,6 +190,9 @@ pub(crate) struct Flags {
     /// of the machine's memory
     #[arg(long, value_name = "BYTES")]
     pub(crate) limit_key_bytes: Option<String>,
+    /// Keep commands in SLOWLOG that take this long to decide, in microseconds; 0 keeps every command
+    #[arg(long, value_name = "MICROSECONDS")]
+    pub(crate) slow_command_us: Option<String>,
     /// Look for more for so many microseconds before going to sleep: answers sooner, for a busy
     /// processor
     #[arg(long, value_name = "MICROSECONDS")]
@@ -294,6 +299,7 @@ impl Config {
             output_bytes: layers.required(Field::OutputBytes, output_bytes)?,
             request_ms: layers.required(Field::RequestMs, request_ms)?,
             key_bytes: layers.required(Field::KeyBytes, key_bytes)?,
+            slow_command_us: layers.required(Field::SlowCommandUs, slow_command_us)?,
             busy_poll_us: layers.required(Field::BusyPollUs, busy_poll_us)?,
             verhoeff: layers.required(Field::Verhoeff, boolean)?,
             rooms_backend: layers.required(Field::RoomsBackend, backend)?,
@@ -362,6 +368,12 @@ fn key_bytes(text: &str) -> Result<Option<u64>, String> {
     }
 }
 
+fn slow_command_us(text: &str) -> Result<u32, String> {
+    let most = turnstile_server::Limits::SLOW_COMMAND_US_MOST;
+    let micros = text.parse().ok().filter(|micros| *micros <= most);
+    micros.ok_or_else(|| format!("it is from 0, for every command, to {most} microseconds"))
+}
+
 fn busy_poll_us(text: &str) -> Result<u32, String> {
     let most = turnstile_server::Limits::BUSY_POLL_US_MOST;
     let micros = text.parse().ok().filter(|micros| *micros <= most);
@@ -420,9 +432,7 @@ fn door(text: &str) -> Result<Option<SocketAddr>, String> {
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
-    let address: SocketAddr = text.parse().map_err(|_invalid| {
-        "a door is an IP address with a port, such as 127.0.0.1:8479, or off".to_owned()
-    })?;
+    let address = crate::address::parse(text).map_err(|sentence| format!("{sentence}, or off"))?;
     if address.ip().is_loopback() {
         Ok(address)
     } else {

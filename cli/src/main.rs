@@ -1,5 +1,6 @@
 //! The `turnstile` binary: parse, build, run.
 
+mod address;
 mod arguments;
 mod child;
 mod completions;

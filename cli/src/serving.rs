@@ -198,6 +198,7 @@ fn limits(config: &Config) -> Limits {
     limits.http.players = config.players.into();
     limits.bound_output(config.output_bytes);
     limits.request = Duration::from_millis(config.request_ms.into());
+    limits.slow_command = Duration::from_micros(config.slow_command_us.into());
     limits.busy_poll = Duration::from_micros(config.busy_poll_us.into());
     limits
 }

@@ -109,6 +109,12 @@ impl Connections {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Connection> {
-        self.places.iter().filter_map(Option::as_deref)
+        self.placed().map(|(_, connection)| connection)
+    }
+
+    /// Those who are not out, with their places.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (usize, &Connection)> {
+        let places = self.places.iter().enumerate();
+        places.filter_map(|(place, slot)| Some((place, slot.as_deref()?)))
     }
 }

@@ -22,13 +22,14 @@ use crate::{
     counters::{Counted, Counters, ErrorCode},
     fault_points::FaultPoints,
     gate::ServerStatus,
-    limits::{FULL_DISK_REST, SOFT_AGE},
+    limits::{FULL_DISK_REST, Limits, SOFT_AGE},
     loading::Loading,
     owed::{Followed, News},
     pace::Pace,
     post::Switchboard,
     remote::{Housed, Remote, Remotes},
     session::Prompt,
+    slow_log::SlowLog,
 };
 
 use self::fullness::Fullness;
@@ -71,6 +72,7 @@ pub(crate) struct Engine {
     /// The services that databases decide.
     pub(crate) remotes: Remotes,
     pub(crate) id_key: IdKey,
+    pub(crate) slow_log: SlowLog,
     verhoeff: bool,
     now: Timestamp,
     began: Timestamp,
@@ -120,6 +122,7 @@ impl Engine {
             switchboard: Switchboard::default(),
             fault_points: FaultPoints::new(false, None),
             remotes: Remotes::default(),
+            slow_log: SlowLog::new(Limits::STANDARD.slow_command),
             verhoeff,
             now,
             began: now,

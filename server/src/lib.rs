@@ -32,6 +32,7 @@ mod scores;
 mod session;
 mod shares;
 mod signals;
+mod slow_log;
 mod starting;
 mod tickets;
 mod turn;

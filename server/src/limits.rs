@@ -58,6 +58,8 @@ pub struct Limits {
     /// For so long after something has happened the loop looks for more before it sleeps, because
     /// being woken takes tens of microseconds where a processor rests; zero: it sleeps at once.
     pub busy_poll: Duration,
+    /// A run of commands that takes so long is kept in the slow log; zero: every one.
+    pub slow_command: Duration,
     pub http: HttpLimits,
 }
 
@@ -71,6 +73,9 @@ impl Limits {
     /// Who is silent for longer gains nothing from a server that did not sleep.
     pub const BUSY_POLL_US_MOST: u32 = 10_000;
 
+    /// A minute: nothing that is answered takes so long.
+    pub const SLOW_COMMAND_US_MOST: u32 = 60_000_000;
+
     pub const STANDARD: Self = Self {
         connections: CONNECTIONS_MAX,
         idle: IDLE,
@@ -81,6 +86,7 @@ impl Limits {
         input_bytes: INPUT_BYTES_MAX,
         farewell: FAREWELL,
         busy_poll: Duration::ZERO,
+        slow_command: Duration::from_millis(10),
         http: HttpLimits::STANDARD,
     };
 

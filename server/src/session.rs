@@ -3,13 +3,16 @@
 mod away;
 mod batch;
 mod client;
+mod filter;
 mod following;
 mod hello;
 mod late;
 mod loading;
+mod operator;
 mod prompt;
 mod report;
 mod run;
+mod tracking;
 
 use std::{fmt, net::SocketAddr, time::SystemTime};
 
@@ -30,7 +33,7 @@ use crate::{
     shares::Shares, signals::Signals,
 };
 
-use self::{away::Departing, batch::Batch, following::Following, late::Late};
+use self::{away::Departing, batch::Batch, following::Following, late::Late, tracking::Tracking};
 
 pub(crate) use self::{
     prompt::Prompt,
@@ -68,6 +71,8 @@ pub(crate) struct Session {
     replies: Replies,
     batch: Option<Batch>,
     following: Following,
+    /// Nothing without `CLIENT TRACKING`.
+    tracking: Option<Box<Tracking>>,
     /// The reply that waits for late answers.
     late: Late,
     /// Commands that go to databases when this run is over.
@@ -84,7 +89,20 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) place: usize,
     /// Everybody else.
     pub(crate) others: &'a Connections,
+    /// The places of others that are to be closed after this request.
+    pub(crate) killed: &'a mut Vec<usize>,
     pub(crate) signals: &'a Signals,
+}
+
+impl Surroundings<'_> {
+    /// Whether another client with this number is connected.
+    fn has_client(&self, id: u64) -> bool {
+        let mut sessions = self
+            .others
+            .iter()
+            .filter_map(|other| other.conversation().session());
+        sessions.any(|session| session.id == id)
+    }
 }
 
 impl Session {
@@ -99,6 +117,7 @@ impl Session {
             replies: Replies::On,
             batch: None,
             following: Following::default(),
+            tracking: None,
             late: Late::default(),
             departing: Vec::new(),
             shares: Box::default(),
@@ -354,8 +373,22 @@ impl Session {
             | Verb::ClientId
             | Verb::ClientInfo
             | Verb::ClientList
+            | Verb::ClientKill
             | Verb::ClientReply
-            | Verb::ClientNoEvict => return self.client(around, verb, arguments, out),
+            | Verb::ClientNoEvict
+            | Verb::ClientNoTouch => return self.client(around, verb, arguments, out),
+            Verb::ClientTracking
+            | Verb::ClientTrackingInfo
+            | Verb::ClientCaching
+            | Verb::ClientRedirection => return self.track(around, verb, arguments, out),
+            Verb::Scan
+            | Verb::Monitor
+            | Verb::SlowLogGet
+            | Verb::SlowLogLen
+            | Verb::SlowLogReset
+            | Verb::CommandGetKeys => {
+                return self.operate(around.engine, verb, arguments, out);
+            }
             _ => {}
         }
         let mut reply = Encoder::new(out, self.protocol);

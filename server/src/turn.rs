@@ -39,6 +39,7 @@ use crate::{
     session::Surroundings,
     shares::Shares,
     signals::Signals,
+    slow_log::SlowLog,
     tickets::{Tickets, Waiter},
 };
 
@@ -115,6 +116,8 @@ pub(crate) struct FastLoop {
     routes: PerDesk<Route>,
     /// Connections that follow events.
     followers: Vec<usize>,
+    /// Connections that the one just served wants closed.
+    killed: Vec<usize>,
     connections_ever: u64,
     sweep: u32,
     swept_ms: u64,
@@ -130,11 +133,12 @@ impl FastLoop {
     pub(crate) fn new(
         poll: Poll,
         listeners: Vec<Listener>,
-        engine: Engine,
+        mut engine: Engine,
         inbox: Inbox,
         (feeds, signals): (Feeds, Arc<Signals>),
         (limits, choices): (Limits, Choices),
     ) -> Self {
+        engine.slow_log = SlowLog::new(limits.slow_command);
         Self {
             poll,
             listeners,
@@ -162,6 +166,7 @@ impl FastLoop {
             arming: Vec::new(),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
+            killed: Vec::new(),
             connections_ever: 0,
             sweep: 0,
             looks: 0,
@@ -322,6 +327,7 @@ impl FastLoop {
                 hall: &mut self.hall,
                 place,
                 others: &self.connections,
+                killed: &mut self.killed,
                 signals: &self.signals,
             };
             self.open.requests +=
@@ -350,6 +356,9 @@ impl FastLoop {
             }
             let met = connection.conversation().peer().and_then(PeerSession::met);
             self.connections.put_back(place, connection);
+            while let Some(killed) = self.killed.pop() {
+                self.close(killed);
+            }
             self.run_errands();
             if let Some(desk) = met {
                 self.meet(desk, place);

@@ -20,6 +20,7 @@ pub(super) enum Field {
     OutputBytes,
     RequestMs,
     KeyBytes,
+    SlowCommandUs,
     BusyPollUs,
     Verhoeff,
     RoomsBackend,
@@ -57,7 +58,7 @@ pub(super) enum Kind {
 
 impl Field {
     /// All of them, in the order of the printed file: sections stay together.
-    pub(super) const ALL: [Self; 40] = [
+    pub(super) const ALL: [Self; 41] = [
         Self::Data,
         Self::Durability,
         Self::SegmentBytes,
@@ -75,6 +76,7 @@ impl Field {
         Self::OutputBytes,
         Self::RequestMs,
         Self::KeyBytes,
+        Self::SlowCommandUs,
         Self::BusyPollUs,
         Self::Verhoeff,
         Self::RoomsBackend,
@@ -116,6 +118,7 @@ impl Field {
             | Self::OutputBytes
             | Self::RequestMs
             | Self::KeyBytes
+            | Self::SlowCommandUs
             | Self::BusyPollUs => "limits",
             Self::Verhoeff | Self::RoomsBackend => "rooms",
             Self::ExchangeBackend => "exchange",
@@ -150,6 +153,7 @@ impl Field {
             Self::OutputBytes => "output_bytes",
             Self::RequestMs => "request_ms",
             Self::KeyBytes => "key_bytes",
+            Self::SlowCommandUs => "slow_command_us",
             Self::BusyPollUs => "busy_poll_us",
             Self::Verhoeff => "verhoeff",
             Self::RoomsBackend | Self::ExchangeBackend => "backend",
@@ -194,6 +198,7 @@ impl Field {
             Self::OutputBytes => "--limit-output-bytes",
             Self::RequestMs => "--limit-request-ms",
             Self::KeyBytes => "--limit-key-bytes",
+            Self::SlowCommandUs => "--slow-command-us",
             Self::BusyPollUs => "--busy-poll-us",
             Self::Verhoeff => "--verhoeff",
             Self::RoomsBackend => "--rooms-backend",
@@ -249,6 +254,7 @@ impl Field {
             Self::OutputBytes => Some("1073741824"),
             Self::RequestMs => Some("30000"),
             Self::KeyBytes | Self::BusyPollUs => Some("0"),
+            Self::SlowCommandUs => Some("10000"),
             Self::SegmentBytes => Some("67108864"),
             Self::SnapshotRecords => Some("4000000"),
             Self::Verhoeff
@@ -277,6 +283,7 @@ impl Field {
             | Self::OutputBytes
             | Self::RequestMs
             | Self::KeyBytes
+            | Self::SlowCommandUs
             | Self::BusyPollUs
             | Self::LifetimeMs
             | Self::WaitMs

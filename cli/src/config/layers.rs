@@ -156,6 +156,7 @@ impl Layers {
             (Field::OutputBytes, flags.limit_output_bytes),
             (Field::RequestMs, flags.limit_request_ms),
             (Field::KeyBytes, flags.limit_key_bytes),
+            (Field::SlowCommandUs, flags.slow_command_us),
             (Field::BusyPollUs, flags.busy_poll_us),
             (Field::Role, flags.role),
             (Field::LifetimeMs, flags.travel_lifetime_ms),

@@ -36,7 +36,7 @@ fn printed(ended: &Ended, section: &str, key: &str) -> (String, String) {
 }
 
 /// Section, key, flag, and a value in each layer: default, file, environment, flag.
-const LAYERS: [(&str, &str, &str, [&str; 4]); 40] = [
+const LAYERS: [(&str, &str, &str, [&str; 4]); 41] = [
     (
         "http",
         "origins",
@@ -77,6 +77,12 @@ const LAYERS: [(&str, &str, &str, [&str; 4]); 40] = [
         "key_bytes",
         "--limit-key-bytes",
         ["0", "1048576", "2000000", "9000000000"],
+    ),
+    (
+        "limits",
+        "slow_command_us",
+        "--slow-command-us",
+        ["10000", "0", "1", "60000000"],
     ),
     (
         "limits",
@@ -469,8 +475,8 @@ fn an_unknown_name_is_an_error_with_its_place_and_a_suggestion() {
 #[test]
 fn a_value_that_is_no_good_names_its_origin_and_the_reason() {
     let rows = [
-        ("--resp=localhost:1", "a door is an IP address with a port"),
-        ("--http=127.0.0.1", "a door is an IP address with a port"),
+        ("--resp=localhost", "an address is HOST:PORT"),
+        ("--http=127.0.0.1", "an address is HOST:PORT"),
         (
             "--resp=0.0.0.0:8479",
             "only loopback addresses are served: keys and TLS are not built",
@@ -494,7 +500,7 @@ fn a_value_that_is_no_good_names_its_origin_and_the_reason() {
             "a role is all, middleware, flights, cars, rooms, customers, arena or scores",
         ),
         ("--travel-wait-ms=0", "it is from 1 to 86400000 ms"),
-        ("--peer-cars=off", "a door is an IP address with a port"),
+        ("--peer-cars=off", "an address is HOST:PORT"),
         (
             "--peer-cars=10.1.1.1:1",
             "only loopback addresses are served",
@@ -696,6 +702,30 @@ fn pages_of_every_listed_origin_and_of_no_other_are_let_in() {
         stream.read_exact(&mut answer).unwrap();
         assert_eq!(String::from_utf8_lossy(&answer), status, "{origin}");
     }
+    server.stop();
+}
+
+#[test]
+fn the_slow_log_keeps_what_takes_as_long_as_the_limit_says() {
+    for (micros, kept) in [(0, "1"), (60_000_000, "0")] {
+        let limits = format!("{FREE_PORTS}[limits]\nslow_command_us = {micros}\n");
+        let (_directory, server) = serve(&limits);
+        let mut door = server.connect();
+        assert_eq!(words(&ask(&mut door, "PING")), "PONG");
+        assert_eq!(words(&ask(&mut door, "SLOWLOG LEN")), kept);
+        server.stop();
+    }
+    let ended = run(turnstile().args(["config", "print", "--slow-command-us", "60000001"]));
+    let bounds = "it is from 0, for every command, to 60000000 microseconds";
+    assert!(ended.err.contains(bounds), "{ended:?}");
+}
+
+#[test]
+fn a_door_may_be_named_and_must_still_be_on_loopback() {
+    let mut command = turnstile();
+    command.args(["dev", "--durability", "memory", "--http", "off"]);
+    let server = Server::start(command.args(["--resp", "localhost:0"]));
+    assert!(server.door("resp").unwrap().ip().is_loopback());
     server.stop();
 }
 

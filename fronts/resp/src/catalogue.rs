@@ -1,13 +1,15 @@
 //! The one list of commands: dispatch, arity, `COMMAND` and the live help of redis-cli come from it.
 
 mod description;
+mod likeness;
+mod positions;
 mod table;
 
 use std::fmt;
 
 use crate::{exchange, games, rooms, travel};
 
-pub use description::{count, docs, every, info, list};
+pub use description::{count, docs, every, info, keyless, list};
 pub use table::COMMANDS;
 
 /// What a command asks for.
@@ -38,10 +40,17 @@ pub enum Verb {
     ClientList,
     ClientReply,
     ClientNoEvict,
+    ClientNoTouch,
+    ClientKill,
+    ClientTracking,
+    ClientTrackingInfo,
+    ClientCaching,
+    ClientRedirection,
     Info,
     Command,
     CommandCount,
     CommandDocs,
+    CommandGetKeys,
     CommandInfo,
     CommandList,
     ConfigGet,
@@ -56,10 +65,16 @@ pub enum Verb {
     PatternUnsubscribe,
     Time,
     DbSize,
+    Scan,
+    Monitor,
     Role,
     SlowLogGet,
     SlowLogLen,
     SlowLogReset,
+    LatencyLatest,
+    LatencyHistory,
+    LatencyReset,
+    LatencyDoctor,
     AclWhoAmI,
 }
 
@@ -120,9 +135,13 @@ impl fmt::Display for Unknown<'_> {
             String::from_utf8_lossy(shown).into_owned()
         };
         match self {
-            Self::Command(name) => write!(f, "unknown command '{}'", shown(name)),
+            Self::Command(name) => {
+                write!(f, "unknown command '{}'", shown(name))?;
+                likeness::put_suggestion(f, &likeness::commands_like(name))
+            }
             Self::Subcommand { container, name } => {
-                write!(f, "unknown subcommand '{}' of '{container}'", shown(name))
+                write!(f, "unknown subcommand '{}' of '{container}'", shown(name))?;
+                likeness::put_suggestion(f, &likeness::subcommands_like(container, name))
             }
             Self::Arity(name) => write!(f, "wrong number of arguments for '{name}' command"),
         }
@@ -147,6 +166,11 @@ impl Syntax {
         }
     }
 
+    /// The name of a subcommand without that of its container.
+    fn own_name(&self) -> Option<&'static str> {
+        self.name.rsplit('|').next()
+    }
+
     fn takes(&self, words: usize) -> bool {
         let arity = self.arity();
         let Ok(words) = i64::try_from(words) else {
@@ -168,15 +192,27 @@ impl Argument {
         let own = match self.kind {
             Kind::Text | Kind::Integer => 1,
             Kind::Token => 0,
-            Kind::OneOf(choices) => choices.iter().map(Self::words_min).min().unwrap_or(0),
+            Kind::OneOf(choices) => words_of_shortest(choices),
             Kind::Block(parts) => parts.iter().map(Self::words_min).sum(),
         };
         own + usize::from(self.token.is_some())
     }
 
-    const fn is_fixed(&self) -> bool {
-        !self.optional && !self.multiple
+    /// Whether it takes the same number of words however it is written.
+    fn is_fixed(&self) -> bool {
+        let parts = match self.kind {
+            Kind::Text | Kind::Integer | Kind::Token => true,
+            Kind::OneOf(choices) => choices.iter().all(|choice| {
+                choice.is_fixed() && choice.words_min() == words_of_shortest(choices)
+            }),
+            Kind::Block(parts) => parts.iter().all(Self::is_fixed),
+        };
+        !self.optional && !self.multiple && parts
     }
+}
+
+fn words_of_shortest(choices: &[Argument]) -> usize {
+    choices.iter().map(Argument::words_min).min().unwrap_or(0)
 }
 
 /// Finds commands by name, whatever the case of its letters. Made once.
@@ -287,7 +323,7 @@ fn subcommand<'a>(
 
 fn find_subcommand(container: &'static Syntax, name: &[u8]) -> Option<&'static Syntax> {
     container.subcommands.iter().find(|syntax| {
-        let own = syntax.name.rsplit('|').next().unwrap_or_default();
+        let own = syntax.own_name().unwrap_or_default();
         own.as_bytes().eq_ignore_ascii_case(name)
     })
 }
@@ -381,8 +417,8 @@ mod tests {
                 error("wrong number of arguments for 'client|id' command"),
             ),
             (
-                "client kill 3",
-                error("unknown subcommand 'kill' of 'client'"),
+                "client kil 3",
+                error("unknown subcommand 'kil' of 'client', did you mean 'kill'?"),
             ),
             ("get x", error("unknown command 'get'")),
         ];
@@ -399,5 +435,9 @@ mod tests {
         assert_eq!(arity("ping"), Some(-1));
         assert_eq!(arity("client"), Some(-2));
         assert_eq!(arity("command"), Some(-1));
+        // A choice between one word and several.
+        let client = Catalogue::new().find(b"client");
+        let kill = client.and_then(|client| find_subcommand(client, b"kill"));
+        assert_eq!(kill.map(Syntax::arity), Some(-3));
     }
 }

@@ -71,6 +71,13 @@ impl<'bytes> Arguments<'bytes, '_> {
         self.bytes.get(start..end)
     }
 
+    /// The request that begins with the argument at `place`.
+    #[must_use]
+    pub fn behind(self, place: usize) -> Self {
+        let spans = self.spans.get(place..).unwrap_or_default();
+        Self { spans, ..self }
+    }
+
     /// The arguments in order, the command's name first.
     pub fn iter(&self) -> impl Iterator<Item = &'bytes [u8]> {
         (0..self.len()).filter_map(|place| self.get(place))

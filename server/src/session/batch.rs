@@ -174,12 +174,15 @@ impl Session {
         Encoder::new(out, self.protocol).array(batch.commands);
         let mut decoder = Decoder::new();
         let mut rest = batch.frames.as_slice();
+        let mut next = Next::Go;
         while let Ok(Decoded::Request { arguments, length }) = decoder.decode(rest) {
             let action = around.engine.catalogue.resolve(&arguments);
             let action = action.expect("a request is resolved before it is queued");
-            self.act(around, action, arguments, out);
+            if self.act(around, action, arguments, out) == Next::Close {
+                next = Next::Close;
+            }
             rest = rest.get(length..).unwrap_or_default();
         }
-        Next::Go
+        next
     }
 }

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use turnstile_resp::{Arguments, Encoder, Protocol, catalogue::Verb};
+use turnstile_types::Timestamp;
 
-use super::{Next, Replies, Session, Surroundings};
+use super::{Next, Replies, Session, Surroundings, filter::Filter};
 use crate::{engine::Engine, limits::LABEL_BYTES};
 
 /// A word by which a client calls itself: visible ASCII without blanks.
@@ -34,22 +35,72 @@ impl Session {
             Verb::ClientGetName if self.name.is_empty() => reply.null(),
             Verb::ClientGetName => reply.text(&self.name),
             Verb::ClientId => reply.integer(self.id),
-            Verb::ClientNoEvict => match arguments.get(2) {
+            Verb::ClientNoEvict | Verb::ClientNoTouch => match arguments.get(2) {
                 Some(word) if is_one_of(word, &["ON", "OFF"]) => reply.ok(),
                 _ => return self.invalid(around.engine, format_args!("ERR syntax error"), out),
             },
             Verb::ClientInfo => reply.text(&self.line(around.engine)),
-            _ => {
-                let mut lines = self.line(around.engine);
-                for other in around.others.iter() {
-                    if let Some(session) = other.conversation().session() {
-                        lines.push_str(&session.line(around.engine));
-                    }
+            Verb::ClientKill => return self.kill(around, arguments, out),
+            _ => match Filter::parse(arguments, false) {
+                Ok(filter) => reply.text(&self.lines(around, &filter)),
+                Err(sentence) => {
+                    return self.invalid(around.engine, format_args!("{sentence}"), out);
                 }
-                reply.text(&lines);
-            }
+            },
         }
         Next::Go
+    }
+
+    /// `CLIENT LIST`: a line for each connection that is meant, its own first.
+    fn lines(&self, around: &Surroundings<'_>, filter: &Filter<'_>) -> String {
+        let engine = &*around.engine;
+        let others = around.others.iter();
+        let others = others.filter_map(|other| other.conversation().session());
+        let own = (!filter.skips_me()).then_some(self);
+        own.into_iter()
+            .chain(others)
+            .filter(|session| filter.fits(session, engine.now(), &engine.principal.0))
+            .map(|session| session.line(engine))
+            .collect()
+    }
+
+    /// `CLIENT KILL`: others are closed at once, whatever they are owed; the connection itself when
+    /// it has its answer.
+    fn kill(
+        &self,
+        around: &mut Surroundings<'_>,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let by_address = arguments.len() == 3;
+        let filter = if by_address {
+            Ok(Filter::of_address(arguments.get(2).unwrap_or_default()))
+        } else {
+            Filter::parse(arguments, true)
+        };
+        let filter = match filter {
+            Ok(filter) => filter,
+            Err(sentence) => return self.invalid(around.engine, format_args!("{sentence}"), out),
+        };
+        let (now, user) = (around.engine.now(), &around.engine.principal.0);
+        let others = around.others.placed().filter(|(_, other)| {
+            let session = other.conversation().session();
+            session.is_some_and(|session| filter.fits(session, now, user))
+        });
+        let before = around.killed.len();
+        around.killed.extend(others.map(|(place, _)| place));
+        let is_own = !filter.skips_me() && filter.fits(self, now, user);
+        let count = around.killed.len() - before + usize::from(is_own);
+        if by_address && count == 0 {
+            return self.invalid(around.engine, format_args!("ERR No such client"), out);
+        }
+        let mut reply = Encoder::new(out, self.protocol);
+        if by_address {
+            reply.ok();
+        } else {
+            reply.integer(u64::try_from(count).expect("there are fewer connections than ports"));
+        }
+        if is_own { Next::Close } else { Next::Go }
     }
 
     fn rename(&mut self, verb: Verb, arguments: Arguments<'_, '_>) -> Result<(), &'static str> {
@@ -92,10 +143,15 @@ impl Session {
         }
     }
 
+    /// How long it has been connected, in whole seconds.
+    pub(super) const fn age_s(&self, now: Timestamp) -> u64 {
+        now.0.saturating_sub(self.since_ms) / 1_000
+    }
+
     /// One line of `CLIENT LIST`, in the words that Redis tools read.
     fn line(&self, engine: &Engine) -> String {
         let mut line = String::with_capacity(192);
-        let age = engine.now().0.saturating_sub(self.since_ms) / 1_000;
+        let age = self.age_s(engine.now());
         let (channels, patterns) = self.following.counts();
         let protocol = if self.protocol == Protocol::Resp3 {
             3
@@ -113,7 +169,7 @@ impl Session {
     }
 }
 
-fn is_one_of(word: &[u8], allowed: &[&str]) -> bool {
+pub(super) fn is_one_of(word: &[u8], allowed: &[&str]) -> bool {
     allowed
         .iter()
         .any(|allowed| word.eq_ignore_ascii_case(allowed.as_bytes()))

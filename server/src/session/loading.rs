@@ -29,10 +29,17 @@ const fn is_answered(action: Action) -> bool {
             | Verb::ClientList
             | Verb::ClientReply
             | Verb::ClientNoEvict
+            | Verb::ClientNoTouch
+            | Verb::ClientKill
+            | Verb::ClientTracking
+            | Verb::ClientTrackingInfo
+            | Verb::ClientCaching
+            | Verb::ClientRedirection
             | Verb::Info
             | Verb::Command
             | Verb::CommandCount
             | Verb::CommandDocs
+            | Verb::CommandGetKeys
             | Verb::CommandInfo
             | Verb::CommandList
             | Verb::Multi
@@ -42,6 +49,14 @@ const fn is_answered(action: Action) -> bool {
             | Verb::Unwatch
             | Verb::Time
             | Verb::Role
+            | Verb::Monitor
+            | Verb::SlowLogGet
+            | Verb::SlowLogLen
+            | Verb::SlowLogReset
+            | Verb::LatencyLatest
+            | Verb::LatencyHistory
+            | Verb::LatencyReset
+            | Verb::LatencyDoctor
             | Verb::AclWhoAmI
     )
 }

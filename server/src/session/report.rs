@@ -12,6 +12,7 @@ use super::{following::matches, hello::COMPATIBLE_VERSION, put_catalogue, put_ti
 use crate::{
     engine::Engine,
     remote::{Housed, Remote},
+    slow_log::SLOW_LOG_ENTRIES,
 };
 
 pub(super) fn put(
@@ -31,9 +32,9 @@ pub(super) fn put(
             reply.integer(0);
             reply.array(0);
         }
-        Verb::SlowLogGet => reply.array(0),
-        Verb::SlowLogLen => reply.integer(0),
-        Verb::SlowLogReset => reply.ok(),
+        Verb::LatencyLatest | Verb::LatencyHistory => reply.array(0),
+        Verb::LatencyReset => reply.integer(0),
+        Verb::LatencyDoctor => reply.text(LATENCY_DOCTOR),
         _ => put_catalogue(engine, verb, arguments, reply),
     }
 }
@@ -42,11 +43,15 @@ pub(super) fn put(
 /// for by patterns, as `*`.
 fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder<'_>) {
     let durable = engine.status().backend.durability != Durability::Memory;
+    let slow_us = engine.slow_log.threshold().as_micros().to_string();
+    let slow_entries = SLOW_LOG_ENTRIES.to_string();
     let known = [
         ("save", ""),
         ("appendonly", if durable { "yes" } else { "no" }),
         ("databases", "1"),
         ("maxmemory", "0"),
+        ("slowlog-log-slower-than", &slow_us),
+        ("slowlog-max-len", &slow_entries),
     ];
     let asked = |name: &str| {
         arguments
@@ -62,20 +67,34 @@ fn put_config(engine: &Engine, arguments: Arguments<'_, '_>, reply: &mut Encoder
     }
 }
 
+const LATENCY_DOCTOR: &str = "This server samples no latency events. SLOWLOG GET shows commands that \
+                              took long, INFO persistence how long groups take to become durable, \
+                              and /metrics of the HTTP door how long requests take.";
+
 /// The sections that are known before the journal is recovered.
-const STANDS_ALONE: [&str; 5] = ["Server", "Clients", "Memory", "Persistence", "Stats"];
+const STANDS_ALONE: [&str; 7] = [
+    "Server",
+    "Clients",
+    "Memory",
+    "Persistence",
+    "Stats",
+    "Replication",
+    "Cluster",
+];
 
 /// Writes one section.
 type Section = fn(&Engine, &mut Facts);
 
 /// The named sections of `INFO`; without names, all.
 fn info(engine: &Engine, arguments: Arguments<'_, '_>) -> String {
-    let sections: [(&str, Section); 11] = [
+    let sections: [(&str, Section); 13] = [
         ("Server", server),
         ("Clients", clients),
         ("Memory", memory),
         ("Persistence", persistence),
         ("Stats", stats),
+        ("Replication", replication),
+        ("Cluster", cluster),
         ("Rooms", rooms),
         ("Exchange", exchange),
         ("Travel", travel),
@@ -207,6 +226,17 @@ fn stats(engine: &Engine, facts: &mut Facts) {
     facts.put("idempotency_key_bytes_max", status.backend.key_bytes_max);
     facts.put("idempotency_key_age_seconds", status.key_age.as_secs());
     facts.put("loop_turns", counters.turns.get());
+}
+
+/// A server alone: nothing is replicated, and clients that look for the master have found it.
+fn replication(_engine: &Engine, facts: &mut Facts) {
+    facts.put("role", "master");
+    facts.put("connected_slaves", 0);
+    facts.put("master_repl_offset", 0);
+}
+
+fn cluster(_engine: &Engine, facts: &mut Facts) {
+    facts.put("cluster_enabled", 0);
 }
 
 fn rooms(engine: &Engine, facts: &mut Facts) {

@@ -1,5 +1,7 @@
 //! Runs: requests that came together are read together before the first is executed.
 
+use std::time::{Duration, Instant};
+
 use turnstile_embedded::Services;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
@@ -127,16 +129,51 @@ impl Session {
         budget: usize,
         out: &mut Vec<u8>,
     ) -> Run {
+        // After the last whole request there is mostly nothing: not worth any preparation.
+        if bytes.is_empty() {
+            return Run {
+                length: 0,
+                requests: 0,
+                end: RunEnd::Incomplete,
+            };
+        }
+        let began = Instant::now();
+        let run = self.run_requests(around, decoder, bytes, budget, out);
+        if let Some(took) = around.engine.slow_log.slow(began) {
+            self.note_slow(around.engine, took, (bytes, run.requests));
+        }
+        run
+    }
+
+    /// Keeps a run of requests in the slow log, unless nothing came of it.
+    #[cold]
+    fn note_slow(&self, engine: &mut Engine, took: Duration, (bytes, requests): (&[u8], usize)) {
+        let Some(others) = requests.checked_sub(1) else {
+            return;
+        };
+        let mut decoder = Decoder::new();
+        if let Ok(Decoded::Request { arguments, .. }) = decoder.decode(bytes)
+            && engine.catalogue.resolve(&arguments).is_ok()
+        {
+            let client = (self.peer, self.name.as_str());
+            engine.slow_log.note(took, (arguments, others), client);
+        }
+    }
+
+    #[inline]
+    fn run_requests(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        decoder: &mut Decoder,
+        bytes: &[u8],
+        budget: usize,
+        out: &mut Vec<u8>,
+    ) -> Run {
         let mut run = Run {
             length: 0,
             requests: 0,
             end: RunEnd::More,
         };
-        // After the last whole request there is mostly nothing: not worth any preparation.
-        if bytes.is_empty() {
-            run.end = RunEnd::Incomplete;
-            return run;
-        }
         let is_plain = self.is_plain() && around.engine.recovery().is_none();
         let start = out.len();
         let mut ahead = Ahead::new();

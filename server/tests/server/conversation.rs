@@ -1,5 +1,9 @@
 //! What a well-behaved client asks, and what it hears.
 
+use std::time::Duration;
+
+use turnstile_server::Limits;
+
 use super::client::{Server, book};
 
 #[test]
@@ -84,17 +88,15 @@ fn small_requests_are_answered_as_redis_does() {
         ("CLIENT GETNAME\n", "$2|me|"),
         ("CLIENT SETINFO LIB-NAME x\n", "+OK|"),
         ("CLIENT NO-EVICT on\n", "+OK|"),
-        (
-            "CLIENT KILL 1\n",
-            "-ERR unknown subcommand 'KILL' of 'client'|",
-        ),
+        ("CLIENT NO-TOUCH on\n", "+OK|"),
         (
             "CONFIG GET save appendonly\n",
             "*4|$4|save|$0||$10|appendonly|$2|no|",
         ),
         (
             "CONFIG GET *\n",
-            "*8|$4|save|$0||$10|appendonly|$2|no|$9|databases|$1|1|$9|maxmemory|$1|0|",
+            "*12|$4|save|$0||$10|appendonly|$2|no|$9|databases|$1|1|$9|maxmemory|$1|0|\
+             $23|slowlog-log-slower-than|$5|10000|$15|slowlog-max-len|$3|128|",
         ),
         ("CONFIG GET App*\n", "*2|$10|appendonly|$2|no|"),
         ("CONFIG GET nothing\n", "*0|"),
@@ -104,11 +106,13 @@ fn small_requests_are_answered_as_redis_does() {
         ),
         ("DBSIZE\n", ":0|"),
         ("ROLE\n", "*3|$6|master|:0|*0|"),
-        ("SLOWLOG GET\n", "*0|"),
-        ("SLOWLOG LEN\n", ":0|"),
         ("ACL WHOAMI\n", "$5|local|"),
         ("COMMAND INFO nosuch\n", "*1|*-1|"),
         ("GET x\n", "-ERR unknown command 'GET'|"),
+        (
+            "ROOMS.BOK a\n",
+            "-ERR unknown command 'ROOMS.BOK', did you mean 'rooms.book'?|",
+        ),
         (
             "ECHO\n",
             "-ERR wrong number of arguments for 'echo' command|",
@@ -122,6 +126,180 @@ fn small_requests_are_answered_as_redis_does() {
     }
     client.send("QUIT\n");
     assert_eq!(client.rest(), "+OK|");
+    server.stop();
+}
+
+#[test]
+fn questions_of_tools_are_answered_as_redis_does() {
+    let server = Server::new();
+    let mut client = server.client();
+    let rows = [
+        ("SCAN 0 MATCH * COUNT 10\n", "*2|$1|0|*0|"),
+        ("SCAN x\n", "-ERR invalid cursor|"),
+        ("SCAN 0 MATCH\n", "-ERR syntax error|"),
+        (
+            "MONITOR\n",
+            "-ERR MONITOR is refused: requests carry id numbers in clear; SUBSCRIBE shows what \
+             happens, SLOWLOG GET what was slow|",
+        ),
+        ("LATENCY LATEST\n", "*0|"),
+        ("LATENCY HISTORY command\n", "*0|"),
+        ("LATENCY RESET\n", ":0|"),
+        (
+            "COMMAND GETKEYS rooms.lookup R00\n",
+            "-ERR The command has no key arguments|",
+        ),
+        (
+            "COMMAND GETKEYS rooms.lookup\n",
+            "-ERR Invalid number of arguments specified for command|",
+        ),
+        ("COMMAND GETKEYS get x\n", "-ERR Invalid command specified|"),
+        ("SLOWLOG GET\n", "*0|"),
+        ("SLOWLOG LEN\n", ":0|"),
+        (
+            "SLOWLOG GET -2\n",
+            "-ERR count should be greater than or equal to -1|",
+        ),
+    ];
+    for (request, reply) in rows {
+        client.exchange(request, reply);
+    }
+    server.stop();
+}
+
+/// Client libraries with a cache of their own would not connect without it. No command has keys, so that
+/// the mode is all there is to it.
+#[test]
+fn tracking_is_accepted_and_shown_in_its_mode() {
+    let server = Server::new();
+    let mut client = server.client();
+    let rows = [
+        ("CLIENT GETREDIR\n", ":-1|"),
+        (
+            "CLIENT TRACKINGINFO\n",
+            "*6|$5|flags|*1|$3|off|$8|redirect|:-1|$8|prefixes|*0|",
+        ),
+        (
+            "CLIENT CACHING YES\n",
+            "-ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or \
+             OPTOUT mode enabled|",
+        ),
+        ("CLIENT TRACKING ON OPTIN NOLOOP\n", "+OK|"),
+        ("CLIENT CACHING YES\n", "+OK|"),
+        (
+            "CLIENT CACHING NO\n",
+            "-ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.|",
+        ),
+        ("CLIENT GETREDIR\n", ":0|"),
+        (
+            "CLIENT TRACKINGINFO\n",
+            "*6|$5|flags|*3|$2|on|$5|optin|$6|noloop|$8|redirect|:0|$8|prefixes|*0|",
+        ),
+        ("CLIENT TRACKING ON OPTOUT\n", "+OK|"),
+        ("CLIENT CACHING NO\n", "+OK|"),
+        (
+            "CLIENT TRACKING ON BCAST PREFIX a PREFIX b REDIRECT 2\n",
+            "+OK|",
+        ),
+        (
+            "CLIENT TRACKINGINFO\n",
+            "*6|$5|flags|*2|$2|on|$5|bcast|$8|redirect|:2|$8|prefixes|*2|$1|a|$1|b|",
+        ),
+        (
+            "CLIENT TRACKING ON REDIRECT 77\n",
+            "-ERR The client ID you want redirect to does not exist|",
+        ),
+        (
+            "CLIENT TRACKING ON OPTIN BCAST\n",
+            "-ERR BCAST, OPTIN and OPTOUT are not compatible with each other|",
+        ),
+        (
+            "CLIENT TRACKING ON PREFIX a\n",
+            "-ERR PREFIX option requires BCAST mode to be enabled|",
+        ),
+        ("CLIENT TRACKING maybe\n", "-ERR syntax error|"),
+        ("CLIENT TRACKING OFF\n", "+OK|"),
+        ("CLIENT GETREDIR\n", ":-1|"),
+    ];
+    for (request, reply) in rows {
+        client.exchange(request, reply);
+    }
+    server.stop();
+}
+
+#[test]
+fn slow_commands_are_kept_without_id_numbers_until_a_reset() {
+    let limits = Limits {
+        slow_command: Duration::ZERO,
+        ..Limits::STANDARD
+    };
+    let server = Server::with(&limits);
+    let mut client = server.client();
+    client.exchange("CLIENT SETNAME me\n", "+OK|");
+    client.exchange("SLOWLOG RESET\n", "+OK|");
+    client.exchange(&book("r1"), "*4|:1|$3|R00|$2|r1|:2|");
+    client.exchange("GET x\n", "-ERR unknown command 'GET'|");
+    client.exchange("SLOWLOG LEN\n", ":2|");
+    client.send("SLOWLOG GET 2\nSLOWLOG GET 0\n");
+    let told = client.until("*0\r\n");
+    let words = "*7\r\n$10\r\nROOMS.BOOK\r\n$5\r\nbench\r\n$2\r\nr1\r\n$10\r\n2027-01-01\r\n\
+                 $10\r\n2027-01-02\r\n$3\r\nada\r\n$8\r\n(masked)\r\n";
+    let address = client.socket.local_addr().unwrap().to_string();
+    let client_of_it = format!("${}\r\n{address}\r\n$2\r\nme\r\n", address.len());
+    assert!(told.contains(&format!("{words}{client_of_it}")), "{told}");
+    let asked = format!("*2\r\n$7\r\nSLOWLOG\r\n$3\r\nLEN\r\n{client_of_it}*6\r\n:");
+    assert!(
+        told.starts_with("*2\r\n*6\r\n:") && told.contains(&asked),
+        "{told}"
+    );
+    server.stop();
+}
+
+#[test]
+fn a_client_lists_and_kills_the_connections_that_it_means() {
+    let server = Server::new();
+    let (mut operator, mut idle, mut follower) =
+        (server.client(), server.client(), server.client());
+    operator.exchange("CLIENT ID\n", ":2|");
+    idle.exchange("CLIENT ID\n", ":3|");
+    follower.exchange(
+        "SUBSCRIBE rooms.events\n",
+        "*3|$9|subscribe|$12|rooms.events|:1|",
+    );
+    operator.send("CLIENT LIST TYPE pubsub\nCLIENT LIST ID 2 3\nECHO over\n");
+    let lists = operator.until("$4\r\nover\r\n");
+    let ids: Vec<_> = lists
+        .lines()
+        .filter_map(|line| line.strip_prefix("id=")?.split(' ').next())
+        .collect();
+    assert_eq!(ids, ["4", "2", "3"], "{lists}");
+
+    operator.exchange("CLIENT KILL TYPE pubsub\n", ":1|");
+    assert_eq!(follower.rest(), "");
+    let address = idle.socket.local_addr().unwrap();
+    operator.exchange(&format!("CLIENT KILL {address}\n"), "+OK|");
+    assert_eq!(idle.rest(), "");
+    let rows = [
+        (format!("CLIENT KILL {address}\n"), "-ERR No such client|"),
+        ("CLIENT KILL ID 2\n".to_owned(), ":0|"),
+        ("CLIENT KILL USER nobody\n".to_owned(), ":0|"),
+        ("CLIENT KILL MAXAGE 3600 SKIPME no\n".to_owned(), ":0|"),
+        (
+            "CLIENT KILL ID x\n".to_owned(),
+            "-ERR client-id should be greater than 0|",
+        ),
+        (
+            "CLIENT KILL TYPE x\n".to_owned(),
+            "-ERR client types are normal, pubsub, master and replica|",
+        ),
+        ("CLIENT KILL ID 2 SKIPME\n".to_owned(), "-ERR syntax error|"),
+    ];
+    for (request, reply) in rows {
+        operator.exchange(&request, reply);
+    }
+    // It hears that it is killed itself.
+    operator.send("CLIENT KILL ID 2 SKIPME no\nPING\n");
+    assert_eq!(operator.rest(), ":1|");
     server.stop();
 }
 
@@ -224,7 +402,7 @@ fn info_tells_sections_by_name() {
     let server = Server::new();
     let mut client = server.client();
     client.exchange(&book("r1"), "*4|:1|$3|R00|$2|r1|:2|");
-    client.send("INFO rooms\nINFO server memory\nINFO keyspace\nQUIT\n");
+    client.send("INFO rooms\nINFO server memory\nINFO REPLICATION\nINFO keyspace\nQUIT\n");
     let told = client.rest();
     assert!(
         told.contains("# Rooms|rooms_bookings:1|rooms_holds:0|rooms_properties:1|"),
@@ -234,6 +412,8 @@ fn info_tells_sections_by_name() {
         told.contains("# Server|redis_version:7.4.0|turnstile_version:"),
         "{told}"
     );
+    let told_at_once = "# Replication|role:master|connected_slaves:0|master_repl_offset:0|";
+    assert!(told.contains(told_at_once), "{told}");
     assert!(
         told.contains("# Keyspace|db0:keys=1,expires=0,avg_ttl=0|"),
         "{told}"

@@ -1,7 +1,9 @@
 //! The catalogue, told to a client: `COMMAND` and its subcommands.
 
-use super::{Argument, COMMANDS, Catalogue, Kind, Syntax, find_subcommand};
-use crate::Encoder;
+use std::fmt;
+
+use super::{Argument, COMMANDS, Catalogue, Kind, Syntax, Unknown, find_subcommand, positions};
+use crate::{Arguments, Encoder};
 
 /// `COMMAND COUNT`.
 pub fn count(reply: &mut Encoder<'_>) {
@@ -58,6 +60,16 @@ pub fn docs<'a>(
     put_docs(reply, &known);
 }
 
+/// Why `COMMAND GETKEYS` answers no keys for this request: no command has any, if it is one at all.
+#[must_use]
+pub fn keyless(catalogue: &Catalogue, request: &Arguments<'_, '_>) -> &'static str {
+    match catalogue.resolve(request) {
+        Ok(_) => "The command has no key arguments",
+        Err(Unknown::Arity(_)) => "Invalid number of arguments specified for command",
+        Err(Unknown::Command(_) | Unknown::Subcommand { .. }) => "Invalid command specified",
+    }
+}
+
 /// A command, or `container|subcommand`.
 fn named(catalogue: &Catalogue, name: &[u8]) -> Option<&'static Syntax> {
     let mut parts = name.splitn(2, |&byte| byte == b'|');
@@ -106,12 +118,12 @@ fn put_docs(reply: &mut Encoder<'_>, commands: &[&Syntax]) {
         let has_arguments = !syntax.arguments.is_empty();
         let has_subcommands = !syntax.subcommands.is_empty();
         reply.map(3 + usize::from(has_arguments) + usize::from(has_subcommands));
-        let facts = [
-            ("summary", syntax.summary),
+        reply.text("summary");
+        reply.shown(Summary(syntax));
+        for (name, fact) in [
             ("since", env!("CARGO_PKG_VERSION")),
             ("group", syntax.group),
-        ];
-        for (name, fact) in facts {
+        ] {
             reply.text(name);
             reply.text(fact);
         }
@@ -123,6 +135,23 @@ fn put_docs(reply: &mut Encoder<'_>, commands: &[&Syntax]) {
             reply.text("subcommands");
             put_docs(reply, &syntax.subcommands.iter().collect::<Vec<_>>());
         }
+    }
+}
+
+/// What a command is for, and what stands where in its answer: redis-cli shows nothing else of it.
+pub(super) struct Summary<'a>(pub(super) &'a Syntax);
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.summary)?;
+        let Some(fields) = self.0.action.and_then(positions::fields_done) else {
+            return Ok(());
+        };
+        f.write_str(". RESP2 answers 1 ")?;
+        for field in fields {
+            write!(f, "{field} ")?;
+        }
+        f.write_str("position, or 0 reason ...")
     }
 }
 

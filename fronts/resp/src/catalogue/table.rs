@@ -1,5 +1,6 @@
 //! The commands themselves.
 
+mod client;
 mod exchange;
 mod games;
 mod rooms;
@@ -181,62 +182,7 @@ const OTHERS: &[Syntax] = &[
         &[integer("index")],
         "Accepts 0, the only database",
     ),
-    container(
-        "client",
-        "connection",
-        &[
-            session(
-                Verb::ClientGetName,
-                "client|getname",
-                &[],
-                "The connection's name",
-            ),
-            session(Verb::ClientId, "client|id", &[], "The connection's number"),
-            session(
-                Verb::ClientInfo,
-                "client|info",
-                &[],
-                "Facts about this connection",
-            ),
-            session(
-                Verb::ClientList,
-                "client|list",
-                &[optional(multiple(text("filter")))],
-                "Facts about every connection",
-            ),
-            session(
-                Verb::ClientNoEvict,
-                "client|no-evict",
-                &[argument(
-                    "enabled",
-                    Kind::OneOf(&[word("on", "ON"), word("off", "OFF")]),
-                )],
-                "Accepted, and without effect: nobody is evicted",
-            ),
-            session(
-                Verb::ClientReply,
-                "client|reply",
-                &[argument(
-                    "mode",
-                    Kind::OneOf(&[word("on", "ON"), word("off", "OFF"), word("skip", "SKIP")]),
-                )],
-                "Whether replies are sent",
-            ),
-            session(
-                Verb::ClientSetInfo,
-                "client|setinfo",
-                &[text("attribute"), text("value")],
-                "The name and version of the client's library",
-            ),
-            session(
-                Verb::ClientSetName,
-                "client|setname",
-                &[text("name")],
-                "Names the connection",
-            ),
-        ],
-        "About connections",
-    ),
+    client::CLIENT,
     session(
         Verb::Info,
         "info",
@@ -260,6 +206,12 @@ const OTHERS: &[Syntax] = &[
                     "command|docs",
                     &[optional(multiple(text("command-name")))],
                     "What commands are for and how they are written",
+                ),
+                session(
+                    Verb::CommandGetKeys,
+                    "command|getkeys",
+                    &[text("command"), optional(multiple(text("arg")))],
+                    "Always an error: no command has key arguments",
                 ),
                 session(
                     Verb::CommandInfo,
@@ -334,22 +286,26 @@ const OTHERS: &[Syntax] = &[
         "The server's clock: seconds and microseconds",
     ),
     session(Verb::DbSize, "dbsize", &[], "How many bookings stand"),
-    session(Verb::Role, "role", &[], "The server's role in replication"),
-    container(
-        "slowlog",
-        "server",
+    session(
+        Verb::Scan,
+        "scan",
         &[
-            session(
-                Verb::SlowLogGet,
-                "slowlog|get",
-                &[optional(integer("count"))],
-                "Empty",
-            ),
-            session(Verb::SlowLogLen, "slowlog|len", &[], "Zero"),
-            session(Verb::SlowLogReset, "slowlog|reset", &[], "Accepted"),
+            integer("cursor"),
+            option("MATCH", text("pattern")),
+            option("COUNT", integer("count")),
+            option("TYPE", text("type")),
         ],
-        "No slow log is kept",
+        "Answers an empty page: this server stores no keys",
     ),
+    session(
+        Verb::Monitor,
+        "monitor",
+        &[],
+        "Refused: requests carry id numbers; SUBSCRIBE shows events, SLOWLOG slow commands",
+    ),
+    session(Verb::Role, "role", &[], "The server's role in replication"),
+    SLOW_LOG,
+    LATENCY,
     container(
         "acl",
         "server",
@@ -362,3 +318,61 @@ const OTHERS: &[Syntax] = &[
         "About callers",
     ),
 ];
+
+const SLOW_LOG: Syntax = container(
+    "slowlog",
+    "server",
+    &[
+        session(
+            Verb::SlowLogGet,
+            "slowlog|get",
+            &[optional(integer("count"))],
+            "The newest slow commands (10): id, time, microseconds, words, address, name",
+        ),
+        session(
+            Verb::SlowLogLen,
+            "slowlog|len",
+            &[],
+            "How many slow commands are kept, 128 at most",
+        ),
+        session(
+            Verb::SlowLogReset,
+            "slowlog|reset",
+            &[],
+            "Forgets the slow commands",
+        ),
+    ],
+    "Commands that took longer than limits.slow_command_us",
+);
+
+const LATENCY: Syntax = container(
+    "latency",
+    "server",
+    &[
+        session(
+            Verb::LatencyDoctor,
+            "latency|doctor",
+            &[],
+            "Names the commands that show latencies of this server",
+        ),
+        session(
+            Verb::LatencyHistory,
+            "latency|history",
+            &[text("event")],
+            "Empty: no latency events are sampled",
+        ),
+        session(
+            Verb::LatencyLatest,
+            "latency|latest",
+            &[],
+            "Empty: no latency events are sampled",
+        ),
+        session(
+            Verb::LatencyReset,
+            "latency|reset",
+            &[optional(multiple(text("event")))],
+            "Zero: no latency events are sampled",
+        ),
+    ],
+    "Latency events, of which this server samples none",
+);

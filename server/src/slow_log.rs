@@ -1,0 +1,201 @@
+//! The slow log: commands of the RESP door that took long, as `SLOWLOG` shows them.
+//!
+//! The loop reads the clock twice for each run of requests, not for each request: commands of a pipeline
+//! are decided up to sixteen at a time, and one of them alone is too short to be timed. An entry holds the
+//! first request of its run and says how many others there were. Waiting for the disk is not counted.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    time::{Duration, Instant, SystemTime},
+};
+
+use turnstile_resp::{Arguments, Encoder};
+
+/// Entries that are kept, as many as Redis keeps; the oldest goes first.
+pub(crate) const SLOW_LOG_ENTRIES: usize = 128;
+
+/// Words of a request that an entry keeps, and bytes of each, as many as Redis keeps: all entries
+/// together take at most half a megabyte.
+const WORDS_MAX: usize = 32;
+const WORD_BYTES_MAX: usize = 128;
+
+/// A date has eight digits. A word with more may be an id number, which is shown nowhere.
+const DIGITS_MAX: usize = 8;
+
+/// The slow commands since the start or the last reset.
+#[derive(Debug)]
+pub(crate) struct SlowLog {
+    threshold: Duration,
+    entries: VecDeque<Entry>,
+    /// Entries since the start.
+    count: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: u64,
+    since_epoch: Duration,
+    took: Duration,
+    words: Vec<String>,
+    peer: SocketAddr,
+    name: String,
+}
+
+impl SlowLog {
+    pub(crate) const fn new(threshold: Duration) -> Self {
+        Self {
+            threshold,
+            entries: VecDeque::new(),
+            count: 0,
+        }
+    }
+
+    pub(crate) const fn threshold(&self) -> Duration {
+        self.threshold
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// How long a run took that began at this instant, if that is slow.
+    #[inline]
+    pub(crate) fn slow(&self, began: Instant) -> Option<Duration> {
+        let took = began.elapsed();
+        (took >= self.threshold).then_some(took)
+    }
+
+    /// Keeps a slow run, of which this was the first request and `others` came behind it.
+    pub(crate) fn note(
+        &mut self,
+        took: Duration,
+        (request, others): (Arguments<'_, '_>, usize),
+        (peer, name): (SocketAddr, &str),
+    ) {
+        if self.entries.len() == SLOW_LOG_ENTRIES {
+            self.entries.pop_front();
+        }
+        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        self.entries.push_back(Entry {
+            id: self.count,
+            since_epoch: since_epoch.unwrap_or_default(),
+            took,
+            words: words(request, others),
+            peer,
+            name: name.to_owned(),
+        });
+        self.count += 1;
+    }
+
+    /// Appends the newest entries, at most so many, in the form of Redis.
+    pub(crate) fn put(&self, most: usize, reply: &mut Encoder<'_>) {
+        reply.array(most.min(self.entries.len()));
+        for entry in self.entries.iter().rev().take(most) {
+            reply.array(6);
+            reply.integer(entry.id);
+            reply.integer(entry.since_epoch.as_secs());
+            reply.integer(u64::try_from(entry.took.as_micros()).unwrap_or(u64::MAX));
+            reply.array(entry.words.len());
+            for word in &entry.words {
+                reply.text(word);
+            }
+            reply.shown(entry.peer);
+            reply.text(&entry.name);
+        }
+    }
+}
+
+/// A request as it is kept: long ones cut, id numbers masked.
+fn words(request: Arguments<'_, '_>, others: usize) -> Vec<String> {
+    let mut words: Vec<_> = request.iter().take(WORDS_MAX).map(word).collect();
+    let cut = request.len() - words.len();
+    if cut > 0 {
+        words.push(format!("... ({cut} more arguments)"));
+    }
+    if others > 0 {
+        words.push(format!("... ({others} more commands of the same pipeline)"));
+    }
+    words
+}
+
+fn word(word: &[u8]) -> String {
+    if word.iter().filter(|byte| byte.is_ascii_digit()).count() > DIGITS_MAX {
+        return "(masked)".to_owned();
+    }
+    match word.get(..WORD_BYTES_MAX) {
+        Some(start) if start.len() < word.len() => {
+            let cut = word.len() - start.len();
+            format!("{}... ({cut} more bytes)", String::from_utf8_lossy(start))
+        }
+        _ => String::from_utf8_lossy(word).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_resp::{Decoded, Decoder};
+
+    use super::*;
+
+    fn kept(line: &str, others: usize) -> Vec<String> {
+        let mut decoder = Decoder::new();
+        let Ok(Decoded::Request { arguments, .. }) = decoder.decode(line.as_bytes()) else {
+            panic!("no request: {line}");
+        };
+        words(arguments, others)
+    }
+
+    #[test]
+    fn an_entry_keeps_no_id_number_and_no_more_than_its_share() {
+        let book = "ROOMS.BOOK bench r1 2027-01-01 2027-01-02 ada 234123412346\n";
+        let words = [
+            "ROOMS.BOOK",
+            "bench",
+            "r1",
+            "2027-01-01",
+            "2027-01-02",
+            "ada",
+            "(masked)",
+        ];
+        assert_eq!(kept(book, 0), words);
+        assert_eq!(
+            kept("PING\n", 2),
+            ["PING", "... (2 more commands of the same pipeline)"]
+        );
+        assert_eq!(kept("ECHO 2341x2341x2346\n", 0), ["ECHO", "(masked)"]);
+        let long = kept(&format!("ECHO {}\n", "a".repeat(130)), 0);
+        assert_eq!(
+            long,
+            [
+                "ECHO".to_owned(),
+                format!("{}... (2 more bytes)", "a".repeat(128))
+            ]
+        );
+        let many = kept(&format!("ECHO{}\n", " a".repeat(40)), 0);
+        assert_eq!(many.len(), WORDS_MAX + 1);
+        assert_eq!(many.last().unwrap(), "... (9 more arguments)");
+    }
+
+    #[test]
+    fn the_oldest_entry_goes_first() {
+        let mut log = SlowLog::new(Duration::ZERO);
+        let peer = SocketAddr::from(([127, 0, 0, 1], 1));
+        let mut decoder = Decoder::new();
+        let Ok(Decoded::Request { arguments, .. }) = decoder.decode(b"PING\n") else {
+            panic!("no request");
+        };
+        for _ in 0..=SLOW_LOG_ENTRIES {
+            log.note(Duration::from_micros(7), (arguments, 0), (peer, "me"));
+        }
+        assert_eq!(log.len(), SLOW_LOG_ENTRIES);
+        let ids: Vec<_> = log.entries.iter().map(|entry| entry.id).collect();
+        assert_eq!(ids, (1..=128).collect::<Vec<_>>());
+        log.clear();
+        assert_eq!((log.len(), log.count), (0, 129));
+    }
+}
