@@ -12,9 +12,17 @@ const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configur
     group of a directory is torn and may have been acknowledged; 96 a measurement did not become steady or precise in its time; 97 something was sold twice, \
     lost or contradicted; 98 a measurement is invalid; 99 an objective was missed; 1 anything else.";
 
+/// The version, the commit and the target.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("TURNSTILE_BUILD"),
+    ")"
+);
+
 /// A server for things that must never be sold twice, and the lab that shows how much load it holds
 #[derive(Debug, Parser)]
-#[command(name = "turnstile", version, after_help = EXIT_CODES)]
+#[command(name = "turnstile", version = VERSION, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) log: LogFlags,

@@ -3,6 +3,7 @@
 mod journeys;
 mod market;
 mod orders;
+mod program;
 
 use std::{
     net::SocketAddr,
@@ -46,6 +47,9 @@ const HOTEL_ROOMS: [(&str, &str); 13] = [
 
 /// The property in which every room name exists: for load tests.
 const BENCH: &str = "bench";
+
+/// What stands where in the answer of the line before it: RESP2, which redis-cli speaks, has no names.
+const BOOKED: &str = "      answers 1 for done, reference, room, position in the journal";
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
@@ -228,7 +232,7 @@ fn ask_all<'a>(gate: &Gate, commands: impl IntoIterator<Item = Command<'a>>) -> 
     Ok(())
 }
 
-/// Three lines that a newcomer can paste, as far as their doors are open.
+/// Lines that a newcomer can paste, as far as their doors are open.
 fn lines_to_paste(resp: Option<SocketAddr>, http: Option<SocketAddr>) -> Vec<String> {
     let curl = http.map(|address| {
         format!(
@@ -243,7 +247,9 @@ fn lines_to_paste(resp: Option<SocketAddr>, http: Option<SocketAddr>) -> Vec<Str
         )
     });
     let rush = resp.map(|address| {
-        format!("try   turnstile lab rush --rooms 1 --clients 500 --resp {address}")
+        let program = program::name();
+        format!("try   {program} lab rush --rooms 1 --clients 500 --resp {address}")
     });
-    [curl, cli, rush].into_iter().flatten().collect()
+    let answer = cli.as_ref().map(|_line| BOOKED.to_owned());
+    [curl, cli, answer, rush].into_iter().flatten().collect()
 }

@@ -47,6 +47,7 @@ use pacing::Pacing;
 use watching::Behind;
 
 use crate::{
+    address,
     child::{Doors, Server},
     exit::Coded,
     terminal,
@@ -148,7 +149,7 @@ pub(crate) enum Run {
 #[derive(Args, Debug)]
 struct Target {
     /// RESP door of the server; without it, the lab starts one of its own
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
     /// Also write the result as JSON
     #[arg(long, value_name = "FILE")]
@@ -288,7 +289,7 @@ impl Driven {
                 behind: target.behind,
             });
         }
-        let own = own_server(Doors::Resp)?;
+        let own = own_server(Doors::Resp, "--resp")?;
         Ok(Self {
             address: own.resp(),
             own: Some(own),
@@ -315,11 +316,13 @@ impl Driven {
     }
 }
 
-fn own_server(doors: Doors) -> anyhow::Result<Server> {
+/// Starts a server for this measurement; `flag` names one that runs already. Whoever has started `dev`
+/// might think that it is measured.
+fn own_server(doors: Doors, flag: &str) -> anyhow::Result<Server> {
     let server = Server::start(None, doors)?;
     terminal::note(format_args!(
-        "no server is named: measuring a server of our own at {}, embedded journal in a temporary \
-         directory, durability sync",
+        "measuring a server of our own at {}, not one that runs already: embedded journal in a \
+         temporary directory, durability sync; {flag} ADDR measures a running one",
         server.resp()
     ));
     Ok(server)

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use turnstile_stats::units::Count;
 
 use crate::{
-    resp,
+    address, resp,
     season::{self, Played, hotel_csv},
     terminal::{self, Table},
 };
@@ -29,7 +29,7 @@ pub(crate) struct ImportArguments {
     /// The CSV file
     file: PathBuf,
     /// RESP door of the server
-    #[arg(long, value_name = "ADDR", default_value = resp::ADDRESS)]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse, default_value = resp::ADDRESS)]
     resp: SocketAddr,
     /// Rooms, in percent of the peak demand of each type; below 100 some bookings are refused
     #[arg(long, value_name = "PERCENT", default_value_t = season::FILL_PERCENT, value_parser = clap::value_parser!(u32).range(1..=1_000))]

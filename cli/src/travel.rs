@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use turnstile_stats::units::Count;
 
 use crate::{
-    lines,
+    address, lines,
     terminal::{self, Table},
 };
 use network::Network;
@@ -35,7 +35,7 @@ pub(crate) struct ImportArguments {
     #[command(flatten)]
     files: Files,
     /// Door of travel of the server
-    #[arg(long, value_name = "ADDR", default_value = lines::ADDRESS)]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse, default_value = lines::ADDRESS)]
     travel: SocketAddr,
 }
 

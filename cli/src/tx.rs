@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde_json::Value as Json;
 use turnstile_client::Connection;
 
-use crate::{resp, terminal};
+use crate::{address, resp, terminal};
 use shown::{details, json, summary};
 
 /// Transactions that are asked for at once: the longest page that a server gives.
@@ -65,7 +65,7 @@ pub(crate) struct ResolveArguments {
 #[derive(Args, Debug)]
 struct Asking {
     /// RESP door of the server
-    #[arg(long, value_name = "ADDR", default_value = resp::ADDRESS)]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse, default_value = resp::ADDRESS)]
     resp: SocketAddr,
     /// Prints JSON
     #[arg(long)]

@@ -12,6 +12,10 @@ const YOURS: &str = "1003";
 
 const SYMBOL: &str = "ACME";
 
+/// What stands where in the answer to an order, in RESP2.
+const ORDERED: &str =
+    "      answers 1 for done, order, state, filled, value, open, position in the journal";
+
 /// Everything that is made, in words of the RESP door. Accounts are digits: the XML door takes no
 /// others. The first two have put the books together and may be traded with.
 const COMMANDS: [&str; 36] = [
@@ -117,6 +121,7 @@ pub(super) fn lines_to_paste(resp: Option<SocketAddr>, xml: Option<SocketAddr>) 
     lines.push(format!(
         "{redis_cli} EXCHANGE.ORDER {YOURS} {SYMBOL} BUY 10 100.1"
     ));
+    lines.push(ORDERED.to_owned());
     if let Some(xml) = xml {
         let request = format!(
             "<transactions id=\"{YOURS}\"><order sym=\"{SYMBOL}\" amount=\"-10\" limit=\"99.9\"/>\

@@ -19,7 +19,7 @@ use super::{
     server, tell,
     watching::Behind,
 };
-use crate::{child::Server, exit::Coded, terminal};
+use crate::{address, child::Server, exit::Coded, terminal};
 use faults::{Fault, Storm};
 
 /// How long a check takes when nothing was said of that.
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     service: Service,
     /// RESP door of the server, of which nobody else uses this service; without it, the lab starts
     /// one of its own
-    #[arg(long, value_name = "ADDR", conflicts_with_all = ["turnstile", "faults"])]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse, conflicts_with_all = ["turnstile", "faults"])]
     resp: Option<SocketAddr>,
     /// Program of the server that the lab starts: this one, unless another is named
     #[arg(long, value_name = "BIN")]

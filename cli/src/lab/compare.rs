@@ -19,7 +19,7 @@ use super::{
     shown,
     subject::Subject,
 };
-use crate::exit::Coded;
+use crate::{address, exit::Coded};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
@@ -182,10 +182,12 @@ impl Arguments {
 
 impl Side {
     fn parse(text: &str) -> anyhow::Result<Self> {
-        if let Ok(address) = text.parse() {
+        let path = Path::new(text);
+        if !path.exists()
+            && let Ok(address) = address::parse(text)
+        {
             return Ok(Self::Address(address));
         }
-        let path = Path::new(text);
         let file = if path.is_dir() {
             path.join("run.json")
         } else {

@@ -15,6 +15,7 @@ use super::{
     watching::Behind,
 };
 use crate::{
+    address,
     child::{Doors, Server},
     exit::Coded,
 };
@@ -31,7 +32,7 @@ pub(crate) struct Arguments {
     door: Door,
     /// XML door of the server, for --door xml. Add its --resp, where the accounts can be looked
     /// into: without it only what the orders' statuses tell is proven
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     xml: Option<SocketAddr>,
     #[command(flatten)]
     pacing: Pacing,
@@ -143,11 +144,11 @@ impl Driven {
                 own: None,
             }),
             (Door::Resp, None, None) => {
-                let own = own_server(Doors::Resp)?;
+                let own = own_server(Doors::Resp, "--resp")?;
                 Ok(Self::own(exchange::Door::Resp, own.resp(), own))
             }
             (Door::Xml, None, None) => {
-                let own = own_server(Doors::RespAndXml)?;
+                let own = own_server(Doors::RespAndXml, "--xml")?;
                 let address = own.xml().expect("it was started with an XML door");
                 Ok(Self::own(exchange::Door::Xml, address, own))
             }

@@ -20,6 +20,7 @@ use super::{
     watching::Behind,
 };
 use crate::{
+    address,
     child::{Arena, Doors, Server},
     exit::Coded,
     terminal,
@@ -39,7 +40,7 @@ pub(crate) struct Arguments {
     door: Door,
     /// Games door of the server, its arena, for --door wire; without an address, the lab starts a
     /// server of its own
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     games_arena: Option<SocketAddr>,
     /// Of a server of the lab's own, for --door wire: arena and scores in one process, or each in a
     /// process of its own
@@ -51,7 +52,7 @@ pub(crate) struct Arguments {
     )]
     servers: Servers,
     /// RESP door of the server, for --door resp
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
     /// Players, each of whom plays with the next; several numbers are run one after the other
     #[arg(short, long, value_delimiter = ',', default_value = "100")]
@@ -184,9 +185,17 @@ impl Arguments {
 impl Driven {
     /// The server that was named, or one of our own.
     fn of(arguments: &Arguments) -> anyhow::Result<Self> {
-        let (named, other, doors) = match arguments.door {
-            Door::Wire => (arguments.games_arena, arguments.resp, Doors::RespAndArena),
-            Door::Resp => (arguments.resp, arguments.games_arena, Doors::Resp),
+        let (named, other, (doors, flag)) = match arguments.door {
+            Door::Wire => (
+                arguments.games_arena,
+                arguments.resp,
+                (Doors::RespAndArena, "--games-arena"),
+            ),
+            Door::Resp => (
+                arguments.resp,
+                arguments.games_arena,
+                (Doors::Resp, "--resp"),
+            ),
         };
         if other.is_some() {
             let wrong = "--games-arena goes with --door wire, and --resp with --door resp";
@@ -196,7 +205,7 @@ impl Driven {
             return Ok(Self { address, own: None });
         }
         let own = match (arguments.servers, arguments.door) {
-            (Servers::One, _) => Own::One(own_server(doors)?),
+            (Servers::One, _) => Own::One(own_server(doors, flag)?),
             (Servers::Separate, Door::Wire) => Own::separate()?,
             (Servers::Separate, Door::Resp) => {
                 let wrong = "--servers separate goes with --door wire";

@@ -26,7 +26,7 @@ use super::{
     tell,
     watching::Behind,
 };
-use crate::{exit::Coded, terminal};
+use crate::{address, exit::Coded, terminal};
 
 #[derive(Args, Debug)]
 pub(crate) struct Recording {
@@ -36,18 +36,19 @@ pub(crate) struct Recording {
     #[arg(required_unless_present = "to", conflicts_with = "to")]
     workload: Option<Workload>,
     /// Instead: record what clients say to this RESP server, by a proxy
-    #[arg(long, value_name = "ADDR", conflicts_with = "resp")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse, conflicts_with = "resp")]
     to: Option<SocketAddr>,
     /// Where the proxy listens
     #[arg(
         long,
         value_name = "ADDR",
+        value_parser = address::parse,
         requires = "to",
         default_value = "127.0.0.1:0"
     )]
     listen: SocketAddr,
     /// RESP door of the server for a run; without it, the lab starts one of its own
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
     /// Generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
@@ -67,7 +68,7 @@ pub(crate) struct Replaying {
     /// The trace
     file: PathBuf,
     /// RESP door of the server; without it, the lab starts one of its own
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
     /// How much faster than it was recorded: 2x, 0.5x
     #[arg(long, default_value = "1x", value_parser = speed)]

@@ -16,6 +16,7 @@ use turnstile_result as result;
 use super::{
     PROPERTY, default_threads,
     notebook::{self, Notebook},
+    own_server,
     pacing::Pacing,
     pin,
     quota::Quota,
@@ -23,6 +24,7 @@ use super::{
     watching::Behind,
 };
 use crate::{
+    address,
     child::{Doors, Server},
     exit::Coded,
 };
@@ -33,7 +35,7 @@ pub(crate) struct Subject {
     /// path, body and command is the number of the request
     what: What,
     /// RESP door of the server of rooms or exchange; without it, the lab starts one of its own
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
     /// Generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
@@ -170,7 +172,7 @@ impl Subject {
             });
         }
         self.start(cores, || match program {
-            None => Server::start(None, Doors::Resp),
+            None => own_server(Doors::Resp, "--resp"),
             Some(program) => Server::start_program(program),
         })
     }

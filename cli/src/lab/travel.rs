@@ -19,6 +19,7 @@ use super::{
     watching::Behind,
 };
 use crate::{
+    address,
     child::{Company, Doors, Server},
     exit::Coded,
     terminal,
@@ -35,14 +36,14 @@ const WARM_UP: Duration = Duration::from_millis(500);
 pub(crate) struct Arguments {
     /// Door of travel, where command lines are taken; without it, the lab starts a server of its
     /// own
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     travel: Option<SocketAddr>,
     /// Of a server of the lab's own: the middleware and its managers in one process, or each in a
     /// process of its own
     #[arg(long, value_enum, default_value = "one", conflicts_with = "travel")]
     servers: Servers,
     /// RESP door of the same server, which tells the report what server it is
-    #[arg(long, value_name = "ADDR", requires = "travel")]
+    #[arg(long, value_name = "ADDR", value_parser = address::parse, requires = "travel")]
     resp: Option<SocketAddr>,
     /// Also write the result as JSON
     #[arg(long, value_name = "FILE")]
@@ -172,7 +173,7 @@ impl Driven {
             return Ok(Self::Named);
         }
         if arguments.servers == Servers::One {
-            return Ok(Self::One(own_server(Doors::RespAndTravel)?));
+            return Ok(Self::One(own_server(Doors::RespAndTravel, "--travel")?));
         }
         let company = Company::start()?;
         terminal::note(format_args!(

@@ -14,8 +14,10 @@ fn a_rush_sells_one_room_once() {
     command.args(["lab", "rush", "--rooms", "1", "--clients", "60", "--json"]);
     let ended = run(command.arg(&json));
     assert_eq!(ended.code, Some(0), "{ended:?}");
+    let what = "a server of our own at 127.0.0.1:";
+    let instead = "; --resp ADDR measures a running one";
     assert!(
-        ended.err.contains("a server of our own at 127.0.0.1:"),
+        ended.err.contains(what) && ended.err.contains(instead),
         "{ended:?}"
     );
     let report: serde_json::Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();

@@ -24,3 +24,4 @@ mod shortage;
 mod trace;
 mod tx;
 mod verify;
+mod version;

@@ -1,0 +1,45 @@
+//! Tells the program which commit it is built from, and for which target.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "Cargo reads what a build script prints"
+)]
+
+use std::{env, path::Path, process::Command};
+
+/// Digits of a commit: as many as no two of a large repository share.
+const COMMIT_DIGITS: &str = "--short=12";
+
+fn main() {
+    let target = env::var("TARGET").expect("Cargo names the target");
+    let commit = commit().unwrap_or_else(|| "of an unknown commit".to_owned());
+    println!("cargo::rustc-env=TURNSTILE_BUILD={commit}, {target}");
+}
+
+/// The commit of this repository. There is none in an archive of the source, nor where there is no git; a
+/// repository around an archive is another.
+fn commit() -> Option<String> {
+    println!("cargo::rerun-if-changed=build.rs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
+    let top = git(source, &["rev-parse", "--show-toplevel"])?;
+    if source.canonicalize().ok()? != Path::new(&top).canonicalize().ok()? {
+        return None;
+    }
+    // It gets a line for each commit and checkout.
+    let moved = source.join(git(source, &["rev-parse", "--git-path", "logs/HEAD"])?);
+    if moved.exists() {
+        println!("cargo::rerun-if-changed={}", moved.display());
+    }
+    git(source, &["rev-parse", COMMIT_DIGITS, "HEAD"])
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git")
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let text = text.trim();
+    (output.status.success() && !text.is_empty()).then(|| text.to_owned())
+}
