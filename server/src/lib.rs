@@ -58,7 +58,7 @@ pub use limits::Limits;
 pub use post::Peers;
 pub use remote::{DatabaseUrl, InvalidUrl};
 pub use running::{Running, StopError, Stopper};
-pub use shares::{ShareFull, Table};
+pub use shares::ShareFull;
 pub use starting::{Starting, start};
 pub use turnstile_embedded::{Durability, Options, Recovery};
 

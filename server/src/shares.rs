@@ -16,7 +16,7 @@ use crate::limits::{
 
 /// A table with a bound that all clients share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Table {
+pub(crate) struct Table {
     /// What is in it, in the plural.
     name: &'static str,
     /// How many there may be.
@@ -49,8 +49,8 @@ pub(crate) trait Opens: Machine {
 #[derive(Debug)]
 pub(crate) struct Share<T> {
     open: VecDeque<T>,
-    /// The time of the turn in which it was last asked what has ended.
-    asked: Option<Timestamp>,
+    /// The turn of the loop in which it was last asked what has ended.
+    asked: Option<u64>,
 }
 
 impl<T> Default for Share<T> {
@@ -65,9 +65,9 @@ impl<T> Default for Share<T> {
 impl<T: Copy> Share<T> {
     /// Whether there is room for one more. Only some are asked for, and once in a turn, so that a client
     /// who asks again and again for more costs the others little.
-    fn has_room(&mut self, most: usize, now: Timestamp, is_open: impl Fn(T) -> bool) -> bool {
-        if self.open.len() >= most && self.asked != Some(now) {
-            self.asked = Some(now);
+    fn has_room(&mut self, most: usize, turn: u64, is_open: impl Fn(T) -> bool) -> bool {
+        if self.open.len() >= most && self.asked != Some(turn) {
+            self.asked = Some(turn);
             for _ in 0..self.open.len().min(SHARE_LOOKS) {
                 let oldest = self.open.pop_front();
                 self.open.extend(oldest.filter(|&id| is_open(id)));
@@ -75,6 +75,15 @@ impl<T: Copy> Share<T> {
         }
         self.open.len() < most
     }
+}
+
+/// What there is when a command comes.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    pub(crate) backend: &'a Embedded,
+    pub(crate) now: Timestamp,
+    /// Counts the turns of the loop.
+    pub(crate) turn: u64,
 }
 
 /// The shares of one connection, or of all of HTTP together, which has no connections that last.
@@ -127,18 +136,18 @@ impl Shares {
     #[inline]
     pub(crate) fn check<M: Opens>(
         &mut self,
-        (backend, now): (&Embedded, Timestamp),
+        at: Asking<'_>,
         command: &M::Command<'_>,
     ) -> Result<(), ShareFull> {
         match M::table(command) {
             None => Ok(()),
-            Some(table) => self.check_table::<M>((backend, now), table),
+            Some(table) => self.check_table::<M>(at, table),
         }
     }
 
     fn check_table<M: Opens>(
         &mut self,
-        (backend, now): (&Embedded, Timestamp),
+        Asking { backend, now, turn }: Asking<'_>,
         table: Table,
     ) -> Result<(), ShareFull> {
         let is_http = self.is_http;
@@ -147,7 +156,7 @@ impl Shares {
         } else {
             table.per_connection
         };
-        let has_room = M::share(self).has_room(most, now, |id| M::is_open(backend, now, id));
+        let has_room = M::share(self).has_room(most, turn, |id| M::is_open(backend, now, id));
         has_room.then_some(()).ok_or(ShareFull {
             name: table.name,
             most,
@@ -291,8 +300,8 @@ mod tests {
     fn a_share_has_room_again_when_something_has_ended() {
         let mut share = Share::default();
         share.open.extend(1..=3);
-        let room = |share: &mut Share<u32>, now, is_open: fn(u32) -> bool| {
-            share.has_room(3, Timestamp(now), is_open)
+        let room = |share: &mut Share<u32>, turn, is_open: fn(u32) -> bool| {
+            share.has_room(3, turn, is_open)
         };
         assert!(!room(&mut share, 1, |_| true));
         assert!(!room(&mut share, 1, |_| false), "once in a turn");
@@ -308,7 +317,7 @@ mod tests {
         let most = 2 * SHARE_LOOKS;
         share.open.extend(0..most);
         let last = most - 1;
-        assert!(!share.has_room(most, Timestamp(1), |id| id != last));
-        assert!(share.has_room(most, Timestamp(2), |id| id != last));
+        assert!(!share.has_room(most, 1, |id| id != last));
+        assert!(share.has_room(most, 2, |id| id != last));
     }
 }

@@ -422,6 +422,13 @@ impl Embedded {
         }
     }
 
+    /// Whether a command with this key would be told the answer that is kept under it.
+    #[must_use]
+    pub fn knows(&self, now: Timestamp, principal: &Principal, key: Key<'_>) -> bool {
+        let state = self.sequencer.state();
+        state.knows(now.max(state.time()), principal, key)
+    }
+
     /// Why nothing more is taken than reads, as the system said it.
     #[must_use]
     pub const fn shortage(&self) -> Option<&io::Error> {

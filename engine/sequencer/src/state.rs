@@ -136,6 +136,12 @@ impl<S: Machines> State<S> {
         self.keys.find(now, principal, key)
     }
 
+    /// Whether something was answered under this key that is still remembered at `now`.
+    #[must_use]
+    pub fn knows(&self, now: Timestamp, principal: &Principal, key: Key<'_>) -> bool {
+        self.first(now, principal, key).is_some()
+    }
+
     /// Applies every record of a group that was read from a journal.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::Engine;
 use crate::{
     asked::Undecided,
     counters::{Counted, ErrorCode},
-    shares::Shares,
+    shares::{Asking, Shares},
 };
 
 impl Engine {
@@ -25,9 +25,18 @@ impl Engine {
     where
         Services: Hosts<M>,
     {
-        if let Err(full) = shares.check::<M>((&self.backend, self.now), command) {
-            self.counters.error(ErrorCode::Busy);
-            return Err(Undecided::Share(full));
+        let at = Asking {
+            backend: &self.backend,
+            now: self.now,
+            turn: self.counters.turns.get(),
+        };
+        if let Err(full) = shares.check::<M>(at, command) {
+            // A command that is sent again opens nothing more.
+            let is_known = key.is_some_and(|key| self.backend.knows(self.now, principal, key));
+            if !is_known {
+                self.counters.error(ErrorCode::Busy);
+                return Err(Undecided::Share(full));
+            }
         }
         let executed = self.execute::<M>(principal, key, command);
         let reply = executed.map_err(Undecided::Journal)?;

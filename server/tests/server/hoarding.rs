@@ -209,9 +209,17 @@ fn one_connection_may_have_only_so_many_holds_open() {
     let server = server();
     let mut greedy = server.client();
     let hold = |room: usize| format!("ROOMS.HOLD bench r{room} 2027-01-01 2027-01-02\n");
-    greedy.send((0..250).map(hold).collect::<String>());
+    greedy.send((0..249).map(hold).collect::<String>());
     greedy.send("ECHO done\n");
     greedy.until("$4\r\ndone\r\n");
+    let keyed = "ROOMS.HOLD bench last 2027-01-01 2027-01-02 KEY k\nECHO done\n";
+    greedy.send(keyed);
+    let first = greedy.until("$4\r\ndone\r\n");
+    assert!(first.contains("last"), "{first}");
+    // What is sent again opens nothing, and is told its first answer.
+    greedy.send(keyed);
+    let again = greedy.until("$4\r\ndone\r\n");
+    assert!(again.contains("last"), "{again}");
     let full = "this connection has 250 holds open, as many as one connection may: end some first";
     greedy.exchange(&hold(250), &format!("-BUSY {full}|"));
     let mut other = server.client();
