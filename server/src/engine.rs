@@ -8,7 +8,7 @@ mod sharing;
 
 use std::{
     sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
@@ -19,6 +19,7 @@ use turnstile_travel::{PerDesk, Travel};
 use turnstile_types::{Hosts, Key, Machine, Principal, Timestamp};
 
 use crate::{
+    clock::{self, Clock},
     counters::{Counted, Counters, ErrorCode},
     fault_points::FaultPoints,
     gate::ServerStatus,
@@ -74,6 +75,7 @@ pub(crate) struct Engine {
     pub(crate) id_key: IdKey,
     pub(crate) slow_log: SlowLog,
     verhoeff: bool,
+    clock: Clock,
     now: Timestamp,
     began: Timestamp,
     /// The position at the end of the last group that was handed over.
@@ -104,7 +106,8 @@ impl Engine {
         verhoeff: bool,
         resp_port: u16,
     ) -> Self {
-        let now = wall_clock();
+        let mut clock = Clock::start(backend.status().time, clock::system);
+        let now = clock.read();
         Self {
             id_key: backend.id_key().clone(),
             handed_over: backend.position().0,
@@ -124,6 +127,7 @@ impl Engine {
             remotes: Remotes::default(),
             slow_log: SlowLog::new(Limits::STANDARD.slow_command),
             verhoeff,
+            clock,
             now,
             began: now,
             rest: Duration::ZERO,
@@ -136,7 +140,7 @@ impl Engine {
     /// Reads the clock for this turn and lets happen what is due.
     pub(crate) fn begin_turn(&mut self) {
         self.since = Instant::now();
-        self.now = wall_clock();
+        self.now = self.clock.read();
         match self.backend.tick(self.now) {
             Ok(()) if self.rest.is_zero() => {}
             Ok(()) => {
@@ -158,7 +162,7 @@ impl Engine {
     /// How long the loop may sleep before something is due.
     pub(crate) fn until_due(&self) -> Option<Duration> {
         let due = self.backend.deadline()?;
-        let wait = Duration::from_millis(due.ms_since(wall_clock()));
+        let wait = Duration::from_millis(due.ms_since(self.clock.peek()));
         Some(wait.max(self.rest))
     }
 
@@ -351,6 +355,12 @@ impl Engine {
         Some(SOFT_AGE.saturating_sub(since.elapsed()))
     }
 
+    /// Has a test decide what time it is, from the next turn on.
+    #[cfg(test)]
+    pub(crate) fn set_clock(&mut self, source: fn() -> clock::Reading) {
+        self.clock = Clock::start(self.backend.status().time, source);
+    }
+
     /// Decides for a test whether groups are carried beside the loop.
     #[cfg(test)]
     pub(crate) fn set_pace(&mut self, pace: Pace) {
@@ -478,6 +488,7 @@ impl Engine {
             exchange_backend: self.remotes.exchange.as_ref().map(Remote::status),
             uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
             read_only: self.fullness.is_full(),
+            clock: self.clock.status(),
         }
     }
 
@@ -485,12 +496,4 @@ impl Engine {
     pub(crate) fn close(self) -> Result<(), CommitError> {
         self.backend.close()
     }
-}
-
-/// The time of day. Logged time never goes back: the sequencer sees to that.
-pub(crate) fn wall_clock() -> Timestamp {
-    let since = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

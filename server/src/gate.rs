@@ -19,7 +19,7 @@ use turnstile_rooms::{IdKey, Rooms, Totals};
 use turnstile_travel::{LateAnswer, PerDesk, Travel};
 use turnstile_types::Position;
 
-use crate::{asked::Request, limits::GATE_QUEUE, loading::Loading};
+use crate::{asked::Request, clock::ClockStatus, limits::GATE_QUEUE, loading::Loading};
 
 /// One request to the loop, and where its answer goes. The answer comes when it is durable; when
 /// the server stops instead, the sender is dropped.
@@ -58,6 +58,8 @@ pub struct ServerStatus {
     /// Since the loop began, in whole seconds.
     pub uptime: Duration,
     pub read_only: bool,
+    /// How logged time goes beside the wall clock.
+    pub clock: ClockStatus,
 }
 
 /// How a database is that decides a service.

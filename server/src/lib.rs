@@ -7,6 +7,7 @@
 
 mod asked;
 mod buffer;
+mod clock;
 mod connection;
 mod connections;
 mod conversation;
@@ -44,6 +45,7 @@ use turnstile_embedded::{OpenError, UnsoundSettings};
 use turnstile_travel::Desk;
 
 pub use asked::{Answered, Executed, Request, Undecided};
+pub use clock::ClockStatus;
 pub use copying::CopyPlace;
 pub use counters::{
     COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, LineCounters, MachineCounters,

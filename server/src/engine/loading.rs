@@ -5,9 +5,14 @@ use std::{sync::Arc, time::Instant};
 use turnstile_embedded::{Embedded, LogThread};
 use turnstile_rooms::IdKey;
 
-use super::{Engine, wall_clock};
+use super::Engine;
 use crate::{
-    counters::Counters, fault_points::FaultPoints, loading::Loading, pace::Pace, remote::Remotes,
+    clock::{self, Clock},
+    counters::Counters,
+    fault_points::FaultPoints,
+    loading::Loading,
+    pace::Pace,
+    remote::Remotes,
 };
 
 /// What a recovery brings.
@@ -51,6 +56,8 @@ impl Engine {
         self.sent_ahead = backend.sent_ahead();
         self.pace = (backend.status().log_thread != LogThread::None).then(Pace::default);
         (self.remotes, self.fault_points) = (remotes, fault_points);
+        // Before, it knew of no logged time.
+        self.clock = Clock::start(backend.status().time, clock::system);
         self.backend = backend;
         loading.finish(id_key);
     }
@@ -63,6 +70,43 @@ impl Engine {
     /// Reads the clock of a turn in which nothing is decided.
     pub(crate) fn begin_idle_turn(&mut self) {
         self.since = Instant::now();
-        self.now = wall_clock();
+        self.now = self.clock.read();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstile_embedded::{Durability, Options};
+    use turnstile_rooms::{Command, Rooms};
+    use turnstile_types::{Name, Principal, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn time_goes_on_from_the_last_logged_time_that_was_recovered() {
+        let directory = tempfile::tempdir().unwrap();
+        let later = Timestamp(4_102_444_800_000);
+        let opened = Embedded::open(Some(directory.path()), Options::with(Durability::Os));
+        let (mut backend, _) = opened.unwrap();
+        let command = Command::AddProperty {
+            property: Name::parse(b"p").unwrap(),
+            open: true,
+        };
+        let taken = backend.execute::<Rooms>(later, &Principal::local(), None, &command);
+        taken.unwrap();
+        backend.commit().unwrap();
+        let nothing = Embedded::open(None, Options::with(Durability::Memory));
+        let loading = Arc::new(Loading::begin());
+        let mut engine = Engine::loading(nothing.unwrap().0, Arc::default(), false, 0, loading);
+        engine.begin_idle_turn();
+        assert!(engine.now() < later, "nothing is known of the directory");
+        engine.take_up(Recovered {
+            id_key: backend.id_key().clone(),
+            backend,
+            remotes: Remotes::default(),
+            fault_points: FaultPoints::new(false, None),
+        });
+        engine.begin_turn();
+        assert!(engine.now() >= later, "logged time does not go back");
     }
 }

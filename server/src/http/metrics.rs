@@ -279,6 +279,7 @@ pub(super) async fn metrics(State(door): State<Arc<Door>>) -> Answered {
     put_rows(&mut text, &WORK, &door.counters);
     put_commits(&mut text, &door.counters);
     put_rows(&mut text, &STATUS, &status);
+    put_rows(&mut text, &crate::clock::METRICS, &status.clock);
     put_lines(&mut text, &door.counters, &status);
     put_backends(&mut text, &status);
     head(

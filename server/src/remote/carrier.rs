@@ -14,13 +14,13 @@ use tokio::{
     time::{self, MissedTickBehavior},
 };
 use turnstile_contract::{Backend, Failure, Future, Request};
-use turnstile_types::{Position, Principal};
+use turnstile_types::{Position, Principal, Timestamp};
 
 use super::{
     Commander, Housed, Job, Known, Landing, Questioner, Remote, Way, lock,
     queue::{Receiver, Sender, queue},
 };
-use crate::engine::wall_clock;
+use crate::clock::{self, Clock};
 
 /// Commands that go to the database as one batch, beside those of the last caller: enough to make
 /// the round trip cheap, few enough to be decided within milliseconds.
@@ -153,6 +153,7 @@ fn run<M: Housed, K>(
 async fn carry<M: Housed>(backend: Arc<dyn Backend<M>>, way: Way, coming: Receiver<Job<M>>) {
     let lanes = backend.lanes().max(1);
     let free = Arc::new(Semaphore::new(lanes));
+    let mut clock = clock();
     loop {
         let lane = Arc::clone(&free).acquire_owned().await;
         let lane = lane.expect("the lanes are never closed");
@@ -160,15 +161,20 @@ async fn carry<M: Housed>(backend: Arc<dyn Backend<M>>, way: Way, coming: Receiv
             break;
         };
         let jobs = gather(first, &coming);
-        let (backend, way) = (Arc::clone(&backend), way.clone());
+        let (backend, way, now) = (Arc::clone(&backend), way.clone(), clock.read());
         tokio::spawn(async move {
-            work(&*backend, jobs, &way).await;
+            work(&*backend, now, jobs, &way).await;
             drop(lane);
         });
     }
     let all = u32::try_from(lanes).expect("lanes are few");
     let all = free.acquire_many(all).await;
     drop(all.expect("the lanes are never closed"));
+}
+
+/// A clock that takes no jumps, as that of the loop does not: two of them tell the same time.
+fn clock() -> Clock {
+    Clock::start(Timestamp(0), clock::system)
 }
 
 /// The jobs that are there, up to a full batch.
@@ -183,7 +189,7 @@ fn gather<M: Housed>(first: Job<M>, coming: &Receiver<Job<M>>) -> Vec<Job<M>> {
     jobs
 }
 
-async fn work<M: Housed>(backend: &dyn Backend<M>, jobs: Vec<Job<M>>, way: &Way) {
+async fn work<M: Housed>(backend: &dyn Backend<M>, now: Timestamp, jobs: Vec<Job<M>>, way: &Way) {
     let mut requests = Vec::new();
     let (mut callers, mut queries) = (Vec::new(), Vec::new());
     for job in jobs {
@@ -197,24 +203,25 @@ async fn work<M: Housed>(backend: &dyn Backend<M>, jobs: Vec<Job<M>>, way: &Way)
     }
     let executing = async {
         if !callers.is_empty() {
-            execute(backend, requests, callers, way).await;
+            execute(backend, now, requests, callers, way).await;
         }
     };
     let asking = join_all(
         queries
             .into_iter()
-            .map(|(caller, principal, asked)| ask(backend, principal, asked, caller, way)),
+            .map(|(caller, principal, asked)| ask(backend, (principal, now), asked, caller, way)),
     );
     futures_util::future::join(executing, asking).await;
 }
 
 async fn execute<M: Housed>(
     backend: &dyn Backend<M>,
+    now: Timestamp,
     requests: Vec<Request>,
     callers: Vec<(Commander<M>, usize)>,
     way: &Way,
 ) {
-    let results = backend.execute(wall_clock(), &requests).await;
+    let results = backend.execute(now, &requests).await;
     assert_eq!(results.len(), requests.len(), "one answer for each command");
     let mut decided = requests.into_iter().zip(results);
     for (caller, count) in callers {
@@ -226,14 +233,14 @@ async fn execute<M: Housed>(
 
 async fn ask<M: Housed>(
     backend: &dyn Backend<M>,
-    principal: Principal,
+    (principal, now): (Principal, Timestamp),
     queries: Vec<M::Query>,
     caller: Questioner<M>,
     way: &Way,
 ) {
     let mut answers = Vec::with_capacity(queries.len());
     for query in &queries {
-        answers.push(backend.query(wall_clock(), &principal, query).await);
+        answers.push(backend.query(now, &principal, query).await);
     }
     way.tell(M::landed(Landing::Queries(answers, caller)));
     way.ring();
@@ -241,11 +248,12 @@ async fn ask<M: Housed>(
 
 /// Once a second does what is due, and learns how the back end is.
 async fn tick<M: Housed>(backend: Arc<dyn Backend<M>>, known: Arc<Mutex<Known<M>>>) {
+    let mut clock = clock();
     let mut ticks = time::interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let heard = listen(&*backend).await;
+        let heard = listen(&*backend, clock.read()).await;
         let mut known = lock(&known);
         match heard {
             Ok(totals) => {
@@ -265,8 +273,10 @@ async fn tick<M: Housed>(backend: Arc<dyn Backend<M>>, known: Arc<Mutex<Known<M>
     }
 }
 
-async fn listen<M: Housed>(backend: &dyn Backend<M>) -> Result<Option<M::Answer>, Failure> {
-    let now = wall_clock();
+async fn listen<M: Housed>(
+    backend: &dyn Backend<M>,
+    now: Timestamp,
+) -> Result<Option<M::Answer>, Failure> {
     backend.tick(now).await?;
     match backend.query(now, &Principal::local(), &M::TOTALS).await {
         Ok(totals) => Ok(Some(totals)),

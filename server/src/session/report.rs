@@ -207,6 +207,8 @@ fn persistence(engine: &Engine, facts: &mut Facts) {
     facts.put("commit_ns_total", engine.counters.commit_ns.get());
     facts.put("log_thread", status.backend.log_thread);
     facts.put("read_only", u8::from(status.read_only));
+    facts.put("clock_offset_ms", status.clock.offset_ms);
+    facts.put("clock_jumps", status.clock.jumps);
 }
 
 fn stats(engine: &Engine, facts: &mut Facts) {

@@ -12,11 +12,12 @@ use tokio::sync::oneshot;
 use turnstile_embedded::{Durability, Embedded, ExecuteError, Options, Slowed};
 use turnstile_http::EventId;
 use turnstile_rooms::{Command, Rooms, Wish};
-use turnstile_types::{Machine as _, Name, Night, Position, Stay};
+use turnstile_types::{Machine as _, Name, Night, Position, Stay, Timestamp};
 
 use super::*;
 use crate::{
     asked::{Executed, Request, Undecided},
+    clock::tests::{set, told},
     counters::Counters,
     feed::{Feed, Reading, Start},
     gate::{Ask, Gate},
@@ -312,6 +313,30 @@ fn what_is_due_on_a_full_disk_happens_when_there_is_space_and_is_waited_for() {
     while is_stuck(&workbench.fast_loop.engine) {
         workbench.turn();
     }
+    workbench.stop();
+}
+
+/// A clock that somebody set to the next year and back left the hold as it was until then.
+#[test]
+fn a_hold_ends_in_its_time_whatever_the_wall_clock_does() {
+    let begin = Timestamp(1_780_272_000_000);
+    let year_ms = 365 * 24 * 3_600_000;
+    let mut workbench = Workbench::new();
+    set(begin, 0);
+    workbench.fast_loop.engine.set_clock(told);
+    workbench.ask(1);
+    workbench.turn();
+    set(begin.plus_ms(year_ms), 0);
+    workbench.hold(3_000);
+    workbench.turn();
+    let holds = |workbench: &Workbench| workbench.fast_loop.engine.totals().holds;
+    assert_eq!(holds(&workbench), 1);
+    set(begin.plus_ms(year_ms + 1_000), 1_000);
+    workbench.turn();
+    assert_eq!(holds(&workbench), 1, "a jump ends no hold");
+    set(begin.plus_ms(3_000), 3_000);
+    workbench.turn();
+    assert_eq!(holds(&workbench), 0, "its time is over");
     workbench.stop();
 }
 
