@@ -1,6 +1,6 @@
 //! The machines on a journal in a directory.
 
-use std::{io, path::Path, time::Duration};
+use std::{io, path::Path};
 
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
@@ -118,18 +118,7 @@ impl Embedded {
             groups: 0,
             slowed: options.slowed,
         };
-        let recovery = Recovery {
-            snapshot: Position(0),
-            records: 0,
-            position: Position(0),
-            rooms_events_after: Position(0),
-            exchange_events_after: Position(0),
-            travel_events_after: Position(0),
-            games_events_after: Position(0),
-            journal: None,
-            took: Duration::ZERO,
-        };
-        Ok((embedded, recovery))
+        Ok((embedded, Recovery::default()))
     }
 
     /// Has travel played by these settings from the next [`tick`](Self::tick) on; what it was
@@ -187,7 +176,8 @@ impl Embedded {
             return Err(ExecuteError::ReadOnly);
         }
         self.slowed.decide();
-        self.sequencer.execute::<M>(now, principal, key, command)
+        let executed = self.sequencer.execute::<M>(now, principal, key, command);
+        executed.inspect_err(|refused| self.relieve(*refused))
     }
 
     /// Makes sure that the next `bytes` of records become durable together or not at all.
@@ -195,7 +185,8 @@ impl Embedded {
     /// # Errors
     /// There is no room for them, or the group before them could not be committed.
     pub fn reserve(&mut self, bytes: usize) -> Result<(), ExecuteError> {
-        self.sequencer.reserve(bytes)
+        let reserved = self.sequencer.reserve(bytes);
+        reserved.inspect_err(|refused| self.relieve(*refused))
     }
 
     /// Answers from the state as it is, the open group included: this answer, too, MUST NOT leave
@@ -250,8 +241,9 @@ impl Embedded {
     /// # Errors
     /// The tick was not taken: what is due stays due.
     pub fn tick(&mut self, now: Timestamp) -> Result<(), ExecuteError> {
-        self.start.tell(&mut self.sequencer, now)?;
-        self.sequencer.tick(now)
+        let told = self.start.tell(&mut self.sequencer, now);
+        let ticked = told.and_then(|()| self.sequencer.tick(now));
+        ticked.inspect_err(|refused| self.relieve(*refused))
     }
 
     /// When [`tick`](Self::tick) will have something to do.
@@ -336,7 +328,21 @@ impl Embedded {
     fn note_durable(&mut self, groups: u64, position: Position) {
         self.groups += groups;
         if let Some(snapshots) = &mut self.snapshots {
-            snapshots.note(position);
+            let is_short = self.sequencer.log().shortage().is_some();
+            snapshots.note(position, is_short);
+        }
+    }
+
+    /// After a refusal: has snapshots free space if the disk has none, once all is durable.
+    fn relieve(&mut self, refused: ExecuteError) {
+        let is_durable = !self.sequencer.is_open() && !self.sequencer.is_under_way();
+        let is_short = self.sequencer.log().shortage().is_some();
+        if let Some(snapshots) = &mut self.snapshots
+            && refused == ExecuteError::ReadOnly
+            && is_short
+            && is_durable
+        {
+            snapshots.relieve(self.sequencer.state().position());
         }
     }
 

@@ -11,6 +11,7 @@ mod progress;
 mod recent;
 mod recount;
 mod recovery;
+mod reserve;
 mod services;
 mod slowed;
 mod snapshots;

@@ -3,8 +3,12 @@
 //! The loop never stops for one: a thread loads the last snapshot, replays the groups after it up
 //! to a position that is durable, writes the next snapshot, and removes the segments that neither
 //! of the two newest snapshots needs. While it runs, the state is in memory twice.
+//!
+//! A journal without room for its next segment asks for snapshots out of turn, because they are what
+//! frees space; and a snapshot that has no room itself gets that of the [reserve](crate::reserve).
 
 use std::{
+    io,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,13 +17,20 @@ use std::{
     thread,
 };
 
-use turnstile_journal::{RealDisk, replay, retire, snapshot::Draft};
-use turnstile_sequencer::ReplayError;
+use turnstile_journal::{
+    RealDisk, last_boundary, replay, retire,
+    snapshot::{Draft, WriteError},
+};
+use turnstile_sequencer::{ReplayError, State};
 use turnstile_types::{Machines, Position, Sink, hash_of};
 
-use crate::{OpenError, RecoveryProgress, recovery::newest_state};
+use crate::{OpenError, RecoveryProgress, Services, recovery::newest_state, reserve};
 
-/// Decides when a snapshot is due, and runs at most one thread that makes it.
+/// A full journal asks for snapshots again after so many records: between two attempts a short record
+/// may still fit now and then, and frees nothing.
+const RELIEF_RECORDS: u64 = 256;
+
+/// Decides when a snapshot is due, and runs at most one thread that makes it, or the reserve.
 #[derive(Debug)]
 pub(crate) struct Snapshots {
     disk: RealDisk,
@@ -31,6 +42,10 @@ pub(crate) struct Snapshots {
     /// The position from which records are counted: that of the newest snapshot, or of the last
     /// attempt, when that failed.
     since: Position,
+    /// The last position for which a full journal asked for snapshots.
+    relieved: Option<Position>,
+    /// The reserve may be missing.
+    wants_reserve: bool,
     running: Option<Running>,
 }
 
@@ -65,6 +80,8 @@ impl Snapshots {
             every,
             newest,
             since: newest,
+            relieved: None,
+            wants_reserve: every > 0,
             running: None,
         }
     }
@@ -74,44 +91,67 @@ impl Snapshots {
         self.newest
     }
 
-    /// Takes note of a position that has become durable.
-    pub(crate) fn note(&mut self, durable: Position) {
-        if self.every == 0 || durable.0 - self.since.0 < self.every {
+    /// Takes note of a position that has become durable. `is_short` says that the journal has no room
+    /// for its next segment.
+    pub(crate) fn note(&mut self, durable: Position, is_short: bool) {
+        let is_due = self.every > 0 && durable.0 - self.since.0 >= self.every;
+        let may_reserve = self.wants_reserve && !is_short;
+        if !is_due && !may_reserve || self.is_running() {
             return;
         }
+        if is_due {
+            self.since = durable;
+            self.start(Task::Due(durable));
+        } else {
+            // Not before the journal has room again: it would take the space that a segment needs.
+            self.wants_reserve = false;
+            self.start(Task::Reserve);
+        }
+    }
+
+    /// Has segments go, if anything can, because the journal has no room for its next one.
+    pub(crate) fn relieve(&mut self, durable: Position) {
+        let is_early = self
+            .relieved
+            .is_some_and(|last| durable.0 - last.0 < RELIEF_RECORDS);
+        if self.every == 0 || is_early || self.is_running() || durable <= self.newest {
+            return;
+        }
+        (self.relieved, self.since) = (Some(durable), durable);
+        self.wants_reserve = true;
+        self.start(Task::Relief(durable));
+    }
+
+    /// Whether the thread is still at work; takes note of what it has made.
+    fn is_running(&mut self) -> bool {
         match self.running.as_ref().map(|running| running.made.try_recv()) {
-            Some(Err(TryRecvError::Empty)) => return,
+            Some(Err(TryRecvError::Empty)) => return true,
             Some(Ok(Some(made))) => self.newest = made,
             Some(Ok(None) | Err(TryRecvError::Disconnected)) | None => {}
         }
-        self.since = durable;
-        self.running = self.start(durable);
+        self.running = None;
+        false
     }
 
-    fn start(&self, durable: Position) -> Option<Running> {
+    fn start(&mut self, task: Task) {
         let (told, made) = sync_channel(1);
         let work = Arc::new(Work::default());
         let shared = Arc::clone(&work);
         let (disk, journal) = (self.disk.clone(), self.journal);
         let making = move || {
-            let outcome = make(&disk, journal, durable, &shared);
-            if let Err(failure) = &outcome
-                && !shared.reading.is_ended()
-            {
-                tracing::error!("no snapshot at position {durable}: {failure}");
-            }
+            let mut maker = Maker::new(&disk, journal, &shared);
             // A receiver that is gone needs no answer.
-            if told.send(outcome.ok().map(|()| durable)).is_err() {
-                tracing::debug!("nobody waits for the snapshot at position {durable}");
+            if told.send(maker.run(task)).is_err() {
+                tracing::debug!("nobody waits for {task:?}");
             }
         };
         let spawned = thread::Builder::new()
             .name("snapshot".to_owned())
             .spawn(making);
         if let Err(failure) = &spawned {
-            tracing::error!("no snapshot at position {durable}: {failure}");
+            tracing::error!("no thread for {task:?}: {failure}");
         }
-        spawned.ok().map(|_thread| Running { made, work })
+        self.running = spawned.ok().map(|_thread| Running { made, work });
     }
 
     /// Waits for the snapshot that is being made.
@@ -151,38 +191,152 @@ impl Sink for Writing<'_> {
     }
 }
 
-fn make(disk: &RealDisk, journal: u64, upto: Position, work: &Work) -> Result<(), Failure> {
-    let mut state = newest_state(disk, journal, &work.reading)?;
-    replay(disk, state.position(), upto, |group| {
-        if work.reading.is_ended() {
-            return Err(Failure::from(OpenError::Ended));
+/// What the thread does.
+#[derive(Clone, Copy, Debug)]
+enum Task {
+    /// The snapshot that is due at this position.
+    Due(Position),
+    /// Snapshots that free as many segments as they can, at this position and before.
+    Relief(Position),
+    /// The reserve.
+    Reserve,
+}
+
+/// The thread's side.
+struct Maker<'a> {
+    disk: &'a RealDisk,
+    journal: u64,
+    work: &'a Work,
+    /// It was for the thread to decide about the directory.
+    has_decided: bool,
+}
+
+impl<'a> Maker<'a> {
+    const fn new(disk: &'a RealDisk, journal: u64, work: &'a Work) -> Self {
+        Self {
+            disk,
+            journal,
+            work,
+            has_decided: false,
         }
-        state.replay(group)?;
-        state.machines_mut().forget_events();
+    }
+
+    /// Does it; the position of the snapshot that was made.
+    fn run(&mut self, task: Task) -> Option<Position> {
+        let (durable, made) = match task {
+            Task::Reserve => {
+                self.keep_reserve();
+                return None;
+            }
+            Task::Due(durable) => (durable, self.make_with_reserve(&[durable])),
+            Task::Relief(durable) => {
+                let boundary = last_boundary(self.disk).ok().flatten();
+                let stops: Vec<_> = boundary.into_iter().chain([durable]).collect();
+                (durable, self.make_with_reserve(&stops))
+            }
+        };
+        match made {
+            Ok(()) => {
+                if matches!(task, Task::Due(_)) {
+                    self.keep_reserve();
+                } else {
+                    tracing::info!(position = %durable, "snapshots let segments of a full disk go");
+                }
+                Some(durable)
+            }
+            Err(failure) => {
+                if !self.work.reading.is_ended() {
+                    tracing::error!("no snapshot at position {durable}: {failure}");
+                }
+                None
+            }
+        }
+    }
+
+    /// The directory may be changed from now on, unless the loop has given up this work.
+    fn claim(&mut self) -> Result<(), Failure> {
+        self.has_decided = self.has_decided || self.work.decide();
+        if self.has_decided && !self.work.reading.is_ended() {
+            Ok(())
+        } else {
+            Err(OpenError::Ended.into())
+        }
+    }
+
+    fn keep_reserve(&mut self) {
+        if self.claim().is_ok()
+            && let Err(failure) = reserve::keep(self.disk)
+        {
+            tracing::warn!("no space is reserved for a snapshot on a full disk: {failure}");
+        }
+    }
+
+    /// Makes snapshots at these positions, with the space of the reserve when there is no other.
+    fn make_with_reserve(&mut self, stops: &[Position]) -> Result<(), Failure> {
+        let made = self.make(stops);
+        match made {
+            Err(failure) if is_full(&failure) && reserve::give_up(self.disk)? => {
+                tracing::warn!("the reserve is given up for a snapshot: {failure}");
+                self.make(stops)
+            }
+            made => made,
+        }
+    }
+
+    /// Makes a snapshot at each of these positions that none has passed, and lets go what each makes
+    /// superfluous.
+    fn make(&mut self, stops: &[Position]) -> Result<(), Failure> {
+        let mut state = newest_state(self.disk, self.journal, &self.work.reading)?;
+        let newest = state.position();
+        for &stop in stops {
+            if stop <= newest && newest > Position(0) {
+                continue;
+            }
+            self.replay(&mut state, stop)?;
+            self.claim()?;
+            self.write(&state)?;
+            retire(self.disk, self.journal)?;
+        }
         Ok(())
-    })
-    .map_err(|failure| {
-        failure
-            .into_caller::<ReplayError>()
-            .unwrap_or_else(Failure::from)
-    })?;
-    if !work.decide() {
-        return Err(OpenError::Ended.into());
     }
-    let mut draft = Draft::begin(disk.clone(), journal, state.position(), state.time());
-    let mut writing = Writing {
-        draft: &mut draft,
-        work,
-    };
-    state.snapshot(&mut writing);
-    let hash = hash_of(state.machines());
-    if work.reading.is_ended() {
-        draft.abandon();
-        return Err(OpenError::Ended.into());
+
+    fn replay(&self, state: &mut State<Services>, upto: Position) -> Result<(), Failure> {
+        replay(self.disk, state.position(), upto, |group| {
+            if self.work.reading.is_ended() {
+                return Err(Failure::from(OpenError::Ended));
+            }
+            state.replay(group)?;
+            state.machines_mut().forget_events();
+            Ok(())
+        })
+        .map_err(|failure| {
+            failure
+                .into_caller::<ReplayError>()
+                .unwrap_or_else(Failure::from)
+        })
     }
-    draft.finish(hash)?;
-    retire(disk, journal)?;
-    Ok(())
+
+    fn write(&self, state: &State<Services>) -> Result<(), Failure> {
+        let (position, time) = (state.position(), state.time());
+        let mut draft = Draft::begin(self.disk.clone(), self.journal, position, time);
+        let mut writing = Writing {
+            draft: &mut draft,
+            work: self.work,
+        };
+        state.snapshot(&mut writing);
+        let hash = hash_of(state.machines());
+        if self.work.reading.is_ended() {
+            draft.abandon();
+            return Err(OpenError::Ended.into());
+        }
+        draft.finish(hash)?;
+        Ok(())
+    }
+}
+
+fn is_full(failure: &Failure) -> bool {
+    let written = failure.downcast_ref::<WriteError>();
+    matches!(written, Some(WriteError::Io(error)) if error.kind() == io::ErrorKind::StorageFull)
 }
 
 #[cfg(test)]
@@ -221,7 +375,7 @@ mod tests {
             if is_decided {
                 assert!(work.decide(), "nobody has");
             }
-            let outcome = make(&disk, journal, Position(0), &work);
+            let outcome = Maker::new(&disk, journal, &work).make(&[Position(0)]);
             assert_eq!(outcome.is_ok(), made == 1, "{outcome:?}");
             assert_eq!(snapshots(&directory), made, "{ends} {is_decided}");
         }

@@ -32,7 +32,7 @@ pub use journal::{Chores, Journal, Options};
 pub use log::{Durability, Log, MemoryLog, Progress, Room};
 pub use recovery::{Inspected, OpenError, Report, Spot, inspect, take};
 pub use replay::{ReplayError, replay};
-pub use retirement::{Retired, retire};
+pub use retirement::{Retired, last_boundary, retire};
 #[cfg(feature = "sabotage")]
 pub use sabotage::Sabotage;
 pub use segment::{SEGMENT_BYTES_MIN, is_segment};

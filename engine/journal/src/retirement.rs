@@ -52,6 +52,27 @@ pub fn retire<D: Disk>(disk: &D, journal: u64) -> io::Result<Retired> {
     Ok(retired)
 }
 
+/// The last position before the newest segment that has records: a snapshot there lets all segments
+/// before it go. Nothing while all records lie in the first.
+///
+/// # Errors
+/// The disk fails.
+pub fn last_boundary<D: Disk>(disk: &D) -> io::Result<Option<Position>> {
+    let numbers = segment_numbers(disk)?;
+    let mut window = Window::default();
+    for &number in numbers.iter().skip(1).rev() {
+        let segment = match Segment::open(disk, number) {
+            Ok(segment) => segment,
+            Err(LabelError::Io(error)) => return Err(error),
+            Err(_damaged) => return Ok(None),
+        };
+        if let Some(first) = first_position(&segment, &mut window)? {
+            return Ok(first.0.checked_sub(1).map(Position));
+        }
+    }
+    Ok(None)
+}
+
 /// The last of the newest sound snapshots that are kept, when there are so many.
 fn oldest_to_keep<D: Disk>(
     disk: &D,

@@ -6,7 +6,7 @@ mod trouble;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -125,6 +125,28 @@ impl RealDisk {
     pub fn bytes(&self, name: &str) -> u64 {
         let file = fs::metadata(self.path.join(name));
         file.map(|file| file.len()).unwrap_or_default()
+    }
+
+    /// Makes a file of at least `bytes` that holds its space on the disk and nothing else.
+    ///
+    /// # Errors
+    /// Among others `StorageFull`; then there is no such file.
+    pub fn reserve(&self, name: &str, bytes: u64) -> io::Result<()> {
+        if let Some(trouble) = self.trouble {
+            trouble.refuse_if_full()?;
+        }
+        let path = self.path.join(name);
+        let held = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&path)
+            .and_then(|file| hold(&file, bytes));
+        if held.is_err() {
+            fs::remove_file(&path)?;
+        }
+        held
     }
 
     /// Where the directory is.
@@ -254,6 +276,18 @@ fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
         // Not every file system can; the zeros that follow reserve the space as well.
         Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes a file hold so much space; zeros do it where the file system cannot promise it.
+fn hold(file: &File, bytes: u64) -> io::Result<()> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::OPNOTSUPP) => {
+            let size = file.metadata()?.len();
+            fill_with_zeros(file, size.min(bytes)..bytes)
+        }
         Err(error) => Err(error.into()),
     }
 }

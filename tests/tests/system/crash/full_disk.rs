@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use turnstile_embedded::{Durability, Embedded, ExecuteError, Options};
+use turnstile_rooms::{Command, Rooms};
 use turnstile_tests::Turnstile;
+use turnstile_types::{Name, Principal, Timestamp};
 
 use super::directory::with_small_segments;
 use super::hotel::Hotel;
@@ -51,6 +54,59 @@ fn a_full_disk_refuses_writes_until_there_is_space() {
     server.kill();
     ordeal.drain(load);
     ordeal.check(&Turnstile::serve(&volume.data(), "sync"));
+}
+
+/// Only a snapshot frees segments, and on a full disk none could be written: what was full stayed full
+/// until somebody made space by hand.
+#[test]
+fn a_full_disk_has_room_for_the_snapshot_that_frees_it() {
+    let promise = "that a full disk frees itself by a snapshot";
+    let Some(volume) = Volume::make(64, promise) else {
+        return;
+    };
+    let data = volume.data();
+    let options = Options {
+        segment_bytes: 4 << 20,
+        // No snapshot is due before the disk is full.
+        snapshot_records: 1_000_000_000,
+        ..Options::with(Durability::Os)
+    };
+    let (mut backend, _) = Embedded::open(Some(&data), options).expect("a new directory");
+    let reserve = data.join("reserve");
+    refuse_until(&mut backend, |_| reserve.exists());
+    let ballast = volume.fill(6);
+    // A segment that is being made, two that are full, and then nothing without the reserve.
+    refuse_until(&mut backend, |backend| backend.status().snapshot.0 > 0);
+    let relieved = backend.position().0;
+    // Several times what the disk has room for.
+    refuse_until(&mut backend, |backend| {
+        backend.position().0 > relieved + 200_000
+    });
+    ballast.free();
+    refuse_until(&mut backend, |_| reserve.exists());
+    backend.close().expect("the disk is sound");
+    let verdict = turnstile_embedded::verify(&data).expect("a verdict");
+    assert!(verdict.holds(), "{verdict:?}");
+    assert!(verdict.from.0 > 0, "segments were let go");
+}
+
+/// Has commands refused, each in a record, until it is so.
+fn refuse_until(backend: &mut Embedded, is_so: impl Fn(&Embedded) -> bool) {
+    let deadline = Instant::now() + NOTICE;
+    let command = Command::AddProperty {
+        property: Name::parse(b"the-same-again-and-again").expect("it is a name"),
+        open: false,
+    };
+    while !is_so(backend) {
+        for _ in 0..100 {
+            match backend.execute::<Rooms>(Timestamp(1), &Principal::local(), None, &command) {
+                Ok(_) | Err(ExecuteError::ReadOnly) => {}
+                Err(other) => panic!("{other}"),
+            }
+        }
+        backend.commit().expect("the disk is sound");
+        assert!(Instant::now() < deadline, "{:?}", backend.status());
+    }
 }
 
 /// Asks until the journal is full; returns the last request, which was refused.
