@@ -57,7 +57,7 @@ pub(super) struct Notebook {
     run: Run,
     sampler: Sampler,
     started: Instant,
-    folder: PathBuf,
+    folder: Folder,
     line: ProgressLine,
     quiet: bool,
 }
@@ -91,13 +91,11 @@ impl Notebook {
             verdict: Verdict::Fine,
             exit_code: 0,
         };
-        // Who cannot write the result should know before the run.
-        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         Ok(Self {
             run,
             sampler: Sampler::new(watched),
             started: Instant::now(),
-            folder,
+            folder: Folder::make(folder)?,
             line: ProgressLine::new(output.quiet),
             quiet: output.quiet,
         })
@@ -145,7 +143,7 @@ impl Notebook {
 
     /// Where the result goes.
     pub(super) fn folder(&self) -> &Path {
-        &self.folder
+        &self.folder.0
     }
 
     /// Judges a point and keeps it; its place in the run.
@@ -231,7 +229,7 @@ impl Notebook {
         self.run.exit_code = self.run.verdict.exit_code();
         self.run.took_s = self.started.elapsed().as_secs_f64();
         self.line.clear();
-        let [result, page] = ["run.json", "report.html"].map(|name| self.folder.join(name));
+        let [result, page] = ["run.json", "report.html"].map(|name| self.folder().join(name));
         let page_text = turnstile_report::html(&self.run);
         for (path, text) in [(&result, self.run.to_json()), (&page, page_text)] {
             fs::write(path, text).with_context(|| path.display().to_string())?;
@@ -239,6 +237,25 @@ impl Notebook {
         terminal::line(format_args!("result: {}", result.display()))?;
         terminal::line(format_args!("report: {}", page.display()))?;
         Ok(())
+    }
+}
+
+/// The folder of a result, made before the run so that a user who cannot write there learns it at
+/// once. A run that fails leaves no empty folder behind.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    fn make(path: PathBuf) -> anyhow::Result<Self> {
+        fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // The system refuses to remove a folder that holds anything, such as a result.
+        fs::remove_dir(&self.0).ok();
     }
 }
 
@@ -274,5 +291,21 @@ pub(super) fn asked(
         precision: pacing.and_then(Pacing::precision),
         point_s_max: pacing.map_or(0.0, Pacing::point_s_max),
         pinned: std::collections::BTreeMap::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_stays_only_when_something_was_written() {
+        let within = tempfile::tempdir().unwrap();
+        let [failed, kept] = ["failed", "kept"].map(|name| within.path().join(name));
+        drop(Folder::make(failed.clone()).unwrap());
+        let folder = Folder::make(kept.clone()).unwrap();
+        fs::write(kept.join("run.json"), "{}").unwrap();
+        drop(folder);
+        assert_eq!([failed.exists(), kept.exists()], [false, true]);
     }
 }

@@ -231,8 +231,9 @@ fn proven(run: &Run) -> Option<String> {
     match (all, broken) {
         (0, _) => None,
         (_, 0) => Some(format!(
-            "Whatever was acknowledged stands, and nothing else: {all} checks over {} requests.",
-            text::count(answers)
+            "Everything acknowledged is there, and nothing else: {} over {}.",
+            text::number_of(all as u64, "check"),
+            text::number_of(answers, "request")
         )),
         (_, broken) => Some(format!("{broken} of {all} promises were broken.")),
     }

@@ -57,6 +57,12 @@ pub(crate) fn count(count: u64) -> String {
     Count(count).to_string()
 }
 
+/// A count with its noun: `1 check`, `2 checks`.
+pub(crate) fn number_of(many: u64, noun: &str) -> String {
+    let plural = if many == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(many))
+}
+
 pub(crate) fn per_second(rate: f64) -> String {
     if rate < 100.0 {
         return format!("{}/s", plain(rate));
@@ -174,6 +180,14 @@ pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
+/// A phrase as a sentence: with a capital letter and a full stop.
+pub(crate) fn sentence(phrase: &str) -> String {
+    let mut rest = phrase.chars();
+    rest.next().map_or_else(String::new, |first| {
+        format!("{}{}.", first.to_uppercase(), rest.as_str())
+    })
+}
+
 pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Fine => "fine",
@@ -187,6 +201,13 @@ pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_not_plural_and_a_sentence_begins_large() {
+        assert_eq!(number_of(1, "check"), "1 check");
+        assert_eq!(number_of(2, "check"), "2 checks");
+        assert_eq!(sentence("not steady: it drifts"), "Not steady: it drifts.");
+    }
 
     #[test]
     fn times_have_three_digits_and_their_unit() {

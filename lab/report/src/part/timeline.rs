@@ -36,7 +36,7 @@ pub(super) fn body(run: &Run) -> Option<Markup> {
                     (rates(point, &pieces).markup(&format!("rates-{number}")))
                     (responses(point, &pieces).markup(&format!("responses-{number}")))
                 }
-                p { @if point.steady.steady { "Steady: " } @else { "Not steady: " } (point.steady.why) "." }
+                p { (text::sentence(&point.steady.why)) }
             }
         }
     })

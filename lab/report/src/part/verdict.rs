@@ -43,15 +43,10 @@ const fn mark(verdict: Verdict) -> &'static str {
 fn meaning(run: &Run) -> &'static str {
     match run.verdict {
         Verdict::Fine if run.points.iter().any(|point| !curves::is_usable(point)) => {
-            "What was found rests on what is sound: some points are not, and are told below. The server \
-             kept every promise that was checked."
+            "The result uses valid points only. Some points are not valid; they are listed below."
         }
-        Verdict::Fine => {
-            "The figures are sound, and the server kept every promise that was checked."
-        }
-        Verdict::Missed => {
-            "The figures are sound and the server kept its promises, but it missed an objective."
-        }
+        Verdict::Fine => "The figures are valid.",
+        Verdict::Missed => "The figures are valid, but the server missed an objective.",
         Verdict::Unsteady if run.capacity.is_some() => {
             "The highest rate is not known well: between those that surely meet the objectives and those \
              that surely miss them lies too much."

@@ -92,7 +92,7 @@ fn a_run_is_told_in_plain_sentences() {
             "With 8 users: 9 448/s (9 372/s to 9 523/s) answered, 854 \u{b5}s each on average, and \
              one in a hundred longer than 2.98 ms.",
             "Objective p99<10ms: holds, p99 is 3.11ms.",
-            "Whatever was acknowledged stands, and nothing else: 2 checks over 189 369 requests.",
+            "Everything acknowledged is there, and nothing else: 2 checks over 189 369 requests.",
         ],
     );
     check(
@@ -103,7 +103,7 @@ fn a_run_is_told_in_plain_sentences() {
              responses, not more answers.",
             "A request costs most of server cpu: 106 \u{b5}s (105 \u{b5}s to 107 \u{b5}s) of it.",
             "One point is invalid: it is drawn hollow and used for nothing.",
-            "Whatever was acknowledged stands, and nothing else: 16 checks over 1 342 247 requests.",
+            "Everything acknowledged is there, and nothing else: 16 checks over 1 342 247 requests.",
         ],
     );
     check(
