@@ -22,6 +22,11 @@ use super::KNOWN_SEED;
 const OWN_TRANSPORT: Bound = Bound::AtLeast(1.5);
 const HARNESS_QUEUE: Bound = Bound::AtLeast(1.0);
 const OWN_NS: Bound = Bound::AtMost(45.0);
+/// How to get the harness, and to run it.
+const AGAIN: &str = "The harness is flash1-dev/matching-engine-benchmark on GitHub; \"make\" builds it where it lies, \
+    with cmake, g++ and libboost-dev. Its additional_references directory has adapters for other engines.\n\n    \
+    cargo build --profile dist -p turnstile-harness -p turnstile-bench\n    \
+    target/dist/turnstile-bench book --harness PATH --engine NAME=FILE.so";
 /// Engines of ours, before the others.
 const OURS: usize = 2;
 
@@ -187,6 +192,7 @@ impl fmt::Display for Report {
             writeln!(f, "{row}")?;
         }
         self.write_identities(f)?;
+        writeln!(f, "\n## Again\n\n{AGAIN}")?;
         write_machine(f, &self.machine)
     }
 }
