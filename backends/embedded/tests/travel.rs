@@ -227,6 +227,45 @@ fn keyed(backend: &mut Embedded, key: &str, command: &Command) -> (Position, boo
 /// Whoever had bought a journey could not learn its locator any more when 4,096 others had been
 /// answered late.
 #[test]
+fn a_final_answer_under_a_key_stays_however_many_are_answered_late_after_it() {
+    let options = Options {
+        durability: Durability::Memory,
+        ..OPTIONS
+    };
+    let (mut backend, _recovery) = Embedded::open(None, options).unwrap();
+    block(&mut backend);
+    start(&mut backend);
+    let step = || Step::Query { item: FLIGHT };
+    let waits = Command::Within {
+        xid: Xid(3),
+        step: step(),
+    };
+    let (ticket, ..) = keyed(&mut backend, "waits", &waits);
+    tell(&mut backend, &Command::Abort { xid: Xid(1) });
+    tell(&mut backend, &Command::Abort { xid: Xid(2) });
+    tell(&mut backend, &Command::Abort { xid: Xid(3) });
+    for holder in (4..8_204).step_by(2) {
+        start(&mut backend);
+        start(&mut backend);
+        let add = Step::Add {
+            item: FLIGHT,
+            count: 5,
+            price: 100,
+        };
+        within(&mut backend, holder, add);
+        within(&mut backend, holder + 1, step());
+        for xid in [holder, holder + 1] {
+            tell(&mut backend, &Command::Abort { xid: Xid(xid) });
+        }
+        events(&mut backend);
+    }
+    let forgotten = Answer::Answered(LateAnswer::Unknown);
+    assert_eq!(ask(&backend, &Query::Answered { ticket }), forgotten);
+    let answer = (ticket, true, Outcome::Done(Done::Stock(None)));
+    assert_eq!(keyed(&mut backend, "waits", &waits), answer);
+}
+
+#[test]
 fn a_final_answer_is_remembered_under_the_key_of_the_command_that_waited() {
     let directory = tempfile::tempdir().unwrap();
     let options = Options {

@@ -229,7 +229,7 @@ mod tests {
         for _ in 0..3 {
             pair.ring.pop();
             pair.list.clear();
-            assert!(pair.ring.chunks.is_empty());
+            assert!(pair.ring.chunks.is_empty() && pair.ring.spare.is_some());
             pair.ring.pop();
             pair.compare();
             pair.push(vec![2; 100]);

@@ -125,6 +125,21 @@ fn refusals_push_out_the_oldest_refusals_and_nothing_that_was_done() {
 }
 
 #[test]
+fn refusals_are_dropped_when_they_take_more_than_their_bound() {
+    let size = size_of(&Principal::local(), key("k-1"), 1) as u64;
+    let mut keys = Keys::new(2 * size);
+    for (number, oldest) in [(1, 1), (2, 1), (3, 1), (4, 2), (5, 3)] {
+        insert(
+            &mut keys,
+            number,
+            &format!("k-{number}"),
+            first(number, b"r"),
+        );
+        assert_eq!(keys.figures().oldest, Some(Timestamp(oldest)), "{number}");
+    }
+}
+
+#[test]
 fn a_day_that_is_over_is_dropped_in_steps_and_takes_its_bytes_along() {
     let mut keys = Keys::new(u64::MAX);
     for number in 0..100 {
@@ -183,6 +198,9 @@ fn what_is_remembered_is_told_once_and_the_oldest_first() {
     // That of number 3,499 is a day old to the millisecond.
     assert_eq!(now.ms_since(Timestamp(3_499 * step)), KEY_MS);
     assert!(told(&keys).into_iter().eq(3_500..5_000));
+    // Those that have become too old since the last key came are still there, and not told.
+    let later = keys.remembered(Timestamp(5_009 * step));
+    assert!(later.map(|entry| entry.first.position.0).eq(3_510..5_000));
     // A key that is given again, as after the clock went back, is told as it was given last.
     insert(&mut keys, now.0, "key-101", first(5_000, b"d again"));
     let expected = (3_500..5_001).filter(|number| number % 1_700 != 101 || *number == 5_000);
@@ -278,6 +296,10 @@ fn young_keys_that_were_done_fill_the_capacity_until_the_oldest_is_forgotten() {
         "there is more room"
     );
     assert_eq!(ask(&keys, 7 + KEY_MS, 90_000), Ok(()));
+    // Without any room, somebody who holds nothing gets none either.
+    let stranger = principal("stranger");
+    let none = keys.admits(Timestamp(8), &stranger, key("k"), used + 10);
+    assert_eq!(none, Err(KEY_MS - 1));
     // What is over makes room for others, even where the capacity is smaller now.
     assert_eq!(ask(&keys, 7 + KEY_MS, 100), Ok(()));
     let (_, ms) = fill(&mut keys, 7 + KEY_MS, &local, 90_000);
