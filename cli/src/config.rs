@@ -95,7 +95,7 @@ pub(crate) struct Config {
 }
 
 /// The topmost layer.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Flags {
     /// Directory of the journal
     #[arg(long, value_name = "DIR")]
@@ -224,7 +224,7 @@ pub(crate) struct Flags {
 }
 
 /// The flags about logging, which every command takes.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct LogFlags {
     /// What to log on standard error: error, warn, info, debug, trace, or directives as in RUST_LOG
     #[arg(long, global = true, value_name = "LEVEL")]

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Puts the layers over each other.
-    pub(crate) fn layers(self, log: &LogFlags) -> anyhow::Result<Layers> {
+    pub(crate) fn layers(&self, log: &LogFlags) -> anyhow::Result<Layers> {
         let layers = match &self.config {
             Some(path) => Layers::defaults().file(path)?,
             None => Layers::defaults(),
@@ -29,7 +29,9 @@ impl Arguments {
             let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
             (text(name), text(value))
         });
-        Ok(layers.environment(variables)?.flags(self.flags, log))
+        Ok(layers
+            .environment(variables)?
+            .flags(self.flags.clone(), log))
     }
 }
 

@@ -23,6 +23,7 @@ use turnstile_types::{Machine as _, Name, Principal};
 use crate::{
     config::{Config, Flags, Layers, LogFlags, Role},
     logging,
+    reading::Reading,
     serving::Opened,
     terminal,
 };
@@ -88,11 +89,8 @@ impl Slow {
 }
 
 pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
-    let mut config = Config::parse(
-        &Layers::about_logging(log)
-            .with_every_door()
-            .flags(arguments.flags, log),
-    )?;
+    let layers = layers(arguments.flags.clone(), log);
+    let mut config = Config::parse(&layers)?;
     logging::start(config.log_level.clone(), config.log_format);
     let directory = Directory::of(&config)?;
     let slowed = arguments.slow.slowed();
@@ -100,12 +98,14 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     if trouble.is_some() {
         config.segment_bytes = orders::SEGMENT_BYTES;
     }
+    let (flags, log) = (arguments.flags, log.clone());
+    let reading = Reading::new(layers, move || Ok(self::layers(flags.clone(), &log)));
     let storage = Options {
         slowed,
         trouble,
         ..config.storage()
     };
-    let opened = Opened::start(&config, directory.path(), storage)?;
+    let opened = Opened::start(&config, directory.path(), storage, reading)?;
     if arguments.attached {
         let heed = trouble.map_or(ignore as fn(&str), |_| orders::heed);
         opened.stop_at_end_of_input(heed)?;
@@ -143,6 +143,13 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     serving.until_stopped()
 }
 
+/// What `dev` serves by: no file has a say.
+fn layers(flags: Flags, log: &LogFlags) -> Layers {
+    Layers::about_logging(log)
+        .with_every_door()
+        .flags(flags, log)
+}
+
 /// Whoever starts a server may write to it; it is only the end that counts.
 const fn ignore(_line: &str) {}
 
@@ -165,8 +172,6 @@ impl Directory {
             let directory = tempfile::Builder::new().prefix("turnstile-").tempdir()?;
             return Ok(Self::Temporary(directory));
         };
-        std::fs::create_dir_all(data)
-            .with_context(|| format!("the data directory {}", data.display()))?;
         Ok(Self::Named(data.clone()))
     }
 

@@ -1,6 +1,9 @@
 //! Diagnostics on standard error, as text or as JSON lines.
 
-use std::io::{self, IsTerminal as _};
+use std::{
+    io::{self, IsTerminal as _},
+    sync::OnceLock,
+};
 
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
@@ -11,6 +14,11 @@ pub(crate) enum Format {
     Text,
     Json,
 }
+
+/// Puts a filter in the place of the one that is used.
+type Reload = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
+
+static FILTER: OnceLock<Reload> = OnceLock::new();
 
 /// What is logged when nobody says.
 pub(crate) const LEVEL: &str = "info";
@@ -32,8 +40,24 @@ pub(crate) fn start(filter: EnvFilter, format: Format) {
         .with_env_filter(filter)
         .with_ansi(io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .with_writer(io::stderr);
-    match format {
-        Format::Text => lines.init(),
-        Format::Json => lines.json().init(),
-    }
+    let is_first = match format {
+        Format::Text => {
+            let lines = lines.with_filter_reloading();
+            let handle = lines.reload_handle();
+            lines.init();
+            FILTER.set(Box::new(move |filter| handle.reload(filter).is_ok()))
+        }
+        Format::Json => {
+            let lines = lines.json().with_filter_reloading();
+            let handle = lines.reload_handle();
+            lines.init();
+            FILTER.set(Box::new(move |filter| handle.reload(filter).is_ok()))
+        }
+    };
+    assert!(is_first.is_ok(), "a process starts to log once");
+}
+
+/// Logs by another filter from now on; answers whether it does.
+pub(crate) fn reload(filter: EnvFilter) -> bool {
+    FILTER.get().is_some_and(|reload| reload(filter))
 }

@@ -15,6 +15,7 @@ mod lab;
 mod lines;
 mod logging;
 mod memory;
+mod reading;
 mod resp;
 mod rooms;
 mod rows;

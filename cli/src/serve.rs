@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use clap::Args;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use turnstile_embedded::{Durability, Options};
 use turnstile_types::Position;
 
@@ -12,6 +12,7 @@ use crate::{
     config_print,
     exit::Coded,
     logging,
+    reading::Reading,
     serving::Opened,
 };
 
@@ -27,22 +28,31 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
-    let config = Config::parse(&arguments.config.layers(log)?)?;
+    let layers = arguments.config.layers(log)?;
+    let config = Config::parse(&layers)?;
     let data = directory(&config)?;
     logging::start(config.log_level.clone(), config.log_format);
-    if let Some(data) = data {
-        std::fs::create_dir_all(data)
-            .with_context(|| format!("the data directory {}", data.display()))?;
-    }
     let storage = Options {
         accept_loss: arguments.accept_loss.map(Position),
         ..config.storage()
     };
-    let opened = Opened::start(&config, data, storage)?;
+    hide_memory();
+    let (arguments, log) = (arguments.config, log.clone());
+    let reading = Reading::new(layers, move || arguments.layers(&log));
+    let opened = Opened::start(&config, data, storage, reading)?;
     opened.announce()?;
     match opened.recovered()? {
         Some(serving) => serving.until_stopped(),
         None => Ok(()),
+    }
+}
+
+/// Keeps the process's memory, which holds what guests send, from core dumps and from other processes of
+/// the same user. A generator that is not root cannot see the processor time of such a server.
+fn hide_memory() {
+    let hidden = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    if let Err(failure) = hidden {
+        tracing::warn!(%failure, "the memory of this process may be dumped");
     }
 }
 

@@ -16,7 +16,7 @@ use turnstile_server::{
     Databases, Gate, Limits, Recovery, Running, Settings, StartError, Starting, Stopper,
 };
 
-use crate::{config::Config, terminal};
+use crate::{config::Config, reading::Reading, terminal};
 
 /// Descriptors beside those of connections that the configuration bounds: requests of HTTP, event
 /// streams, the journal.
@@ -40,11 +40,12 @@ pub(crate) struct Serving {
 
 impl Opened {
     /// Takes the directory and opens the doors. From here on SIGTERM and SIGINT stop the server: a
-    /// recovery at once, a service gracefully.
+    /// recovery at once, a service gracefully. SIGHUP has the configuration read again.
     pub(crate) fn start(
         config: &Config,
         data: Option<&Path>,
         storage: Options,
+        reading: Reading,
     ) -> anyhow::Result<Self> {
         let signals = Signals::catch()?;
         allow_descriptors(config);
@@ -77,7 +78,7 @@ impl Opened {
             limits: limits(config),
         };
         let starting = Starting::begin(&settings).with_context(|| cannot_serve(data))?;
-        signals.stop(starting.stopper())?;
+        signals.heed(starting.stopper(), reading)?;
         Ok(Self {
             starting,
             data: data.map(Path::to_owned),
@@ -192,7 +193,7 @@ fn note_recovery(found: &Recovery) {
 }
 
 /// Those that the configuration decides, and the others.
-fn limits(config: &Config) -> Limits {
+pub(crate) fn limits(config: &Config) -> Limits {
     let mut limits = Limits::STANDARD;
     limits.connections = usize::try_from(config.connections).expect("32 bits fit");
     limits.http.players = config.players.into();
@@ -205,7 +206,7 @@ fn limits(config: &Config) -> Limits {
 
 /// Has the system allow as many connections as the configuration. Where it does not, the server
 /// serves as many as it may, and refuses the others.
-fn allow_descriptors(config: &Config) {
+pub(crate) fn allow_descriptors(config: &Config) {
     let needed = u64::from(config.connections) + u64::from(config.players) + OTHER_DESCRIPTORS;
     if let Err(few) = descriptors::allow(needed) {
         let enough = u64::from(config.connections.max(config.players)) + OTHER_DESCRIPTORS;
@@ -217,11 +218,12 @@ fn allow_descriptors(config: &Config) {
     }
 }
 
-/// The signals that ask for an end, caught from now on.
+/// The signals that are heeded, caught from now on.
 struct Signals {
     runtime: tokio::runtime::Runtime,
     terminate: Signal,
     interrupt: Signal,
+    hang_up: Signal,
 }
 
 impl Signals {
@@ -229,29 +231,35 @@ impl Signals {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .build()?;
-        let (terminate, interrupt) = {
+        let (terminate, interrupt, hang_up) = {
             let _entered = runtime.enter();
             (
                 signal(SignalKind::terminate())?,
                 signal(SignalKind::interrupt())?,
+                signal(SignalKind::hangup())?,
             )
         };
         Ok(Self {
             runtime,
             terminate,
             interrupt,
+            hang_up,
         })
     }
 
-    /// Stops the server at the first signal; the thread ends with the process.
-    fn stop(mut self, stopper: Stopper) -> io::Result<()> {
+    /// Stops the server at the first signal that asks for it, and reads the configuration again at each
+    /// hang-up; the thread ends with the process.
+    fn heed(mut self, stopper: Stopper, mut reading: Reading) -> io::Result<()> {
         thread::Builder::new()
             .name("signals".to_owned())
             .spawn(move || {
                 self.runtime.block_on(async {
-                    tokio::select! {
-                        _ = self.terminate.recv() => {}
-                        _ = self.interrupt.recv() => {}
+                    loop {
+                        tokio::select! {
+                            _ = self.terminate.recv() => break,
+                            _ = self.interrupt.recv() => break,
+                            _ = self.hang_up.recv() => reading.again(&stopper),
+                        }
                     }
                 });
                 stopper.stop();

@@ -5,7 +5,7 @@ use std::{fmt, io, net::SocketAddr, sync::Arc, thread::JoinHandle};
 use turnstile_embedded::{CommitError, Recovery};
 
 use crate::{
-    counters::Counters, gate::Gate, http::HttpDoor, loading::Loading, signals::Signals,
+    Limits, counters::Counters, gate::Gate, http::HttpDoor, loading::Loading, signals::Signals,
     turn::Broken,
 };
 
@@ -25,7 +25,7 @@ pub struct Running {
     pub(crate) carriers: Vec<JoinHandle<()>>,
 }
 
-/// Asks a server to stop, from any thread and as often as one likes.
+/// Asks a server to stop, or to serve within other limits, from any thread and as often as one likes.
 #[derive(Clone, Debug)]
 pub struct Stopper {
     pub(crate) signals: Arc<Signals>,
@@ -126,6 +126,14 @@ impl From<Broken> for StopError {
 }
 
 impl Stopper {
+    /// Changes what can be changed while the server runs: `connections`, `request` and `busy_poll`. What
+    /// is open stays open. `connections` MUST stay as it is where a database decides a service: as many
+    /// places were made for its answers.
+    pub fn set_limits(&self, limits: Limits) {
+        self.signals.set_limits(limits);
+        self.gate.wake();
+    }
+
     /// Begins the end: nobody new is served, everything accepted is answered. A recovery ends at once.
     pub fn stop(&self) {
         self.loading.progress.end();

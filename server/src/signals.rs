@@ -1,11 +1,11 @@
 //! What the threads of a server tell each other about its end.
 
 use std::sync::{
-    OnceLock,
+    Mutex, OnceLock, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
 
-use crate::http::HttpStopper;
+use crate::{Limits, http::HttpStopper};
 
 /// The end begins when somebody asks for it; the loop ends last, when nobody else needs it.
 #[derive(Debug, Default)]
@@ -13,6 +13,8 @@ pub(crate) struct Signals {
     ending: AtomicBool,
     others_ended: AtomicBool,
     http: OnceLock<HttpStopper>,
+    has_limits: AtomicBool,
+    limits: Mutex<Option<Limits>>,
 }
 
 impl Signals {
@@ -31,6 +33,26 @@ impl Signals {
         if self.is_ending() {
             self.end();
         }
+    }
+
+    /// Has the loop serve within these limits from its next turn on.
+    pub(crate) fn set_limits(&self, limits: Limits) {
+        let mut place = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(limits);
+        self.has_limits.store(true, Ordering::Release);
+    }
+
+    /// The limits that were set since the last call.
+    pub(crate) fn take_limits(&self) -> Option<Limits> {
+        if !self.has_limits.load(Ordering::Relaxed)
+            || !self.has_limits.swap(false, Ordering::AcqRel)
+        {
+            return None;
+        }
+        self.limits
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     pub(crate) fn is_ending(&self) -> bool {

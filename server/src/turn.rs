@@ -202,6 +202,7 @@ impl FastLoop {
     fn turn(&mut self) -> Result<(), Broken> {
         self.engine.counters.turns.add(1);
         self.engine.begin_turn();
+        self.heed_limits();
         self.engine.fault_points.recover();
         self.see_off();
         self.accept();
@@ -218,6 +219,15 @@ impl FastLoop {
         self.sweep();
         self.engine.end_turn();
         Ok(())
+    }
+
+    /// Takes over the limits that may change while the server runs.
+    fn heed_limits(&mut self) {
+        if let Some(limits) = self.signals.take_limits() {
+            self.limits.connections = limits.connections;
+            self.limits.request = limits.request;
+            self.limits.busy_poll = limits.busy_poll;
+        }
     }
 
     fn accept(&mut self) {

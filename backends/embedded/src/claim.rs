@@ -120,11 +120,40 @@ impl Place {
             disk = slowed.troubled(options.trouble);
         }
         let lock = journal::take(&disk).map_err(OpenError::Journal)?;
+        tighten(&disk);
         Ok(Self {
             directory: directory.to_owned(),
             disk,
             lock,
         })
+    }
+}
+
+/// How the names of our files begin; others in the directory are not ours to touch.
+const OURS: [&str; 6] = [
+    "lock",
+    "durable-end",
+    "id.",
+    "segment-",
+    "snapshot-",
+    "unfinished-copy",
+];
+
+/// An earlier version let others read what the umask left them.
+fn tighten(disk: &RealDisk) {
+    let is_ours = |name: &str| OURS.iter().any(|ours| name.starts_with(ours));
+    match disk.tighten(is_ours) {
+        Ok(tightened) if tightened.is_empty() => {}
+        Ok(tightened) => tracing::warn!(
+            directory = %disk.path().display(),
+            changed = tightened.len(),
+            "others could read the data directory or its files; only its owner can from now on"
+        ),
+        Err(failure) => tracing::warn!(
+            directory = %disk.path().display(),
+            %failure,
+            "others may be able to read the data directory, and that cannot be changed"
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -183,7 +184,13 @@ fn names_in(directory: &Path) -> io::Result<Vec<String>> {
 /// Makes the mark of an unfinished copy, durably, and the directory where it is not there.
 fn mark(directory: &Path) -> io::Result<()> {
     RealDisk::open(directory)?;
-    fs::File::create(directory.join(UNFINISHED))?.sync_all()?;
+    let mark = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(directory.join(UNFINISHED))?;
+    mark.sync_all()?;
     fs::File::open(directory)?.sync_all()
 }
 

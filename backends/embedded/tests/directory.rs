@@ -198,3 +198,47 @@ fn a_proof_leaves_no_file_behind() {
     assert!(verify(directory.path()).unwrap().holds());
     assert_eq!(names(directory.path()), before);
 }
+
+#[test]
+fn only_its_owner_can_read_a_data_directory_and_an_older_one_is_tightened() {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    let parent = tempfile::tempdir().unwrap();
+    let directory = parent.path().join("data");
+    let modes = || {
+        let entries = fs::read_dir(&directory).unwrap();
+        let mut modes: Vec<(String, u32)> = entries
+            .map(|entry| entry.unwrap())
+            .map(|entry| {
+                let mode = entry.metadata().unwrap().permissions().mode();
+                (entry.file_name().into_string().unwrap(), mode & 0o777)
+            })
+            .collect();
+        let mode = fs::metadata(&directory).unwrap().permissions().mode();
+        modes.push((".".to_owned(), mode & 0o777));
+        modes.sort();
+        modes
+    };
+    let is_private = |(name, mode): &(String, u32)| match name.as_str() {
+        "." => *mode == 0o700,
+        "notes" => *mode == 0o644,
+        _ => *mode == 0o600,
+    };
+    let options = Options {
+        snapshot_records: 100,
+        ..OPTIONS
+    };
+    let (mut backend, _recovery) = open(&directory, options);
+    book(&mut backend, 0, 500);
+    backend.await_snapshot();
+    backend.close().unwrap();
+    assert!(modes().iter().all(is_private), "{:?}", modes());
+    fs::write(directory.join("notes"), "not ours").unwrap();
+    for (name, _) in modes() {
+        let mode = if name == "." { 0o755 } else { 0o644 };
+        fs::set_permissions(directory.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let (backend, _recovery) = open(&directory, options);
+    backend.close().unwrap();
+    assert!(modes().iter().all(is_private), "{:?}", modes());
+}

@@ -315,6 +315,14 @@ impl Field {
     }
 
     /// `section.key`.
+    /// Whether a running server takes a new value over.
+    pub(super) const fn is_live(self) -> bool {
+        matches!(
+            self,
+            Self::LogLevel | Self::Connections | Self::RequestMs | Self::BusyPollUs
+        )
+    }
+
     pub(super) fn path(self) -> String {
         format!("{}.{}", self.section(), self.key())
     }

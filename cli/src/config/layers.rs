@@ -26,6 +26,13 @@ const TRAVEL: &str = "127.0.0.1:12346";
 const GAMES_ARENA: &str = "127.0.0.1:21282";
 const GAMES_SCORES: &str = "127.0.0.1:21538";
 
+/// What two configurations differ in, by the paths of the fields.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    pub(crate) live: Vec<String>,
+    pub(crate) fixed: Vec<String>,
+}
+
 /// For each field its topmost text so far.
 #[derive(Debug)]
 pub(crate) struct Layers {
@@ -197,6 +204,31 @@ impl Layers {
 
     const fn slot(&mut self, field: Field) -> &mut Option<Setting> {
         &mut self.settings[field as usize]
+    }
+
+    /// The paths of the fields whose texts differ from those of `other`: those that a running server can
+    /// take over, and those that need a restart.
+    pub(crate) fn changes(&self, other: &Self) -> Changes {
+        let text = |layers: &Self, field: Field| {
+            let setting = layers.settings[field as usize].as_ref();
+            setting.map(|setting| setting.text.clone())
+        };
+        let fields = Field::ALL.into_iter();
+        let changed = fields.filter(|&field| text(self, field) != text(other, field));
+        let (live, fixed): (Vec<_>, Vec<_>) = changed.partition(|field| field.is_live());
+        Changes {
+            live: live.into_iter().map(Field::path).collect(),
+            fixed: fixed.into_iter().map(Field::path).collect(),
+        }
+    }
+
+    /// Takes over the fields with these paths.
+    pub(crate) fn take_live(&mut self, mut other: Self, paths: &[String]) {
+        for field in Field::ALL {
+            if paths.contains(&field.path()) {
+                *self.slot(field) = other.slot(field).take();
+            }
+        }
     }
 
     /// The parsed value of a field, or nothing when no layer has one.

@@ -16,6 +16,7 @@ mod interrupted;
 mod lab;
 mod limits;
 mod process;
+mod reload;
 mod report;
 mod reproduce;
 mod roles;

@@ -2,11 +2,12 @@
 
 use std::{
     fs::File,
-    io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _},
+    io::{BufRead as _, BufReader, Write as _},
     net::SocketAddr,
+    os::unix::fs::FileExt as _,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -138,7 +139,7 @@ impl Server {
             let mut line = String::new();
             let read = output.read_line(&mut line).unwrap();
             if read == 0 {
-                panic!("ended before it was ready: {}", content(log));
+                panic!("ended before it was ready: {}", content(&log));
             }
             if line.starts_with("ready") {
                 break;
@@ -168,8 +169,21 @@ impl Server {
     }
 
     pub(crate) fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Returns when the log holds this text.
+    pub(crate) fn await_logged(&self, text: &str) {
+        let begun = Instant::now();
+        while !content(&self.log).contains(text) {
+            assert!(begun.elapsed() < TIMEOUT, "{}", content(&self.log));
+            std::thread::yield_now();
+        }
     }
 
     /// Writes a line to its standard input.
@@ -185,7 +199,7 @@ impl Server {
     /// Waits for the end; says how it came, and what was logged.
     pub(crate) fn ended(mut self) -> (ExitStatus, String) {
         let status = self.child.wait().unwrap();
-        (status, content(self.log.try_clone().unwrap()))
+        (status, content(&self.log))
     }
 
     /// SIGTERM, and an end without complaint; says what was logged.
@@ -204,11 +218,11 @@ impl Drop for Server {
     }
 }
 
-fn content(mut file: File) -> String {
-    let mut text = String::new();
-    file.rewind().unwrap();
-    file.read_to_string(&mut text).unwrap();
-    text
+/// What a file holds; whoever writes to it goes on where it was.
+fn content(file: &File) -> String {
+    let mut text = vec![0; file.metadata().unwrap().len().try_into().unwrap()];
+    file.read_exact_at(&mut text, 0).unwrap();
+    String::from_utf8(text).unwrap()
 }
 
 /// Sends one line of words.

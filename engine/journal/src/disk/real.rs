@@ -3,10 +3,10 @@
 mod direct;
 mod trouble;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,6 +22,13 @@ use super::{Disk, DiskFile};
 /// The file whose lock keeps a second process out. It is never removed: a lock on a removed file
 /// would guard nothing.
 const LOCK_NAME: &str = "lock";
+
+/// What is in the directory is for its owner alone, whatever the process's umask says.
+const DIRECTORY_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+
+/// The rights of everybody but the owner.
+const OTHERS: u32 = 0o077;
 
 /// How much is zero-filled with one write.
 const ZEROS_BYTES: usize = 1024 * 1024;
@@ -67,7 +74,10 @@ impl RealDisk {
             if path.exists() {
                 return Err(io::ErrorKind::NotADirectory.into());
             }
-            fs::create_dir_all(&path)?;
+            DirBuilder::new()
+                .recursive(true)
+                .mode(DIRECTORY_MODE)
+                .create(&path)?;
             let path = fs::canonicalize(&path)?;
             if let Some(parent) = path.parent() {
                 File::open(parent)?.sync_all()?;
@@ -120,6 +130,30 @@ impl RealDisk {
         }
     }
 
+    /// Takes from everybody but the owner what rights they have to the directory, and to its files for
+    /// which `is_ours` holds, and answers what was open to others: an earlier version made it so.
+    ///
+    /// # Errors
+    /// The directory cannot be read, or something in it is not ours to change.
+    pub fn tighten(&self, is_ours: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+        let mut tightened = Vec::new();
+        let mut tighten = |path: PathBuf, mode: u32| {
+            if fs::metadata(&path)?.permissions().mode() & OTHERS != 0 {
+                fs::set_permissions(&path, Permissions::from_mode(mode))?;
+                tightened.push(path);
+            }
+            io::Result::Ok(())
+        };
+        tighten(self.path.to_path_buf(), DIRECTORY_MODE)?;
+        for name in self.list()?.into_iter().filter(|name| is_ours(name)) {
+            let path = self.path.join(name);
+            if fs::symlink_metadata(&path)?.is_file() {
+                tighten(path, FILE_MODE)?;
+            }
+        }
+        Ok(tightened)
+    }
+
     /// The length of a file; 0 where there is none.
     #[must_use]
     pub fn bytes(&self, name: &str) -> u64 {
@@ -140,7 +174,7 @@ impl RealDisk {
             .create(true)
             .truncate(false)
             .write(true)
-            .mode(0o600)
+            .mode(FILE_MODE)
             .open(&path)
             .and_then(|file| hold(&file, bytes));
         if held.is_err() {
@@ -165,6 +199,7 @@ impl Disk for RealDisk {
             .create(true)
             .truncate(false)
             .write(true)
+            .mode(FILE_MODE)
             .open(self.path.join(LOCK_NAME))?;
         take(file)
     }
@@ -200,6 +235,7 @@ impl Disk for RealDisk {
             .truncate(true)
             .read(true)
             .write(true)
+            .mode(FILE_MODE)
             .open(&path)?;
         let mut direct = None;
         if bytes > 0 {

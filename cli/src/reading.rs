@@ -1,0 +1,85 @@
+//! The configuration, read again while a server runs.
+
+use std::fmt;
+
+use turnstile_server::Stopper;
+
+use crate::{
+    config::{Config, Layers},
+    logging, serving,
+};
+
+type Read = Box<dyn Fn() -> anyhow::Result<Layers> + Send>;
+
+/// The configuration that a server runs by, and how to read it again.
+pub(crate) struct Reading {
+    layers: Layers,
+    read: Read,
+}
+
+impl Reading {
+    pub(crate) fn new(
+        layers: Layers,
+        read: impl Fn() -> anyhow::Result<Layers> + Send + 'static,
+    ) -> Self {
+        Self {
+            layers,
+            read: Box::new(read),
+        }
+    }
+
+    /// Reads it again. The server takes over what it can; the log says what that is, and what needs a
+    /// restart. With a configuration that is wrong, everything stays as it is.
+    pub(crate) fn again(&mut self, server: &Stopper) {
+        let read = (self.read)().and_then(|layers| {
+            let config = Config::parse(&layers)?;
+            Ok((layers, config))
+        });
+        let (layers, config) = match read {
+            Ok(read) => read,
+            Err(failure) => {
+                let failure = format!("{failure:#}");
+                tracing::error!(failure, "the configuration is not reloaded: it is wrong");
+                return;
+            }
+        };
+        let mut changes = self.layers.changes(&layers);
+        // A database has room for the answers of as many connections as there were at the start.
+        if config.rooms_backend.is_some() || config.exchange_backend.is_some() {
+            let is_connections = |path: &&String| path.as_str() == CONNECTIONS;
+            changes
+                .fixed
+                .extend(changes.live.iter().find(is_connections).cloned());
+            changes.live.retain(|path| path != CONNECTIONS);
+        }
+        if !changes.fixed.is_empty() {
+            let fields = changes.fixed.join(", ");
+            tracing::warn!(fields, "these settings have changed and need a restart");
+        }
+        self.take_over(layers, config, &changes.live, server);
+    }
+
+    fn take_over(&mut self, layers: Layers, config: Config, live: &[String], server: &Stopper) {
+        let mut limits = serving::limits(&config);
+        if !live.iter().any(|path| path == CONNECTIONS)
+            && let Ok(running) = Config::parse(&self.layers)
+        {
+            limits.connections = serving::limits(&running).connections;
+        }
+        serving::allow_descriptors(&config);
+        server.set_limits(limits);
+        let is_logging = logging::reload(config.log_level);
+        assert!(is_logging, "a server logs until it ends");
+        let changed = live.join(", ");
+        tracing::info!(changed, "the configuration is reloaded");
+        self.layers.take_live(layers, live);
+    }
+}
+
+const CONNECTIONS: &str = "limits.connections";
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reading").finish_non_exhaustive()
+    }
+}
