@@ -52,10 +52,10 @@ pub(crate) const METRICS: [Metric; 2] = [
         |clock| clock.jumps,
     ),
     (
-        "clock_offset_milliseconds",
+        "clock_offset_seconds",
         "gauge",
-        "How far logged time is from the wall clock, either way.",
-        |clock| clock.offset_ms.unsigned_abs(),
+        "How far logged time is from the wall clock, either way, in whole seconds.",
+        |clock| clock.offset_ms.unsigned_abs() / 1_000,
     ),
 ];
 

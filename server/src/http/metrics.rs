@@ -1,17 +1,24 @@
-//! The counters, in the Prometheus text format. No ids and no names of guests stand in labels.
+//! The counters, as metrics for Prometheus. No ids and no names of guests stand in labels.
 
-use std::{
-    fmt::{self, Write},
-    sync::Arc,
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, header},
 };
-
-use axum::extract::State;
 use turnstile_exchange::Exchange;
+use turnstile_http::acceptance;
 use turnstile_rooms::Rooms;
 
-use super::{Door, documents::content, operations::Answered};
+use super::{
+    Door,
+    documents::content,
+    exposition::{Exposition, Value},
+    operations::Answered,
+    process::put_process,
+};
 use crate::{
-    counters::{COMMIT_BOUNDS_NS, Counters, DoorCounters, LineCounters, Tally},
+    counters::{COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, LineCounters, Tally},
     gate::{LineStatus, ServerStatus},
     remote::Housed as _,
 };
@@ -24,7 +31,7 @@ const DOORS: [Row<DoorCounters>; 5] = [
         door.open.get()
     }),
     (
-        "connections_total",
+        "connections_accepted_total",
         "counter",
         "Connections ever accepted.",
         |door| door.accepted.get(),
@@ -92,12 +99,9 @@ const STATUS: [Row<ServerStatus>; 37] = [
     ("read_only", "gauge", "1 while the disk is full.", |all| {
         u64::from(all.read_only)
     }),
-    (
-        "position",
-        "counter",
-        "The last position assigned.",
-        |all| all.backend.position.0,
-    ),
+    ("position", "gauge", "The last position assigned.", |all| {
+        all.backend.position.0
+    }),
     (
         "snapshot_position",
         "gauge",
@@ -271,53 +275,54 @@ const STATUS: [Row<ServerStatus>; 37] = [
     ),
 ];
 
-pub(super) async fn metrics(State(door): State<Arc<Door>>) -> Answered {
+/// The two forms of the answer, by what the client likes more.
+pub(super) async fn metrics(State(door): State<Arc<Door>>, headers: HeaderMap) -> Answered {
     let status = door.courier.status().await?;
-    let mut text = String::with_capacity(8 * 1_024);
-    put_doors(&mut text, &door.counters);
-    put_tallies(&mut text, &door.counters);
-    put_rows(&mut text, &WORK, &door.counters);
-    put_commits(&mut text, &door.counters);
-    put_rows(&mut text, &STATUS, &status);
-    put_rows(&mut text, &crate::clock::METRICS, &status.clock);
-    put_lines(&mut text, &door.counters, &status);
-    put_backends(&mut text, &status);
-    head(
-        &mut text,
-        "durability",
+    let mut all = Exposition::default();
+    put_doors(&mut all, &door.counters);
+    put_tallies(&mut all, &door.counters);
+    put_rows(&mut all, &WORK, &door.counters);
+    put_commits(&mut all, &door.counters);
+    put_rows(&mut all, &STATUS, &status);
+    put_rows(&mut all, &crate::clock::METRICS, &status.clock);
+    put_lines(&mut all, &door.counters, &status);
+    put_backends(&mut all, &status);
+    let help = "When an answer leaves; 1 for the level in force.";
+    all.begin("durability", "gauge", help);
+    let level = status.backend.durability.to_string();
+    all.sample(&[("level", &level)], Value::Whole(1));
+    all.begin(
+        "build_info",
         "gauge",
-        "When an answer leaves; 1 for the level in force.",
+        "The version of the program; always 1.",
     );
-    let level = status.backend.durability;
-    put(
-        &mut text,
-        format_args!("turnstile_durability{{level=\"{level}\"}} 1\n"),
-    );
-    Ok(content(text, "text/plain; version=0.0.4; charset=utf-8"))
+    let version = env!("CARGO_PKG_VERSION");
+    all.sample(&[("version", version)], Value::Whole(1));
+    put_process(&mut all);
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok());
+    let likes = |form: &str| accept.map_or(0, |accept| acceptance(accept, form));
+    Ok(
+        if likes("application/openmetrics-text") > likes("text/plain") {
+            let form = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+            content(all.openmetrics(), form)
+        } else {
+            content(all.classic(), "text/plain; version=0.0.4; charset=utf-8")
+        },
+    )
 }
 
-fn put(text: &mut String, line: fmt::Arguments<'_>) {
-    text.write_fmt(line).expect("a string takes all text");
-}
-
-/// The lines before a metric's samples.
-fn head(text: &mut String, name: &str, kind: &str, help: &str) {
-    put(
-        text,
-        format_args!("# HELP turnstile_{name} {help}\n# TYPE turnstile_{name} {kind}\n"),
-    );
-}
-
-fn put_rows<T>(text: &mut String, rows: &[Row<T>], source: &T) {
+fn put_rows<T>(all: &mut Exposition, rows: &[Row<T>], source: &T) {
     for (name, kind, help, value) in rows {
-        head(text, name, kind, help);
-        put(text, format_args!("turnstile_{name} {}\n", value(source)));
+        all.begin(name, kind, help);
+        all.sample(&[], Value::Whole(value(source)));
     }
 }
 
-fn put_doors(text: &mut String, counters: &Counters) {
+fn put_doors(all: &mut Exposition, counters: &Counters) {
     for (name, kind, help, value) in DOORS {
-        head(text, name, kind, help);
+        all.begin(name, kind, help);
         for (door, counted) in [
             ("resp", &counters.resp),
             ("http", &counters.http),
@@ -328,10 +333,7 @@ fn put_doors(text: &mut String, counters: &Counters) {
             ("games_scores", &counters.scores),
         ] {
             let value = value(counted);
-            put(
-                text,
-                format_args!("turnstile_{name}{{door=\"{door}\"}} {value}\n"),
-            );
+            all.sample(&[("door", door)], Value::Whole(value));
         }
     }
 }
@@ -378,7 +380,7 @@ fn line_values(counted: &LineCounters, line: &LineStatus) -> [u64; LINES.len()] 
 }
 
 /// The lines to other processes of travel, where there are any.
-fn put_lines(text: &mut String, counters: &Counters, status: &ServerStatus) {
+fn put_lines(all: &mut Exposition, counters: &Counters, status: &ServerStatus) {
     let lines = status.lines.iter();
     let lines: Vec<_> = lines
         .filter_map(|(desk, line)| Some((desk, line_values(counters.line(desk), line.as_ref()?))))
@@ -387,19 +389,16 @@ fn put_lines(text: &mut String, counters: &Counters, status: &ServerStatus) {
         return;
     }
     for (place, (name, kind, help)) in LINES.into_iter().enumerate() {
-        head(text, &format!("travel_line_{name}"), kind, help);
+        all.begin(&format!("travel_line_{name}"), kind, help);
         for (desk, values) in &lines {
             let value = values.get(place).copied().unwrap_or_default();
-            put(
-                text,
-                format_args!("turnstile_travel_line_{name}{{desk=\"{desk}\"}} {value}\n"),
-            );
+            all.sample(&[("desk", &desk.to_string())], Value::Whole(value));
         }
     }
 }
 
 /// The databases that decide services, where there are any.
-fn put_backends(text: &mut String, status: &ServerStatus) {
+fn put_backends(all: &mut Exposition, status: &ServerStatus) {
     let services = [
         (Rooms::NAME, status.rooms_backend),
         (Exchange::NAME, status.exchange_backend),
@@ -412,39 +411,30 @@ fn put_backends(text: &mut String, status: &ServerStatus) {
         return;
     };
     let help = "1 while the database answers.";
-    head(text, "backend_answers", "gauge", help);
+    all.begin("backend_answers", "gauge", help);
     for (service, backend) in &backends {
         let answers = u8::from(backend.answers);
-        put(
-            text,
-            format_args!("turnstile_backend_answers{{service=\"{service}\"}} {answers}\n"),
-        );
+        all.sample(&[("service", service)], Value::Whole(answers.into()));
     }
     for (place, (name, _)) in first.counts.iter().enumerate() {
         let help = "What the server has done at the database; see docs/backends.md.";
-        head(text, &format!("backend_{name}_total"), "counter", help);
+        all.begin(&format!("backend_{name}_total"), "counter", help);
         for (service, backend) in &backends {
             let count = backend.counts.get(place).map_or(0, |(_, count)| *count);
-            put(
-                text,
-                format_args!("turnstile_backend_{name}_total{{service=\"{service}\"}} {count}\n"),
-            );
+            all.sample(&[("service", service)], Value::Whole(count));
         }
     }
 }
 
 /// A metric with a sample for each of some words, which are its label's values.
-fn put_tally(text: &mut String, name: &str, help: &str, label: &str, tally: &Tally) {
-    head(text, name, "counter", help);
+fn put_tally(all: &mut Exposition, name: &str, help: &str, label: &'static str, tally: &Tally) {
+    all.begin(name, "counter", help);
     for (word, count) in tally.iter() {
-        put(
-            text,
-            format_args!("turnstile_{name}{{{label}=\"{word}\"}} {count}\n"),
-        );
+        all.sample(&[(label, word)], Value::Whole(count));
     }
 }
 
-fn put_tallies(text: &mut String, counters: &Counters) {
+fn put_tallies(all: &mut Exposition, counters: &Counters) {
     for (service, who, waited, counted) in [
         ("rooms", "the rooms machine", "", &counters.rooms),
         ("exchange", "the exchange", "", &counters.exchange),
@@ -458,43 +448,23 @@ fn put_tallies(text: &mut String, counters: &Counters) {
     ] {
         let help = format!("Requests to {who}, by operation.");
         let name = format!("{service}_operations_total");
-        put_tally(text, &name, &help, "operation", &counted.operations);
+        put_tally(all, &name, &help, "operation", &counted.operations);
         let help = format!("Outcomes of {service} commands, by code{waited}.");
         let name = format!("{service}_outcomes_total");
-        put_tally(text, &name, &help, "code", &counted.outcomes);
+        put_tally(all, &name, &help, "code", &counted.outcomes);
     }
     let help = "Requests answered by an error, by code.";
-    put_tally(text, "errors_total", help, "code", &counters.errors);
+    put_tally(all, "errors_total", help, "code", &counters.errors);
 }
 
-fn put_commits(text: &mut String, counters: &Counters) {
+fn put_commits(all: &mut Exposition, counters: &Counters) {
     let name = "commit_seconds";
-    head(
-        text,
-        name,
-        "histogram",
-        "Time of one group's write and sync.",
-    );
-    let mut below = 0;
-    let mut bounds = COMMIT_BOUNDS_NS.iter();
-    for bucket in &counters.commits_by_time {
-        below += bucket.get();
-        let bound = bounds
-            .next()
-            .map_or_else(|| "+Inf".to_owned(), |&ns| seconds(ns));
-        put(
-            text,
-            format_args!("turnstile_{name}_bucket{{le=\"{bound}\"}} {below}\n"),
-        );
-    }
+    all.begin(name, "histogram", "Time of one group's write and sync.");
+    let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
+    let bounds = COMMIT_BOUNDS_NS.iter().map(|&ns| seconds(ns));
+    let counts = counters.commits_by_time.iter().map(Counter::get);
+    let buckets: Vec<_> = bounds.chain([f64::INFINITY]).zip(counts).collect();
+    let count = buckets.iter().map(|(_, count)| count).sum();
     let sum = seconds(counters.commit_ns.get());
-    put(
-        text,
-        format_args!("turnstile_{name}_sum {sum}\nturnstile_{name}_count {below}\n"),
-    );
-}
-
-/// Nanoseconds as decimal seconds, exactly.
-fn seconds(ns: u64) -> String {
-    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+    all.sample(&[], Value::Buckets(sum, count, buckets));
 }
