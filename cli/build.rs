@@ -1,10 +1,5 @@
 //! Tells the program which commit it is built from, and for which target.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "Cargo reads what a build script prints"
-)]
-
 use std::{env, path::Path, process::Command};
 
 /// Digits of a commit: as many as no two of a large repository share.

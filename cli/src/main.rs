@@ -53,7 +53,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
     match arguments.command {
         Command::Dev(arguments) => dev::run(arguments, &log),
         Command::Serve(arguments) => serve::run(arguments, &log),
-        Command::Config(ConfigCommand::Print(arguments)) => config_print::run(arguments, &log),
+        Command::Config(ConfigCommand::Print(arguments)) => config_print::run(&arguments, &log),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Rooms(command) => rooms::run(command),
         Command::Exchange(command) => exchange::run(&command),

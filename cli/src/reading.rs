@@ -67,7 +67,7 @@ impl Reading {
             limits.connections = serving::limits(&running).connections;
         }
         serving::allow_descriptors(&config);
-        server.set_limits(limits);
+        server.set_limits(&limits);
         let is_logging = logging::reload(config.log_level);
         assert!(is_logging, "a server logs until it ends");
         let changed = live.join(", ");

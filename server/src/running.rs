@@ -129,7 +129,7 @@ impl Stopper {
     /// Changes what can be changed while the server runs: `connections`, `request` and `busy_poll`. What
     /// is open stays open. `connections` MUST stay as it is where a database decides a service: as many
     /// places were made for its answers.
-    pub fn set_limits(&self, limits: Limits) {
+    pub fn set_limits(&self, limits: &Limits) {
         self.signals.set_limits(limits);
         self.gate.wake();
     }

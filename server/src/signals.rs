@@ -36,9 +36,9 @@ impl Signals {
     }
 
     /// Has the loop serve within these limits from its next turn on.
-    pub(crate) fn set_limits(&self, limits: Limits) {
+    pub(crate) fn set_limits(&self, limits: &Limits) {
         let mut place = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
-        *place = Some(limits);
+        *place = Some(*limits);
         self.has_limits.store(true, Ordering::Release);
     }
 

@@ -9,7 +9,7 @@ const BYTES_MAX: u64 = 20_000;
 fn fill(client: &mut Client) -> u64 {
     client.exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
     for number in 0.. {
-        client.send(&format!(
+        client.send(format!(
             "ROOMS.BOOK bench room-{number} 2027-01-01 2027-01-02 ada 234123412346 KEY key-{number}\n\
              PING end\n"
         ));
@@ -73,7 +73,7 @@ fn without_room_for_a_key_every_door_says_so_and_what_was_done_stays_known() {
 
     let mut http = server.client_of("http");
     let body = r#"{"account": "3", "cash": "100"}"#;
-    http.send(&format!(
+    http.send(format!(
         "POST /v1/exchange/accounts HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          Idempotency-Key: \"k\"\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
@@ -98,17 +98,17 @@ fn refusals_under_keys_take_no_room_from_what_was_done() {
     let mut client = server.client();
     client.exchange("ROOMS.PROPERTY bench OPEN\n", "*2|:1|:1|");
     let book = "ROOMS.BOOK bench room-1 2027-01-01 2027-01-02 ada 234123412346 KEY";
-    client.send(&format!("{book} first\nPING end\n"));
+    client.send(format!("{book} first\nPING end\n"));
     let first = client.until("end\r\n");
     let room = told(&mut client, "idempotency_key_bytes");
     for number in 0..2_000 {
-        client.send(&format!("{book} refused-{number}\n"));
+        client.send(format!("{book} refused-{number}\n"));
     }
     client.send("PING refused\n");
     let refused = client.until("refused\r\n");
     assert_eq!(refused.matches("sold_out").count(), 2_000);
     assert_eq!(told(&mut client, "idempotency_key_bytes"), room);
-    client.send(&format!("{book} first\nPING end\n"));
+    client.send(format!("{book} first\nPING end\n"));
     let again = client.until("end\r\n");
     assert!(again.contains("replayed"), "{again} after {first}");
     server.stop();
