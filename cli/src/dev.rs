@@ -6,7 +6,9 @@ mod orders;
 mod program;
 
 use std::{
+    fs::Permissions,
     net::SocketAddr,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -169,7 +171,10 @@ impl Directory {
             return Ok(Self::Nowhere);
         }
         let Some(data) = &config.data else {
-            let directory = tempfile::Builder::new().prefix("turnstile-").tempdir()?;
+            let directory = tempfile::Builder::new()
+                .prefix("turnstile-")
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir()?;
             return Ok(Self::Temporary(directory));
         };
         Ok(Self::Named(data.clone()))

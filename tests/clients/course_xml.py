@@ -142,7 +142,7 @@ def has_the_cash_that_it_should():
     free = 100_000 - 200 * 125 - 200 * 127
     refused, opened = ask(transactions("1", order("1", f"{free}.01"), order("1", str(free))))
     attributes = {"sym": "X", "amount": "1", "limit": f"{free}.01"}
-    equal(refused, leaf("error", attributes, f"insufficient funds: {free}.01 needed, {free} free"))
+    equal(refused, leaf("error", attributes, f"Insufficient funds: {free}.01 needed, {free} free"))
     equal(opened[0], "opened")
 
 

@@ -130,10 +130,11 @@ impl Place {
 }
 
 /// How the names of our files begin; others in the directory are not ours to touch.
-const OURS: [&str; 6] = [
+const OURS: [&str; 7] = [
     "lock",
     "durable-end",
     "id.",
+    "reserve",
     "segment-",
     "snapshot-",
     "unfinished-copy",

@@ -543,7 +543,10 @@ fn players_come_in_pairs_to_an_arena_that_is_there() {
     let mut alone = turnstile();
     let ended = run(alone.args(["lab", "run", "games", "-c", "4", "-i", "5"]));
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.err.contains("no server is named"), "{ended:?}");
+    assert!(
+        ended.err.contains("measuring a server of our own at"),
+        "{ended:?}"
+    );
     assert!(
         ended.out.contains("10 games; the statistics say"),
         "{ended:?}"

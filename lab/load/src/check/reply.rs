@@ -38,11 +38,17 @@ fn length(bytes: &[u8]) -> Result<Option<usize>, Garbled> {
 }
 
 /// The code of a whole reply that is an error.
+///
+/// A server that still recovers its journal answers nothing else: `LOADING` says nothing about what
+/// was asked under the same key before. The connection is given up, and another asks again later.
 pub(super) fn error(reply: &[u8]) -> Result<Option<&[u8]>, Garbled> {
-    Ok(match Tokens(reply).next()? {
-        Token::Error(text) => Some(door::code(text)),
-        _ => None,
-    })
+    let Token::Error(text) = Tokens(reply).next()? else {
+        return Ok(None);
+    };
+    match door::code(text) {
+        b"LOADING" => Err(Garbled),
+        code => Ok(Some(code)),
+    }
 }
 
 /// Where a reply begins and ends of which all is there: the first, or behind a greeting the second.
@@ -76,4 +82,17 @@ pub(super) fn millis(text: &[u8]) -> Option<u64> {
     let (hours, minutes, seconds, rest) = (part()?, part()?, part()?, part()?);
     let days = u64::from(Night::parse(date).ok()?.days());
     Some((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000 + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_recovers_has_not_answered() {
+        let code = |reply: &'static [u8]| error(reply);
+        assert_eq!(code(b"-LOADING the server recovers\r\n"), Err(Garbled));
+        assert_eq!(code(b"-BUSY nothing was done\r\n"), Ok(Some(&b"BUSY"[..])));
+        assert_eq!(code(b"+OK\r\n"), Ok(None));
+    }
 }

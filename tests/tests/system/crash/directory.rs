@@ -34,6 +34,7 @@ pub(crate) fn make_snapshot(path: &Path) {
     let taken = backend.execute::<Rooms>(now, &Principal::local(), None, &command);
     taken.expect("there is room for one more record");
     backend.commit().expect("the disk is sound");
+    backend.await_snapshot();
     backend.close().expect("the disk is sound");
     let files = std::fs::read_dir(path).expect("the directory is there");
     let mut names = files.map(|file| file.expect("it can be read").file_name());

@@ -8,6 +8,10 @@ use std::{
 
 use super::company::glance;
 
+/// What a server says, and then closes the connection, that has opened its door but has not recovered
+/// its journal yet.
+const RECOVERS: &str = "Command exception: the server recovers its journal";
+
 /// How long one answer, or the door, may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -33,7 +37,8 @@ impl Clerk {
         }
     }
 
-    /// Says a line, and hears its answer without its last line end. Nothing: the server has ended.
+    /// Says a line, and hears its answer without its last line end. Nothing: the server has ended, or
+    /// does not serve yet.
     pub(super) fn tries(&mut self, line: &str) -> Option<String> {
         let asked = format!("{line}\n");
         self.socket.get_mut().write_all(asked.as_bytes()).ok()?;
@@ -52,7 +57,7 @@ impl Clerk {
             let last = answer[begin..].trim_end();
             if !is_block || last.is_empty() || last.contains("Transaction") {
                 answer.truncate(answer.trim_end().len());
-                return Some(answer);
+                return Some(answer).filter(|answer| !answer.starts_with(RECOVERS));
             }
         }
     }
