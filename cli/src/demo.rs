@@ -7,6 +7,8 @@ mod traders;
 mod travellers;
 
 use std::{
+    fs::Permissions,
+    os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -102,6 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let amounts = arguments.scale.amounts();
     let directory = tempfile::Builder::new()
         .prefix("turnstile-demo-")
+        .permissions(Permissions::from_mode(0o700))
         .tempdir()?;
     let mut table = Table::default();
     // Files are read before anything is started: what is wrong with them is said at once.
