@@ -7,7 +7,10 @@ const COMMIT_DIGITS: &str = "--short=12";
 
 fn main() {
     let target = env::var("TARGET").expect("Cargo names the target");
-    let commit = commit().unwrap_or_else(|| "of an unknown commit".to_owned());
+    let commit = commit();
+    let known = commit.as_deref().unwrap_or_default();
+    println!("cargo::rustc-env=TURNSTILE_COMMIT={known}");
+    let commit = commit.as_deref().unwrap_or("of an unknown commit");
     println!("cargo::rustc-env=TURNSTILE_BUILD={commit}, {target}");
 }
 

@@ -46,9 +46,9 @@ impl Server {
         Self::start_with(data, doors, &[])
     }
 
-    /// The RESP door of another program than this one that knows `dev`.
-    pub(crate) fn start_program(program: &Path) -> anyhow::Result<Self> {
-        Self::start_as(program, None, Doors::Resp, FREE_PORT, &[])
+    /// Another program than this one that knows `dev`.
+    pub(crate) fn start_program(program: &Path, doors: Doors) -> anyhow::Result<Self> {
+        Self::start_as(program, None, doors, FREE_PORT, &[])
     }
 
     /// This program or another, with its data here and its RESP door at this address: so clients find

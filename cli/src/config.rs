@@ -20,6 +20,7 @@ use turnstile_travel::{Desk, limits::SETTING_MS_MAX};
 use crate::{exit::Coded, logging, memory};
 
 use field::Field;
+pub(crate) use field::suggestion;
 pub(crate) use layers::Layers;
 pub(crate) use role::Role;
 

@@ -22,6 +22,7 @@ mod subject;
 mod sweep;
 mod travel;
 mod watching;
+mod workload;
 
 use std::{
     fmt::Display,
@@ -58,7 +59,7 @@ const PROPERTY: &str = "bench";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Drives one service
+    /// Drives one service, or any server: http://HOST:PORT/PATH, https://, resp://HOST:PORT, rediss://
     #[command(subcommand)]
     Run(Box<Run>),
     /// More and more users, until they bring nothing: capacity and knee, with intervals
@@ -140,7 +141,8 @@ pub(crate) enum Run {
     /// customers are made for the run. At its end every journey must have been sold whole or not at
     /// all. docs/travel-load.md describes the load and the proof.
     Travel(travel::Arguments),
-    /// Any other server: http://HOST:PORT/PATH, or resp://HOST:PORT -- COMMAND
+    /// Any other server: http://HOST:PORT/PATH, or resp://HOST:PORT -- COMMAND; with TLS https:// and
+    /// rediss://
     #[command(external_subcommand)]
     Foreign(Vec<String>),
 }

@@ -23,8 +23,14 @@ pub(crate) struct Arguments {
     config: config_print::Arguments,
     /// Serve although acknowledged records after this position are lost, and give them up; a refused
     /// start names the position. Any other loss is still refused
-    #[arg(long, value_name = "POSITION")]
-    accept_loss: Option<u64>,
+    #[arg(long, value_name = "POSITION", value_parser = position)]
+    accept_loss: Option<Position>,
+}
+
+fn position(text: &str) -> Result<Position, String> {
+    text.parse().map(Position).map_err(|_no_number| {
+        format!("`{text}` is no position: give the whole number that a refused start names, such as 1234")
+    })
 }
 
 pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
@@ -33,7 +39,7 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let data = directory(&config)?;
     logging::start(config.log_level.clone(), config.log_format);
     let storage = Options {
-        accept_loss: arguments.accept_loss.map(Position),
+        accept_loss: arguments.accept_loss,
         ..config.storage()
     };
     hide_memory();

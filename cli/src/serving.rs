@@ -55,6 +55,7 @@ impl Opened {
             resp: config.resp,
             http: config.http,
             http_origins: config.http_origins.clone(),
+            commit: env!("TURNSTILE_COMMIT"),
             xml: config.xml,
             xml_options: config.xml_options,
             lines: config.travel,

@@ -15,7 +15,7 @@ use crate::{
     counters::{Counted, ErrorCode},
     engine::Engine,
     gate::{Ask, ServerStatus},
-    remote::{Caller, Job, Remote},
+    remote::{Caller, Job, Remote, Who},
     shares::{ShareFull, Shares},
     tickets::{Tickets, Waiter},
 };
@@ -173,8 +173,12 @@ fn sent_away<M: Counted + Service>(
             reply,
         } => {
             let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
+            let timed = engine
+                .stopwatch
+                .time::<M>([M::command_place(&command)].into_iter());
             let request = contract::Request::new::<M>(principal, key, &command);
-            remote.ask(Job::Commands(vec![request], Caller::Asked(reply)));
+            let who = Who::Asked(reply);
+            remote.ask(Job::Commands(vec![request], Caller { who, timed }));
         }
         Request::Query {
             principal,
@@ -182,8 +186,11 @@ fn sent_away<M: Counted + Service>(
             reply,
         } => {
             engine.counters.query::<M>(&query);
-            let caller = Caller::Asked((reply, remote.seen));
-            remote.ask(Job::Queries(principal, vec![query], caller));
+            let timed = engine
+                .stopwatch
+                .time::<M>([M::query_place(&query)].into_iter());
+            let who = Who::Asked((reply, remote.seen));
+            remote.ask(Job::Queries(principal, vec![query], Caller { who, timed }));
         }
     }
     None

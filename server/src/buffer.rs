@@ -53,9 +53,8 @@ impl Input {
     pub(crate) fn consume(&mut self, count: usize) {
         self.start += count;
         assert!(self.start <= self.end, "only what is there is consumed");
-        if self.start == self.end {
-            self.start = 0;
-            self.end = 0;
+        if self.is_empty() {
+            self.clear();
         }
     }
 
@@ -83,7 +82,9 @@ impl Input {
         }
     }
 
+    /// Forgets all bytes and overwrites them: requests carry id numbers in clear.
     pub(crate) fn clear(&mut self) {
+        self.bytes[..self.end].fill(0);
         self.start = 0;
         self.end = 0;
     }
@@ -244,6 +245,25 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn requests_that_were_read_leave_nothing_behind() {
+        let request = b"ROOMS.BOOK hotel ... 8001015009087";
+        let is_blank = |input: &Input| input.bytes.iter().all(|&byte| byte == 0);
+
+        let mut input = Input::roomy();
+        input.fill(&mut &request[..]).unwrap();
+        input.consume(10);
+        assert!(!is_blank(&input), "the rest is pending");
+        input.consume(request.len() - 10);
+        assert!(is_blank(&input));
+
+        input.fill(&mut &request[..]).unwrap();
+        let kept = input.kept();
+        input.clear();
+        assert!(is_blank(&input));
+        assert_eq!(kept.pending(), request);
     }
 
     #[test]

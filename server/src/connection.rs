@@ -21,6 +21,7 @@ use crate::{
     limits::{INPUT_SPARED_BYTES, Limits, PIPELINE_DEPTH},
     remote::{Housed, Landing},
     session::{Prompt, Surroundings},
+    shares::Shares,
 };
 
 pub(crate) use ageing::Expired;
@@ -117,6 +118,11 @@ impl Connection {
         &self.conversation
     }
 
+    /// What its client has open in tables that all share, where its door counts that.
+    pub(crate) fn into_shares(self) -> Option<Shares> {
+        self.conversation.into_shares()
+    }
+
     /// Whether it is still answered, and told what it follows.
     const fn is_served(&self) -> bool {
         matches!(self.phase, Phase::Serving | Phase::LastCall)
@@ -179,16 +185,18 @@ impl Connection {
         }
     }
 
-    /// Appends a message that its client is to read alone.
-    pub(crate) fn put_parcel(&mut self, parcel: &Parcel) {
-        if self.output.owed() > 0 {
-            // One who follows has nothing under way when there is something to say.
-            tracing::info!("a player who does not read was dropped");
+    /// Appends a message that its client is to read alone. A client that has not taken what it was sent
+    /// before is dropped instead; answers whether it was.
+    pub(crate) fn put_parcel(&mut self, parcel: &Parcel) -> bool {
+        // One who follows has nothing under way when there is something to say.
+        let is_deaf = self.output.owed() > 0;
+        if is_deaf {
             self.phase = Phase::Gone;
         } else if self.is_served() {
             self.is_marked = parcel.is_marked();
             self.output.tail().extend_from_slice(parcel.bytes());
         }
+        is_deaf
     }
 
     /// Has the system acknowledge what has come: nothing is answered to it.
@@ -435,12 +443,14 @@ impl Connection {
     }
 
     /// Before the messages of a group: one who has not taken those of the groups before is dropped. What
-    /// it is owed for this one comes on top, so that a large group drops nobody who reads.
-    pub(crate) fn drop_if_deaf(&mut self, limits: &Limits) {
-        if self.is_served() && self.output.owed() >= limits.connection_output_bytes {
-            tracing::info!("a follower that does not keep up was dropped");
+    /// it is owed for this one comes on top, so that a large group drops nobody who reads. Answers
+    /// whether it was dropped.
+    pub(crate) fn drop_if_deaf(&mut self, limits: &Limits) -> bool {
+        let is_deaf = self.is_served() && self.output.owed() >= limits.connection_output_bytes;
+        if is_deaf {
             self.phase = Phase::Gone;
         }
+        is_deaf
     }
 
     /// Appends a message that answers no request.

@@ -17,6 +17,7 @@ use crate::{
     remote::{Housed, Landing},
     scores::{ScoresSession, run_teller},
     session::{Prompt, Run, RunEnd, Session, Surroundings},
+    shares::Shares,
     xml::XmlSession,
 };
 
@@ -137,6 +138,15 @@ impl Conversation {
         match self {
             Self::Resp { session, .. } => Some(session),
             _ => None,
+        }
+    }
+
+    /// What its client has open in tables that all share, where its door counts that.
+    pub(crate) fn into_shares(self) -> Option<Shares> {
+        match self {
+            Self::Resp { session, .. } => Some(session.into_shares()),
+            Self::Lines(session) => Some(session.into_shares()),
+            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is counted while the server runs. Writers are few and known, so a count is a plain load and
 //! store; readers on other threads see values that are whole and at most a moment old.
 
+mod durations;
 mod exchange;
 mod games;
 mod rooms;
@@ -13,8 +14,13 @@ use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{Desk, PerDesk, Travel};
+use turnstile_types::Position;
 
 use crate::{conversation::FastDoor, shares::Opens};
+
+pub use self::durations::{DOORS, DURATION_BOUNDS_NS, Durations, Histogram};
+
+pub(crate) use self::durations::{DoorPlace, ServedRequests, Stopwatch, TimedRequests};
 
 /// A number that one thread writes and any may read.
 #[derive(Debug, Default)]
@@ -117,6 +123,8 @@ pub struct MachineCounters {
 /// A machine whose requests are counted.
 pub(crate) trait Counted: Opens {
     const OPERATIONS: &'static [&'static str];
+    /// The place of the first of them among those of all services.
+    const FIRST_OPERATION: usize;
     const OUTCOMES: &'static [&'static str];
 
     /// Which of the operations a command is.
@@ -129,6 +137,11 @@ pub(crate) trait Counted: Opens {
     fn outcome_place(outcome: &Self::Outcome) -> usize;
 
     fn counters(all: &Counters) -> &MachineCounters;
+
+    /// The ticket of its late answer, where it waits for one.
+    fn late_ticket(_outcome: &Self::Outcome) -> Option<Position> {
+        None
+    }
 
     /// Whether it commits a transaction, for fault points.
     fn commits(_outcome: &Self::Outcome) -> bool {
@@ -211,10 +224,18 @@ pub struct Counters {
     pub exchange: MachineCounters,
     pub travel: MachineCounters,
     pub games: MachineCounters,
+    /// How long requests took, by door and operation.
+    pub durations: Durations,
+    /// How long the recovery at the start took, in nanoseconds.
+    pub recovery_ns: Counter,
+    /// Records that it replayed.
+    pub recovery_records: Counter,
     /// Memory of answers that clients of the fast doors have not been sent yet, in bytes.
     pub fast_unsent_bytes: Counter,
     /// Bytes of answers that clients of HTTP have left unread.
     pub http_unsent_bytes: Counter,
+    /// Transactions of closed connections, some of which may have ended.
+    pub transactions_left: Counter,
     /// Connections and others that wait for a late answer.
     pub late_waiters: Counter,
     /// Errors answered by the fast doors and the loop.
@@ -256,8 +277,12 @@ impl Default for Counters {
             exchange: MachineCounters::of::<Exchange>(),
             travel: MachineCounters::of::<Travel>(),
             games: MachineCounters::of::<Games>(),
+            durations: Durations::default(),
+            recovery_ns: Counter::default(),
+            recovery_records: Counter::default(),
             fast_unsent_bytes: Counter::default(),
             http_unsent_bytes: Counter::default(),
+            transactions_left: Counter::default(),
             late_waiters: Counter::default(),
             errors: Tally::new(&ERRORS),
             requests: Counter::default(),

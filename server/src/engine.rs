@@ -5,6 +5,7 @@ mod fullness;
 mod lines;
 mod loading;
 mod sharing;
+mod status;
 
 use std::{
     sync::Arc,
@@ -12,24 +13,20 @@ use std::{
 };
 
 use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
-use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
-use turnstile_rooms::{Answer, IdKey, Rooms, Totals};
-use turnstile_travel::{PerDesk, Travel};
-use turnstile_types::{Hosts, Key, Machine, Principal, Timestamp};
+use turnstile_rooms::IdKey;
+use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
     clock::{self, Clock},
-    counters::{Counted, Counters, ErrorCode},
+    counters::{Counted, Counters, ErrorCode, Stopwatch},
     fault_points::FaultPoints,
-    gate::ServerStatus,
     limits::{FULL_DISK_REST, Limits, SOFT_AGE},
     loading::Loading,
     owed::{Followed, News},
     pace::Pace,
     post::Switchboard,
-    remote::{Housed, Remote, Remotes},
-    session::Prompt,
+    remote::Remotes,
     slow_log::SlowLog,
 };
 
@@ -63,6 +60,7 @@ struct Journey {
 pub(crate) struct Engine {
     backend: Embedded,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) stopwatch: Stopwatch,
     pub(crate) catalogue: Catalogue,
     /// Everybody, until callers have keys.
     pub(crate) principal: Principal,
@@ -119,6 +117,7 @@ impl Engine {
             work: Duration::ZERO,
             backend,
             counters,
+            stopwatch: Stopwatch::new(),
             catalogue: Catalogue::new(),
             principal: Principal::local(),
             resp_port,
@@ -140,6 +139,7 @@ impl Engine {
     /// Reads the clock for this turn and lets happen what is due.
     pub(crate) fn begin_turn(&mut self) {
         self.since = Instant::now();
+        self.stopwatch.begin(self.since);
         self.now = self.clock.read();
         match self.backend.tick(self.now) {
             Ok(()) if self.rest.is_zero() => {}
@@ -197,6 +197,11 @@ impl Engine {
         match &executed {
             Ok(reply) => {
                 self.counters.command::<M>(command, reply);
+                let operation = M::command_place(command);
+                match M::late_ticket(&reply.outcome).filter(|_| !reply.replayed) {
+                    None => self.stopwatch.count::<M>(operation),
+                    Some(ticket) => self.stopwatch.postpone::<M>(operation, ticket),
+                }
                 self.fullness.end();
                 if M::commits(&reply.outcome) && self.lines().is_empty() {
                     self.fault_points.committed_here();
@@ -207,7 +212,7 @@ impl Engine {
         executed
     }
 
-    pub(crate) fn query<M: Counted>(&self, principal: &Principal, query: &M::Query) -> M::Answer
+    pub(crate) fn query<M: Counted>(&mut self, principal: &Principal, query: &M::Query) -> M::Answer
     where
         Services: Hosts<M>,
     {
@@ -216,7 +221,13 @@ impl Engine {
             "nothing is known before the recovery"
         );
         self.counters.query::<M>(query);
+        self.stopwatch.count::<M>(M::query_place(query));
         self.backend.query::<M>(self.now, principal, query)
+    }
+
+    /// The late answer under this ticket leaves now.
+    pub(crate) fn end_late(&mut self, ticket: Position) {
+        self.stopwatch.end_late(ticket, &self.counters.durations);
     }
 
     pub(crate) fn prefetch<M: Machine>(&self, command: &M::Command<'_>)
@@ -427,69 +438,6 @@ impl Engine {
             .drain_games_events(&mut |event| news.games.push(event));
         news.games_dropped = dropped.or(news.games_dropped);
         self.backend.want_games_events(followed.games);
-    }
-
-    /// Those of rooms.
-    pub(crate) fn totals(&self) -> Totals {
-        match self.told_totals::<Rooms>() {
-            Some(Answer::Totals(totals)) => totals,
-            None => Totals::default(),
-            other => unreachable!("totals were asked for, not {other:?}"),
-        }
-    }
-
-    pub(crate) fn exchange_totals(&self) -> turnstile_exchange::Totals {
-        match self.told_totals::<Exchange>() {
-            Some(turnstile_exchange::Answer::Totals(totals)) => totals,
-            None => turnstile_exchange::Totals::default(),
-            other => unreachable!("totals were asked for, not {other:?}"),
-        }
-    }
-
-    /// The totals of a service; where a database decides, as it last told them, if it ever did.
-    fn told_totals<M: Prompt + Housed<Answer: Clone>>(&self) -> Option<M::Answer>
-    where
-        Services: Hosts<M>,
-    {
-        let Some(remote) = M::database(&self.remotes) else {
-            let (now, principal) = (self.now, &self.principal);
-            return Some(self.backend.query::<M>(now, principal, &M::TOTALS));
-        };
-        remote.known().totals.clone()
-    }
-
-    pub(crate) fn travel_totals(&self) -> turnstile_travel::Totals {
-        let query = turnstile_travel::Query::Totals;
-        match self
-            .backend
-            .query::<Travel>(self.now, &self.principal, &query)
-        {
-            turnstile_travel::Answer::Totals(totals) => totals,
-            other => unreachable!("totals were asked for, not {other:?}"),
-        }
-    }
-
-    pub(crate) fn games_totals(&self) -> turnstile_games::Totals {
-        self.backend.games().totals()
-    }
-
-    pub(crate) fn status(&self) -> ServerStatus {
-        let backend = self.backend.status();
-        let age_ms = |oldest| self.now.ms_since(oldest);
-        ServerStatus {
-            key_age: Duration::from_millis(backend.keys.oldest.map_or(0, age_ms)),
-            backend,
-            totals: self.totals(),
-            exchange: self.exchange_totals(),
-            travel: self.travel_totals(),
-            games: self.games_totals(),
-            lines: PerDesk::each(|desk| self.line(desk)),
-            rooms_backend: self.remotes.rooms.as_ref().map(Remote::status),
-            exchange_backend: self.remotes.exchange.as_ref().map(Remote::status),
-            uptime: Duration::from_secs(self.now.ms_since(self.began) / 1_000),
-            read_only: self.fullness.is_full(),
-            clock: self.clock.status(),
-        }
     }
 
     /// Commits, seals and closes.

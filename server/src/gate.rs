@@ -68,7 +68,7 @@ pub struct BackendStatus {
     /// Whether it answered when it was last asked, at most about a second ago.
     pub answers: bool,
     /// What was counted since the start, each with its name.
-    pub counts: [(&'static str, u64); 8],
+    pub counts: [(&'static str, u64); 9],
 }
 
 /// Which services databases decide. Their events are not told: others may write there too.

@@ -233,7 +233,7 @@ impl Hall {
     }
 
     /// Tells both how they stand, once both have asked and it is known.
-    fn tell(&mut self, engine: &Engine, number: usize) {
+    fn tell(&mut self, engine: &mut Engine, number: usize) {
         let table = self.table(number);
         if !table.duel.awaits_triples() {
             return;
@@ -308,7 +308,7 @@ impl Hall {
     }
 
     /// Hears what has happened in matches, now that it is durable.
-    pub(crate) fn learn(&mut self, engine: &Engine, events: &[Event]) {
+    pub(crate) fn learn(&mut self, engine: &mut Engine, events: &[Event]) {
         for event in events {
             match &event.kind {
                 EventKind::Match {
@@ -341,7 +341,7 @@ impl Hall {
     /// A distant scores server has counted a match.
     fn score(
         &mut self,
-        engine: &Engine,
+        engine: &mut Engine,
         match_id: MatchId,
         players: &[PlayerId; 2],
         mut standings: [Standing; 2],
@@ -399,9 +399,10 @@ pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Ref
     }
 }
 
-fn standing(engine: &Engine, player: PlayerId) -> Option<Standing> {
+fn standing(engine: &mut Engine, player: PlayerId) -> Option<Standing> {
     let query = Query::Standing { player };
-    match engine.query::<Games>(&engine.principal, &query) {
+    let principal = engine.principal;
+    match engine.query::<Games>(&principal, &query) {
         Answer::Standing(standing) => standing,
         other => unreachable!("a standing was asked for, not {other:?}"),
     }

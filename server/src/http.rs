@@ -25,6 +25,7 @@ mod watch;
 
 use std::{
     fmt, io, net,
+    path::PathBuf,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -50,6 +51,15 @@ use line::{Clock, Line, Lines, Verdict};
 pub use origins::{InvalidOrigin, Origin};
 use stream::Source;
 use unsent::Backlog;
+
+/// What metrics tell about the program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    /// Where the journal lies, if it is kept.
+    pub(crate) data: Option<PathBuf>,
+    /// The commit of the build; empty where it is not known.
+    pub(crate) commit: &'static str,
+}
 
 /// The feeds of the services.
 #[derive(Clone, Debug)]
@@ -78,6 +88,7 @@ pub(crate) struct Door {
     speaking: AtomicUsize,
     turned_away: AtomicUsize,
     stopping: AtomicBool,
+    about: About,
     documents: documents::Documents,
     direct: routes::DirectRoutes,
     origins: origins::Origins,
@@ -128,7 +139,7 @@ impl HttpDoor {
         gate: Gate,
         feeds: Feeds,
         counters: Arc<Counters>,
-        (limits, origins): (HttpLimits, &[Origin]),
+        (limits, origins, about): (HttpLimits, &[Origin], About),
         ended: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
@@ -163,6 +174,7 @@ impl HttpDoor {
             speaking: AtomicUsize::new(0),
             turned_away: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
+            about,
             documents: documents::Documents::new(),
             direct: routes::DirectRoutes::new(),
             origins: origins::Origins::new(port, origins),

@@ -30,6 +30,7 @@ mod post;
 mod remote;
 mod running;
 mod scores;
+mod seldom;
 mod session;
 mod shares;
 mod signals;
@@ -48,8 +49,8 @@ pub use asked::{Answered, Executed, Request, Undecided};
 pub use clock::ClockStatus;
 pub use copying::CopyPlace;
 pub use counters::{
-    COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, ErrorCode, LineCounters, MachineCounters,
-    Tally,
+    COMMIT_BOUNDS_NS, Counter, Counters, DOORS, DURATION_BOUNDS_NS, DoorCounters, Durations,
+    ErrorCode, Histogram, LineCounters, MachineCounters, Tally,
 };
 pub use fault_points::{FAULT_EXIT, HAS_FAULT_POINTS};
 pub use feed::Feed;
@@ -97,6 +98,8 @@ pub struct Settings {
     /// The databases of services that this server does not keep itself.
     pub databases: Databases,
     pub limits: Limits,
+    /// The commit that the program was built from, for metrics; empty where it is not known.
+    pub commit: &'static str,
 }
 
 /// Where services are kept that do not lie in the journal.

@@ -179,6 +179,13 @@ pub(crate) const MATCHES_PER_CONNECTION: usize = 1_000;
 /// What all clients of HTTP together may have open of each of these tables: so many of so many parts.
 pub(crate) const HTTP_SHARE: (usize, usize) = (3, 4);
 
+/// What all closed connections together may have left open of a table: one part in so many. Clients that
+/// come back after a broken network find theirs, and the others lose little.
+pub(crate) const CLOSED_SHARE: usize = 10;
+
+/// When closed connections have left too much open, one part in so many of their share is made free.
+pub(crate) const EVICTED_PART: usize = 16;
+
 /// When a share is used up, so many of its members are asked for in a turn whether they have ended: all
 /// of a connection's, and some of HTTP's.
 pub(crate) const SHARE_LOOKS: usize = 1_000;

@@ -30,8 +30,8 @@ const ENDING: &str = "the server is stopping, whatever is open will be aborted";
 ///
 /// A command may have to wait for a lock, and the lines behind it wait with it, so that answers come
 /// in the order of their lines. They stay unread meanwhile: a client cannot make the server keep
-/// more than it has read already. A client that leaves aborts nothing; that is up to the time to
-/// live.
+/// more than it has read already. A client that leaves aborts nothing at once; that is up to
+/// the time to live, unless [too many](crate::shares::LeftOpen) are left.
 #[derive(Debug)]
 pub(crate) struct LinesSession {
     options: Options,
@@ -52,6 +52,10 @@ impl LinesSession {
             arming: None,
             shares: Shares::default(),
         }
+    }
+
+    pub(crate) fn into_shares(self) -> Shares {
+        self.shares
     }
 
     /// The ticket of the answer that a command waits for, and every line behind it.
@@ -184,9 +188,10 @@ pub(crate) fn end_of_input(engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-fn show(engine: &Engine, locator: Locator, out: &mut Vec<u8>) {
+fn show(engine: &mut Engine, locator: Locator, out: &mut Vec<u8>) {
     let query = Query::Itinerary { locator };
-    match engine.query::<Travel>(&engine.principal, &query) {
+    let principal = engine.principal;
+    match engine.query::<Travel>(&principal, &query) {
         Answer::Itinerary(view) => put_itinerary(out, view.as_ref()),
         other => unreachable!("an itinerary was asked for, not {other:?}"),
     }

@@ -2,7 +2,7 @@
 
 use turnstile_types::Position;
 
-use crate::asked::Waiting;
+use crate::{asked::Waiting, counters::ServedRequests};
 
 /// What groups have changed: told when they are durable, oldest first for each machine.
 #[derive(Default)]
@@ -39,6 +39,8 @@ pub(crate) struct Owed {
     pub(crate) places: Vec<usize>,
     /// Those who asked through the gate.
     pub(crate) waiting: Vec<Waiting>,
+    /// The requests to services that it answers.
+    pub(crate) served: ServedRequests,
     /// How many requests it answers.
     pub(crate) requests: usize,
     /// How many they were when the last turn ended.

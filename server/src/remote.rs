@@ -23,7 +23,8 @@ pub(crate) use self::carrier::{BATCH_COMMANDS, Opened, Opening, open};
 
 use self::queue::Sender;
 use crate::{
-    asked::{Answered, Executed},
+    asked::{Answered, Executed, Undecided},
+    counters::TimedRequests,
     gate::{BackendStatus, Gate},
 };
 
@@ -79,15 +80,31 @@ pub(crate) fn silence_of<M: Housed>() -> String {
     format!("a database decides {service}, and does not tell what happens there")
 }
 
-/// Who asked: a client of a fast door, or somebody at the gate, who is answered through a `T`.
+/// Who asked, and what is timed until the answer.
 #[derive(Debug)]
-pub(crate) enum Caller<T> {
+pub(crate) struct Caller<T> {
+    pub(crate) who: Who<T>,
+    pub(crate) timed: TimedRequests,
+}
+
+/// A client of a fast door, or somebody at the gate, who is answered through a `T`.
+#[derive(Debug)]
+pub(crate) enum Who<T> {
     /// The connection at this place, if it is still that of this client.
     Connection {
         place: usize,
         client: u64,
     },
     Asked(T),
+}
+
+impl<T> Who<T> {
+    const fn connection(&self) -> Option<(usize, u64)> {
+        match self {
+            Self::Connection { place, client } => Some((*place, *client)),
+            Self::Asked(_) => None,
+        }
+    }
 }
 
 /// Who asked for a command.
@@ -139,10 +156,43 @@ pub(crate) enum Landing<M: Service> {
 impl<M: Service> Landing<M> {
     /// Whether somebody at the gate waits for it.
     pub(crate) const fn is_asked(&self) -> bool {
-        matches!(
-            self,
-            Self::Commands(_, Caller::Asked(_)) | Self::Queries(_, Caller::Asked(_))
-        )
+        self.connection().is_none()
+    }
+
+    /// The connection that asked, and its client.
+    pub(crate) const fn connection(&self) -> Option<(usize, u64)> {
+        match self {
+            Self::Commands(_, caller) => caller.who.connection(),
+            Self::Queries(_, caller) => caller.who.connection(),
+        }
+    }
+
+    /// Answers whoever asked at the gate, if anybody did.
+    pub(crate) fn answer(self) {
+        match self {
+            Self::Commands(decided, caller) => {
+                if let Who::Asked(reply) = caller.who {
+                    let result = decided.into_iter().next().map(|(_, result)| result);
+                    let result = result.expect("who asks at the gate asks for one command");
+                    drop(reply.send(result.map_err(Undecided::Backend)));
+                }
+            }
+            Self::Queries(answers, caller) => {
+                if let Who::Asked((reply, position)) = caller.who {
+                    let answer = answers.into_iter().next();
+                    let answer = answer.expect("who asks at the gate asks one query");
+                    drop(reply.send(answer.map(|answer| (position, answer))));
+                }
+            }
+        }
+    }
+
+    /// The requests that it answers.
+    pub(crate) const fn timed(&self) -> &TimedRequests {
+        match self {
+            Self::Commands(_, caller) => &caller.timed,
+            Self::Queries(_, caller) => &caller.timed,
+        }
     }
 }
 

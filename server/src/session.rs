@@ -125,6 +125,10 @@ impl Session {
         }
     }
 
+    pub(crate) fn into_shares(self) -> Shares {
+        *self.shares
+    }
+
     pub(crate) const fn protocol(&self) -> Protocol {
         self.protocol
     }
@@ -321,7 +325,8 @@ impl Session {
         let (command, key) = match travel::parse(verb, arguments) {
             Ok(travel::Request::Command { command, key }) => (command, key),
             Ok(travel::Request::Query(query)) => {
-                let answer = engine.query::<Travel>(&engine.principal, &query);
+                let principal = engine.principal;
+                let answer = engine.query::<Travel>(&principal, &query);
                 travel::put_answer(&mut Encoder::new(out, self.protocol), &answer);
                 return Next::Go;
             }

@@ -1,4 +1,7 @@
 //! How much one client may have open in a table that all clients share.
+//!
+//! Who has a share is an [`Owner`]. Until callers have keys, that is a connection, all of HTTP, or all
+//! closed connections; a principal becomes another kind.
 
 use std::{collections::VecDeque, fmt};
 
@@ -10,8 +13,8 @@ use turnstile_travel::{Travel, Xid};
 use turnstile_types::{Machine, Principal, Timestamp};
 
 use crate::limits::{
-    HOLDS_PER_CONNECTION, HTTP_SHARE, MATCHES_PER_CONNECTION, SHARE_LOOKS,
-    TRANSACTIONS_PER_CONNECTION,
+    CLOSED_SHARE, EVICTED_PART, HOLDS_PER_CONNECTION, HTTP_SHARE, MATCHES_PER_CONNECTION,
+    SHARE_LOOKS, TRANSACTIONS_PER_CONNECTION,
 };
 
 /// A table with a bound that all clients share.
@@ -25,12 +28,47 @@ pub(crate) struct Table {
     per_connection: usize,
 }
 
+/// Whose share it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Owner {
+    #[default]
+    Connection,
+    /// All clients of HTTP together, whose requests belong to no connection that lasts.
+    Http,
+    /// All connections that were closed, together.
+    Closed,
+}
+
+impl Owner {
+    /// How many of a table's places it may have, while so many are taken.
+    ///
+    /// Once more than half of the table is taken, shares shrink with the square of what is free, so
+    /// that it takes thousands of greedy connections to fill it. HTTP's share stays, because its
+    /// clients cannot be told apart.
+    fn bound(self, table: Table, taken: usize) -> usize {
+        let part = match self {
+            Self::Connection => table.per_connection,
+            Self::Http => return table.most / HTTP_SHARE.1 * HTTP_SHARE.0,
+            Self::Closed => table.most / CLOSED_SHARE,
+        };
+        let (free, half) = (table.most.saturating_sub(taken), table.most / 2);
+        if free >= half {
+            part
+        } else {
+            (part * free * free / (half * half)).max(1)
+        }
+    }
+}
+
 /// A machine whose commands may open something in such a table.
 pub(crate) trait Opens: Machine {
     type Id: Copy + fmt::Debug;
 
     /// The table in which a command opens something, if it does.
     fn table(command: &Self::Command<'_>) -> Option<Table>;
+
+    /// How many places of the table are taken.
+    fn taken(backend: &Embedded, now: Timestamp) -> usize;
 
     /// What was opened.
     fn opened(outcome: &Self::Outcome) -> Option<Self::Id>;
@@ -86,10 +124,10 @@ pub(crate) struct Asking<'a> {
     pub(crate) turn: u64,
 }
 
-/// The shares of one connection, or of all of HTTP together, which has no connections that last.
+/// The shares of one owner.
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
-    is_http: bool,
+    owner: Owner,
     transactions: Share<Xid>,
     holds: Share<Reference>,
     matches: Share<MatchId>,
@@ -101,20 +139,27 @@ pub(crate) struct Shares {
 pub struct ShareFull {
     name: &'static str,
     most: usize,
-    is_http: bool,
+    owner: Owner,
+    /// The table is so full that shares have shrunk.
+    is_scarce: bool,
 }
 
 impl fmt::Display for ShareFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, most, .. } = self;
-        let (who, whose) = if self.is_http {
-            ("clients of HTTP have", "they may together")
+        let (who, whose) = match self.owner {
+            Owner::Connection => ("this connection has", "one connection may"),
+            Owner::Http => ("clients of HTTP have", "they may together"),
+            Owner::Closed => ("closed connections have", "they may together"),
+        };
+        let scarce = if self.is_scarce {
+            " while most places are taken"
         } else {
-            ("this connection has", "one connection may")
+            ""
         };
         write!(
             f,
-            "{who} {most} {name} open, as many as {whose}: end some first"
+            "{who} {most} {name} open, as many as {whose}{scarce}: end some first"
         )
     }
 }
@@ -124,7 +169,7 @@ impl std::error::Error for ShareFull {}
 impl Shares {
     pub(crate) fn of_http() -> Self {
         Self {
-            is_http: true,
+            owner: Owner::Http,
             ..Self::default()
         }
     }
@@ -150,17 +195,22 @@ impl Shares {
         Asking { backend, now, turn }: Asking<'_>,
         table: Table,
     ) -> Result<(), ShareFull> {
-        let is_http = self.is_http;
-        let most = if is_http {
-            table.most / HTTP_SHARE.1 * HTTP_SHARE.0
-        } else {
-            table.per_connection
-        };
-        let has_room = M::share(self).has_room(most, turn, |id| M::is_open(backend, now, id));
-        has_room.then_some(()).ok_or(ShareFull {
+        let owner = self.owner;
+        let share = M::share(self);
+        if share.open.is_empty() {
+            return Ok(());
+        }
+        let most = owner.bound(table, M::taken(backend, now));
+        let has_room = share.has_room(most, turn, |id| M::is_open(backend, now, id));
+        let have = share.open.len();
+        if has_room {
+            return Ok(());
+        }
+        Err(ShareFull {
             name: table.name,
-            most,
-            is_http,
+            most: have,
+            owner,
+            is_scarce: most < owner.bound(table, 0),
         })
     }
 
@@ -173,15 +223,59 @@ impl Shares {
     }
 }
 
+/// The transactions that closed connections have left open, the oldest first.
+///
+/// A client may go on with its transaction on another connection, so they are not aborted at once. But
+/// they are the first to go when room is needed.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOpen(VecDeque<Xid>);
+
+impl LeftOpen {
+    /// A connection with these shares was closed.
+    pub(crate) fn add(&mut self, shares: Shares, travel: &Travel) {
+        let left = shares.transactions.open.into_iter();
+        self.0.extend(left.filter(|&xid| travel.is_open(xid)));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Takes away those that are too many. Some more than those, so that it is not asked each time which
+    /// have ended by themselves.
+    pub(crate) fn take_surplus(&mut self, travel: &Travel) -> VecDeque<Xid> {
+        let most = Owner::Closed.bound(TRANSACTIONS, travel.open_transactions());
+        if self.0.len() <= most {
+            return VecDeque::new();
+        }
+        self.0.retain(|&xid| travel.is_open(xid));
+        let kept = most - most / EVICTED_PART;
+        let surplus = self.0.len().saturating_sub(kept);
+        self.0.drain(..surplus).collect()
+    }
+
+    /// Gives back what could not be ended.
+    pub(crate) fn give_back(&mut self, mut surplus: VecDeque<Xid>) {
+        surplus.append(&mut self.0);
+        self.0 = surplus;
+    }
+}
+
+const TRANSACTIONS: Table = Table {
+    name: "transactions",
+    most: turnstile_travel::limits::TRANSACTIONS_MAX,
+    per_connection: TRANSACTIONS_PER_CONNECTION,
+};
+
 impl Opens for Travel {
     type Id = Xid;
 
     fn table(command: &Self::Command<'_>) -> Option<Table> {
-        matches!(command, turnstile_travel::Command::Start).then_some(Table {
-            name: "transactions",
-            most: turnstile_travel::limits::TRANSACTIONS_MAX,
-            per_connection: TRANSACTIONS_PER_CONNECTION,
-        })
+        matches!(command, turnstile_travel::Command::Start).then_some(TRANSACTIONS)
+    }
+
+    fn taken(backend: &Embedded, _now: Timestamp) -> usize {
+        backend.travel().open_transactions()
     }
 
     fn opened(outcome: &Self::Outcome) -> Option<Xid> {
@@ -209,6 +303,14 @@ impl Opens for Rooms {
             most: turnstile_rooms::limits::HOLDS_PER_PRINCIPAL_MAX as usize,
             per_connection: HOLDS_PER_CONNECTION,
         })
+    }
+
+    fn taken(backend: &Embedded, now: Timestamp) -> usize {
+        let query = turnstile_rooms::Query::Totals;
+        match backend.query::<Self>(now, &Principal::local(), &query) {
+            turnstile_rooms::Answer::Totals(totals) => usize::try_from(totals.holds).unwrap_or(0),
+            _ => 0,
+        }
     }
 
     fn opened(outcome: &Self::Outcome) -> Option<Reference> {
@@ -251,6 +353,10 @@ impl Opens for Games {
         })
     }
 
+    fn taken(backend: &Embedded, _now: Timestamp) -> usize {
+        backend.games().totals().open as usize
+    }
+
     fn opened(outcome: &Self::Outcome) -> Option<MatchId> {
         match outcome {
             turnstile_games::Outcome::Done(turnstile_games::Done::Begun(begun)) => Some(begun.id),
@@ -277,6 +383,10 @@ impl Opens for Exchange {
     /// Open orders are bounded for each account.
     fn table(_command: &Self::Command<'_>) -> Option<Table> {
         None
+    }
+
+    fn taken(_backend: &Embedded, _now: Timestamp) -> usize {
+        0
     }
 
     fn opened(_outcome: &Self::Outcome) -> Option<()> {
@@ -309,6 +419,26 @@ mod tests {
         assert_eq!(share.open, [1, 3]);
         // Nothing is asked while there is room.
         assert!(room(&mut share, 3, |_| panic!("there is room")));
+    }
+
+    #[test]
+    fn shares_shrink_when_little_is_free_and_leave_something_to_a_newcomer() {
+        let bound = |owner: Owner, taken| owner.bound(TRANSACTIONS, taken);
+        let (one, closed) = (Owner::Connection, Owner::Closed);
+        assert_eq!((bound(one, 0), bound(one, 50_000)), (1_000, 1_000));
+        assert_eq!((bound(one, 75_000), bound(one, 90_000)), (250, 40));
+        assert_eq!((bound(one, 99_999), bound(one, 100_000)), (1, 1));
+        assert_eq!(
+            (bound(closed, 50_000), bound(closed, 90_000)),
+            (10_000, 400)
+        );
+        assert_eq!(bound(Owner::Http, 99_000), 75_000);
+        // Greedy connections, on top of HTTP and of those closed.
+        let mut taken = bound(Owner::Http, 0) + bound(closed, bound(Owner::Http, 0));
+        for _ in 0..2_500 {
+            taken += bound(one, taken);
+        }
+        assert!(taken < TRANSACTIONS.most, "{taken}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::{
     feed::Feed,
     gate::{Gate, InDatabases},
     hall::Teller,
-    http::{Feeds, HttpDoor},
+    http::{About, Feeds, HttpDoor},
     limits::{BACKLOG, GATE_QUEUE},
     listener::Listener,
     loading::Loading,
@@ -115,15 +115,8 @@ impl Starting {
             loading,
         };
         let http = http.map(|listener| {
-            let limits = (settings.limits.http, &*settings.http_origins);
-            open_http(
-                listener,
-                gate,
-                feeds,
-                Arc::clone(&counters),
-                limits,
-                &signals,
-            )
+            let counters = Arc::clone(&counters);
+            open_http(listener, gate, feeds, counters, settings, &signals)
         });
         let http = match http.transpose() {
             Ok(http) => http,
@@ -280,7 +273,7 @@ fn open_http(
     gate: Gate,
     feeds: Feeds,
     counters: Arc<Counters>,
-    limits: (crate::HttpLimits, &[crate::Origin]),
+    settings: &Settings,
     signals: &Arc<Signals>,
 ) -> io::Result<HttpDoor> {
     let (told, bell) = (Arc::clone(signals), gate.clone());
@@ -288,7 +281,12 @@ fn open_http(
         told.note_others_ended();
         bell.wake();
     };
-    let door = HttpDoor::start(listener, gate, feeds, counters, limits, ended)?;
+    let about = About {
+        data: settings.data.clone(),
+        commit: settings.commit,
+    };
+    let wanted = (settings.limits.http, &*settings.http_origins, about);
+    let door = HttpDoor::start(listener, gate, feeds, counters, wanted, ended)?;
     signals.stop_with(door.stopper());
     Ok(door)
 }

@@ -1,6 +1,7 @@
 //! The fast loop, one turn at a time: the story of every request from the poll to the answer.
 
 mod ending;
+mod evicting;
 mod handing;
 mod landing;
 mod loading;
@@ -26,6 +27,7 @@ use crate::{
     connection::{Connection, Expired},
     connections::Connections,
     conversation::{Choices, Conversation, FastDoor},
+    counters::DoorPlace,
     engine::Engine,
     feed::Feed,
     gate::Inbox,
@@ -36,8 +38,9 @@ use crate::{
     owed::Owed,
     post::{PeerSession, Route},
     remote::Landings,
+    seldom::Seldom,
     session::Surroundings,
-    shares::Shares,
+    shares::{LeftOpen, Shares},
     signals::Signals,
     slow_log::SlowLog,
     tickets::{Tickets, Waiter},
@@ -106,10 +109,17 @@ pub(crate) struct FastLoop {
     tickets: Tickets,
     /// What other threads may have open, of which HTTP is the only one with clients.
     shares: Shares,
+    /// What clients have left open who have gone.
+    left: LeftOpen,
     /// Where the answers of databases come.
     pub(crate) landings: Landings,
     /// Who plays at the arena's door.
     pub(crate) hall: Hall,
+    /// What the log says seldom: of slow clients that were dropped, and of transactions that were evicted.
+    drops: Seldom,
+    deaf_followers: Seldom,
+    deaf_players: Seldom,
+    evictions: Seldom,
     /// Connections that wait for desks to have their fault points.
     arming: Vec<usize>,
     /// Lines to the other processes of travel.
@@ -147,6 +157,7 @@ impl FastLoop {
             swept_ms: engine.now().0,
             tickets: Tickets::new(Arc::clone(&engine.counters)),
             shares: Shares::of_http(),
+            left: LeftOpen::default(),
             engine,
             inbox,
             asks_wait: false,
@@ -163,6 +174,10 @@ impl FastLoop {
             under_way: Owed::default(),
             landings: Landings::of(0, 0),
             hall: Hall::default(),
+            drops: Seldom::default(),
+            deaf_followers: Seldom::default(),
+            deaf_players: Seldom::default(),
+            evictions: Seldom::default(),
             arming: Vec::new(),
             routes: PerDesk::each(|_| Route::new(None)),
             followers: Vec::new(),
@@ -209,6 +224,7 @@ impl FastLoop {
         self.take_landed();
         self.serve()?;
         self.take_asks();
+        self.evict();
         self.engine.remotes.depart();
         if self.engine.has_stopped() {
             return Err(Broken::Stopped);
@@ -330,6 +346,8 @@ impl FastLoop {
             let Some(mut connection) = self.connections.take(place) else {
                 continue;
             };
+            let door = DoorPlace::of(connection.conversation().door());
+            self.engine.stopwatch.enter(door);
             let followed = connection.conversation().follows();
             let waited = connection.conversation().waits();
             let mut around = Surroundings {
@@ -383,6 +401,7 @@ impl FastLoop {
             return;
         }
         self.asks_wait = false;
+        self.engine.stopwatch.enter(DoorPlace::HTTP);
         for _ in 0..GATE_BATCH {
             let Some(ask) = self.inbox.next() else { return };
             // Who asks may have begun to follow right before.
@@ -433,7 +452,9 @@ impl FastLoop {
             }
             let player = connection.conversation().player();
             let line = connection.conversation().peer().and_then(PeerSession::desk);
-            drop(connection);
+            if let Some(shares) = connection.into_shares() {
+                self.left.add(shares, self.engine.travel());
+            }
             self.connections.forget(place);
             self.followers.retain(|&follower| follower != place);
             self.engine.counters.of(door).open.take(1);

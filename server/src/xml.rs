@@ -230,7 +230,8 @@ impl Answering for Engine {
     }
 
     fn ask(&mut self, query: &Query) -> Result<Answer, ExecuteError> {
-        Ok(self.query::<Exchange>(&self.principal, query))
+        let principal = self.principal;
+        Ok(self.query::<Exchange>(&principal, query))
     }
 }
 

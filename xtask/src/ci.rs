@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::{report, step, suite};
+use crate::{step, suite, tidy};
 
 /// A minute of histories from the first seed on, each with crashes; at least 20,000 of them on two
 /// cores. The same for everybody, so that a red run speaks of the change; whoever looks for what
@@ -34,7 +34,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         ];
         cargo(root, &lints)
     })?;
-    step::timed("tidy", || report(root))?;
+    step::timed("tidy", || tidy::run(root))?;
     suite::run(root)?;
     step::timed("simulator", || cargo(root, &SIMULATOR))
 }

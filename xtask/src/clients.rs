@@ -11,12 +11,13 @@ use anyhow::{Context, Result, ensure};
 use crate::{step, tree};
 
 /// Packages of PyPI, by name and version.
-const PYTHON: [(&str, &str); 5] = [
+const PYTHON: [(&str, &str); 6] = [
     ("redis", "8.1.0"),
     ("valkey", "6.2.0"),
     ("coredis", "6.9.0"),
     ("valkey-glide", "2.6.0"),
     ("websockets", "17.4"),
+    ("prometheus-client", "0.26.0"),
 ];
 
 /// Packages of npm.

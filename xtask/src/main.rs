@@ -1,4 +1,4 @@
-//! The automation of the house: `cargo xtask ci|test|tidy|steady|mutants`.
+//! The automation of the house: `cargo xtask ci|test|tidy|house|steady|mutants`.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -8,6 +8,8 @@
 mod ci;
 mod clients;
 mod code;
+mod house;
+mod modules;
 mod mutants;
 mod steady;
 mod step;
@@ -19,7 +21,7 @@ use std::env;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 
 use crate::tree::Tree;
 
@@ -27,10 +29,13 @@ const USAGE: &str = "\
 cargo xtask ci               format, lints, tidy, all tests, the simulator: what a change must pass
 cargo xtask test             installs what the tests need, then runs all of them
 cargo xtask tidy [--bless]   the rules of the house; --bless accepts changed formats
+cargo xtask house [BEFORE]   figures of the source tree, beside those of an older checkout
 
 By night, each with a result that is kept:
 cargo xtask steady [RUNS]    all tests, 10 times unless told otherwise, the last 3 of 10 on a busy machine
-cargo xtask mutants [CRATE]  breaks the code in small ways and counts how many the tests notice";
+cargo xtask mutants [CRATE [SHARE]]
+                             breaks the code in small ways and counts how many the tests notice;
+                             SHARE takes a sample, for example 0/20";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -51,28 +56,18 @@ fn run(words: &[&str]) -> Result<()> {
         ["test"] => suite::run(root),
         ["steady"] => steady::run(root, steady::RUNS),
         ["steady", runs] => steady::run(root, runs.parse().context("RUNS is a number")?),
-        ["mutants"] => mutants::run(root, &mutants::CRATES),
-        ["mutants", name] => mutants::run(root, &[name]),
-        ["tidy"] => report(root),
+        ["mutants"] => mutants::run(root, &mutants::CRATES, None),
+        ["mutants", name] => mutants::run(root, &[name], None),
+        ["mutants", name, share] => mutants::run(root, &[name], Some(share)),
+        ["house"] => house::run(root, None).map(|table| println!("{table}")),
+        ["house", before] => house::run(root, Some(before)).map(|table| println!("{table}")),
+        ["tidy"] => tidy::run(root),
         ["tidy", "--bless"] => {
             tidy::bless(&Tree::load(root)?)?;
-            report(root)
+            tidy::run(root)
         }
         _ => bail!("unknown command\n\n{USAGE}"),
     }
-}
-
-fn report(root: &Path) -> Result<()> {
-    let violations = tidy::violations(&Tree::load(root)?);
-    for violation in &violations {
-        println!("{violation}");
-    }
-    ensure!(
-        violations.is_empty(),
-        "rules of the house broken: {}",
-        violations.len()
-    );
-    Ok(())
 }
 
 /// The folder of the workspace, which holds this crate.

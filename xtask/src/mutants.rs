@@ -32,17 +32,18 @@ const RESULT: &str = "bench/results/mutants.md";
 const HEAD: &str = "\
 # Mutants
 
-`cargo xtask mutants [CRATE]` breaks one function or operator at a time (cargo-mutants) and runs the
+`cargo xtask mutants [CRATE [SHARE]]` breaks one function or operator at a time (cargo-mutants) and runs the
 tests of that crate alone. *Caught*: a test failed. *Missed*: all tests passed. *Timeout*: the tests
 did not end. A mutant that does not compile is not viable and not counted. Code that only costs speed,
 and code whose mutants mean the same, is left out with its reason in
 [.cargo/mutants.toml](../../.cargo/mutants.toml).
 ";
 
-pub(crate) fn run(root: &Path, crates: &[&str]) -> Result<()> {
+/// Measures each crate: all of its mutants, or a `share` of them such as `0/20`, spread evenly.
+pub(crate) fn run(root: &Path, crates: &[&str], share: Option<&str>) -> Result<()> {
     let tool = step::timed("cargo-mutants", || install(root))?;
     for name in crates {
-        let section = step::timed(name, || measure(root, &tool, name))?;
+        let section = step::timed(name, || measure(root, &tool, name, share))?;
         let path = root.join(RESULT);
         let page = fs::read_to_string(&path).unwrap_or_else(|_missing| HEAD.to_owned());
         fs::write(&path, with_section(&page, name, &section)).context("writing the result")?;
@@ -61,7 +62,7 @@ fn install(root: &Path) -> Result<PathBuf> {
     Ok(tool)
 }
 
-fn measure(root: &Path, tool: &Path, name: &str) -> Result<String> {
+fn measure(root: &Path, tool: &Path, name: &str, share: Option<&str>) -> Result<String> {
     let output = tree::target_folder(root)?.join("mutants").join(name);
     fs::create_dir_all(&output).context("making a folder for the outcomes")?;
     // It ends with an error when mutants were missed: its outcomes say the same.
@@ -70,13 +71,22 @@ fn measure(root: &Path, tool: &Path, name: &str) -> Result<String> {
         .args(["mutants", "--no-shuffle", "--colors", "never"])
         .args(["--package", name, "--output"])
         .arg(&output)
+        .args(
+            share
+                .iter()
+                .flat_map(|share| ["--sharding=round-robin", "--shard", share]),
+        )
         .stdin(Stdio::null())
         .status()
         .context("cannot start cargo-mutants")?;
     let outcomes = output.join("mutants.out/outcomes.json");
     let text = fs::read_to_string(outcomes).context("cargo-mutants left no outcomes")?;
     let outcomes: Outcomes = serde_json::from_str(&text).context("reading the outcomes")?;
-    Ok(outcomes.section(&tree::commit(root)?))
+    let section = outcomes.section(&tree::commit(root)?);
+    Ok(match share {
+        Some(share) => format!("A sample, {share} of all mutants. {section}"),
+        None => section,
+    })
 }
 
 /// What we read of cargo-mutants' `outcomes.json`.

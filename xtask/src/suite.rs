@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
 
 use crate::clients::Clients;
 use crate::{step, tree};
@@ -84,7 +85,7 @@ fn failure(line: &str) -> Option<String> {
 }
 
 /// Tests by their end.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Count {
     pub(crate) passed: u32,
     pub(crate) failed: u32,

@@ -3,26 +3,29 @@
 mod arrows;
 mod budgets;
 mod comparisons;
+mod cycles;
 mod documents;
 mod formats;
 mod options;
 mod words;
 
 use std::fmt;
+use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::tree::{File, Tree};
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 15] = [
     words::first_line_says_what_the_file_is,
     words::names_are_nouns_of_the_business,
     words::code_has_no_banned_call,
     words::code_is_ascii,
     words::files_name_no_machine,
     arrows::crates_see_only_their_layers,
+    cycles::modules_form_no_new_cycle,
     budgets::rust_files_fit,
     budgets::documents_fit,
     budgets::files_are_small,
@@ -58,7 +61,21 @@ impl fmt::Display for Violation {
     }
 }
 
-pub(crate) fn violations(tree: &Tree) -> Vec<Violation> {
+/// Prints every broken rule and fails if there is one.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let violations = violations(&Tree::load(root)?);
+    for violation in &violations {
+        println!("{violation}");
+    }
+    ensure!(
+        violations.is_empty(),
+        "rules of the house broken: {}",
+        violations.len()
+    );
+    Ok(())
+}
+
+fn violations(tree: &Tree) -> Vec<Violation> {
     let mut violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule(tree)).collect();
     violations.sort();
     violations

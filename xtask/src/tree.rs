@@ -112,6 +112,12 @@ impl File {
             .lines()
             .take_while(|line| !line.starts_with("#[cfg(test)]"))
     }
+
+    /// The code before the unit tests.
+    pub(crate) fn untested_code(&self) -> String {
+        let code = self.code.lines().take(self.untested_lines().count());
+        code.flat_map(|line| [line, "\n"]).collect()
+    }
 }
 
 fn files(root: &Path) -> Result<Vec<File>> {

@@ -36,12 +36,14 @@ pub struct Tally {
     pub reconnects: Count,
     /// Outcomes that were found by their idempotency key after a connection was lost.
     pub resolved: Count,
+    /// Times that the database began anew with empty tables: all that it held is lost.
+    pub losses: Count,
 }
 
 impl Tally {
     /// Every number with its name, in their order.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, u64); 8] {
+    pub fn named(&self) -> [(&'static str, u64); 9] {
         [
             ("batches", &self.batches),
             ("commands", &self.commands),
@@ -51,6 +53,7 @@ impl Tally {
             ("given_up", &self.given_up),
             ("reconnects", &self.reconnects),
             ("resolved", &self.resolved),
+            ("losses", &self.losses),
         ]
         .map(|(name, count)| (name, count.get()))
     }

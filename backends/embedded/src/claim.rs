@@ -76,9 +76,9 @@ impl Claim {
         let is_new = journal.next_position() == Position(0).next();
         let id_key =
             id_key::of_directory(&directory, journal.id(), is_new).map_err(OpenError::IdKey)?;
-        let mut state = newest_state(&disk, journal.id(), progress)?;
+        let state = newest_state(&disk, journal.id(), progress)?;
         let snapshot = state.position();
-        let recents = replay(&journal, &mut state, progress)?;
+        let (state, recents) = replay(&journal, state, progress)?;
         let recovery = Recovery {
             snapshot,
             records: state.position().0 - snapshot.0,

@@ -16,6 +16,7 @@ mod services;
 mod slowed;
 mod snapshots;
 mod start;
+mod usage;
 mod verify;
 
 pub use claim::Claim;
@@ -30,6 +31,7 @@ pub use slowed::Slowed;
 pub use start::UnsoundSettings;
 pub use turnstile_journal::{CommitError, Durability, LogThread, Trouble};
 pub use turnstile_sequencer::{ExecuteError, KeyFigures, Settled};
+pub use usage::DiskUsage;
 pub use verify::{Verdict, VerifyError, verify};
 
 /// What became of a command of a machine.

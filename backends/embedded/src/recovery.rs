@@ -4,7 +4,7 @@ use std::{fmt, io, path::PathBuf, time::Duration};
 
 use turnstile_contract::copy::Refusal;
 use turnstile_journal::{self as journal, Journal, Log, RealDisk, Report, snapshot};
-use turnstile_sequencer::{ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State};
+use turnstile_sequencer::{Replay, ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State};
 use turnstile_types::{Malformed, Position};
 
 use crate::{RecoveryProgress, Services, id_key::IdKeyError, progress::Stage, recent::Recents};
@@ -93,30 +93,33 @@ pub(crate) fn newest_state(
     )
 }
 
-/// Applies what the journal holds after the state, and keeps the latest events.
+/// The state after all that the journal holds behind it, and the latest events.
 pub(crate) fn replay(
     journal: &Journal<RealDisk>,
-    state: &mut State<Services>,
+    state: State<Services>,
     progress: &RecoveryProgress,
-) -> Result<Recents, OpenError> {
+) -> Result<(State<Services>, Recents), OpenError> {
     let after = state.position();
     progress.begin(
         Stage::Replaying,
         journal.next_position().0.saturating_sub(after.0 + 1),
     );
     let mut recents = Recents::after(after);
+    let started = Replay::begin(state);
+    let mut replay =
+        started.map_err(|cause| OpenError::Journal(journal::OpenError::Thread(cause)))?;
     let each = |group: &turnstile_record::Group<'_>| {
         if progress.is_ended() {
             return Err(Stopped::Ended);
         }
-        state.replay(group).map_err(Stopped::Replay)?;
-        recents.take_from(state.machines_mut());
-        progress.note(state.position().0 - after.0);
+        replay.replay(group).map_err(Stopped::Replay)?;
+        recents.take_from(replay.machines_mut());
+        progress.note(replay.state().position().0 - after.0);
         Ok(())
     };
     journal.replay(after, each).map_err(OpenError::from)?;
     recents.finish();
-    Ok(recents)
+    Ok((replay.finish(), recents))
 }
 
 impl OpenError {

@@ -51,7 +51,8 @@ impl Mysql {
     /// The database cannot be reached, is being copied, or its tables are not for this version or this
     /// engine.
     pub async fn open(address: &Address) -> Result<Self, OpenError> {
-        let mut session = Session::open(address).await?;
+        let tally = Arc::new(Tally::default());
+        let mut session = Session::open(address).await?.counting(&tally);
         if let Some(others) = presence::serve(&mut session, 0).await? {
             let place = address.place();
             return Err(OpenError::Occupied { place, others });
@@ -62,7 +63,6 @@ impl Mysql {
             return Err(OpenError::Unfinished { place });
         }
         let address = Arc::new(address.clone());
-        let tally = Arc::new(Tally::default());
         let (jobs, waiting) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
         let mut session = Some(session);

@@ -66,7 +66,10 @@ impl Readers {
         let idle = self.idle().pop();
         let mut session = match idle {
             Some(session) => session,
-            None => Session::open(&self.address).await?,
+            None => {
+                let session = Session::open(&self.address).await?;
+                session.counting(&self.tally)
+            }
         };
         self.tally.round_trips.add(1);
         let done = errand.run(&mut session).await?;

@@ -202,8 +202,9 @@ pub(crate) fn random<const COUNT: usize>() -> Result<[u8; COUNT], Errno> {
 }
 
 /// Begins anew in tables in memory that the database's end has emptied. Their references have a
-/// generation of their own, so that what was given before names nothing.
-pub(crate) async fn begin_anew(session: &mut Session) -> Result<(), Fault> {
+/// generation of their own, so that what was given before names nothing. Answers how often they have
+/// begun, the first time included.
+pub(crate) async fn begin_anew(session: &mut Session) -> Result<u64, Fault> {
     let sql = "UPDATE turnstile SET incarnation=incarnation+1 WHERE id=1;\n\
                SELECT incarnation FROM turnstile WHERE id=1;\n";
     let answers = session.ask(sql).await?;
@@ -230,7 +231,8 @@ pub(crate) async fn begin_anew(session: &mut Session) -> Result<(), Fault> {
     sql.push_str("INSERT INTO undo_head (id, parts) VALUES (1, 0);\n");
     let generation = incarnation.saturating_sub(1);
     sql.push_str(&Session::first_counters(generation << 32 | 1));
-    session.ask(&sql).await.map(drop)
+    session.ask(&sql).await?;
+    Ok(incarnation)
 }
 
 impl From<Fault> for OpenError {

@@ -1,9 +1,10 @@
 //! One connection, and how it takes its turn.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use mysql_async::{Conn, OptsBuilder, QueryResult, Row, TextProtocol, prelude::Queryable};
 use tokio::time::timeout;
+use turnstile_contract::Tally;
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
@@ -69,6 +70,8 @@ pub(crate) struct Session {
     patience: Duration,
     /// Statements of the last ones sent that were done.
     done: usize,
+    /// Where losses are counted; not of a session that copies.
+    tally: Option<Arc<Tally>>,
 }
 
 impl Session {
@@ -96,7 +99,14 @@ impl Session {
             engine: address.engine,
             patience: ANSWER,
             done: 0,
+            tally: None,
         })
+    }
+
+    /// The same session, which counts here when the database has lost its tables.
+    pub(crate) fn counting(self, tally: &Arc<Tally>) -> Self {
+        let tally = Some(Arc::clone(tally));
+        Self { tally, ..self }
     }
 
     /// Lets statements take as long as they need, and the connection rest: for a whole state.
@@ -277,11 +287,26 @@ impl Session {
             undo.push_str(WHOLE);
             self.ask(&undo).await?;
         } else if is_empty {
-            schema::begin_anew(self).await?;
+            let incarnation = schema::begin_anew(self).await?;
+            self.note_loss(incarnation);
         } else if undo.is_none() {
             return Err(Fault::Broken("the table undo_head has no row".into()));
         }
         self.leave().await
+    }
+
+    /// Says that tables in memory came back empty, unless they never held anything.
+    fn note_loss(&self, incarnation: u64) {
+        if incarnation <= 1 {
+            return;
+        }
+        tracing::error!(
+            incarnation,
+            "the database server has ended and its tables in memory are lost: every property, room,              booking and key is gone, and requests are refused with unknown_property until the              properties are added again"
+        );
+        if let Some(tally) = &self.tally {
+            tally.losses.add(1);
+        }
     }
 
     /// The row with which counters begin.

@@ -203,7 +203,8 @@ impl Writer {
     /// A connection, made anew when there is none.
     async fn session(&mut self) -> Result<&mut Session, Fault> {
         if self.session.is_none() {
-            let mut session = Session::open(&self.address).await?;
+            let session = Session::open(&self.address).await?;
+            let mut session = session.counting(&self.tally);
             if let Some(others) = presence::serve(&mut session, self.number).await? {
                 return Err(Fault::Refused(others.to_string()));
             }

@@ -60,6 +60,10 @@ impl Kept for Rooms {
             number: 6,
             sql: include_str!("../migrations/rooms/0006_keys.sql"),
         },
+        Migration {
+            number: 7,
+            sql: include_str!("../migrations/rooms/0007_foreign_keys.sql"),
+        },
     ];
 
     fn decide<'a>(

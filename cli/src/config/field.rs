@@ -341,7 +341,7 @@ pub(super) const PREFIX: &str = "TURNSTILE__";
 const LIKENESS_MIN: f64 = 0.6;
 
 /// The likeliest of `names` that `typed` was meant to be, as the end of an error message.
-pub(super) fn suggestion<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn suggestion<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
         .map(|name| (strsim::normalized_damerau_levenshtein(typed, name), name))
         .filter(|&(likeness, _)| likeness >= LIKENESS_MIN)

@@ -45,6 +45,15 @@ pub(crate) struct Details {
     pub(crate) side: Side,
 }
 
+/// All that rests at one price, as a row of an orderbook file shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level {
+    pub(crate) side: Side,
+    pub(crate) price: Price,
+    /// Shares; at least one.
+    pub(crate) size: u64,
+}
+
 /// Dollars times 10,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Price(pub(crate) u64);
@@ -72,6 +81,10 @@ pub(crate) enum Reason {
     Size,
     Price,
     Direction,
+    /// A row of a book ends before this column.
+    RowMissing,
+    /// A size of a book's level, which may be 0.
+    RowSize,
 }
 
 /// The columns of a line. New files have a seventh, which nothing here needs: who sent the order.
@@ -114,6 +127,66 @@ impl<'a> Message<'a> {
             _ => return Err(bad(1, Reason::Type, kind)),
         };
         Ok(Self { time, event })
+    }
+}
+
+impl Event {
+    /// The book before this, of which the levels after it are shown; nothing when they cannot be.
+    pub(crate) fn undone(&self, mut levels: Vec<Level>) -> Option<Vec<Level>> {
+        let of = |details: Details| {
+            move |level: &&mut Level| (level.side, level.price) == (details.side, details.price)
+        };
+        match self {
+            Self::New(details) => {
+                let level = levels.iter_mut().find(of(*details))?;
+                level.size = level.size.checked_sub(details.size)?;
+                levels.retain(|level| level.size > 0);
+            }
+            Self::Reduced(details) | Self::Deleted(details) | Self::Executed(details) => {
+                let Details {
+                    side, price, size, ..
+                } = *details;
+                match levels.iter_mut().find(of(*details)) {
+                    Some(level) => level.size += size,
+                    None => levels.push(Level { side, price, size }),
+                }
+            }
+            Self::ExecutedHidden(_) | Self::Cross | Self::Halt => {}
+        }
+        Some(levels)
+    }
+}
+
+impl Level {
+    /// A row without its end: ask price, ask size, bid price, bid size of each level; those that are
+    /// not there have size 0.
+    pub(crate) fn parse_row(row: &str) -> Result<Vec<Self>, BadLine> {
+        let columns: Vec<&str> = row.split(',').map(str::trim).collect();
+        let mut levels = Vec::new();
+        for (pair, columns) in columns.chunks(2).enumerate() {
+            let (column, side) = (2 * pair, [Side::Sell, Side::Buy][pair % 2]);
+            let [price, size] = columns else {
+                return Err(bad(column + 1, Reason::RowMissing, ""));
+            };
+            let size: u64 = size
+                .parse()
+                .map_err(|_no_number| bad(column + 1, Reason::RowSize, size))?;
+            if size == 0 {
+                continue;
+            }
+            let price = price
+                .parse()
+                .map_err(|_no_number| bad(column, Reason::Price, price))?;
+            levels.push(Self {
+                side,
+                price: Price(price),
+                size,
+            });
+        }
+        if !columns.len().is_multiple_of(4) {
+            return Err(bad(columns.len(), Reason::RowMissing, ""));
+        }
+        Ok(levels)
     }
 }
 
@@ -176,6 +249,10 @@ impl fmt::Display for Reason {
             Self::Size => "no size of 1 or more",
             Self::Price => "no price in dollars times 10,000",
             Self::Direction => "no direction: 1 is buy, -1 is sell",
+            Self::RowMissing => {
+                "a row of a book has four columns for each level, this one is missing"
+            }
+            Self::RowSize => "no size",
         })
     }
 }
@@ -261,6 +338,57 @@ mod tests {
                 text: text.to_owned(),
             };
             assert_eq!(Message::parse(line), Err(expected), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_a_book_is_read_but_for_levels_that_are_not_there() {
+        let level = |side, price, size| Level {
+            side,
+            price: Price(price),
+            size,
+        };
+        let row = "1000200,30,1000000,150,9999999999,0,-9999999999,0";
+        let levels = vec![
+            level(Side::Sell, 1_000_200, 30),
+            level(Side::Buy, 1_000_000, 150),
+        ];
+        assert_eq!(Level::parse_row(row), Ok(levels));
+        let rows = [
+            ("", 2, Reason::RowMissing),
+            ("1,2,3", 4, Reason::RowMissing),
+            ("1,2", 3, Reason::RowMissing),
+            ("1,x,3,4", 2, Reason::RowSize),
+            ("x,2,3,4", 1, Reason::Price),
+        ];
+        for (row, column, reason) in rows {
+            let found = Level::parse_row(row).unwrap_err();
+            assert_eq!((found.column, found.reason), (column, reason), "{row}");
+        }
+    }
+
+    #[test]
+    fn the_book_before_a_message_is_the_one_after_it_undone() {
+        let level = |size| Level {
+            side: DETAILS.side,
+            price: DETAILS.price,
+            size,
+        };
+        let rows = [
+            (Event::New(DETAILS), vec![level(20)], Some(vec![level(2)])),
+            (Event::New(DETAILS), vec![level(18)], Some(vec![])),
+            (Event::New(DETAILS), vec![level(17)], None),
+            (Event::New(DETAILS), vec![], None),
+            (Event::Deleted(DETAILS), vec![], Some(vec![level(18)])),
+            (
+                Event::Executed(DETAILS),
+                vec![level(2)],
+                Some(vec![level(20)]),
+            ),
+            (Event::Halt, vec![level(2)], Some(vec![level(2)])),
+        ];
+        for (event, after, before) in rows {
+            assert_eq!(event.undone(after.clone()), before, "{event:?} {after:?}");
         }
     }
 

@@ -12,7 +12,10 @@ use std::{
 
 use turnstile_book::{Book, Incoming, Orders, Owner, Report, Resting, SelfTrade, Side, Slot, Stop};
 
-use super::lobster::{Details, Event, Price};
+use super::lobster::{Details, Event, Level, Price};
+
+/// What is known of an order that rested before the file begins.
+const OPENING: u64 = u64::MAX;
 
 /// All resting orders are one owner's; for the files do not tell owners.
 const OWNER: Owner = Owner(0);
@@ -23,6 +26,9 @@ pub(crate) struct Market {
     pub(crate) orders: Orders,
     pub(crate) book: Book,
     slots: HashMap<u64, Slot>,
+    /// Of each level, all that rested before the file begins: whose that was is not known, so it is one
+    /// order before all others.
+    opening: Vec<Slot>,
     pub(crate) tally: Tally,
 }
 
@@ -75,6 +81,22 @@ pub(crate) struct Applied {
 }
 
 impl Market {
+    /// Begins with what rested before the first message.
+    pub(crate) fn open(&mut self, levels: &[Level]) {
+        for level in levels {
+            let incoming = Incoming {
+                order: OPENING,
+                owner: OWNER,
+                side: level.side,
+                price: Some(level.price.0),
+                quantity: level.size,
+                self_trade: SelfTrade::Allow,
+            };
+            let slot = self.book.rest(&mut self.orders, &incoming, level.size);
+            self.opening.push(slot);
+        }
+    }
+
     /// Does what a message says.
     pub(crate) fn apply(&mut self, event: &Event) -> Applied {
         let (trade, odd) = match event {
@@ -119,6 +141,11 @@ impl Market {
         let Some(resting) = self.resting(details) else {
             return Some(Odd::UnknownOrder);
         };
+        if self.is_opening(&resting) {
+            // It is one of several, of which the others stay.
+            self.lower(&resting, details.size);
+            return differs(details, &resting).then_some(Odd::Different);
+        }
         self.lower(&resting, resting.quantity);
         let differs = differs(details, &resting) || details.size != resting.quantity;
         differs.then_some(Odd::Different)
@@ -142,8 +169,24 @@ impl Market {
     }
 
     fn resting(&self, details: &Details) -> Option<Resting> {
-        let slot = self.slots.get(&details.order)?;
-        Some(self.orders.at(*slot))
+        if let Some(slot) = self.slots.get(&details.order) {
+            return Some(self.orders.at(*slot));
+        }
+        let mut opening = self.opening.iter().map(|slot| self.orders.at(*slot));
+        opening.find(|one| (one.side, one.price) == (details.side, details.price.0))
+    }
+
+    fn is_opening(&self, resting: &Resting) -> bool {
+        self.opening.contains(&resting.slot)
+    }
+
+    /// Nothing is left of it.
+    fn forget(&mut self, resting: &Resting) {
+        if self.is_opening(resting) {
+            self.opening.retain(|slot| *slot != resting.slot);
+        } else {
+            self.slots.remove(&resting.order);
+        }
     }
 
     /// Whether whoever comes next trades with this order first.
@@ -183,7 +226,7 @@ impl Market {
             "the first of the best price is traded with first"
         );
         if left == 0 {
-            self.slots.remove(&next.order);
+            self.forget(next);
         }
     }
 
@@ -193,7 +236,7 @@ impl Market {
             Some(left @ 1..) => self.book.reduce(&mut self.orders, resting.slot, left),
             Some(0) | None => {
                 self.book.cancel(&mut self.orders, resting.slot);
-                self.slots.remove(&resting.order);
+                self.forget(resting);
             }
         }
     }

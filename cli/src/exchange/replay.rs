@@ -15,7 +15,7 @@ use turnstile_stats::{
 };
 
 use super::{
-    lobster::Message,
+    lobster::{Level, Message},
     market::{Market, Odd, Tally},
     page,
 };
@@ -28,17 +28,24 @@ const TOLD_MAX: u64 = 20;
 /// without line ends.
 const LINE_BYTES_MAX: u64 = 1024;
 
+/// The longest row of an orderbook file: a thousand levels.
+const ROW_BYTES_MAX: u64 = 128 * 1024;
+
 /// The file lists what happened to resting orders, so an execution takes from the order that it
-/// names. Orders that were on the book before the file begins are not in it: the first rows lack
-/// them, and what becomes of them is counted and told. Auctions (type 6) and halts (type 7) leave
-/// the book as it is. With none of the three options only the figures are printed.
+/// names. Orders that were on the book before the file begins are not in it: without --book the first
+/// rows lack them, and what becomes of them is counted and told. Auctions (type 6) and halts (type 7)
+/// leave the book as it is. With none of --levels, --trades and --top only the figures are printed.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// A LOBSTER message file: time, type, order id, size, price, direction
     file: PathBuf,
+    /// Start from an opening book: the first row of this LOBSTER orderbook file, which shows the book
+    /// after the first message. Levels that it does not show are not known
+    #[arg(long, value_name = "FILE")]
+    book: Option<PathBuf>,
     /// Write so many levels of each side after each message, as LOBSTER's orderbook files have them
-    #[arg(long, value_name = "LEVELS", value_parser = clap::value_parser!(u16).range(1..=1_000), conflicts_with_all = ["trades", "top"])]
-    book: Option<u16>,
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1_000), conflicts_with_all = ["trades", "top"])]
+    levels: Option<u16>,
     /// Print each trade
     #[arg(long)]
     trades: bool,
@@ -75,6 +82,7 @@ fn replay(arguments: &Arguments, out: &mut impl Write) -> anyhow::Result<Tally> 
     let mut file = BufReader::new(File::open(&arguments.file).with_context(shown)?);
     let mut market = Market::default();
     let mut told = Told::default();
+    let mut opening = arguments.book.as_deref().map(opening).transpose()?;
     let mut bytes = Vec::new();
     for line in 1_u64.. {
         bytes.clear();
@@ -89,6 +97,15 @@ fn replay(arguments: &Arguments, out: &mut impl Write) -> anyhow::Result<Tally> 
         }
         let message = Message::parse(text)
             .map_err(|bad| anyhow!("{}:{line}:{bad}", arguments.file.display()))?;
+        if let Some(levels) = opening.take() {
+            let before = message.event.undone(levels).ok_or_else(|| {
+                anyhow!(
+                    "the first row of --book does not show what the first message of {} says",
+                    shown()
+                )
+            })?;
+            market.open(&before);
+        }
         let applied = market.apply(&message.event);
         if let Some(odd) = applied.odd {
             told.tell(&arguments.file, line, odd);
@@ -99,12 +116,22 @@ fn replay(arguments: &Arguments, out: &mut impl Write) -> anyhow::Result<Tally> 
         if arguments.top {
             page::put_top(out, &message, &market)?;
         }
-        if let Some(levels) = arguments.book {
+        if let Some(levels) = arguments.levels {
             page::put_levels(out, levels, &market)?;
         }
     }
     out.flush()?;
     Ok(market.tally)
+}
+
+/// The levels of the first row of an orderbook file.
+fn opening(path: &Path) -> anyhow::Result<Vec<Level>> {
+    let shown = || path.display().to_string();
+    let mut row = String::new();
+    let file = File::open(path).with_context(shown)?;
+    let mut file = BufReader::new(io::Read::take(file, ROW_BYTES_MAX));
+    file.read_line(&mut row).with_context(shown)?;
+    Level::parse_row(row.trim_ascii()).map_err(|bad| anyhow!("{}:1:{bad}", path.display()))
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

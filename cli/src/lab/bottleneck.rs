@@ -128,7 +128,11 @@ impl Arguments {
         let all = self.connections;
         let mut users: Vec<NonZeroUsize> = SHARES
             .iter()
-            .map(|share| NonZeroUsize::new(all.get() / share).unwrap_or(NonZeroUsize::MIN))
+            .map(|share| {
+                let users = (all.get() / share).max(1);
+                NonZeroUsize::new(users.next_multiple_of(self.subject.together()))
+            })
+            .map(|users| users.unwrap_or(NonZeroUsize::MIN))
             .collect();
         users.dedup();
         let mut places = Vec::new();

@@ -3,8 +3,8 @@
 mod faults;
 
 use std::{
-    net::SocketAddr, num::NonZeroUsize, path::PathBuf, str::FromStr, sync::mpsc::sync_channel,
-    thread, time::Duration,
+    net::SocketAddr, num::NonZeroUsize, path::PathBuf, sync::mpsc::sync_channel, thread,
+    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -18,6 +18,7 @@ use super::{
     pacing::Pacing,
     server, tell,
     watching::Behind,
+    workload::Service,
 };
 use crate::{address, child::Server, exit::Coded, terminal};
 use faults::{Fault, Storm};
@@ -67,51 +68,18 @@ pub(crate) struct Arguments {
     output: Output,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Service {
-    Rooms,
-    Exchange,
-    Games,
-    Travel,
-}
-
-impl FromStr for Service {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        match text {
-            "rooms" => Ok(Self::Rooms),
-            "exchange" => Ok(Self::Exchange),
-            "games" => Ok(Self::Games),
-            "travel" => Ok(Self::Travel),
-            _ => Err("what can be checked is rooms, exchange, games or travel"),
-        }
-    }
-}
-
-impl Service {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Rooms => "rooms",
-            Self::Exchange => "exchange",
-            Self::Games => "games",
-            Self::Travel => "travel",
-        }
-    }
-
-    /// What a server of the lab's own is told for it. Locks of travel are waited for, and transactions
-    /// left open, so briefly that both end many times in a run.
-    fn flags(self) -> Vec<(String, String)> {
-        let flags: &[(&str, &str)] = match self {
-            Self::Rooms | Self::Exchange | Self::Games => &[],
-            Self::Travel => &[
-                ("--travel-wait-ms", "500"),
-                ("--travel-lifetime-ms", "1000"),
-            ],
-        };
-        let owned = |(flag, value): &(&str, &str)| ((*flag).to_owned(), (*value).to_owned());
-        flags.iter().map(owned).collect()
-    }
+/// What a server of the lab's own is told for a service. Locks of travel are waited for, and
+/// transactions left open, so briefly that both end many times in a run.
+fn flags(service: Service) -> Vec<(String, String)> {
+    let flags: &[(&str, &str)] = match service {
+        Service::Rooms | Service::Exchange | Service::Games => &[],
+        Service::Travel => &[
+            ("--travel-wait-ms", "500"),
+            ("--travel-lifetime-ms", "1000"),
+        ],
+    };
+    let owned = |(flag, value): &(&str, &str)| ((*flag).to_owned(), (*value).to_owned());
+    flags.iter().map(owned).collect()
 }
 
 /// The server that is checked.
@@ -187,13 +155,13 @@ impl Checked {
             arguments.pacing.seed(),
             arguments.turnstile.clone(),
             data,
-            arguments.service.flags(),
+            flags(arguments.service),
         );
         let server = storm.start(faults::free_port()?)?;
         let address = server.resp();
         terminal::note(format_args!(
-            "checking a server of our own at {address}, embedded journal in a temporary \
-             directory, durability sync"
+            "measuring a server of our own at {address}, not one that runs already: embedded journal \
+             in a temporary directory, durability sync; --resp ADDR checks a running one"
         ));
         Ok(Self {
             address,

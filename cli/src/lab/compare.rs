@@ -22,6 +22,7 @@ use super::{
 use crate::{address, exit::Coded};
 
 #[derive(Args, Debug)]
+#[command(mut_arg("what", |what| what.required(false)))]
 pub(crate) struct Arguments {
     /// A: the program of a server, the address of one that runs, or the run.json of a kept run
     #[arg(value_name = "A")]
@@ -58,6 +59,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (Side::Kept(_), _) | (_, Side::Kept(_)) => {
             let wrong =
                 "a kept run is compared with a kept run: a new one would meet another machine";
+            Err(Coded::usage(wrong.to_owned()).into())
+        }
+        _ if !arguments.subject.is_said() => {
+            let wrong = "which workload? write compare A B rooms, or another that `lab run` knows";
             Err(Coded::usage(wrong.to_owned()).into())
         }
         _ => interleaved(arguments, &a, &b),

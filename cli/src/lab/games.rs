@@ -4,7 +4,6 @@ use std::{
     net::SocketAddr,
     num::{NonZeroU64, NonZeroUsize},
     path::PathBuf,
-    time::Duration,
 };
 
 use clap::{Args, ValueEnum};
@@ -18,6 +17,7 @@ use super::{
     pacing::{Extent, Level, Manner, Pacing},
     tell,
     watching::Behind,
+    workload::PATIENCE,
 };
 use crate::{
     address,
@@ -25,9 +25,6 @@ use crate::{
     exit::Coded,
     terminal,
 };
-
-/// How long a server may say nothing to anybody who waits.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many games each plays, when nothing is said of that or of time.
 const ITERATIONS: NonZeroU64 = NonZeroU64::new(100).expect("it is above zero");

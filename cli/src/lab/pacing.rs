@@ -293,6 +293,18 @@ impl Manner {
         self.arrivals.as_ref().map_or(Ok(default), Rule::law)
     }
 
+    /// An option of these that was given, if any was.
+    pub(super) fn told(&self) -> Option<&'static str> {
+        let told = [
+            ("--arrivals", self.arrivals.is_some()),
+            ("--think", self.think.is_some()),
+            ("--stages", self.stages.is_some()),
+            ("--deadline", self.deadline.is_some()),
+        ];
+        let told = told.into_iter().find(|(_, told)| *told);
+        told.map(|(option, _)| option)
+    }
+
     pub(super) fn think(&self) -> Think {
         self.think.map_or(Think::None, |thought| thought.0)
     }

@@ -2,15 +2,15 @@
 
 mod complaints;
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use turnstile_result::{
-    Bottleneck, Capacity, Change, Comparison, Curve, Load, Objective, Outcome, Point, Run, Usl,
-    Verdict,
+    Bottleneck, Capacity, Change, Comparison, Curve, Load, Objective, Operation, Outcome, Point,
+    Run, Usl, Verdict,
 };
 use turnstile_stats::{
     Interval,
-    units::{Nanos, PerSecond, to_float},
+    units::{Count, Nanos, PerSecond, to_float},
 };
 
 /// The table of all points, and what is wrong with them.
@@ -67,6 +67,7 @@ impl fmt::Display for Shown<'_> {
         if let Some(comparison) = &run.comparison {
             differences(f, comparison)?;
         }
+        failures(f, &run.points)?;
         let checks = run.points.iter().flat_map(|point| &point.validity);
         let held = checks
             .clone()
@@ -74,6 +75,51 @@ impl fmt::Display for Shown<'_> {
         let tested = checks.filter(|check| check.outcome != Outcome::NotTestable);
         write!(f, "checks: {} of {} hold", held.count(), tested.count())
     }
+}
+
+/// The operations of points in which some failed: what was answered how often, and the connections
+/// that servers closed.
+fn failures(f: &mut fmt::Formatter<'_>, points: &[Point]) -> fmt::Result {
+    for (number, point) in (1..).zip(points) {
+        if point.reconnects > 0 {
+            let closed = Count(point.reconnects);
+            writeln!(
+                f,
+                "point {number}: the server closed {closed} connections after an answer; each was made again"
+            )?;
+        }
+        let is_odd = |one: &&Operation| !one.errors.is_empty() || one.unknown + one.late > 0;
+        if point.operations.iter().all(|one| !is_odd(&one)) {
+            continue;
+        }
+        writeln!(
+            f,
+            "point {number}: {:>24} {:>10} {:>10} {:>10} {:>10} {:>10}",
+            "operation", "done", "refused", "errors", "no answer", "late"
+        )?;
+        for one in &point.operations {
+            let sum = |counts: &BTreeMap<String, u64>| Count(counts.values().sum()).to_string();
+            writeln!(
+                f,
+                "{:>33} {:>10} {:>10} {:>10} {:>10} {:>10}",
+                one.name,
+                Count(one.done).to_string(),
+                sum(&one.refused),
+                sum(&one.errors),
+                Count(one.unknown).to_string(),
+                Count(one.late).to_string(),
+            )?;
+            for (code, times) in &one.errors {
+                writeln!(
+                    f,
+                    "{:>33} {:>32}",
+                    format!("error {code}"),
+                    Count(*times).to_string()
+                )?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn row(f: &mut fmt::Formatter<'_>, point: &Point) -> fmt::Result {
@@ -312,11 +358,10 @@ fn highest(f: &mut fmt::Formatter<'_>, capacity: &Capacity) -> fmt::Result {
 }
 
 fn differences(f: &mut fmt::Formatter<'_>, comparison: &Comparison) -> fmt::Result {
-    let how = if comparison.interleaved {
-        "interleaved"
-    } else {
-        "NOT interleaved: drifts of the machine are in it"
-    };
+    let how = comparison.caution().map_or_else(
+        || "interleaved".to_owned(),
+        |caution| format!("NOT interleaved: {caution}"),
+    );
     let Comparison {
         a,
         b,
@@ -350,7 +395,13 @@ fn differences(f: &mut fmt::Formatter<'_>, comparison: &Comparison) -> fmt::Resu
         )?;
     }
     if comparison.metrics.is_empty() {
-        writeln!(f, "too few pairs may be used")?;
+        f.write_str(match pairs.len() {
+            1 => {
+                "one pair tells nothing: a point is invalid, or has no interval; measure for longer, or \
+                 without -d\n"
+            }
+            _ => "too few pairs may be used\n",
+        })?;
     }
     Ok(())
 }

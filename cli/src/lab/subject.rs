@@ -4,48 +4,40 @@
 use std::{
     net::{SocketAddr, ToSocketAddrs as _},
     num::NonZeroUsize,
-    path::Path,
+    path::{Path, PathBuf},
     str::FromStr,
 };
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
-use turnstile_load::{exchange, foreign, pace::Pace, processors, resources::Watched, rooms};
+use turnstile_load::{Tls, Trust, foreign, pace::Pace, processors, resources::Watched};
 use turnstile_result as result;
 
 use super::{
-    PROPERTY, default_threads,
+    default_threads,
     notebook::{self, Notebook},
     own_server,
     pacing::Pacing,
     pin,
     quota::Quota,
-    server,
     watching::Behind,
+    workload::{Named, Place, Service, Settings},
 };
-use crate::{
-    address,
-    child::{Doors, Server},
-    exit::Coded,
-};
+use crate::{child::Server, exit::Coded};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Subject {
-    /// rooms, exchange, http://HOST:PORT/PATH, or resp://HOST:PORT with a command after --; __n__ in
-    /// path, body and command is the number of the request
-    what: What,
-    /// RESP door of the server of rooms or exchange; without it, the lab starts one of its own
-    #[arg(long, value_name = "ADDR", value_parser = address::parse)]
-    resp: Option<SocketAddr>,
+    /// rooms, exchange, travel, games, http://HOST:PORT/PATH, or resp://HOST:PORT with a command after
+    /// --, with TLS https:// or rediss://; __n__ in path, body and command is the number of the request
+    #[arg(required = true)]
+    what: Option<What>,
+    #[command(flatten)]
+    named: Named,
     /// Generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
-    /// rooms: shares of the operations
-    #[arg(long, default_value = "book=70,cancel=30")]
-    mix: rooms::Mix,
-    /// exchange: symbols, each with a book of its own
-    #[arg(long, default_value = "8", value_parser = clap::value_parser!(u16).range(1..=1_000))]
-    symbols: u16,
+    #[command(flatten)]
+    settings: Settings,
     /// http: the method
     #[arg(long, default_value = "GET")]
     method: String,
@@ -55,6 +47,12 @@ pub(crate) struct Subject {
     /// http: the body
     #[arg(long)]
     body: Option<String>,
+    /// https and rediss: trust the authorities of this PEM file, and not those of the system
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<PathBuf>,
+    /// https and rediss: trust whoever answers
+    #[arg(long, conflicts_with = "cacert")]
+    insecure: bool,
     /// Processors of a server of the lab's own and of the generator, such as server=0,gen=1
     #[arg(long, value_parser = pin::parse)]
     pin: Option<pin::Pins>,
@@ -67,29 +65,56 @@ pub(crate) struct Subject {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
-    Rooms,
-    Exchange,
-    Http { host: String, path: String },
-    Resp { host: String },
+    Service(Service),
+    Http {
+        host: String,
+        path: String,
+        encrypted: bool,
+    },
+    Resp {
+        host: String,
+        encrypted: bool,
+    },
 }
+
+/// Schemes and their ports, without TLS and with it.
+const HTTP: [(&str, u16); 2] = [("http://", 80), ("https://", 443)];
+const RESP: [(&str, u16); 2] = [("resp://", 6379), ("rediss://", 6379)];
 
 /// A subject with its server.
 #[derive(Debug)]
 pub(super) struct Opened<'a> {
     subject: &'a Subject,
-    address: SocketAddr,
+    place: Place,
+    tls: Option<Tls>,
     own: Option<Server>,
     quota: Option<Quota>,
 }
 
 impl Subject {
+    fn what(&self) -> &What {
+        self.what.as_ref().expect("the parser requires it")
+    }
+
+    /// Whether it was said what is driven: kept runs need nothing of the kind.
+    pub(super) const fn is_said(&self) -> bool {
+        self.what.is_some()
+    }
+
     /// The workload's name for `run.json`.
-    const fn workload(&self) -> &'static str {
-        match self.what {
-            What::Rooms => "rooms",
-            What::Exchange => "exchange",
+    fn workload(&self) -> &'static str {
+        match self.what() {
+            What::Service(service) => service.name(),
             What::Http { .. } => "http",
             What::Resp { .. } => "resp",
+        }
+    }
+
+    /// Users who can only be there together.
+    pub(super) fn together(&self) -> usize {
+        match self.what() {
+            What::Service(service) => service.together(),
+            What::Http { .. } | What::Resp { .. } => 1,
         }
     }
 
@@ -99,8 +124,8 @@ impl Subject {
     }
 
     /// Whether the lab starts the server, and so decides what it may use.
-    pub(super) const fn starts(&self) -> bool {
-        matches!(self.what, What::Rooms | What::Exchange) && self.resp.is_none()
+    pub(super) fn starts(&self) -> bool {
+        matches!(self.what(), What::Service(_)) && !self.named.is_any()
     }
 
     /// How many processors its own server is held to.
@@ -133,18 +158,21 @@ impl Subject {
     /// What only the workload knows, for `run.json`.
     fn settings(&self) -> Vec<(String, String)> {
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        match &self.what {
-            What::Rooms => vec![setting("mix", &self.mix.to_string())],
-            What::Exchange => vec![setting("symbols", &self.symbols.to_string())],
+        match self.what() {
+            What::Service(service) => service.settings(&self.settings).into_iter().collect(),
             What::Http { .. } => vec![setting("method", &self.method)],
             What::Resp { .. } => vec![setting("command", &self.command.join(" "))],
         }
     }
 
-    /// The same against another server.
-    pub(super) fn at(&self, resp: SocketAddr) -> Self {
+    /// The same at another server's door.
+    pub(super) fn at(&self, address: SocketAddr) -> Self {
+        let named = match self.what() {
+            What::Service(service) => service.at(address),
+            What::Http { .. } | What::Resp { .. } => self.named.clone(),
+        };
         Self {
-            resp: Some(resp),
+            named,
             ..self.clone()
         }
     }
@@ -155,26 +183,74 @@ impl Subject {
         program: Option<&Path>,
         cores: Option<&[usize]>,
     ) -> anyhow::Result<Opened<'_>> {
-        if self.command.is_empty() == matches!(self.what, What::Resp { .. }) {
+        let what = self.what();
+        if self.command.is_empty() == matches!(what, What::Resp { .. }) {
             let wrong = "a command goes with resp://, after --: resp://HOST:PORT -- SET k __n__";
             return Err(Coded::usage(wrong.to_owned()).into());
         }
-        let named = match &self.what {
-            What::Rooms | What::Exchange => self.resp,
-            What::Http { host, .. } | What::Resp { host } => Some(resolve(host)?),
+        let tls = self.tls()?;
+        let named = match what {
+            What::Service(service) => self.named.place(*service).map_err(Coded::usage)?,
+            What::Http { .. } | What::Resp { .. } if self.named.is_any() => {
+                let wrong = "--resp, --travel and --games-arena name the doors of our own services";
+                return Err(Coded::usage(wrong.to_owned()).into());
+            }
+            What::Http { host, .. } => Some(Place {
+                address: resolve(host)?,
+                resp: None,
+            }),
+            What::Resp { host, encrypted } => {
+                let address = resolve(host)?;
+                // What it says of itself is asked without TLS.
+                let resp = (!encrypted).then_some(address);
+                Some(Place { address, resp })
+            }
         };
-        if let Some(address) = named {
+        if let Some(place) = named {
             return Ok(Opened {
                 subject: self,
-                address,
+                place,
+                tls,
                 own: None,
                 quota: None,
             });
         }
-        self.start(cores, || match program {
-            None => own_server(Doors::Resp, "--resp"),
-            Some(program) => Server::start_program(program),
+        self.start(cores, |service| match program {
+            None => own_server(service.doors(), service.flag()),
+            Some(program) => Server::start_program(program, service.doors()),
         })
+    }
+
+    /// How a server of somebody else is spoken to, if that is encrypted.
+    fn tls(&self) -> anyhow::Result<Option<Tls>> {
+        let (What::Http {
+            host,
+            encrypted: true,
+            ..
+        }
+        | What::Resp {
+            host,
+            encrypted: true,
+        }) = self.what()
+        else {
+            if self.insecure || self.cacert.is_some() {
+                let wrong = "--cacert and --insecure are about https:// and rediss://";
+                return Err(Coded::usage(wrong.to_owned()).into());
+            }
+            return Ok(None);
+        };
+        let trust = match &self.cacert {
+            _ if self.insecure => Trust::Anybody,
+            Some(file) => Trust::File(file.clone()),
+            None => Trust::System,
+        };
+        let name = host
+            .rsplit_once(':')
+            .map_or(host.as_str(), |(name, _)| name);
+        let name = name.trim_matches(['[', ']']);
+        Tls::new(name, &trust)
+            .map(Some)
+            .map_err(|error| anyhow!(error))
     }
 
     /// Starts another server beside the first, on these processors, that is told more.
@@ -183,18 +259,24 @@ impl Subject {
         cores: Option<&[usize]>,
         told: &[(String, String)],
     ) -> anyhow::Result<Opened<'_>> {
-        self.start(cores, || Server::start_with(None, Doors::Resp, told))
+        self.start(cores, |service| {
+            Server::start_with(None, service.doors(), told)
+        })
     }
 
     fn start(
         &self,
         cores: Option<&[usize]>,
-        server: impl FnOnce() -> anyhow::Result<Server>,
+        server: impl FnOnce(Service) -> anyhow::Result<Server>,
     ) -> anyhow::Result<Opened<'_>> {
-        let own = pin::on(cores.or_else(|| self.server_cores()), server)?;
+        let What::Service(service) = *self.what() else {
+            unreachable!("only servers of our own services are started");
+        };
+        let own = pin::on(cores.or_else(|| self.server_cores()), || server(service))?;
         Ok(Opened {
             subject: self,
-            address: own.resp(),
+            place: service.place(&own),
+            tls: None,
             own: Some(own),
             quota: None,
         })
@@ -210,10 +292,16 @@ impl Opened<'_> {
     /// For `run.json`.
     pub(super) fn target(&self) -> result::Target {
         result::Target {
-            address: match &self.subject.what {
-                What::Rooms | What::Exchange => self.address.to_string(),
-                What::Http { host, path } => format!("http://{host}{path}"),
-                What::Resp { host } => format!("resp://{host}"),
+            address: match self.subject.what() {
+                What::Service(_) => self.place.address.to_string(),
+                What::Http {
+                    host,
+                    path,
+                    encrypted,
+                } => format!("{}{host}{path}", HTTP[usize::from(*encrypted)].0),
+                What::Resp { host, encrypted } => {
+                    format!("{}{host}", RESP[usize::from(*encrypted)].0)
+                }
             },
             own: self.own.is_some(),
         }
@@ -222,7 +310,7 @@ impl Opened<'_> {
     /// Server and database, where they can be found.
     pub(super) fn watched(&self) -> Vec<Watched> {
         let behind = self.subject.behind;
-        let watched = behind.watched(self.own.as_ref(), self.address, self.resp());
+        let watched = behind.watched(self.own.as_ref(), self.place.address, self.resp());
         let quota = self.quota.as_ref().map(Quota::processors);
         watched
             .into_iter()
@@ -238,10 +326,7 @@ impl Opened<'_> {
 
     /// Where the server can be asked for what it says of itself.
     pub(super) const fn resp(&self) -> Option<SocketAddr> {
-        match self.subject.what {
-            What::Http { .. } => None,
-            What::Rooms | What::Exchange | What::Resp { .. } => Some(self.address),
-        }
+        self.place.resp
     }
 
     /// The processors of a server of the lab's own.
@@ -280,7 +365,10 @@ impl Opened<'_> {
         threads: NonZeroUsize,
         notebook: &mut Notebook,
     ) -> anyhow::Result<usize> {
-        let pace = pacing.pace(self.address, threads.get())?;
+        let pace = Pace {
+            tls: self.tls.clone(),
+            ..pacing.pace(self.place.address, threads.get())?
+        };
         let began = notebook.begin(Some(self.watched()));
         let cores = self
             .subject
@@ -300,37 +388,16 @@ impl Opened<'_> {
         notebook: &mut Notebook,
     ) -> anyhow::Result<result::Point> {
         let subject = self.subject;
-        let (point, said) = match &subject.what {
-            What::Rooms => {
-                let config = rooms::Config {
-                    pace: pace.clone(),
-                    users,
-                    mix: subject.mix,
-                    property: PROPERTY.to_owned(),
-                };
-                let report = rooms::run(&config, &mut |progress| notebook.watch(progress))?;
-                (report.point, Some(server(&report.server)))
+        let watch = &mut |progress: &_| notebook.watch(progress);
+        let (point, said) = match subject.what() {
+            What::Service(service) => {
+                service.drive(&subject.settings, (pace, self.place), users, watch)?
             }
-            What::Exchange => {
-                let config = exchange::Config {
-                    door: exchange::Door::Resp,
-                    pace: pace.clone(),
-                    proof: Some(self.address),
-                    users,
-                    symbols: usize::from(subject.symbols),
-                    one_shot: None,
-                };
-                let report = exchange::run(&config, &mut |progress| notebook.watch(progress))?;
-                (report.point, report.server.as_ref().map(server))
-            }
-            What::Resp { .. } => {
-                let watch = &mut |progress: &_| notebook.watch(progress);
-                (
-                    foreign::run_resp(pace, users, &subject.command, watch)?,
-                    None,
-                )
-            }
-            What::Http { host, path } => {
+            What::Resp { .. } => (
+                foreign::run_resp(pace, users, &subject.command, watch)?,
+                None,
+            ),
+            What::Http { host, path, .. } => {
                 let request = foreign::Request {
                     method: subject.method.clone(),
                     host: host.clone(),
@@ -338,7 +405,6 @@ impl Opened<'_> {
                     headers: subject.headers.clone(),
                     body: subject.body.clone(),
                 };
-                let watch = &mut |progress: &_| notebook.watch(progress);
                 (foreign::run_http(pace, users, &request, watch)?, None)
             }
         };
@@ -373,54 +439,66 @@ impl FromStr for What {
                 format!("{host}:{port}")
             }
         };
-        if let Some(rest) = text.strip_prefix("http://") {
+        for (encrypted, (scheme, port)) in [false, true].into_iter().zip(HTTP) {
+            let Some(rest) = text.strip_prefix(scheme) else {
+                continue;
+            };
             let (host, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
             if !host.is_empty() {
-                let host = with_port(host, 80);
-                let path = path.to_owned();
-                return Ok(Self::Http { host, path });
+                return Ok(Self::Http {
+                    host: with_port(host, port),
+                    path: path.to_owned(),
+                    encrypted,
+                });
             }
         }
-        if let Some(host) = text.strip_prefix("resp://").filter(|host| !host.is_empty()) {
-            let host = with_port(host.trim_end_matches('/'), 6379);
-            return Ok(Self::Resp { host });
+        for (encrypted, (scheme, port)) in [false, true].into_iter().zip(RESP) {
+            let host = text.strip_prefix(scheme).unwrap_or("");
+            if !host.is_empty() {
+                let host = with_port(host.trim_end_matches('/'), port);
+                return Ok(Self::Resp { host, encrypted });
+            }
         }
-        match text {
-            "rooms" => Ok(Self::Rooms),
-            "exchange" => Ok(Self::Exchange),
-            _ => Err(format!(
-                "`{text}` cannot be driven: write rooms, exchange, http://HOST:PORT/PATH or \
-                 resp://HOST:PORT"
-            )),
-        }
+        text.parse().map(Self::Service).map_err(|error: String| {
+            format!(
+                "{error}; any other server is http://HOST:PORT/PATH or resp://HOST:PORT, with TLS \
+                 https:// or rediss://"
+            )
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::What;
+    use super::{Service, What};
 
     #[test]
     fn what_can_be_driven_has_a_name_or_an_address() {
-        let http = |host: &str, path: &str| What::Http {
+        let http = |host: &str, path: &str, encrypted| What::Http {
             host: host.to_owned(),
             path: path.to_owned(),
+            encrypted,
         };
-        let resp = |host: &str| What::Resp {
+        let resp = |host: &str, encrypted| What::Resp {
             host: host.to_owned(),
+            encrypted,
         };
         let rows = [
-            ("rooms", What::Rooms),
-            ("exchange", What::Exchange),
-            ("http://a", http("a:80", "/")),
-            ("http://a:81/b?c=__n__", http("a:81", "/b?c=__n__")),
-            ("resp://a", resp("a:6379")),
-            ("resp://127.0.0.1:7/", resp("127.0.0.1:7")),
+            ("rooms", What::Service(Service::Rooms)),
+            ("exchange", What::Service(Service::Exchange)),
+            ("travel", What::Service(Service::Travel)),
+            ("games", What::Service(Service::Games)),
+            ("http://a", http("a:80", "/", false)),
+            ("http://a:81/b?c=__n__", http("a:81", "/b?c=__n__", false)),
+            ("https://a/b", http("a:443", "/b", true)),
+            ("resp://a", resp("a:6379", false)),
+            ("resp://127.0.0.1:7/", resp("127.0.0.1:7", false)),
+            ("rediss://a", resp("a:6379", true)),
         ];
         for (text, what) in rows {
             assert_eq!(text.parse(), Ok(what), "{text}");
         }
-        for text in ["", "http://", "resp://", "https://a", "ftp://a", "Rooms"] {
+        for text in ["", "http://", "resp://", "https://", "ftp://a", "Rooms"] {
             assert!(text.parse::<What>().is_err(), "{text}");
         }
     }

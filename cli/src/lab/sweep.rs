@@ -76,7 +76,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let wrong = "--cores and --cpu-quota are those of a server that the lab starts itself";
         return Err(Coded::usage(wrong.to_owned()).into());
     }
-    let first = arguments.pacing(arguments.axis().least)?;
+    let (rungs, step) = arguments.rungs()?;
+    let first = arguments.pacing(rungs.least * step)?;
     let opened = subject.open(None, None)?;
     let asked = subject.asked("sweep", opened.target(), &first);
     let mut notebook = Notebook::new(&arguments.output, asked, opened.watched())?;
@@ -111,13 +112,28 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 impl Arguments {
-    /// What grows along a curve.
-    fn axis(&self) -> Range {
-        self.rate.unwrap_or(self.connections)
+    /// What grows in steps of so many: of users who can only be there together, or of one.
+    fn rungs(&self) -> anyhow::Result<(Range, usize)> {
+        let together = self.subject.together();
+        let whole = |Range { least, most }: Range| Range {
+            least: least.div_ceil(together),
+            most: most / together,
+        };
+        let users = whole(self.connections);
+        if users.least > users.most {
+            let Range { least, most } = self.connections;
+            let wrong =
+                format!("users come {together} at a time: {least}..{most} has no such number");
+            return Err(Coded::usage(wrong).into());
+        }
+        Ok(self.rate.map_or((users, together), |rate| (rate, 1)))
     }
 
     fn pacing(&self, load: usize) -> anyhow::Result<Pacing> {
-        let users = self.rate.map_or(load, |_rate| self.connections.most);
+        let together = self.subject.together();
+        // Of a rate there are as many users as are allowed, of those who come together whole groups.
+        let all = self.connections.most / together * together;
+        let users = self.rate.map_or(load, |_rate| all);
         let users = NonZeroUsize::new(users).ok_or_else(|| Coded::usage("no users".to_owned()))?;
         let pacing = Pacing::of_users(users, self.think, self.pipeline, self.extent.clone());
         Ok(match self.rate {
@@ -176,17 +192,17 @@ impl Arguments {
         allowed: Allowed,
         notebook: &mut Notebook,
     ) -> anyhow::Result<Curve> {
-        let Range { least, most } = self.axis();
-        let mut ladder = Ladder::new(least, most);
+        let (rungs, step) = self.rungs()?;
+        let mut ladder = Ladder::new(rungs.least, rungs.most);
         let mut places = Vec::new();
         let stopped = loop {
-            let load = match ladder.next() {
-                Rung::Try(load) => load,
+            let rung = match ladder.next() {
+                Rung::Try(rung) => rung,
                 Rung::Stop(stop) => break stop,
             };
             let mut repeats = Vec::new();
             for repeat in 0..self.repeat.get() {
-                let place = opened.measure(&self.pacing(load)?, notebook)?;
+                let place = opened.measure(&self.pacing(rung * step)?, notebook)?;
                 let point = &mut notebook.run().points[place];
                 point.repeat = u32::try_from(repeat).expect("repeats are few");
                 (point.cores, point.quota) = (allowed.processors(), allowed.quota);
@@ -195,7 +211,7 @@ impl Arguments {
                 notebook.note(&told);
             }
             places.extend(repeats.iter().map(|(place, ..)| *place));
-            ladder.note(load, together(&repeats));
+            ladder.note(rung, together(&repeats));
         };
         let why = match (stopped, self.rate) {
             (Stop::Full, None) => "twice the users surely brought less than 5 % more",

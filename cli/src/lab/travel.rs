@@ -32,6 +32,24 @@ const ARRIVALS: Law = Law::Jitter(0.01);
 const DURATION: Duration = Duration::from_secs(2);
 const WARM_UP: Duration = Duration::from_millis(500);
 
+/// Transactions of `ops`.
+const TRANSACTIONS: u64 = 100;
+
+/// Clients and rates of the ancestor's second experiment.
+const CLIENTS: [usize; 4] = [2, 4, 6, 8];
+const RATES: [Rate; 7] = [
+    Rate::PerSecond(50),
+    Rate::PerSecond(100),
+    Rate::PerSecond(200),
+    Rate::PerSecond(500),
+    Rate::PerSecond(1_000),
+    Rate::PerSecond(2_000),
+    Rate::Most,
+];
+
+/// Clients of one point.
+const CLIENTS_OF_ONE: usize = 8;
+
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Door of travel, where command lines are taken; without it, the lab starts a server of its
@@ -51,34 +69,25 @@ pub(crate) struct Arguments {
     /// Generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
-    /// What is measured
-    #[arg(long, value_enum, default_value = "ops")]
-    experiment: Measured,
+    /// What is measured. Without it: `ops`, or one point of `rate` when options of `rate` say which,
+    /// such as -c 8 -d 2s: of 8 clients, each as fast as it is answered, unless others are asked for
+    #[arg(long, value_enum)]
+    experiment: Option<Measured>,
     /// Over which resource managers a journey goes: three flights, or a flight, a car and a room.
     /// Without it, `ops` measures one after the other, and `rate` measures several
     #[arg(long, value_enum)]
     managers: Option<Over>,
-    /// `ops`: transactions, of which the first fifth is not measured
-    #[arg(short = 'n', long, value_name = "COUNT", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
-    transactions: u64,
-    /// `rate`: clients, each with a connection; one number after the other
-    #[arg(
-        short,
-        long,
-        value_name = "CLIENTS,...",
-        value_delimiter = ',',
-        default_value = "2,4,6,8"
-    )]
+    /// `ops`: transactions, of which the first fifth is not measured; 100 unless something else is
+    /// asked
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    transactions: Option<u64>,
+    /// `rate`: clients, each with a connection; one number after the other. --experiment rate alone
+    /// means 2,4,6,8
+    #[arg(short, long, value_name = "CLIENTS,...", value_delimiter = ',')]
     connections: Vec<NonZeroUsize>,
     /// `rate`: transactions a second of all clients together, or `max`: each when the last has
-    /// ended; one after the other
-    #[arg(
-        short,
-        long,
-        value_name = "RATE,...",
-        value_delimiter = ',',
-        default_value = "50,100,200,500,1000,2000,max"
-    )]
+    /// ended; one after the other. --experiment rate alone means 50,100,200,500,1000,2000,max
+    #[arg(short, long, value_name = "RATE,...", value_delimiter = ',')]
     rate: Vec<Rate>,
     #[command(flatten)]
     manner: Manner,
@@ -117,8 +126,9 @@ enum Measured {
     Rate,
 }
 
+/// Over which resource managers a journey goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Over {
+pub(super) enum Over {
     One,
     Several,
 }
@@ -228,52 +238,72 @@ impl Driven {
 
 impl Arguments {
     fn experiment(&self) -> anyhow::Result<Experiment> {
-        match self.experiment {
-            Measured::Ops if self.zipf.is_some() => Err(Coded::usage(
-                "one client is in nobody's way: --zipf needs --experiment rate".to_owned(),
-            )
-            .into()),
-            Measured::Ops => Ok(Experiment::Requests {
-                transactions: self.transactions,
+        let wrong = |sentence: &str| Err(Coded::usage(sentence.to_owned()).into());
+        match (self.experiment, self.told_of_rate()) {
+            (Some(Measured::Ops), Some(option)) => wrong(&format!(
+                "{option} is about several clients: it needs --experiment rate, or no --experiment"
+            )),
+            (Some(Measured::Ops) | None, None) => Ok(Experiment::Requests {
+                transactions: self.transactions.unwrap_or(TRANSACTIONS),
                 managers: match self.managers {
                     None => vec![Managers::One, Managers::Several],
                     Some(over) => vec![over.managers()],
                 },
             }),
-            Measured::Rate => Ok(Experiment::Rates {
-                clients: self
-                    .connections
-                    .iter()
-                    .map(|clients| clients.get())
-                    .collect(),
-                rates: self.rate.clone(),
-                managers: self.managers.map_or(Managers::Several, Over::managers),
-                contention: self.zipf.map_or(Contention::Apart, Contention::Zipf),
-                manner: travel::Manner {
-                    arrivals: self.manner.law(ARRIVALS)?,
-                    think: self.manner.think(),
-                    stages: self.manner.stages(),
-                    length: self
-                        .extent
-                        .clone()
-                        .or(DURATION, WARM_UP)
-                        .length(self.is_open()),
-                    deadline: self.manner.deadline(),
-                },
-            }),
+            (Some(Measured::Rate), _) | (None, Some(_)) if self.transactions.is_some() => {
+                wrong("-n counts the transactions of --experiment ops; of clients -d says how long")
+            }
+            (Some(Measured::Rate), _) => self.rates(&CLIENTS, &RATES),
+            (None, Some(_)) => self.rates(&[CLIENTS_OF_ONE], &[Rate::Most]),
         }
     }
-}
 
-impl Arguments {
-    /// Whether responses are what is to be known: at a rate throughput is given.
-    fn is_open(&self) -> bool {
-        self.rate.iter().all(|rate| *rate != Rate::Most)
+    /// An option that only points of several clients have, if any was given.
+    fn told_of_rate(&self) -> Option<&'static str> {
+        let told = [
+            ("-c", !self.connections.is_empty()),
+            ("-r", !self.rate.is_empty()),
+            ("--zipf", self.zipf.is_some()),
+            ("-d or --precision", self.extent.is_told()),
+        ];
+        let told = told.into_iter().find(|(_, told)| *told);
+        told.map(|(option, _)| option)
+            .or_else(|| self.manner.told())
+    }
+
+    /// Points of clients at rates: these where none were asked for.
+    fn rates(&self, clients: &[usize], rates: &[Rate]) -> anyhow::Result<Experiment> {
+        let asked = self.connections.iter().map(|clients| clients.get());
+        let asked: Vec<usize> = asked.collect();
+        let rates = if self.rate.is_empty() {
+            rates.to_vec()
+        } else {
+            self.rate.clone()
+        };
+        // At a rate throughput is given, and responses are what is to be known.
+        let is_open = rates.iter().all(|rate| *rate != Rate::Most);
+        Ok(Experiment::Rates {
+            clients: if asked.is_empty() {
+                clients.to_vec()
+            } else {
+                asked
+            },
+            rates,
+            managers: self.managers.map_or(Managers::Several, Over::managers),
+            contention: self.zipf.map_or(Contention::Apart, Contention::Zipf),
+            manner: travel::Manner {
+                arrivals: self.manner.law(ARRIVALS)?,
+                think: self.manner.think(),
+                stages: self.manner.stages(),
+                length: self.extent.clone().or(DURATION, WARM_UP).length(is_open),
+                deadline: self.manner.deadline(),
+            },
+        })
     }
 }
 
 impl Over {
-    const fn managers(self) -> Managers {
+    pub(super) const fn managers(self) -> Managers {
         match self {
             Self::One => Managers::One,
             Self::Several => Managers::Several,

@@ -78,7 +78,10 @@ fn the_sample_properties_come_in_one_order_in_a_database() {
 #[test]
 fn the_readme_shows_what_dev_prints() {
     let readme = include_str!("../../../README.md");
-    let sample = readme.split_once("cargo run --release -- dev\n").unwrap().1;
+    let sample = readme
+        .split_once("cargo run --profile quick -- dev\n")
+        .unwrap()
+        .1;
     let sample = sample.split_once("\n```").unwrap().0;
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
@@ -100,9 +103,9 @@ fn the_readme_shows_what_dev_prints() {
     let shown = sample.lines().find_map(|line| line.strip_prefix("data"));
     let place = data.path().display().to_string();
     let printed = printed.replace(&place, shown.unwrap().trim());
-    // Where `cargo run --release` leaves the program.
+    // Where `cargo run --profile quick` leaves the program.
     let program = env!("CARGO_BIN_EXE_turnstile");
-    let printed = printed.replace(program, "target/release/turnstile");
+    let printed = printed.replace(program, "target/quick/turnstile");
     assert_eq!(printed, sample);
     server.stop();
 }

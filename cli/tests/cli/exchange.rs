@@ -97,7 +97,7 @@ fn file_of(lines: &[&str]) -> (tempfile::TempDir, std::path::PathBuf) {
 #[test]
 fn the_book_after_each_message_is_the_one_derived_by_hand() {
     let (_directory, file) = file_of(&DAY.map(|(message, _)| message));
-    let ended = replay(&file, &["--book", "2"]);
+    let ended = replay(&file, &["--levels", "2"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let rows: Vec<&str> = ended.out.lines().collect();
     assert_eq!(rows, DAY.map(|(_, row)| row));
@@ -123,6 +123,31 @@ fn the_book_after_each_message_is_the_one_derived_by_hand() {
         "{}",
         ended.err
     );
+}
+
+#[test]
+fn a_replay_that_starts_from_an_opening_book_meets_every_row_of_its_file() {
+    // The rest of the day from its fifth message on, but for orders that the book never showed.
+    let rest = DAY[4..]
+        .iter()
+        .filter(|(message, _)| !["77", "78", "79"].contains(&message.split(',').nth(2).unwrap()));
+    let (messages, rows): (Vec<&str>, Vec<&str>) = rest.copied().unzip();
+    let (directory, file) = file_of(&messages);
+    let book = directory.path().join("orderbook_2.csv");
+    fs::write(&book, rows.join("\n")).unwrap();
+    let book = book.display().to_string();
+    let ended = replay(&file, &["--book", &book, "--levels", "2"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.out.lines().collect::<Vec<_>>(), rows);
+    assert!(!ended.err.contains("from before the file"), "{ended:?}");
+    let (other, file) = file_of(&["34200.4,1,5,61,1000100,-1"]);
+    let ended = replay(&file, &["--book", &book]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.err.contains("does not show what the first message"),
+        "{ended:?}"
+    );
+    drop(other);
 }
 
 #[test]
@@ -153,7 +178,7 @@ fn trades_and_the_top_are_printed_on_request() {
 #[test]
 fn a_bad_line_is_named_and_what_came_before_it_is_there() {
     let (_directory, file) = file_of(&[DAY[0].0, "", "34200.1,1,2,fifty,1000000,1", DAY[2].0]);
-    let ended = replay(&file, &["--book", "2"]);
+    let ended = replay(&file, &["--levels", "2"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert_eq!(ended.out, format!("{}\n", DAY[0].1));
     let told = "message_2.csv:3:4: no size of 1 or more: `fifty`";
@@ -179,9 +204,9 @@ fn what_cannot_be_done_is_told_apart() {
         "{missing:?}"
     );
     for options in [
-        &["--book", "0"][..],
-        &["--book", "2", "--top"],
-        &["--book", "x"],
+        &["--levels", "0"][..],
+        &["--levels", "2", "--top"],
+        &["--levels", "x"],
     ] {
         assert_eq!(replay(&file, options).code, Some(2), "{options:?}");
     }
@@ -193,7 +218,7 @@ fn a_long_day_gives_the_same_book_as_a_naive_twin() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("message.csv");
     fs::write(&file, day.messages.join("\n")).unwrap();
-    let ended = replay(&file, &["--book", "5"]);
+    let ended = replay(&file, &["--levels", "5"]);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert_eq!(ended.out.lines().count(), day.rows.len());
     for (line, (found, expected)) in ended.out.lines().zip(&day.rows).enumerate() {

@@ -248,7 +248,8 @@ fn the_requests_of_a_journey_are_measured_on_a_server_of_our_own() {
 #[test]
 fn travel_in_five_processes_is_measured_and_proven() {
     let (ended, report) = travel(&["-n", "25", "--servers", "separate"]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    // On a busy machine a run this short may be invalid, but never a violation.
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
     assert!(ended.err.contains("five processes of our own"), "{ended:?}");
     assert_eq!(report["config"]["processes"], "separate");
     let sold = serde_json::json!({"cars": 25, "customers": 150, "flights": 100, "rooms": 25});
@@ -303,7 +304,15 @@ fn travel_that_cannot_be_measured_so_is_a_usage_error() {
             &["--servers", "separate", "--travel", "127.0.0.1:1"],
             "cannot be used with",
         ),
-        (&["--zipf", "1"], "--zipf needs --experiment rate"),
+        (
+            &["--experiment", "ops", "--zipf", "1"],
+            "--zipf is about several clients",
+        ),
+        (
+            &["--experiment", "ops", "-c", "8"],
+            "-c is about several clients",
+        ),
+        (&["-c", "8", "-n", "5"], "-n counts the transactions"),
         (&["--zipf", "eleven"], "is no exponent from 0 to 10"),
         (&["-r", "0"], "is no rate"),
         (&["-c", "0"], "non-zero"),
@@ -381,6 +390,122 @@ fn a_sweep_climbs_until_more_users_are_not_allowed() {
 }
 
 #[test]
+fn travel_and_games_are_swept_like_rooms() {
+    // Players come in pairs: a point counts pairs, and an odd number has none.
+    for (service, users, expected) in [("travel", "1..2", [1, 2]), ("games", "1..5", [1, 2])] {
+        let (ended, kept) = lab(&["sweep", service, "-c", users]);
+        assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+        assert_eq!(kept["asked"]["workload"], service);
+        let points = kept["points"].as_array().unwrap();
+        for (point, expected) in points.iter().zip(expected) {
+            assert_eq!(point["load"]["users"], expected, "{ended:?}");
+            assert_eq!(point["proof"][0]["outcome"], "holds", "{ended:?}");
+        }
+        assert_eq!(points.len(), expected.len());
+    }
+    let (_, kept) = lab(&["sweep", "travel", "-c", "2", "-r", "20..20"]);
+    assert_eq!(kept["points"][0]["load"]["rate"], 20.0);
+    assert_eq!(kept["server"]["durability"], "sync");
+}
+
+#[test]
+fn each_service_is_measured_by_every_command_at_the_door_that_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::dev(directory.path());
+    let [resp, travel, arena] =
+        ["resp", "travel", "games-arena"].map(|name| server.door(name).unwrap().to_string());
+    let rows: [(&[&str], &[&str]); 5] = [
+        (&["bottleneck", "travel", "-c", "2"], &["--travel", &travel]),
+        (
+            &["bottleneck", "games", "-c", "3"],
+            &["--games-arena", &arena],
+        ),
+        (&["bottleneck", "games", "-c", "2"], &["--resp", &resp]),
+        (
+            &["capacity", "games", "-c", "2", "--slo", "p99.999<1s"],
+            &["--games-arena", &arena],
+        ),
+        (
+            &["compare", &travel, &travel, "travel", "-c", "2"],
+            &["--pairs", "2"],
+        ),
+    ];
+    for (command, named) in rows {
+        let (ended, kept) = lab(&[command, named].concat());
+        assert!(matches!(ended.code, Some(0 | 96 | 98)), "{ended:?}");
+        assert!(!ended.err.contains("a server of our own"), "{ended:?}");
+        let points = kept["points"].as_array().unwrap();
+        assert!(!points.is_empty(), "{ended:?}");
+        for point in points {
+            assert_eq!(point["proof"][0]["outcome"], "holds", "{command:?}");
+        }
+    }
+    server.stop();
+}
+
+#[test]
+fn clients_of_travel_are_measured_as_they_are_asked_for() {
+    let short = ["-d", "200ms", "--warm-up", "50ms"];
+    let (ended, report) = travel(&[&["-c", "3"], &short[..]].concat());
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+    let rows = report["rates"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{report}");
+    assert_eq!(
+        (&rows[0]["clients"], &rows[0]["rate"]),
+        (&3.into(), &"max".into())
+    );
+}
+
+#[test]
+fn two_kept_runs_of_one_point_are_compared_by_their_intervals() {
+    let directory = tempfile::tempdir().unwrap();
+    let (ended, mut kept) = lab(&["run", "rooms", "-c", "2"]);
+    assert!(matches!(ended.code, Some(0 | 98)), "{ended:?}");
+    kept["points"][0]["verdict"] = "fine".into();
+    kept["points"][0]["validity"] = serde_json::json!([]);
+    let path = |name: &str, rate: f64, interval: bool| {
+        let mut kept = kept.clone();
+        let point = &mut kept["points"][0];
+        point["throughput"] = rate.into();
+        point["throughput_interval"] = if interval {
+            serde_json::json!({"low": 0.99 * rate, "estimate": rate, "high": 1.01 * rate})
+        } else {
+            serde_json::Value::Null
+        };
+        let path = directory.path().join(name).with_extension("json");
+        fs::write(&path, kept.to_string()).unwrap();
+        path.display().to_string()
+    };
+    let [slow, fast, vague] = [
+        path("slow", 1_000.0, true),
+        path("fast", 1_200.0, true),
+        path("vague", 1_200.0, false),
+    ];
+    let compare = |other: &str| {
+        let folder = directory.path().join("compared");
+        let mut command = turnstile();
+        command.args(["lab", "compare", &slow, other, "-o"]);
+        let ended = run(command.arg(&folder));
+        let kept = fs::read(folder.join("run.json")).unwrap();
+        (
+            ended,
+            serde_json::from_slice::<serde_json::Value>(&kept).unwrap(),
+        )
+    };
+    let (ended, found) = compare(&fast);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("one run each"), "{ended:?}");
+    let metric = &found["comparison"]["metrics"][0];
+    assert_eq!(
+        (&metric["name"], &metric["verdict"]),
+        (&"throughput".into(), &"higher".into())
+    );
+    let (ended, _) = compare(&vague);
+    assert_eq!(ended.code, Some(98), "{ended:?}");
+    assert!(ended.out.contains("no interval"), "{ended:?}");
+}
+
+#[test]
 fn a_capacity_that_cannot_be_told_from_so_few_samples_says_so() {
     let (ended, kept) = lab(&["capacity", "rooms", "--slo", "p99.999<1s", "-c", "2"]);
     assert_eq!(ended.code, Some(96), "{ended:?}");
@@ -449,9 +574,45 @@ fn any_server_can_be_driven_by_a_command_or_a_page() {
 }
 
 #[test]
+fn help_of_a_run_names_servers_of_others() {
+    let ended = run(turnstile().args(["lab", "run", "--help"]));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for scheme in ["http://", "https://", "resp://", "rediss://"] {
+        assert!(ended.out.contains(scheme), "{scheme}: {ended:?}");
+    }
+}
+
+#[test]
+fn the_operations_are_shown_where_requests_failed() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Server::dev(directory.path());
+    let page = format!("http://{}/nothing", server.door("http").unwrap());
+    let (ended, _) = lab(&["run", &page, "-c", "2"]);
+    assert_eq!(ended.code, Some(98), "{ended:?}");
+    assert!(ended.out.contains("no answer"), "{ended:?}");
+    assert!(ended.out.contains("error 404"), "{ended:?}");
+    server.stop();
+}
+
+#[test]
 fn what_cannot_be_driven_or_compared_is_a_usage_error() {
-    let rows: [(&[&str], &str); 9] = [
-        (&["run", "chess"], "cannot be driven"),
+    let rows: [(&[&str], &str); 15] = [
+        (&["run", "chess"], "write rooms, exchange, travel, games"),
+        (&["run", "roms"], "did you mean `rooms`?"),
+        (
+            &["run", "http://127.0.0.1:1", "--insecure"],
+            "are about https://",
+        ),
+        (&["check", "chess"], "write rooms, exchange, travel, games"),
+        (
+            &["sweep", "travel", "--resp", "127.0.0.1:1"],
+            "travel is not driven at that door",
+        ),
+        (&["sweep", "games", "-c", "1..1"], "users come 2 at a time"),
+        (
+            &["compare", "127.0.0.1:1", "127.0.0.1:2"],
+            "which workload?",
+        ),
         (
             &["run", "rooms", "-d", "0s"],
             "window is longer than nothing",

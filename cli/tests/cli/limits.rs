@@ -126,7 +126,8 @@ fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
 /// That each change is told if both of its pairs are valid.
 fn check_changes(found: &Value, points: &[Value]) {
     let is_valid = |place: usize| points[place]["verdict"] != "invalid";
-    let changes = found["changes"].as_array().unwrap();
+    // Without any valid pair of points, which a busy machine may bring, there are no changes.
+    let changes = found["changes"].as_array().map_or(&[][..], Vec::as_slice);
     for (begin, resource, factors) in [
         ("16 users instead of 8", "users", 2.0..=2.0),
         ("no sync of the journal (--durability os)", "log", 0.0..=0.0),

@@ -11,6 +11,7 @@ mod demo;
 mod dev;
 mod exchange;
 mod games;
+mod hidden;
 mod import;
 mod interrupted;
 mod lab;

@@ -117,6 +117,18 @@ fn a_torn_tail_is_counted_as_a_doubt_and_its_cut_is_in_the_log() {
     assert!(!log.contains("torn tail"), "{log}");
 }
 
+#[test]
+fn a_loss_is_accepted_from_a_position_on() {
+    let ended = run(turnstile().args(["serve", "--accept-loss", "x"]));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended
+            .err
+            .contains("`x` is no position: give the whole number"),
+        "{ended:?}"
+    );
+}
+
 fn serve(data: &Path, accept_loss: Option<u64>) -> Command {
     let mut command = turnstile();
     command.args(["serve", "--http", "off", "--resp", "127.0.0.1:0", "--data"]);

@@ -103,6 +103,11 @@ impl Guests {
         self.names.used()
     }
 
+    /// Asks memory for the place where the chain of a booking's guest is found.
+    pub(crate) fn prefetch_of(&self, ledger: &Ledger, slot: u32) {
+        self.prefetch(guest_in(ledger, slot).seal);
+    }
+
     /// Asks memory for the place where the chain of an id number is found; see `warming`.
     pub(crate) fn prefetch(&self, seal: u64) {
         self.newest.prefetch(hash_of_seal(seal));

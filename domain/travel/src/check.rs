@@ -53,6 +53,9 @@ fn check_times(coordinator: &Coordinator, faults: &mut Faults) {
     faults.unless(armed.restless == coordinator.restless, || {
         "somebody waits or ends of whom operators are not told".to_owned()
     });
+    faults.unless(armed.waited_for == coordinator.waited_for, || {
+        "it is not known for certain who is waited for".to_owned()
+    });
     faults.unless(armed.holds == coordinator.holds, || {
         "an itinerary and its hold do not agree".to_owned()
     });

@@ -75,6 +75,10 @@ pub enum Command {
     Abort {
         xid: Xid,
     },
+    /// Aborts a transaction that its client has left, to make room for others.
+    Evict {
+        xid: Xid,
+    },
 
     /// Books a trip in a transaction of its own. With `hold_ms` it is held for so long, and
     /// released if it is not confirmed by then; it stands on the bill meanwhile.

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
-    AbortReason, Desk, Desks, Done, EventKind, Locator, Operation, Order, Outcome, Refusal, Report,
+    AbortReason, Desk, Desks, EventKind, Locator, Operation, Order, Outcome, Refusal, Report,
     Request, Say, Settings, Xid, limits,
 };
 
@@ -39,6 +39,8 @@ pub(crate) struct Coordinator {
     /// Those of them that wait for a lock or have begun to end: operators ask for them, and they are
     /// few among many.
     pub(crate) restless: BTreeSet<Xid>,
+    /// How many wait for each, where anybody does.
+    pub(crate) waited_for: BTreeMap<Xid, usize>,
     /// How the latest ended; decided ones whose desks do not know yet are among them.
     pub(crate) ended: BTreeMap<Xid, End>,
     pub(crate) itineraries: BTreeMap<Locator, Itinerary>,
@@ -180,6 +182,7 @@ impl Coordinator {
             last: Xid(0),
             transactions: BTreeMap::new(),
             restless: BTreeSet::new(),
+            waited_for: BTreeMap::new(),
             ended: BTreeMap::new(),
             itineraries: BTreeMap::new(),
             issued: 0,
@@ -201,6 +204,14 @@ impl Coordinator {
         let deadlines = self.transactions.iter();
         let deadlines = deadlines.filter_map(|(&xid, one)| Some((one.deadline?, xid)));
         self.deadlines = deadlines.collect();
+        let waits = self
+            .transactions
+            .values()
+            .filter_map(|one| one.wait.as_ref());
+        self.waited_for = BTreeMap::new();
+        for &other in waits.flat_map(|wait| &wait.before) {
+            *self.waited_for.entry(other).or_default() += 1;
+        }
         let restless = self.transactions.iter();
         let restless = restless.filter(|(_, one)| one.wait.is_some() || one.phase != Phase::Open);
         self.restless = restless.map(|(&xid, _)| xid).collect();
@@ -258,18 +269,6 @@ impl Coordinator {
         transaction.job = Some(job);
         self.proceed(moment, xid);
         Ok(())
-    }
-
-    /// Aborts a transaction on request, also one that waits or gathers votes.
-    pub(crate) fn abort_on_request(&mut self, moment: Moment, xid: Xid) -> Result<Done, Refusal> {
-        match self.open(xid)?.phase {
-            Phase::Open | Phase::Preparing { .. } | Phase::Staged { .. } => {
-                self.abort(moment, xid, AbortReason::Asked);
-                Ok(Done::Aborted)
-            }
-            Phase::Doubtful { awaited, .. } => Err(Refusal::InDoubt(first(awaited))),
-            Phase::Alone { .. } | Phase::Committing { .. } => Err(Refusal::Busy),
-        }
     }
 
     /// A transaction that has not ended, for whoever asks.
@@ -440,6 +439,7 @@ impl Coordinator {
     /// Takes a transaction away that has ended, or is known to all to have ended.
     fn remove(&mut self, xid: Xid) -> Transaction {
         self.restless.remove(&xid);
+        self.set_wait(xid, None);
         self.transactions.remove(&xid).expect("it is here")
     }
 

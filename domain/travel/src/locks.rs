@@ -72,8 +72,22 @@ pub(crate) struct Locks<R> {
     /// What each transaction holds, in order of acquisition.
     pub(crate) held: BTreeMap<Xid, Vec<R>>,
     pub(crate) waiting: BTreeMap<Xid, R>,
-    /// Resources at which somebody may wait for others than before.
+    /// Resources at which somebody may wait for others than before, in the order in which that happened.
     stirred: Vec<R>,
+    /// Who that is at each of them.
+    stirs: BTreeMap<R, Stir>,
+}
+
+/// Who may wait for others than before at one resource. Of a long queue that is mostly one: whoever is
+/// served or comes changes nothing for those in the middle.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Stir {
+    /// Everybody.
+    all: bool,
+    /// Those who wait for holders, at the front.
+    front: bool,
+    /// Those who have come, in their order.
+    new: Vec<Xid>,
 }
 
 /// For whom somebody waits.
@@ -93,6 +107,7 @@ impl<R: Copy + Ord> Locks<R> {
             held: BTreeMap::new(),
             waiting: BTreeMap::new(),
             stirred: Vec::new(),
+            stirs: BTreeMap::new(),
         }
     }
 
@@ -110,6 +125,7 @@ impl<R: Copy + Ord> Locks<R> {
             held,
             waiting,
             stirred: Vec::new(),
+            stirs: BTreeMap::new(),
         }
     }
 
@@ -123,13 +139,18 @@ impl<R: Copy + Ord> Locks<R> {
                 self.held.entry(xid).or_default().push(resource);
                 true
             }
-            Verdict::Queued => {
+            Verdict::Queued { converts } => {
                 let before = self.waiting.insert(xid, resource);
                 assert!(
                     before.is_none(),
                     "a transaction waits for one lock at a time"
                 );
-                self.stirred.push(resource);
+                let stir = self.stir(resource);
+                if converts {
+                    stir.all = true;
+                } else {
+                    stir.new.push(xid);
+                }
                 false
             }
         }
@@ -145,8 +166,16 @@ impl<R: Copy + Ord> Locks<R> {
             let Some(queue) = self.queues.get_mut(&resource) else {
                 continue;
             };
-            queue.remove(xid);
+            // Of more holders than that, not all were told.
+            let mut front = queue.holders.len() > limits::BLOCKERS_MAX;
+            queue.holders.retain(|holder| holder.xid != xid);
+            let place = match waited {
+                Some(waited) if waited == resource => queue.leave(xid),
+                _ => None,
+            };
+            front |= place == Some(0);
             while let Some(served) = queue.serve() {
+                front = true;
                 self.waiting.remove(&served.xid);
                 if !served.converts {
                     self.held.entry(served.xid).or_default().push(resource);
@@ -156,18 +185,47 @@ impl<R: Copy + Ord> Locks<R> {
             if queue.holders.is_empty() {
                 self.queues.remove(&resource);
             } else if !queue.waiters.is_empty() {
-                self.stirred.push(resource);
+                // One holder less, and nobody else, is no news to those who wait for it.
+                let all = place.is_some_and(|place| place > 0);
+                if all || front {
+                    let stir = self.stir(resource);
+                    stir.all |= all;
+                    stir.front |= front;
+                }
             }
         }
         woken
+    }
+
+    fn stir(&mut self, resource: R) -> &mut Stir {
+        self.stirs.entry(resource).or_insert_with(|| {
+            self.stirred.push(resource);
+            Stir::default()
+        })
     }
 
     /// Those who may wait for others than before, since the last call.
     pub(crate) fn take_stirred(&mut self) -> Vec<(Xid, Blockers)> {
         let mut waits = Vec::new();
         for resource in self.stirred.drain(..) {
-            let queue = self.queues.get(&resource);
-            waits.extend(queue.into_iter().flat_map(Queue::waits));
+            let stir = self.stirs.remove(&resource).unwrap_or_default();
+            let Some(queue) = self.queues.get(&resource) else {
+                continue;
+            };
+            if stir.all {
+                waits.extend(queue.waits());
+                continue;
+            }
+            let first = waits.len();
+            if stir.front {
+                waits.extend(queue.front());
+            }
+            for xid in stir.new {
+                let mut told = waits.iter().skip(first);
+                if !told.any(|(known, _)| *known == xid) {
+                    waits.extend(queue.wait_of(xid).map(|blockers| (xid, blockers)));
+                }
+            }
         }
         waits
     }
@@ -194,9 +252,7 @@ impl<R: Copy + Ord> Locks<R> {
         let queue = self.queues.get(&resource).expect("it is waited for");
         let mut waiters = queue.waiters.iter();
         let mode = waiters.find(|waiter| waiter.xid == xid)?.mode;
-        let mut waits = queue.waits();
-        let (_, blockers) = waits.find(|(waiter, _)| *waiter == xid)?;
-        Some((resource, mode, blockers))
+        Some((resource, mode, queue.wait_of(xid)?))
     }
 
     /// Who may change it, if anybody.
@@ -209,7 +265,7 @@ impl<R: Copy + Ord> Locks<R> {
 enum Verdict {
     Held,
     Granted,
-    Queued,
+    Queued { converts: bool },
 }
 
 impl Queue {
@@ -233,7 +289,7 @@ impl Queue {
                     converts: true,
                 },
             );
-            return Verdict::Queued;
+            return Verdict::Queued { converts: true };
         }
         if self.waiters.is_empty() && self.admits(mode) {
             self.holders.push(Holder { xid, mode });
@@ -244,16 +300,20 @@ impl Queue {
             mode,
             converts: false,
         });
-        Verdict::Queued
+        Verdict::Queued { converts: false }
     }
 
+    /// Holders admit each other, so they have one mode.
     fn admits(&self, mode: Mode) -> bool {
-        self.holders.iter().all(|holder| holder.mode.admits(mode))
+        let first = self.holders.first();
+        first.is_none_or(|holder| holder.mode.admits(mode))
     }
 
-    fn remove(&mut self, xid: Xid) {
-        self.holders.retain(|holder| holder.xid != xid);
-        self.waiters.retain(|waiter| waiter.xid != xid);
+    /// Takes a waiter out, and says where it stood.
+    fn leave(&mut self, xid: Xid) -> Option<usize> {
+        let place = self.waiters.iter().position(|waiter| waiter.xid == xid)?;
+        self.waiters.remove(place);
+        Some(place)
     }
 
     /// Gives the resource to the first who waits, if it is free for that one.
@@ -277,6 +337,28 @@ impl Queue {
 
     /// For whom everybody here waits, in one pass.
     pub(crate) fn waits(&self) -> impl Iterator<Item = (Xid, Blockers)> {
+        let waiters = self.ahead();
+        waiters.map(|(waiter, ahead)| (waiter.xid, self.blockers(waiter, ahead)))
+    }
+
+    /// For whom those wait who wait for holders and for nobody ahead of them.
+    fn front(&self) -> impl Iterator<Item = (Xid, Blockers)> {
+        let waiters = self.ahead();
+        let front = waiters.take_while(|(waiter, ahead)| waiter.converts || ahead.is_none());
+        front.map(|(waiter, ahead)| (waiter.xid, self.blockers(waiter, ahead)))
+    }
+
+    /// For whom one of the waiters waits. Found at once if it is among the last.
+    fn wait_of(&self, xid: Xid) -> Option<Blockers> {
+        let place = self.waiters.iter().rposition(|waiter| waiter.xid == xid)?;
+        let waiter = *self.waiters.get(place)?;
+        let mut before = self.waiters.range(..place).rev();
+        let ahead = before.find(|ahead| !ahead.mode.admits(waiter.mode));
+        Some(self.blockers(waiter, ahead.copied()))
+    }
+
+    /// Everybody who waits, with the nearest in front who cannot be served together with it.
+    fn ahead(&self) -> impl Iterator<Item = (Waiter, Option<Waiter>)> {
         // The last waiter so far, and the last of another mode than that one.
         let mut last: Option<Waiter> = None;
         let mut other: Option<Waiter> = None;
@@ -288,7 +370,7 @@ impl Queue {
                 other = last;
             }
             last = Some(waiter);
-            (waiter.xid, self.blockers(waiter, ahead))
+            (waiter, ahead)
         })
     }
 

@@ -113,6 +113,8 @@ pub enum AbortReason {
     DeskLost(Desk),
     /// The coordinator started anew.
     Restarted,
+    /// Its client had left it, and room was needed for others.
+    Evicted,
 }
 
 impl Outcome {
@@ -209,6 +211,7 @@ impl AbortReason {
             Self::DeskAway(_) => "desk_away",
             Self::DeskLost(_) => "desk_lost",
             Self::Restarted => "restarted",
+            Self::Evicted => "evicted",
         }
     }
 }

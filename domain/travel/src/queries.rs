@@ -57,6 +57,12 @@ impl Travel {
 }
 
 impl Travel {
+    /// How many transactions were started and have not ended.
+    #[must_use]
+    pub fn open_transactions(&self) -> usize {
+        self.coordinator.transactions.len()
+    }
+
     /// Whether a transaction was started and has not ended.
     #[must_use]
     pub fn is_open(&self, xid: Xid) -> bool {

@@ -63,7 +63,7 @@ pub enum OpenError {
     Locked,
     /// The disk failed.
     Io(io::Error),
-    /// The thread that prepares segments did not start.
+    /// The thread that prepares segments did not start, or the one that replays keys.
     Thread(io::Error),
     /// A segment's header is rotten, or the file has another length than it says.
     SegmentRotten { file: String },
@@ -377,10 +377,7 @@ impl fmt::Display for OpenError {
             Self::Locked => f.write_str("another process has the journal's directory"),
             Self::Io(error) => write!(f, "the journal cannot be read or written: {error}"),
             Self::Thread(error) => {
-                write!(
-                    f,
-                    "the thread that prepares segments does not start: {error}"
-                )
+                write!(f, "a thread that the journal needs does not start: {error}")
             }
             Self::SegmentRotten { file } => {
                 write!(

@@ -72,7 +72,8 @@ pub fn name(position: Position) -> String {
 }
 
 /// The position of a snapshot's file, or nothing for other files.
-pub(crate) fn position(name: &str) -> Option<Position> {
+#[must_use]
+pub fn position(name: &str) -> Option<Position> {
     let digits = name.strip_prefix(PREFIX)?;
     let position = Position(digits.parse().ok()?);
     (self::name(position) == name).then_some(position)

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hashbrown::{HashTable, hash_table::Entry};
+use hashbrown::HashTable;
 use turnstile_types::{Effect, Key, Malformed, Position, Principal, Reader, Sink, Timestamp};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::{
+    places::Places,
     remembered::{First, OUTCOME_BYTES_MAX, Remembered, Services, size_of},
     ring::Ring,
 };
@@ -20,8 +21,8 @@ pub const KEY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// command was done. It is part of the rules of replay, and therefore no setting.
 pub const REFUSED_BYTES_MAX: u64 = 128 << 20;
 
-/// Bytes that a key takes beside its entry: its place in the table.
-const PLACE_BYTES: u64 = 24;
+/// Bytes that a key takes beside its entry: 13 in the table, which is at least 7/16 full.
+const PLACE_BYTES: u64 = 32;
 
 /// Entries of each kind that are dropped, at most, when one is added: more than one, so that the memory
 /// shrinks again; few, so that no command pays for a whole day.
@@ -59,7 +60,7 @@ pub(crate) struct Keys {
     refused: Ring,
     refused_bytes_max: u64,
     /// The address of each key's latest entry.
-    table: HashTable<u64>,
+    table: Places,
     shares: HashTable<Share>,
     /// Where the entries lie of commands that wait for their final answers, by their positions.
     pending: BTreeMap<Position, u64>,
@@ -73,12 +74,12 @@ struct Share {
 }
 
 impl Keys {
-    pub(crate) const fn new(refused_bytes_max: u64) -> Self {
+    pub(crate) fn new(refused_bytes_max: u64) -> Self {
         Self {
             done: Ring::new(),
             refused: Ring::new(),
             refused_bytes_max,
-            table: HashTable::new(),
+            table: Places::new(),
             shares: HashTable::new(),
             pending: BTreeMap::new(),
         }
@@ -102,8 +103,8 @@ impl Keys {
         key: Key<'_>,
     ) -> Option<First<'_>> {
         let hash = hash_of(principal, key);
-        let is_it = |&address: &u64| self.at(address).is(principal, key);
-        let entry = self.at(*self.table.find(hash, is_it)?);
+        let is_it = |address| self.at(address).is(principal, key);
+        let entry = self.at(self.table.find(hash, is_it)?);
         entry.is_young(now).then_some(entry.first)
     }
 
@@ -163,19 +164,10 @@ impl Keys {
             self.done.push(entry)
         };
         let (done, refused) = (&self.done, &self.refused);
-        let at = |&address: &u64| at((done, refused), address);
-        let found = self.table.entry(
-            hash_of(&entry.principal, entry.key),
-            |known| at(known).is(&entry.principal, entry.key),
-            |known| at(known).hash(),
-        );
-        match found {
-            // The older entry under the same key stays in its ring until its turn to go.
-            Entry::Occupied(mut known) => *known.get_mut() = address,
-            Entry::Vacant(place) => {
-                place.insert(address);
-            }
-        }
+        // An older entry under the same key stays in its ring until its turn to go.
+        self.table.put(entry.hash(), address, |known| {
+            at((done, refused), known).is(&entry.principal, entry.key)
+        });
         if effect == Effect::Pending {
             self.pending.insert(entry.first.position, address);
         }
@@ -260,9 +252,7 @@ impl Keys {
 
     /// Takes an entry out of the table, unless a later one under its key is there.
     fn forget(&mut self, hash: u64, address: u64) {
-        if let Ok(known) = self.table.find_entry(hash, |&known| known == address) {
-            known.remove();
-        }
+        self.table.remove(hash, address);
     }
 
     fn at(&self, address: u64) -> Remembered<'_> {
@@ -310,7 +300,7 @@ impl Keys {
     pub(crate) fn remembered(&self, now: Timestamp) -> impl Iterator<Item = Remembered<'_>> {
         self.entries()
             .filter(move |(address, entry)| {
-                let is_latest = |known: &u64| known == address;
+                let is_latest = |known| known == *address;
                 entry.is_young(now) && self.table.find(entry.hash(), is_latest).is_some()
             })
             .map(|(_, entry)| entry)
@@ -344,6 +334,14 @@ impl Keys {
             entry.put(&mut bytes);
             out.put(&bytes);
         }
+    }
+
+    /// Passes over what [`Self::snapshot`] wrote.
+    pub(crate) fn pass(reader: &mut Reader<'_>, services: Services) -> Result<(), Malformed> {
+        for _ in 0..reader.u64("number of keys")? {
+            Remembered::pass(reader, services)?;
+        }
+        Ok(())
     }
 
     /// Reads what [`Self::snapshot`] wrote. What an entry came to is told by `effect_of`, from its

@@ -85,6 +85,19 @@ impl<'a> Remembered<'a> {
         })
     }
 
+    /// Passes over an entry without a look at it.
+    pub(crate) fn pass(reader: &mut Reader<'_>, services: Services) -> Result<(), Malformed> {
+        let fixed = match services {
+            Services::Noted => 8 + 8 + 8 + 1,
+            Services::NotNoted => 8 + 8 + 8,
+        };
+        reader.take(fixed, "key")?;
+        for field in ["principal of a key", "key", "outcome of a key"] {
+            reader.bytes(field)?;
+        }
+        Ok(())
+    }
+
     /// Bytes that it takes in a ring.
     pub(crate) fn size(&self) -> usize {
         size_of(&self.principal, self.key, self.first.outcome.len())

@@ -149,6 +149,7 @@ impl fmt::Display for Sentence<'_> {
             AbortReason::DeskAway(desk) => write!(f, "{desk} did not answer in time"),
             AbortReason::DeskLost(desk) => write!(f, "{desk} has lost it"),
             AbortReason::Restarted => f.write_str("the middleware started anew"),
+            AbortReason::Evicted => f.write_str("its connection was closed and room was needed"),
         }
     }
 }

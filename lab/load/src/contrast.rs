@@ -2,47 +2,76 @@
 
 use turnstile_result::{Better, Metric, PERCENTILES, Point, Shape};
 use turnstile_stats::{
+    Interval,
     distance::{Apart, Buckets},
     pairs::{self, holm},
     units::to_float,
 };
 
-/// A figure of a point, by name and unit; none where the point does not have it.
+/// A figure of a point, by name and unit, and its interval within the run; none where the point does
+/// not have it.
 type Figure = (
     &'static str,
     &'static str,
     Better,
     fn(&Point) -> Option<f64>,
+    fn(&Point) -> Option<Interval>,
 );
 
 const FIGURES: [Figure; 5] = [
-    ("throughput", "1/s", Better::Higher, |point| {
-        Some(point.throughput)
-    }),
-    ("response mean", "ns", Better::Lower, |point| {
-        Some(point.times.response.mean_ns)
-    }),
-    ("response p50", "ns", Better::Lower, |point| {
-        point.times.response.at(0.5).map(to_float)
-    }),
-    ("response p99", "ns", Better::Lower, |point| {
-        point.times.response.at(0.99).map(to_float)
-    }),
-    ("server cpu per answer", "ns", Better::Lower, |point| {
-        let mut processes = point.resources.processes.iter();
-        let server = processes.find(|one| one.role == "server")?;
-        Some(server.cpu_per_answer_ns)
-    }),
+    (
+        "throughput",
+        "1/s",
+        Better::Higher,
+        |point| Some(point.throughput),
+        |point| point.throughput_interval,
+    ),
+    (
+        "response mean",
+        "ns",
+        Better::Lower,
+        |point| Some(point.times.response.mean_ns),
+        |point| point.response_interval,
+    ),
+    (
+        "response p50",
+        "ns",
+        Better::Lower,
+        |point| point.times.response.at(0.5).map(to_float),
+        |_point| None,
+    ),
+    (
+        "response p99",
+        "ns",
+        Better::Lower,
+        |point| point.times.response.at(0.99).map(to_float),
+        |point| point.p99_interval,
+    ),
+    (
+        "server cpu per answer",
+        "ns",
+        Better::Lower,
+        |point| {
+            let mut processes = point.resources.processes.iter();
+            let server = processes.find(|one| one.role == "server")?;
+            Some(server.cpu_per_answer_ns)
+        },
+        |_point| None,
+    ),
 ];
 
-/// Each figure that all points have, B against A; nothing for fewer than two pairs.
+/// Each figure that all points have, B against A. Of one pair those whose intervals within both runs
+/// are known, for there is nothing else to tell a difference from chance.
 #[must_use]
 pub fn metrics(pairs: &[(&Point, &Point)], margin: f64) -> Vec<Metric> {
     let mut metrics: Vec<Metric> = FIGURES
         .into_iter()
-        .filter_map(|(name, unit, better, figure)| {
+        .filter_map(|(name, unit, better, figure, interval)| {
             let values = values(pairs, figure)?;
-            let found = pairs::Comparison::of(&values, margin)?;
+            let found = match pairs {
+                [(a, b)] => pairs::Comparison::of_one_pair(&interval(a)?, &interval(b)?, margin)?,
+                _ => pairs::Comparison::of(&values, margin)?,
+            };
             Some(Metric {
                 name: name.to_owned(),
                 unit: unit.to_owned(),
@@ -157,9 +186,18 @@ mod tests {
     }
 
     #[test]
-    fn one_pair_says_nothing() {
-        let (a, b) = (point(1.0, 10), point(2.0, 10));
+    fn one_pair_says_what_its_intervals_say() {
+        let (mut a, mut b) = (point(1.0, 10), point(2.0, 10));
         assert_eq!(metrics(&[(&a, &b)], 0.02), []);
+        a.throughput_interval = Some(Interval::about(1.0, 0.01));
+        b.throughput_interval = Some(Interval::about(2.0, 0.02));
+        let found = metrics(&[(&a, &b)], 0.02);
+        let told: Vec<(&str, Verdict)> = found
+            .iter()
+            .map(|metric| (&*metric.name, metric.verdict))
+            .collect();
+        assert_eq!(told, [("throughput", Verdict::Higher)]);
+        assert!(found[0].ratio.contains(2.0), "{found:?}");
         assert_eq!(metrics(&[], 0.02), []);
         assert_eq!(apart(&[]), None);
     }

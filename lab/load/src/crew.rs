@@ -14,7 +14,10 @@ use std::{
 use rustix::time::{ClockId, clock_gettime};
 use turnstile_client::descriptors;
 
-use crate::Error;
+use crate::{
+    Error,
+    tls::{Tls, Wire},
+};
 
 /// The most users of one run: each is a socket, and systems allow some ten thousand.
 pub(crate) const USERS_MAX: usize = 50_000;
@@ -76,12 +79,22 @@ pub(crate) fn allow(users: usize) -> Result<(), Error> {
     descriptors::allow(needed).map_err(Error::Descriptors)
 }
 
-/// Connects before the start. `no_delay`: whether what is sent leaves at once.
-pub(crate) fn connect(address: SocketAddr, no_delay: bool) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
+/// How long a server may take to be connected to.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Connects before the start, and agrees on how to encrypt. `no_delay`: whether what is sent leaves at
+/// once.
+pub(crate) fn connect(
+    address: SocketAddr,
+    no_delay: bool,
+    tls: Option<&Tls>,
+) -> io::Result<Wire<TcpStream>> {
+    let mut stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
     stream.set_nodelay(no_delay)?;
+    stream.set_read_timeout(Some(CONNECT_TIMEOUT))?;
+    let tls = tls.map(|tls| tls.agree(&mut stream)).transpose()?;
     stream.set_nonblocking(true)?;
-    Ok(stream)
+    Ok(Wire::new(stream, tls))
 }
 
 /// User and system time of this thread so far.

@@ -1,7 +1,7 @@
 //! What the lab asks the server beside the load: its counters before and after, and whether what
 //! it acknowledged is there.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, thread, time::Duration};
 
 use serde::Serialize;
 use turnstile_client::{self as client, Connection, resp::Value};
@@ -10,6 +10,9 @@ use crate::Error;
 
 /// How long the server may take for any one answer outside the load.
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Between two questions whether a server still recovers its journal.
+const LOADING_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a server may take that may be any.
 const BRIEF: Duration = Duration::from_secs(1);
@@ -51,6 +54,21 @@ pub(crate) fn connect(address: SocketAddr) -> Result<Connection, Error> {
         )),
         other => other,
     })?)
+}
+
+/// Connects to a server that may have been killed and started again, and waits until it has recovered
+/// its journal: until then it answers for no service.
+pub(crate) fn connect_again(address: SocketAddr) -> Result<Connection, Error> {
+    let mut door = connect(address)?;
+    while is_loading(&door.command(&[b"INFO"])?) {
+        thread::park_timeout(LOADING_PAUSE);
+    }
+    Ok(door)
+}
+
+fn is_loading(info: &Value) -> bool {
+    info.as_str()
+        .is_some_and(|text| text.lines().any(|line| line == "loading:1"))
 }
 
 /// What `INFO` says, and of a service that a database keeps what that has just counted: what `INFO`

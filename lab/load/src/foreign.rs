@@ -117,6 +117,10 @@ impl User for Caller {
         Some(())
     }
 
+    fn is_replaced(&self) -> bool {
+        true
+    }
+
     fn operation((): &()) -> usize {
         0
     }

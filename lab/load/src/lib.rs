@@ -33,9 +33,11 @@ mod door;
 mod error;
 mod seed;
 mod thin;
+mod tls;
 mod verdict;
 
 pub use error::Error;
+pub use tls::{Tls, Trust};
 pub use turnstile_result::Machine;
 pub use verdict::Verdict;
 

@@ -45,6 +45,7 @@ use crate::{
     Error,
     crew::{self, USERS_MAX, connect},
     priority,
+    tls::{Tls, Wire},
 };
 use reader::Reader;
 use slices::Album;
@@ -74,6 +75,9 @@ pub struct Pace {
     /// Whether what is written leaves at once (`TCP_NODELAY`). Without it a second small message
     /// waits until the first is acknowledged.
     pub no_delay: bool,
+    /// How connections are encrypted, if they are.
+    #[serde(skip)]
+    pub tls: Option<Tls>,
     /// Decides instants and thoughts.
     pub seed: u64,
     pub wait: Wait,
@@ -166,6 +170,7 @@ impl Pace {
             deadline: None,
             patience: None,
             no_delay: true,
+            tls: None,
             seed: 1,
             wait: Wait::Asleep,
         }
@@ -240,7 +245,7 @@ struct Guest<U> {
     user: U,
     /// The number of the first of its group; without groups, its own.
     first: usize,
-    stream: Option<TcpStream>,
+    stream: Option<Wire<TcpStream>>,
 }
 
 /// What a worker lets others see, a few times a second. A cache line of its own.
@@ -273,7 +278,8 @@ pub fn run<U: User>(
     crew::allow(users.len())?;
     let mut connected = Vec::with_capacity(users.len());
     for (number, user) in users.into_iter().enumerate() {
-        let stream = connect(pace.address, pace.no_delay).map_err(|error| Error::Connect {
+        let wire = connect(pace.address, pace.no_delay, pace.tls.as_ref());
+        let stream = wire.map_err(|error| Error::Connect {
             user: number,
             error,
         })?;
@@ -305,7 +311,7 @@ pub fn run_in_turn<U: User>(
 /// Runs users with their connections; who has none connects when fewer than `at_once` have one.
 fn drive<U: User>(
     pace: &Pace,
-    users: Vec<(U, Option<TcpStream>)>,
+    users: Vec<(U, Option<Wire<TcpStream>>)>,
     at_once: usize,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Totals<U>, Error> {

@@ -55,6 +55,7 @@ pub(crate) fn point<U>(workload: &str, pace: &Pace, totals: &Totals<U>, proof: V
         bins: bins(&totals.bins),
         connections_lost: tally.connections_lost,
         connects_failed: tally.connects_failed,
+        reconnects: tally.reconnects,
         planned,
         arrivals: totals.arrivals,
         censored: planned.map(|_planned| Distribution::of(&tally.censored)),

@@ -82,6 +82,19 @@ pub enum Experiment {
     },
 }
 
+/// Clients of one point, paced in any way.
+#[derive(Clone, Debug)]
+pub struct Clients {
+    /// How the door of travel is driven: what is paced are transactions.
+    pub pace: Pace,
+    /// 1 to 1,000.
+    pub number: usize,
+    /// The RESP door of the same server, which says what server it is.
+    pub witness: Option<SocketAddr>,
+    pub managers: Managers,
+    pub contention: Contention,
+}
+
 /// How each point of several clients is paced, beside its rate: what is paced are transactions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Manner {
@@ -167,6 +180,26 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
     drive_on(config, Stock::make(config.address)?, progress)
 }
 
+/// Clients who buy journeys however they are paced: one point, and what the server says of itself.
+///
+/// # Errors
+/// As of [`run`].
+pub fn measure(
+    clients: &Clients,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<(Point, Option<Server>), Error> {
+    let Clients { pace, number, .. } = clients;
+    check_clients(*number, clients.contention)?;
+    let mut driven = Driven::open(clients.witness, Stock::make(pace.address)?)?;
+    let settings = (clients.managers, clients.contention);
+    let totals = driven.drive_clients(pace, *number, settings, progress)?;
+    let lost: Vec<Lost> = totals.users.into_iter().map(Traveller::into_lost).collect();
+    let proof = proof::prove(pace.address, &driven.stock, &driven.ledger, &lost)?;
+    let mut point = driven.points.remove(0);
+    point.proof = vec![proof.rule()];
+    Ok((point, driven.server))
+}
+
 /// Makes what is sold, for a run whose [steps](Config::steps) are [measured](Driven::measure) one by
 /// one.
 ///
@@ -174,7 +207,7 @@ pub fn drive(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Dri
 /// As of [`run`].
 pub fn open(config: &Config) -> Result<Driven, Error> {
     config.check()?;
-    Driven::open(config, Stock::make(config.address)?)
+    Driven::open(config.witness, Stock::make(config.address)?)
 }
 
 /// As [`drive`], on a stock that is there already.
@@ -187,7 +220,7 @@ pub fn drive_on(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Driven, Error> {
     config.check()?;
-    let mut driven = Driven::open(config, stock)?;
+    let mut driven = Driven::open(config.witness, stock)?;
     for step in config.steps() {
         driven.measure(config, step, progress)?;
     }
@@ -195,9 +228,8 @@ pub fn drive_on(
 }
 
 impl Driven {
-    fn open(config: &Config, stock: Stock) -> Result<Self, Error> {
-        let server = config
-            .witness
+    fn open(witness: Option<SocketAddr>, stock: Stock) -> Result<Self, Error> {
+        let server = witness
             .map(|address| door::facts(&mut door::connect(address)?, "travel")?.server())
             .transpose()?;
         let stock = Arc::new(stock);
@@ -259,7 +291,7 @@ impl Driven {
             unreachable!("the point is of this experiment")
         };
         let unmeasured = transactions * UNMEASURED_PERCENT / 100;
-        let choice = self.choice(config, managers, Contention::Apart, (0, 1));
+        let choice = self.choice(config.seed, managers, Contention::Apart, (0, 1));
         let traveller = Traveller::new(&self.stock, &self.ledger, choice);
         let travellers = vec![traveller.limited(transactions, unmeasured)];
         let mut totals = pace::run(pace, travellers, progress)?;
@@ -289,14 +321,8 @@ impl Driven {
         else {
             unreachable!("the point is of this experiment")
         };
-        let traveller = |number| {
-            let choice = self.choice(config, managers, contention, (number, clients));
-            Traveller::new(&self.stock, &self.ledger, choice)
-        };
-        let travellers = (0..clients).map(traveller).collect();
-        let mut totals = pace::run(pace, travellers, progress)?;
-        let point = point::point(&managers.to_string(), pace, &totals, Vec::new());
-        self.points.push(point);
+        let settings = (managers, contention);
+        let mut totals = self.drive_clients(pace, clients, settings, progress)?;
         self.rows
             .rates
             .push(RateRow::new(pace, (clients, rate), &totals));
@@ -304,9 +330,28 @@ impl Driven {
         Ok(())
     }
 
+    /// Measures a point of so many clients, and keeps it.
+    fn drive_clients(
+        &mut self,
+        pace: &Pace,
+        clients: usize,
+        (managers, contention): (Managers, Contention),
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Totals<Traveller>, Error> {
+        let traveller = |number| {
+            let choice = self.choice(pace.seed, managers, contention, (number, clients));
+            Traveller::new(&self.stock, &self.ledger, choice)
+        };
+        let travellers = (0..clients).map(traveller).collect();
+        let totals = pace::run(pace, travellers, progress)?;
+        let point = point::point(&managers.to_string(), pace, &totals, Vec::new());
+        self.points.push(point);
+        Ok(totals)
+    }
+
     fn choice(
         &self,
-        config: &Config,
+        seed: u64,
         managers: Managers,
         contention: Contention,
         client: (usize, usize),
@@ -317,7 +362,7 @@ impl Driven {
             Contention::Zipf(theta) => Rule::Zipf(Zipf::new(journeys.len(), theta)),
         };
         let customers = self.stock.customers.len();
-        Choice::new(rule, journeys, customers, client, config.seed)
+        Choice::new(rule, journeys, customers, client, seed)
     }
 
     fn keep_lost(&mut self, totals: &mut Totals<Traveller>) {
@@ -336,22 +381,17 @@ impl Config {
                 contention,
                 ..
             } => {
-                let some = |clients: &usize| (1..=CLIENTS_MAX).contains(clients);
-                let theta = match contention {
-                    Contention::Apart => 0.0,
-                    Contention::Zipf(theta) => *theta,
-                };
-                clients.iter().all(some)
-                    && rates.iter().all(|rate| *rate != Rate::PerSecond(0))
-                    && (0.0..=10.0).contains(&theta)
+                for &number in clients {
+                    check_clients(number, *contention)?;
+                }
+                rates.iter().all(|rate| *rate != Rate::PerSecond(0))
             }
         };
         if sound {
             return Ok(());
         }
         Err(Error::Setting(
-            "there are 1 to 1,000 clients, 1 to 10,000,000 transactions, rates above 0, and an \
-             exponent from 0 to 10",
+            "there are 1 to 10,000,000 transactions, and rates above 0",
         ))
     }
 
@@ -401,6 +441,19 @@ impl Config {
             ..pace
         }
     }
+}
+
+fn check_clients(number: usize, contention: Contention) -> Result<(), Error> {
+    let theta = match contention {
+        Contention::Apart => 0.0,
+        Contention::Zipf(theta) => theta,
+    };
+    if (1..=CLIENTS_MAX).contains(&number) && (0.0..=10.0).contains(&theta) {
+        return Ok(());
+    }
+    Err(Error::Setting(
+        "there are 1 to 1,000 clients, and an exponent from 0 to 10",
+    ))
 }
 
 impl fmt::Display for Rate {

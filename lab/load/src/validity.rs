@@ -268,11 +268,17 @@ fn failed(point: &Point) -> Option<Validity> {
 }
 
 fn connections(point: &Point) -> Option<Validity> {
-    let found = format!(
+    let mut found = format!(
         "{} connections lost, {} attempts to connect again failed",
         Count(point.connections_lost),
         Count(point.connects_failed)
     );
+    if point.reconnects > 0 {
+        let closed = Count(point.reconnects);
+        found.push_str(&format!(
+            "; {closed} closed after an answer, and made again"
+        ));
+    }
     let cure = "the server closed connections: look at its log and its limits";
     let sound = point.connections_lost + point.connects_failed == 0;
     Some(check("connections", Some(sound), found, cure))

@@ -165,11 +165,8 @@ fn compared(run: &Run) -> Vec<String> {
         .iter()
         .map(|metric| format!("B against A, {}: {}.", metric.name, verdict(metric)));
     sentences.extend(verdicts);
-    if !comparison.interleaved {
-        sentences.push(
-            "The runs were not interleaved, so drifts of the machine are in the difference."
-                .to_owned(),
-        );
+    if let Some(caution) = comparison.caution() {
+        sentences.push(format!("The runs were not interleaved: {caution}."));
     }
     sentences
 }

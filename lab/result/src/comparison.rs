@@ -26,6 +26,21 @@ pub struct Comparison {
     pub apart: Option<Apart>,
 }
 
+impl Comparison {
+    /// What must be known of it beside its figures; nothing of runs that were interleaved.
+    #[must_use]
+    pub fn caution(&self) -> Option<&'static str> {
+        match (self.interleaved, self.pairs.len()) {
+            (true, _) => None,
+            (false, 1) => Some(
+                "one run each, compared by their own intervals: how much runs differ from each other, \
+                 and what changed on the machine between them, is in the difference",
+            ),
+            (false, _) => Some("drifts of the machine are in the difference"),
+        }
+    }
+}
+
 /// One figure of each run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {

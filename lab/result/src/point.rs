@@ -53,6 +53,10 @@ pub struct Point {
     pub connections_lost: u64,
     /// Attempts to connect again that failed.
     pub connects_failed: u64,
+    /// Connections that the server closed after an answer, or while nothing was owed: each was made
+    /// again, and the time for that is part of the next response.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reconnects: u64,
     /// Requests that were due in the window; for an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<u64>,
@@ -70,6 +74,14 @@ pub struct Point {
     pub proof: Vec<Rule>,
     /// Whether the figures may be used; what is invalid is drawn hollow and enters no fit.
     pub verdict: Verdict,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes what may be left out by reference"
+)]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Point {
@@ -114,6 +126,7 @@ impl Point {
             bins: Bins::default(),
             connections_lost: 0,
             connects_failed: 0,
+            reconnects: 0,
             planned: None,
             arrivals: None,
             censored: None,

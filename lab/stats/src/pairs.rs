@@ -20,6 +20,10 @@ const POWER: f64 = 0.9;
 /// Up to so many pairs all 2^n signs are tried for the permutation test.
 const EXACT_PAIRS_MAX: usize = 16;
 
+/// Degrees of freedom of an interval that rests on many pieces of a run: Student's t is the normal
+/// distribution then.
+const OF_MANY: f64 = 1e6;
+
 /// More pairs than this are not proposed.
 const PAIRS_MAX: usize = 10_000;
 
@@ -84,13 +88,55 @@ impl Comparison {
     #[must_use]
     pub fn of(pairs: &[(f64, f64)], margin: f64) -> Option<Self> {
         let logs: Vec<f64> = pairs.iter().map(|(old, new)| (new / old).ln()).collect();
-        let interval = Interval::of_mean(&logs)?;
-        let freedom = count(logs.len()) - 1.0;
-        let deviation = sample::variance(&logs).sqrt();
-        let error = deviation / count(logs.len()).sqrt();
+        if logs.len() < 2 {
+            return None;
+        }
+        let difference = Difference {
+            pairs: logs.len(),
+            mean: sample::mean(&logs),
+            error: (sample::variance(&logs) / count(logs.len())).sqrt(),
+            freedom: count(logs.len()) - 1.0,
+        };
+        Some(difference.judged(margin, chance_by_signs(&logs)))
+    }
+}
+
+impl Comparison {
+    /// Of one run each, from what its own interval says of a figure above 0: the intervals' widths
+    /// are added in squares. How much runs differ from each other is not in them, so a difference that
+    /// is certain here may still be one of the machine. Nothing where an end is not above 0.
+    #[must_use]
+    pub fn of_one_pair(old: &Interval, new: &Interval, margin: f64) -> Option<Self> {
+        if [old, new].iter().any(|figure| figure.low <= 0.0) {
+            return None;
+        }
+        let reach = critical(OF_MANY);
+        let error = |figure: &Interval| (figure.high / figure.low).ln() / 2.0 / reach;
+        let difference = Difference {
+            pairs: 1,
+            mean: (new.estimate / old.estimate).ln(),
+            error: error(old).hypot(error(new)),
+            freedom: OF_MANY,
+        };
+        Some(difference.judged(margin, None))
+    }
+}
+
+/// The mean of the logarithms of B over A, and how well it is known.
+#[derive(Clone, Copy, Debug)]
+struct Difference {
+    pairs: usize,
+    mean: f64,
+    error: f64,
+    freedom: f64,
+}
+
+impl Difference {
+    fn judged(self, margin: f64, chance_by_signs: Option<f64>) -> Comparison {
+        let (mean, error, freedom) = (self.mean, self.error, self.freedom);
+        let interval = Interval::about(mean, critical(freedom) * error);
         let limit = margin.ln_1p();
         let reach = quantile(0.95, freedom) * error;
-        let mean = interval.estimate;
         let verdict = if interval.low > 0.0 {
             Verdict::Higher
         } else if interval.high < 0.0 {
@@ -98,17 +144,17 @@ impl Comparison {
         } else if mean.abs() + reach < limit {
             Verdict::Same
         } else {
-            let needed = needed(deviation, limit);
-            let more_pairs = needed.saturating_sub(logs.len()).max(1);
+            let needed = needed(error * count(self.pairs).sqrt(), limit);
+            let more_pairs = needed.saturating_sub(self.pairs).max(1);
             Verdict::CannotTell { more_pairs }
         };
-        Some(Self {
-            pairs: logs.len(),
+        Comparison {
+            pairs: self.pairs,
             ratio: interval.map(f64::exp),
             chance: chance(mean, error, freedom),
-            chance_by_signs: chance_by_signs(&logs),
+            chance_by_signs,
             verdict,
-        })
+        }
     }
 }
 
@@ -187,7 +233,34 @@ mod tests {
     use turnstile_seed::Random;
 
     use super::{Comparison, First, Verdict, holm, needed, plan};
-    use crate::chance::normal;
+    use crate::{Interval, chance::normal};
+
+    #[test]
+    fn one_run_each_is_compared_by_its_own_interval() {
+        let within = |mean: f64, share: f64| Interval::about(mean, mean * share);
+        let rows = [
+            (within(100.0, 0.01), within(120.0, 0.01), Verdict::Higher),
+            (within(100.0, 0.01), within(90.0, 0.01), Verdict::Lower),
+            (within(100.0, 0.003), within(100.1, 0.003), Verdict::Same),
+        ];
+        for (old, new, verdict) in rows {
+            let found = Comparison::of_one_pair(&old, &new, 0.02).unwrap();
+            assert_eq!((found.pairs, found.verdict), (1, verdict), "{found:?}");
+            // Widths of one part in a hundred each make one of 1.4 in a hundred.
+            let expected = new.relative().hypot(old.relative());
+            assert!((found.ratio.relative() / expected - 1.0).abs() < 0.01);
+        }
+        let vague = Comparison::of_one_pair(&within(100.0, 0.1), &within(105.0, 0.1), 0.02);
+        assert!(matches!(
+            vague.unwrap().verdict,
+            Verdict::CannotTell { more_pairs: 1.. }
+        ));
+        let about_zero = Interval::about(1.0, 1.5);
+        assert_eq!(
+            Comparison::of_one_pair(&about_zero, &about_zero, 0.02),
+            None
+        );
+    }
 
     #[test]
     fn each_system_is_first_in_half_of_the_pairs() {

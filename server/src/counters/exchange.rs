@@ -1,11 +1,13 @@
 //! How requests to the exchange are counted.
 
 use turnstile_exchange::{Command, Exchange, Outcome, Query};
+use turnstile_rooms::Rooms;
 
 use super::{Counted, Counters, MachineCounters, place_of};
 
 impl Counted for Exchange {
     const OPERATIONS: &'static [&'static str] = &OPERATIONS;
+    const FIRST_OPERATION: usize = Rooms::FIRST_OPERATION + Rooms::OPERATIONS.len();
     const OUTCOMES: &'static [&'static str] = &OUTCOMES;
 
     fn command_place(command: &Command) -> usize {

@@ -1,11 +1,13 @@
 //! How requests to games are counted.
 
 use turnstile_games::{Command, Deed, Games, Illegal, Outcome, Query, Refusal};
+use turnstile_travel::Travel;
 
 use super::{Counted, Counters, MachineCounters};
 
 impl Counted for Games {
     const OPERATIONS: &'static [&'static str] = &OPERATIONS;
+    const FIRST_OPERATION: usize = Travel::FIRST_OPERATION + Travel::OPERATIONS.len();
     const OUTCOMES: &'static [&'static str] = &OUTCOMES;
 
     fn command_place(command: &Command) -> usize {

@@ -6,6 +6,7 @@ use super::{Counted, Counters, MachineCounters, place_of};
 
 impl Counted for Rooms {
     const OPERATIONS: &'static [&'static str] = &OPERATIONS;
+    const FIRST_OPERATION: usize = 0;
     const OUTCOMES: &'static [&'static str] = &OUTCOMES;
 
     fn command_place(command: &Command<'_>) -> usize {

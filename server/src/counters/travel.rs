@@ -1,11 +1,14 @@
 //! How requests to travel are counted.
 
+use turnstile_exchange::Exchange;
 use turnstile_travel::{Command, Done, Outcome, Query, Refusal, Step, Travel};
+use turnstile_types::Position;
 
 use super::{Counted, Counters, MachineCounters};
 
 impl Counted for Travel {
     const OPERATIONS: &'static [&'static str] = &OPERATIONS;
+    const FIRST_OPERATION: usize = Exchange::FIRST_OPERATION + Exchange::OPERATIONS.len();
     const OUTCOMES: &'static [&'static str] = &OUTCOMES;
 
     fn command_place(command: &Command) -> usize {
@@ -20,6 +23,7 @@ impl Counted for Travel {
             Command::Recover | Command::RecoverUnstaged => 15,
             Command::Resolve { .. } => 16,
             Command::Deliver(_) => 17,
+            Command::Evict { .. } => 25,
         }
     }
 
@@ -47,13 +51,20 @@ impl Counted for Travel {
         &all.travel
     }
 
+    fn late_ticket(outcome: &Outcome) -> Option<Position> {
+        match outcome {
+            Outcome::Waiting { ticket } => Some(*ticket),
+            Outcome::Done(_) | Outcome::Refused(_) => None,
+        }
+    }
+
     fn commits(outcome: &Outcome) -> bool {
         matches!(outcome, Outcome::Done(Done::Committed))
     }
 }
 
 /// What can be asked of travel.
-const OPERATIONS: [&str; 25] = [
+const OPERATIONS: [&str; 26] = [
     "start",
     "add",
     "delete",
@@ -79,6 +90,7 @@ const OPERATIONS: [&str; 25] = [
     "items",
     "customer",
     "totals",
+    "evict",
 ];
 
 const fn step_place(step: &Step) -> usize {

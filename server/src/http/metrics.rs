@@ -1,11 +1,14 @@
 //! The counters, as metrics for Prometheus. No ids and no names of guests stand in labels.
 
-use std::{sync::Arc, time::Duration};
+mod rows;
+
+use std::{path::Path, sync::Arc, time::Duration};
 
 use axum::{
     extract::State,
     http::{HeaderMap, header},
 };
+use turnstile_embedded::DiskUsage;
 use turnstile_exchange::Exchange;
 use turnstile_http::acceptance;
 use turnstile_rooms::Rooms;
@@ -18,262 +21,14 @@ use super::{
     process::put_process,
 };
 use crate::{
-    counters::{COMMIT_BOUNDS_NS, Counter, Counters, DoorCounters, LineCounters, Tally},
+    counters::{
+        COMMIT_BOUNDS_NS, Counter, Counters, DOORS, DURATION_BOUNDS_NS, LineCounters, Tally,
+    },
     gate::{LineStatus, ServerStatus},
     remote::Housed as _,
 };
 
-/// A metric: its name, its kind, its help, and where its value is read.
-type Row<T> = (&'static str, &'static str, &'static str, fn(&T) -> u64);
-
-const DOORS: [Row<DoorCounters>; 5] = [
-    ("connections", "gauge", "Open connections.", |door| {
-        door.open.get()
-    }),
-    (
-        "connections_accepted_total",
-        "counter",
-        "Connections ever accepted.",
-        |door| door.accepted.get(),
-    ),
-    (
-        "connections_refused_total",
-        "counter",
-        "Connections over the limit.",
-        |door| door.refused.get(),
-    ),
-    ("bytes_in_total", "counter", "Bytes read.", |door| {
-        door.bytes_in.get()
-    }),
-    ("bytes_out_total", "counter", "Bytes written.", |door| {
-        door.bytes_out.get()
-    }),
-];
-
-const WORK: [Row<Counters>; 7] = [
-    (
-        "replayed_total",
-        "counter",
-        "Answers given again to an idempotency key.",
-        |all| all.replayed.get(),
-    ),
-    (
-        "gate_requests_total",
-        "counter",
-        "Requests that came from other threads.",
-        |all| all.gate_taken.get(),
-    ),
-    ("turns_total", "counter", "Turns of the loop.", |all| {
-        all.turns.get()
-    }),
-    (
-        "records_total",
-        "counter",
-        "Records written to the journal.",
-        |all| all.records.get(),
-    ),
-    (
-        "groups_inline_total",
-        "counter",
-        "Groups that the loop synced itself.",
-        |all| all.groups_inline.get(),
-    ),
-    (
-        "groups_overlapped_total",
-        "counter",
-        "Groups that were synced while the loop made the next.",
-        |all| all.groups_overlapped.get(),
-    ),
-    (
-        "late_waiters",
-        "gauge",
-        "Connections and others that wait for a late answer.",
-        |all| all.late_waiters.get(),
-    ),
-];
-
-const STATUS: [Row<ServerStatus>; 37] = [
-    ("uptime_seconds", "gauge", "Since the loop began.", |all| {
-        all.uptime.as_secs()
-    }),
-    ("read_only", "gauge", "1 while the disk is full.", |all| {
-        u64::from(all.read_only)
-    }),
-    ("position", "gauge", "The last position assigned.", |all| {
-        all.backend.position.0
-    }),
-    (
-        "snapshot_position",
-        "gauge",
-        "The newest snapshot.",
-        |all| all.backend.snapshot.0,
-    ),
-    ("groups_total", "counter", "Groups committed.", |all| {
-        all.backend.groups
-    }),
-    (
-        "idempotency_keys",
-        "gauge",
-        "Idempotency keys kept.",
-        |all| all.backend.keys.kept as u64,
-    ),
-    ("idempotency_key_bytes", "gauge", "Bytes of keys.", |all| {
-        all.backend.keys.bytes
-    }),
-    (
-        "idempotency_key_bytes_max",
-        "gauge",
-        "Bytes that keys may take.",
-        |all| all.backend.key_bytes_max,
-    ),
-    (
-        "idempotency_key_age_seconds",
-        "gauge",
-        "Age of the oldest key.",
-        |all| all.key_age.as_secs(),
-    ),
-    ("rooms_bookings", "gauge", "Bookings that stand.", |all| {
-        all.totals.bookings
-    }),
-    ("rooms_holds", "gauge", "Open holds.", |all| {
-        all.totals.holds
-    }),
-    ("rooms_properties", "gauge", "Properties.", |all| {
-        all.totals.properties
-    }),
-    ("rooms_rooms", "gauge", "Rooms in sale.", |all| {
-        all.totals.rooms
-    }),
-    (
-        "rooms_booked_total",
-        "counter",
-        "Bookings ever made.",
-        |all| all.totals.booked_total,
-    ),
-    (
-        "rooms_cancelled_total",
-        "counter",
-        "Bookings cancelled.",
-        |all| all.totals.cancelled_total,
-    ),
-    ("rooms_held_total", "counter", "Holds ever made.", |all| {
-        all.totals.held_total
-    }),
-    (
-        "rooms_expired_total",
-        "counter",
-        "Holds that expired.",
-        |all| all.totals.expired_total,
-    ),
-    ("exchange_accounts", "gauge", "Accounts.", |all| {
-        all.exchange.accounts.into()
-    }),
-    ("exchange_symbols", "gauge", "Symbols.", |all| {
-        all.exchange.symbols.into()
-    }),
-    (
-        "exchange_open_orders",
-        "gauge",
-        "Orders that are open.",
-        |all| all.exchange.open_orders.into(),
-    ),
-    (
-        "exchange_orders_total",
-        "counter",
-        "Orders ever accepted.",
-        |all| all.exchange.orders,
-    ),
-    (
-        "exchange_trades_total",
-        "counter",
-        "Trades ever made.",
-        |all| all.exchange.trades,
-    ),
-    (
-        "travel_open_transactions",
-        "gauge",
-        "Transactions that are not over.",
-        |all| all.travel.open,
-    ),
-    (
-        "travel_itineraries",
-        "gauge",
-        "Itineraries that stand.",
-        |all| all.travel.itineraries,
-    ),
-    (
-        "travel_items",
-        "gauge",
-        "Flights, and towns with cars or rooms.",
-        |all| all.travel.items,
-    ),
-    ("travel_customers", "gauge", "Customers.", |all| {
-        all.travel.customers
-    }),
-    (
-        "travel_xids_total",
-        "counter",
-        "Numbers given to transactions, with those that restarts skipped.",
-        |all| all.travel.xids,
-    ),
-    (
-        "travel_booked_total",
-        "counter",
-        "Itineraries ever made.",
-        |all| all.travel.booked,
-    ),
-    (
-        "games_players",
-        "gauge",
-        "Players whom the arena knows.",
-        |all| all.games.players.into(),
-    ),
-    (
-        "games_open_matches",
-        "gauge",
-        "Matches that are played.",
-        |all| all.games.open.into(),
-    ),
-    (
-        "games_seeking",
-        "gauge",
-        "Players who look for anybody.",
-        |all| all.games.seeking.into(),
-    ),
-    (
-        "games_away",
-        "gauge",
-        "Players whose connection to a match is gone.",
-        |all| all.games.away.into(),
-    ),
-    (
-        "games_unreported",
-        "gauge",
-        "Results that the scores server has not acknowledged.",
-        |all| all.games.unreported,
-    ),
-    (
-        "games_rated",
-        "gauge",
-        "Players who have a standing.",
-        |all| all.games.rated.into(),
-    ),
-    (
-        "games_matches_total",
-        "counter",
-        "Matches ever begun.",
-        |all| all.games.begun,
-    ),
-    ("games_moves_total", "counter", "Moves ever made.", |all| {
-        all.games.moves
-    }),
-    (
-        "games_results_total",
-        "counter",
-        "Results counted.",
-        |all| all.games.results,
-    ),
-];
+use self::rows::{CONNECTIONS, Row, STATUS, WORK};
 
 /// The two forms of the answer, by what the client likes more.
 pub(super) async fn metrics(State(door): State<Arc<Door>>, headers: HeaderMap) -> Answered {
@@ -283,6 +38,11 @@ pub(super) async fn metrics(State(door): State<Arc<Door>>, headers: HeaderMap) -
     put_tallies(&mut all, &door.counters);
     put_rows(&mut all, &WORK, &door.counters);
     put_commits(&mut all, &door.counters);
+    put_durations(&mut all, &door.counters);
+    put_recovery(&mut all, &door.counters);
+    if let Some(data) = &door.about.data {
+        put_disk(&mut all, data);
+    }
     put_rows(&mut all, &STATUS, &status);
     put_rows(&mut all, &crate::clock::METRICS, &status.clock);
     put_lines(&mut all, &door.counters, &status);
@@ -294,10 +54,13 @@ pub(super) async fn metrics(State(door): State<Arc<Door>>, headers: HeaderMap) -
     all.begin(
         "build_info",
         "gauge",
-        "The version of the program; always 1.",
+        "The version of the program and its commit; always 1.",
     );
-    let version = env!("CARGO_PKG_VERSION");
-    all.sample(&[("version", version)], Value::Whole(1));
+    let labels = [
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("commit", door.about.commit),
+    ];
+    all.sample(&labels, Value::Whole(1));
     put_process(&mut all);
     let accept = headers
         .get(header::ACCEPT)
@@ -321,17 +84,17 @@ fn put_rows<T>(all: &mut Exposition, rows: &[Row<T>], source: &T) {
 }
 
 fn put_doors(all: &mut Exposition, counters: &Counters) {
-    for (name, kind, help, value) in DOORS {
+    for (name, kind, help, value) in CONNECTIONS {
         all.begin(name, kind, help);
-        for (door, counted) in [
-            ("resp", &counters.resp),
-            ("http", &counters.http),
-            ("xml", &counters.xml),
-            ("travel", &counters.lines),
-            ("desk", &counters.desk),
-            ("games_arena", &counters.arena),
-            ("games_scores", &counters.scores),
-        ] {
+        for (door, counted) in DOORS.into_iter().zip([
+            &counters.resp,
+            &counters.http,
+            &counters.xml,
+            &counters.lines,
+            &counters.desk,
+            &counters.arena,
+            &counters.scores,
+        ]) {
             let value = value(counted);
             all.sample(&[("door", door)], Value::Whole(value));
         }
@@ -339,7 +102,7 @@ fn put_doors(all: &mut Exposition, counters: &Counters) {
 }
 
 /// The metrics of lines: name, kind, help.
-const LINES: [(&str, &str, &str); 7] = [
+pub(super) const LINES: [(&str, &str, &str); 7] = [
     ("connected", "gauge", "1 while the peer is connected."),
     ("sent_total", "counter", "Parcels sent, again included."),
     (
@@ -397,6 +160,13 @@ fn put_lines(all: &mut Exposition, counters: &Counters, status: &ServerStatus) {
     }
 }
 
+/// Whether a database answers: name, kind, help.
+pub(super) const BACKENDS: (&str, &str, &str) =
+    ("backend_answers", "gauge", "1 while the database answers.");
+
+pub(super) const BACKEND_COUNTS_HELP: &str =
+    "What the server has done at the database; see docs/backends.md.";
+
 /// The databases that decide services, where there are any.
 fn put_backends(all: &mut Exposition, status: &ServerStatus) {
     let services = [
@@ -410,14 +180,14 @@ fn put_backends(all: &mut Exposition, status: &ServerStatus) {
     let Some((_, first)) = backends.first() else {
         return;
     };
-    let help = "1 while the database answers.";
-    all.begin("backend_answers", "gauge", help);
+    let (name, kind, help) = BACKENDS;
+    all.begin(name, kind, help);
     for (service, backend) in &backends {
         let answers = u8::from(backend.answers);
         all.sample(&[("service", service)], Value::Whole(answers.into()));
     }
     for (place, (name, _)) in first.counts.iter().enumerate() {
-        let help = "What the server has done at the database; see docs/backends.md.";
+        let help = BACKEND_COUNTS_HELP;
         all.begin(&format!("backend_{name}_total"), "counter", help);
         for (service, backend) in &backends {
             let count = backend.counts.get(place).map_or(0, |(_, count)| *count);
@@ -460,11 +230,70 @@ fn put_tallies(all: &mut Exposition, counters: &Counters) {
 fn put_commits(all: &mut Exposition, counters: &Counters) {
     let name = "commit_seconds";
     all.begin(name, "histogram", "Time of one group's write and sync.");
-    let seconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64();
-    let bounds = COMMIT_BOUNDS_NS.iter().map(|&ns| seconds(ns));
     let counts = counters.commits_by_time.iter().map(Counter::get);
+    let sum_ns = counters.commit_ns.get();
+    all.sample(&[], histogram(sum_ns, &COMMIT_BOUNDS_NS, counts));
+}
+
+fn put_durations(all: &mut Exposition, counters: &Counters) {
+    let help = "Time from the turn that read a request until its answer was written.";
+    all.begin("request_duration_seconds", "histogram", help);
+    for one in counters.durations.iter() {
+        let labels = [
+            ("door", one.door),
+            ("service", one.service),
+            ("operation", one.operation),
+        ];
+        let counts = one.buckets.into_iter();
+        all.sample(&labels, histogram(one.sum_ns, &DURATION_BOUNDS_NS, counts));
+    }
+}
+
+fn put_recovery(all: &mut Exposition, counters: &Counters) {
+    let help = "Time that the recovery at the start took.";
+    all.begin("recovery_seconds", "gauge", help);
+    let took = seconds(counters.recovery_ns.get());
+    all.sample(&[], Value::Real(took));
+}
+
+/// What the directory takes; nothing where it cannot be read.
+fn put_disk(all: &mut Exposition, directory: &Path) {
+    let usage = match DiskUsage::of(directory) {
+        Ok(usage) => usage,
+        Err(failure) => {
+            tracing::debug!(%failure, "the data directory cannot be read for metrics");
+            return;
+        }
+    };
+    for (name, help, bytes) in [
+        (
+            "journal_bytes",
+            "Bytes of the journal's segments.",
+            usage.journal_bytes,
+        ),
+        (
+            "snapshot_bytes",
+            "Bytes of snapshots.",
+            usage.snapshot_bytes,
+        ),
+        (
+            "disk_free_bytes",
+            "Bytes that the server may still write to the file system of its directory.",
+            usage.free_bytes,
+        ),
+    ] {
+        all.begin(name, "gauge", help);
+        all.sample(&[], Value::Whole(bytes));
+    }
+}
+
+fn histogram(sum_ns: u64, bounds_ns: &[u64], counts: impl Iterator<Item = u64>) -> Value {
+    let bounds = bounds_ns.iter().map(|&ns| seconds(ns));
     let buckets: Vec<_> = bounds.chain([f64::INFINITY]).zip(counts).collect();
     let count = buckets.iter().map(|(_, count)| count).sum();
-    let sum = seconds(counters.commit_ns.get());
-    all.sample(&[], Value::Buckets(sum, count, buckets));
+    Value::Buckets(seconds(sum_ns), count, buckets)
+}
+
+fn seconds(ns: u64) -> f64 {
+    Duration::from_nanos(ns).as_secs_f64()
 }

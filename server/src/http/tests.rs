@@ -9,6 +9,7 @@ mod feed;
 mod framing;
 mod games;
 mod limits;
+mod metrics;
 mod operators;
 mod origins;
 mod play;
@@ -27,7 +28,7 @@ use serde_json::Value;
 use turnstile_rooms::{IdKey, Rooms};
 use turnstile_types::Position;
 
-use super::{Feeds, HttpDoor, HttpLimits, Origin};
+use super::{About, Feeds, HttpDoor, HttpLimits, Origin};
 use crate::{
     Durability, Limits, Options, Running, Settings,
     counters::Counters,
@@ -102,7 +103,8 @@ impl Site {
         let counters = Arc::new(Counters::default());
         let end = move || ending.send(()).unwrap_or_default();
         let counted = Arc::clone(&counters);
-        let door = HttpDoor::start(listener, gate, feeds, counted, (limits, origins), end).unwrap();
+        let limits = (limits, origins, About::default());
+        let door = HttpDoor::start(listener, gate, feeds, counted, limits, end).unwrap();
         Self {
             address,
             feed,
@@ -137,6 +139,7 @@ fn settings(http: Option<SocketAddr>) -> Settings {
         resp: None,
         http,
         http_origins: Vec::new(),
+        commit: "",
         xml: None,
         xml_options: turnstile_xml::Options::default(),
         lines: None,

@@ -12,7 +12,7 @@ use std::{
 use futures_util::task::AtomicWaker;
 
 use super::line::{Clock, SweptMs};
-use crate::{counters::Counters, limits::SHED_PART};
+use crate::{counters::Counters, limits::SHED_PART, seldom::Seldom};
 
 /// Added to the age of what is unread, so that of two that began at once the larger is dropped.
 const YOUNGEST_MS: u64 = 1_000;
@@ -35,6 +35,7 @@ struct Table {
     clients: BTreeMap<u64, Client>,
     last: u64,
     bytes: usize,
+    drops: Seldom,
 }
 
 #[derive(Debug)]
@@ -178,9 +179,12 @@ impl Backlog {
             count += 1;
         }
         self.counters.http.dropped.add(count);
+        let Some(dropped) = table.drops.count(count) else {
+            return;
+        };
         tracing::warn!(
             unsent,
-            dropped = count,
+            dropped,
             "HTTP clients left more unread than limits.output_bytes allows: the slowest were dropped"
         );
     }

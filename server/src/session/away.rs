@@ -8,7 +8,7 @@ use turnstile_resp::{Encoder, Request};
 use turnstile_rooms::Rooms;
 
 use super::{Prompt, Session, Surroundings};
-use crate::remote::{Caller, Job, Landing, Remote};
+use crate::remote::{Caller, Job, Landing, Remote, Who};
 
 /// A command, and the number of the service whose database decides it.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Session {
             }),
             Request::Query(query) => {
                 around.engine.counters.query::<M>(query);
-                let caller = self.as_caller(around);
+                let caller = self.as_caller::<M, _>(around, [M::query_place(query)].into_iter());
                 let job = Job::Queries(principal, vec![query.clone()], caller);
                 database::<M>(around).ask(job);
             }
@@ -58,14 +58,22 @@ impl Session {
             .map(|departing| departing.command.clone())
             .collect();
         if !commands.is_empty() {
-            let caller = self.as_caller(around);
+            let operations = commands.iter().filter_map(operation_of::<M>);
+            let caller = self.as_caller::<M, _>(around, operations);
             database::<M>(around).ask(Job::Commands(commands, caller));
         }
     }
 
-    const fn as_caller<T>(&self, around: &Surroundings<'_>) -> Caller<T> {
+    fn as_caller<M: Prompt, T>(
+        &self,
+        around: &Surroundings<'_>,
+        operations: impl Iterator<Item = usize>,
+    ) -> Caller<T> {
         let (place, client) = (around.place, self.id);
-        Caller::Connection { place, client }
+        Caller {
+            who: Who::Connection { place, client },
+            timed: around.engine.stopwatch.time::<M>(operations),
+        }
     }
 
     /// Whether this is the client with this number.
@@ -103,6 +111,12 @@ impl Session {
         };
         self.late.fill_from_database(M::SERVICE, answers, out);
     }
+}
+
+/// Which of the operations a command is.
+fn operation_of<M: Prompt>(request: &contract::Request) -> Option<usize> {
+    let command = request.command::<M>().ok()?;
+    Some(M::command_place(&command))
 }
 
 fn database<'a, M: Prompt>(around: &'a Surroundings<'_>) -> &'a Remote<M> {

@@ -18,6 +18,7 @@ fn settings() -> Settings {
         resp: door,
         http: door,
         http_origins: Vec::new(),
+        commit: "",
         xml: door,
         xml_options: turnstile_xml::Options::default(),
         lines: door,

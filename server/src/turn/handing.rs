@@ -14,6 +14,7 @@ use crate::{
 impl FastLoop {
     /// Sends the groups on their way, and what they owe when they are durable.
     pub(super) fn hand_over(&mut self) -> Result<(), Broken> {
+        self.engine.stopwatch.hand_over(&mut self.open.served);
         let has_landed = self.engine.take_landed().map_err(Broken::Commit)?;
         if self.engine.is_under_way() {
             return Ok(());
@@ -116,6 +117,7 @@ impl FastLoop {
         if is_watched {
             self.tell_late(&mut owed);
         }
+        owed.served.end(&self.engine.counters.durations);
         owed
     }
 

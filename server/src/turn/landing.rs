@@ -5,9 +5,8 @@ use turnstile_types::Position;
 
 use super::FastLoop;
 use crate::{
-    asked::Undecided,
     counters::ErrorCode,
-    remote::{Caller, Decided, Housed, Landed, Landing, Remote},
+    remote::{Decided, Housed, Landed, Landing, Remote},
     session::Prompt,
 };
 
@@ -45,24 +44,14 @@ impl FastLoop {
                 .max()
                 .unwrap_or(seen);
         }
-        match landing {
-            Landing::Commands(_, Caller::Connection { place, client })
-            | Landing::Queries(_, Caller::Connection { place, client }) => {
-                if let Some(connection) = self.connections.get_mut(place) {
-                    connection.put_landed(client, landing);
-                    self.open.places.push(place);
-                }
+        landing.timed().end(&self.engine.counters.durations);
+        if let Some((place, client)) = landing.connection() {
+            if let Some(connection) = self.connections.get_mut(place) {
+                connection.put_landed(client, landing);
+                self.open.places.push(place);
             }
-            Landing::Commands(decided, Caller::Asked(reply)) => {
-                let result = decided.into_iter().next().map(|(_, result)| result);
-                let result = result.expect("who asks at the gate asks for one command");
-                drop(reply.send(result.map_err(Undecided::Backend)));
-            }
-            Landing::Queries(answers, Caller::Asked((reply, position))) => {
-                let answer = answers.into_iter().next();
-                let answer = answer.expect("who asks at the gate asks one query");
-                drop(reply.send(answer.map(|answer| (position, answer))));
-            }
+        } else {
+            landing.answer();
         }
         seen
     }

@@ -84,6 +84,9 @@ impl FastLoop {
             teller,
             found,
         } = arrival;
+        let took = u64::try_from(found.took.as_nanos()).unwrap_or(u64::MAX);
+        self.engine.counters.recovery_ns.set(took);
+        self.engine.counters.recovery_records.set(found.records);
         self.hall.teller = teller;
         self.rooms.begin_after(found.rooms_events_after);
         self.exchange.begin_after(found.exchange_events_after);

@@ -17,6 +17,7 @@ impl FastLoop {
         if !self.hall.is_busy() {
             return;
         }
+        let mut dropped = 0;
         let mut errands = self.hall.take_errands();
         for errand in errands.drain(..) {
             let (Errand::Send { place, .. }
@@ -26,12 +27,15 @@ impl FastLoop {
                 continue;
             };
             match errand {
-                Errand::Send { parcel, .. } => connection.put_parcel(&parcel),
+                Errand::Send { parcel, .. } => dropped += u64::from(connection.put_parcel(&parcel)),
                 Errand::Acknowledge { .. } => connection.acknowledge(),
                 Errand::Close { .. } => connection.close(),
             }
             self.open.places.push(place);
         }
         self.hall.keep_room(errands);
+        if let Some(dropped) = self.deaf_players.count(dropped) {
+            tracing::info!(dropped, "players who do not read were dropped");
+        }
     }
 }

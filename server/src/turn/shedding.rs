@@ -33,7 +33,7 @@ impl FastLoop {
         }
         let most = self.limits.output_bytes;
         let mut slowest = self.connections.slowest(self.sweep);
-        let mut dropped = 0_u32;
+        let mut dropped = 0_u64;
         while self.connections.unsent() > most - most / SHED_PART
             && let Some(place) = slowest.pop()
         {
@@ -44,7 +44,7 @@ impl FastLoop {
                 self.close(place);
             }
         }
-        if dropped > 0 {
+        if let Some(dropped) = self.drops.count(dropped) {
             tracing::warn!(
                 unsent,
                 dropped,

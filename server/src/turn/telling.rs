@@ -33,7 +33,7 @@ impl FastLoop {
         if !self.followers.is_empty() {
             self.tell_followers(news);
         }
-        self.hall.learn(&self.engine, &news.games);
+        self.hall.learn(&mut self.engine, &news.games);
         self.rooms.publish(news.rooms.drain(..));
         if kept.exchange {
             self.exchange.publish(news.exchange.drain(..));
@@ -64,10 +64,14 @@ impl FastLoop {
 
     /// Tells the connections that follow what durable groups have changed.
     fn tell_followers(&mut self, news: &News) {
+        let mut dropped = 0;
         for &place in &self.followers {
             if let Some(connection) = self.connections.get_mut(place) {
-                connection.drop_if_deaf(&self.limits);
+                dropped += u64::from(connection.drop_if_deaf(&self.limits));
             }
+        }
+        if let Some(dropped) = self.deaf_followers.count(dropped) {
+            tracing::info!(dropped, "followers that did not keep up were dropped");
         }
         let mut tell = |channel: &str, message: &str| self.tell((channel, message));
         for event in &news.rooms {
@@ -126,6 +130,7 @@ impl FastLoop {
                 continue;
             };
             self.engine.counters.outcome::<Travel>(outcome);
+            self.engine.end_late(*ticket);
             for waiter in self.tickets.take(*ticket) {
                 match waiter {
                     Waiter::Asked(reply) => drop(reply.send(LateAnswer::Given(outcome.clone()))),

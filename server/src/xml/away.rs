@@ -8,8 +8,8 @@ use turnstile_xml::{Ask, Batch};
 
 use super::{Answering, UnderWay, answer_items};
 use crate::{
-    counters::Counters,
-    remote::{BATCH_COMMANDS, Caller, Job, Landing},
+    counters::{Counted as _, Counters},
+    remote::{BATCH_COMMANDS, Caller, Job, Landing, Who},
     session::{Prompt as _, Surroundings},
 };
 
@@ -161,7 +161,9 @@ fn order(client: u64, around: &Surroundings<'_>, commands: &[Command]) {
         .iter()
         .map(|command| Request::new::<Exchange>(principal, None, command))
         .collect();
-    send(around, Job::Commands(requests, caller(client, around)));
+    let operations = commands.iter().map(Exchange::command_place);
+    let caller = caller(client, around, operations);
+    send(around, Job::Commands(requests, caller));
 }
 
 /// Sends queries to the database.
@@ -170,13 +172,20 @@ fn ask(client: u64, around: &Surroundings<'_>, queries: Vec<Query>) {
         around.engine.counters.query::<Exchange>(query);
     }
     let principal = around.engine.principal;
-    let caller = caller(client, around);
+    let caller = caller(client, around, queries.iter().map(Exchange::query_place));
     send(around, Job::Queries(principal, queries, caller));
 }
 
-const fn caller<T>(client: u64, around: &Surroundings<'_>) -> Caller<T> {
+fn caller<T>(
+    client: u64,
+    around: &Surroundings<'_>,
+    operations: impl Iterator<Item = usize>,
+) -> Caller<T> {
     let place = around.place;
-    Caller::Connection { place, client }
+    Caller {
+        who: Who::Connection { place, client },
+        timed: around.engine.stopwatch.time::<Exchange>(operations),
+    }
 }
 
 fn send(around: &Surroundings<'_>, job: Job<Exchange>) {

@@ -82,6 +82,7 @@ impl Server {
             },
             peers: Peers::default(),
             http_origins: Vec::new(),
+            commit: "",
             databases: Databases::default(),
             limits: *limits,
         }
@@ -108,6 +109,7 @@ impl Server {
             },
             peers: Peers::default(),
             http_origins: Vec::new(),
+            commit: "",
             databases: Databases::default(),
             limits: Limits::STANDARD,
         })

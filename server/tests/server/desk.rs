@@ -36,6 +36,7 @@ fn settings(roles: Roles, peers: Peers) -> Settings {
         duels: turnstile_server::Duels::default(),
         peers,
         http_origins: Vec::new(),
+        commit: "",
         databases: Databases::default(),
         limits: Limits::STANDARD,
     }

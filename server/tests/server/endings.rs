@@ -28,6 +28,7 @@ fn settings(resp: SocketAddr) -> Settings {
         duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
         http_origins: Vec::new(),
+        commit: "",
         databases: Databases::default(),
         limits: Limits::STANDARD,
     }

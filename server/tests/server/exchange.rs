@@ -24,6 +24,7 @@ fn server() -> Running {
         duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
         http_origins: Vec::new(),
+        commit: "",
         databases: Databases::default(),
         limits: Limits::STANDARD,
     };

@@ -1,7 +1,7 @@
 //! Clients who begin large requests and do not end them, ask and do not read, or open more and more: of
 //! all together the server keeps a bounded amount, and the others are served.
 
-use std::io::{ErrorKind, Write};
+use std::io::{BufRead as _, BufReader, ErrorKind, Write};
 
 use turnstile_server::{Counters, DoorCounters, Limits};
 
@@ -136,6 +136,9 @@ fn unfinished_batches_of_all_clients_together_are_bounded() {
 }
 
 /// Each client was bounded, but not all of them together: those who never read took many gigabytes.
+///
+/// Others are served meanwhile, at every door and with durable work: each waits for its answer before it
+/// asks again, so that each is served as often as any is dropped.
 #[test]
 fn clients_that_never_read_are_dropped_when_all_are_owed_too_much() {
     const DEAF: usize = 12;
@@ -147,7 +150,9 @@ fn clients_that_never_read_are_dropped_when_all_are_owed_too_much() {
     };
     let server = Server::with(&limits);
     let counters = server.running().counters().clone();
-    let mut healthy = server.client();
+    let (mut healthy, mut booker) = (server.client(), server.client());
+    let (mut trader, mut traveller) = (server.client_of("xml"), server.client_of("travel"));
+    let mut rounds = 0;
     let echo = "x".repeat(16_000);
     let request = format!("*2\r\n$4\r\nECHO\r\n$16000\r\n{echo}\r\n").into_bytes();
     let mut deaf: Vec<(Client, usize)> = (0..DEAF).map(|_| (server.client(), 0)).collect();
@@ -165,6 +170,16 @@ fn clients_that_never_read_are_dropped_when_all_are_owed_too_much() {
             true
         });
         healthy.exchange("PING\n", "+PONG|");
+        rounds += 1;
+        booker.send(book(&format!("r{rounds}")) + "ECHO done\n");
+        let booked = booker.until("$4\r\ndone\r\n");
+        assert!(booked.contains(&format!("r{rounds}")), "{booked}");
+        trader.exchange("17\n<create></create>", EMPTY);
+        traveller.exchange("Start\n", &format!("Transaction {rounds} started\n"));
+        traveller.exchange(
+            &format!("Abort,{rounds}\n"),
+            &format!("Transaction {rounds} aborted\n"),
+        );
         let unsent = counters.fast_unsent_bytes.get();
         // What one connection was owed last comes on top.
         assert!(
@@ -201,6 +216,40 @@ fn one_connection_may_have_only_so_many_transactions_open() {
         &format!("+OK|+QUEUED|*1|-BUSY {full}|"),
     );
     assert_eq!(refusals(server.running().counters()), 3);
+    server.stop();
+}
+
+/// The transactions of closed connections counted for nobody, so a client that connected again and again
+/// could open all that there may be.
+#[test]
+fn a_client_that_reconnects_shuts_travel_to_nobody() {
+    // None of them ends by itself, however slow the machine is.
+    let server = Server::of_travel(Some(turnstile_travel::Settings {
+        lifetime_ms: turnstile_travel::limits::SETTING_MS_MAX,
+        ..turnstile_travel::Settings::FIRST
+    }));
+    let mut started = 0;
+    for _ in 0..105 {
+        let mut greedy = server.client_of("travel");
+        greedy.send("Start\n".repeat(1_000));
+        let mut answers = BufReader::new(greedy.socket).lines();
+        for _ in 0..1_000 {
+            started += 1;
+            let answer = answers.next().unwrap().unwrap();
+            assert_eq!(answer, format!("Transaction {started} started"));
+        }
+    }
+    let mut other = server.client_of("travel");
+    let next = started + 1;
+    other.exchange("Start\n", &format!("Transaction {next} started\n"));
+    // Those that were left the longest are aborted.
+    let evicted =
+        "TransactionAborted: transaction 50000: its connection was closed and room was needed\n";
+    other.exchange("Commit,50000\n", evicted);
+    other.exchange(
+        &format!("Commit,{started}\n"),
+        &format!("Transaction {started} committed\n"),
+    );
     server.stop();
 }
 

@@ -82,6 +82,7 @@ fn settings(data: &Path, travel: Option<turnstile_travel::Settings>) -> Settings
         duels: turnstile_server::Duels::default(),
         peers: Peers::default(),
         http_origins: Vec::new(),
+        commit: "",
         databases: Databases::default(),
         limits: Limits::STANDARD,
     }

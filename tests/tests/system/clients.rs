@@ -183,6 +183,13 @@ fn redis_py_holds_a_session_in_both_protocols() {
 }
 
 #[test]
+fn prometheus_client_parses_the_metrics() {
+    let (door, python) = (door(), installed("TURNSTILE_TEST_PYTHON"));
+    let arguments = [&*session("openmetrics.py"), &door.url, &door.port];
+    assert_eq!(output(&python, &arguments, b""), "ok\n");
+}
+
+#[test]
 fn websockets_py_follows_a_book_and_leaves_no_order_behind() {
     let (door, python) = (door(), installed("TURNSTILE_TEST_PYTHON"));
     let address = door.url.trim_start_matches("http://");

@@ -197,10 +197,12 @@ fn check_forgotten(stand: &mut Maria) {
         let backend = stand.fresh().await;
         furnish(&backend).await;
         let before = book(&backend, &[booking(None, 10, None)]).await;
+        assert_eq!(backend.tally().losses.get(), 0, "new tables are no loss");
         stand.server.restart();
         let unknown = backend.execute(NOW, &[booking(None, 10, None)]).await;
         let outcome = unknown[0].as_ref().map(|reply| reply.outcome);
         assert_eq!(outcome, Ok(Outcome::Refused(Refusal::UnknownProperty)));
+        assert_eq!(backend.tally().losses.get(), 1, "the loss is counted once");
         furnish(&backend).await;
         let after = book(&backend, &[booking(None, 10, None)]).await;
         assert_eq!(after[0].slot, before[0].slot);

@@ -243,7 +243,7 @@ async fn a_database_is_opened_or_refused_for_a_reason() {
     });
     assert_eq!(sealed[0], sealed[1], "servers on one database seal alike");
     let facts = first.facts().await.unwrap();
-    assert_eq!((facts.product.as_str(), facts.schema), ("PostgreSQL", 6));
+    assert_eq!((facts.product.as_str(), facts.schema), ("PostgreSQL", 7));
     assert!(
         facts
             .durability
@@ -261,7 +261,7 @@ async fn a_database_is_opened_or_refused_for_a_reason() {
     let newer = OpenError::Newer {
         place: place.clone(),
         found: 99,
-        known: 6,
+        known: 7,
     };
     assert_eq!(refused, newer);
 

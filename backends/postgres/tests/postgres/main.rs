@@ -6,6 +6,7 @@ mod conformance;
 mod exchange;
 mod faults;
 mod full;
+mod keys;
 mod proxy;
 mod rules;
 mod stand;

@@ -10,6 +10,7 @@ use crate::{
     codec::{guest, guest_id, name},
     ledger::{NO_SLOT, Slot, State},
     limits,
+    table::{hash_of_name, scoped},
 };
 
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Rooms, Malformed> {
@@ -33,7 +34,10 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Rooms, Malformed> {
 
     // A guest's chain is in order of the positions, and linking makes a booking the newest.
     booked.sort_unstable();
-    for (_, slot) in booked {
+    for (place, &(_, slot)) in booked.iter().enumerate() {
+        if let Some(&(_, coming)) = booked.get(place + AHEAD) {
+            rooms.guests.prefetch_of(&rooms.ledger, coming);
+        }
         rooms.guests.link(&mut rooms.ledger, slot);
     }
     let counts = rooms.counts;
@@ -67,12 +71,50 @@ fn read_names(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malforme
 /// A run of stopped nights: the room, the first night, how many.
 type Run = (u32, u16, u16);
 
+/// Entries for which memory is asked before they are put in their places: each place is anywhere in
+/// a table, and waiting for one after the other is what a restore would do most.
+const AHEAD: usize = 16;
+
+/// The rooms that are read next.
+struct Coming<'a>(Reader<'a>);
+
+impl<'a> Coming<'a> {
+    fn of(reader: &Reader<'a>) -> Self {
+        Self(reader.clone())
+    }
+
+    /// Asks memory for the place of the next room's name. What is malformed is told when it is read.
+    fn announce(&mut self, rooms: &Rooms) {
+        let Self(reader) = self;
+        let mut next = || {
+            let kind = reader.u32("room")?;
+            reader.flag("withdrawn")?;
+            let room = name(reader, "room")?;
+            let runs = usize::from(reader.u16("stopped")?);
+            reader.take(runs * 4, "stopped")?;
+            Ok::<_, Malformed>((kind, room))
+        };
+        if let Ok((kind, room)) = next()
+            && let Some(kind) = rooms.directory.kinds().get(kind)
+        {
+            let hash = scoped(kind.property, hash_of_name(room.as_bytes()));
+            rooms.directory.prefetch_room_name(hash);
+        }
+    }
+}
+
 /// Rooms come in order of their numbers, in which loose ones are put in sale. Those with shelves
 /// are put in sale in their natural order, in which no shelf is ever split: restoring millions of
 /// rooms takes seconds, not minutes.
 fn read_rooms(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     let (mut in_sale, mut stopped) = (Vec::new(), Vec::new());
-    for _ in 0..reader.u32("rooms")? {
+    let count = reader.u32("rooms")?;
+    let mut coming = Coming::of(reader);
+    for number in 0..count {
+        let announced = if number == 0 { AHEAD } else { 1 };
+        for _ in 0..announced.min((count - number) as usize) {
+            coming.announce(rooms);
+        }
         let kind = reader.u32("room")?;
         Malformed::unless(kind < rooms.directory.kinds().len(), "room")?;
         let withdrawn = reader.flag("withdrawn")?;

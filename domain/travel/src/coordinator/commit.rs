@@ -5,7 +5,7 @@ use crate::{
     Xid, limits,
 };
 
-use super::{Coordinator, End, Goal, Job, Moment, Phase};
+use super::{Coordinator, End, Goal, Job, Moment, Phase, first};
 
 impl Coordinator {
     /// Lets the desks that were touched decide: a single one by itself, several by their votes.
@@ -209,6 +209,23 @@ impl Coordinator {
             | Goal::Commit => Done::Committed,
         };
         self.answer(ticket, Outcome::Done(done));
+    }
+
+    /// Aborts a transaction on request, also one that waits or gathers votes.
+    pub(crate) fn abort_on_request(
+        &mut self,
+        moment: Moment,
+        xid: Xid,
+        reason: AbortReason,
+    ) -> Result<Done, Refusal> {
+        match self.open(xid)?.phase {
+            Phase::Open | Phase::Preparing { .. } | Phase::Staged { .. } => {
+                self.abort(moment, xid, reason);
+                Ok(Done::Aborted)
+            }
+            Phase::Doubtful { awaited, .. } => Err(Refusal::InDoubt(first(awaited))),
+            Phase::Alone { .. } | Phase::Committing { .. } => Err(Refusal::Busy),
+        }
     }
 
     /// Aborts a transaction that is not decided. Whatever it was doing is answered with that.

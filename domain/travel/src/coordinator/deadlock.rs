@@ -14,8 +14,8 @@ impl Coordinator {
             transaction.is_some_and(|one| matches!(one.phase, Phase::Committing { .. }))
         };
         self.impatient |= wait.before.iter().any(is_decided);
-        let transaction = self.transactions.get_mut(&xid).expect("it is asked of");
-        let begins = transaction.wait.replace(wait).is_none();
+        let begins = !self.set_wait(xid, Some(wait));
+        let transaction = self.transactions.get(&xid).expect("it is asked of");
         let desk = transaction.job.as_ref().map(|job| job.at);
         if begins && desk.is_some_and(|desk| moment.settings.roles.desks.contains(desk)) {
             // A desk elsewhere has had its deadline since it was asked.
@@ -25,12 +25,33 @@ impl Coordinator {
         if !moment.settings.detect_deadlocks {
             return;
         }
-        while let Some(circle) = self.circle(xid) {
+        // Most wait in a long queue and nobody waits for them: they close no circle, however many they are.
+        while self.waited_for.contains_key(&xid)
+            && let Some(circle) = self.circle(xid)
+        {
             let victim = *circle.last().expect("a circle has members");
             let wait = self.wait_of(victim).expect("who is in a circle waits");
             let holder = wait.holder;
             self.abort(moment, victim, AbortReason::Deadlock { holder });
         }
+    }
+
+    /// Notes for whom a transaction waits from now on; answers whether it waited before.
+    pub(super) fn set_wait(&mut self, xid: Xid, wait: Option<Wait>) -> bool {
+        for &other in wait.iter().flat_map(|wait| &wait.before) {
+            *self.waited_for.entry(other).or_default() += 1;
+        }
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
+        let old = std::mem::replace(&mut transaction.wait, wait);
+        for other in old.iter().flat_map(|wait| &wait.before) {
+            if let Some(waiters) = self.waited_for.get_mut(other) {
+                *waiters -= 1;
+                if *waiters == 0 {
+                    self.waited_for.remove(other);
+                }
+            }
+        }
+        old.is_some()
     }
 
     fn wait_of(&self, xid: Xid) -> Option<&Wait> {

@@ -143,10 +143,10 @@ impl Coordinator {
 
     /// A desk has done, or refused, what it was asked for.
     pub(super) fn found(&mut self, moment: Moment, xid: Xid, finding: Finding) {
-        let transaction = self.transactions.get_mut(&xid).expect("it is here");
-        if transaction.wait.take().is_some() {
+        if self.set_wait(xid, None) {
             self.restless.remove(&xid);
         }
+        let transaction = self.transactions.get_mut(&xid).expect("it is here");
         let job = transaction.job.as_mut().expect("it has a job");
         match (finding, &mut job.goal) {
             (Finding::Refused(refusal), _) => return self.refused(moment, xid, refusal),

@@ -128,13 +128,45 @@ fn who_may_wait_for_others_than_before_is_told() {
         let (holder, before) = (Xid(1), xids(before));
         (Xid(xid), Blockers { holder, before })
     };
-    assert_eq!(
-        locks.take_stirred().split_off(2),
-        [told(2, &[1]), told(3, &[2])]
-    );
+    assert_eq!(locks.take_stirred(), [told(2, &[1]), told(3, &[2])]);
     assert_eq!(locks.release(Xid(2)), []);
     assert_eq!(locks.take_stirred(), [told(3, &[1])]);
     assert_eq!(locks.take_stirred(), []);
+}
+
+/// It told of the whole queue for each who came or went, so that thousands of waiters cost their square.
+#[test]
+fn only_those_are_told_of_who_wait_for_others_than_before() {
+    const WAITERS: u64 = 1_000;
+    let mut locks = table();
+    assert!(locks.acquire(Xid(0), A, Mode::Exclusive));
+    for xid in 1..=WAITERS {
+        assert!(!locks.acquire(Xid(xid), A, Mode::Exclusive));
+        let told = locks.take_stirred();
+        assert_eq!(told.len(), 1);
+        assert_eq!(
+            (told[0].0, &told[0].1.before),
+            (Xid(xid), &xids(&[xid - 1]))
+        );
+    }
+    for xid in 0..WAITERS - 1 {
+        assert_eq!(locks.release(Xid(xid)), xids(&[xid + 1]));
+        let told = locks.take_stirred();
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].1.before, xids(&[xid + 1]));
+    }
+    let mut locks = table();
+    for xid in 1..=9 {
+        assert!(locks.acquire(Xid(xid), A, Mode::Shared));
+    }
+    assert!(!locks.acquire(Xid(10), A, Mode::Exclusive));
+    locks.take_stirred();
+    locks.release(Xid(1));
+    assert_eq!(
+        locks.take_stirred(),
+        [],
+        "it waits for fewer, not for others"
+    );
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +201,7 @@ proptest! {
     fn the_table_and_its_naive_twin_agree(steps in prop::collection::vec(step(), 1..60)) {
         let mut locks = table();
         let mut naive = Naive::default();
+        let mut known = BTreeMap::new();
         for step in steps {
             match step {
                 Step::Acquire(xid, _, _) if locks.waiting.contains_key(&Xid(xid)) => {}
@@ -181,6 +214,15 @@ proptest! {
                     woken.sort();
                     assert_eq!(woken, naive.release(Xid(xid)));
                 }
+            }
+            for (xid, blockers) in locks.take_stirred() {
+                known.insert(xid, blockers.before);
+            }
+            for (xid, blockers) in locks.queues.values().flat_map(Queue::waits) {
+                let known = known.get(&xid).expect("whoever waits was told of");
+                assert!(blockers.before.iter().all(|other| known.contains(other)), "{xid}");
+                let told = locks.of_waiter(xid).expect("it waits").2;
+                assert_eq!(told, blockers);
             }
             assert_eq!(locks.waiting.keys().copied().collect::<Vec<_>>(), naive.waiting());
             let held = locks.queues.iter().flat_map(|(&resource, queue)| {

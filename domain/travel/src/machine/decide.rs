@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use turnstile_types::{Context, Position, Principal};
 
 use crate::{
-    Command, Desk, Done, EventKind, Item, Operation, Refusal, Settings, Step, Travel, Xid,
+    AbortReason, Command, Desk, Done, EventKind, Item, Operation, Refusal, Settings, Step, Travel,
+    Xid,
     coordinator::{Goal, Job},
 };
 
@@ -35,7 +36,17 @@ impl Travel {
             }
             Command::Abort { xid } => {
                 let moment = self.moment(context.now);
-                self.coordinator.abort_on_request(moment, *xid).map(Some)
+                let asked = AbortReason::Asked;
+                self.coordinator
+                    .abort_on_request(moment, *xid, asked)
+                    .map(Some)
+            }
+            Command::Evict { xid } => {
+                let moment = self.moment(context.now);
+                let evicted = AbortReason::Evicted;
+                self.coordinator
+                    .abort_on_request(moment, *xid, evicted)
+                    .map(Some)
             }
             Command::Confirm { locator } => self.coordinator.confirm(*locator).map(Some),
             Command::Cancel { locator } => {

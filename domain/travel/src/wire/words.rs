@@ -28,6 +28,7 @@ kinds!(Command {
     0x01 Start,
     0x02 Within { xid, step },
     0x03 Abort { xid },
+    0x04 Evict { xid },
     0x10 Book { customer, trip, hold_ms },
     0x11 Confirm { locator },
     0x12 Cancel { locator },
@@ -110,4 +111,5 @@ kinds!(AbortReason {
     0x06 DeskAway(desk),
     0x07 DeskLost(desk),
     0x08 Restarted,
+    0x09 Evicted,
 });

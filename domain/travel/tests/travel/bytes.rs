@@ -63,6 +63,7 @@ fn commands_have_stable_bytes() {
             Command::Configure(Settings::FIRST),
             "20010f983a000000000000102700000000000001",
         ),
+        (Command::Evict { xid: Xid(7) }, "040700000000000000"),
         (Command::RecoverUnstaged, "21"),
         (Command::Recover, "24"),
         (

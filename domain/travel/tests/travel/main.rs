@@ -6,6 +6,8 @@ mod bounds;
 #[cfg(test)]
 mod bytes;
 #[cfg(test)]
+mod contention;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod promises;

@@ -3,7 +3,7 @@
 use turnstile_journal::{
     Chores, CommitError, Durability, Fault, FaultyDisk, Journal, Log, MemoryLog, Options,
 };
-use turnstile_sequencer::{ExecuteError, KEY_MS, Reply, Sequencer, State};
+use turnstile_sequencer::{ExecuteError, KEY_MS, Replay, Reply, Sequencer, State};
 use turnstile_types::{Key, Position, Principal, Timestamp};
 
 use crate::seats::{Outcome, Seats, Take};
@@ -149,6 +149,37 @@ pub(crate) fn bytes_of(state: &State<Seats>) -> Vec<u8> {
     bytes
 }
 
+/// The state after a journal, with keys replayed on a thread of their own.
+fn replayed_by_two(journal: &Journal<FaultyDisk>, state: State<Seats>) -> State<Seats> {
+    let after = state.position();
+    let mut replay = Replay::begin(state).expect("a thread");
+    journal
+        .replay(after, |group| replay.replay(group))
+        .expect("a sound journal");
+    replay.finish()
+}
+
+#[test]
+fn a_replay_by_two_threads_goes_on_after_a_snapshot() {
+    let disk = FaultyDisk::new(2);
+    let mut sequencer = on_disk(&disk);
+    let mut snapshot = Vec::new();
+    for number in 0..3_000_u64 {
+        if number % 50 == 0 {
+            sequencer.commit().unwrap();
+        }
+        if number == 700 {
+            snapshot = bytes_of(sequencer.state());
+        }
+        let key = format!("key-{}", number % 2_900);
+        take(&mut sequencer, number, number % 2_900, Some(&key)).unwrap();
+    }
+    sequencer.commit().unwrap();
+    let restored = State::restore(&snapshot).unwrap();
+    let replayed = replayed_by_two(sequencer.log(), restored);
+    assert_eq!(bytes_of(&replayed), bytes_of(sequencer.state()));
+}
+
 #[test]
 fn a_replay_builds_the_same_state_keys_included() {
     let disk = FaultyDisk::new(1);
@@ -173,6 +204,10 @@ fn a_replay_builds_the_same_state_keys_included() {
     sequencer.into_log().close().unwrap();
     let mut again = on_disk(&disk);
     assert_eq!(bytes_of(again.state()), before);
+    assert_eq!(
+        bytes_of(&replayed_by_two(again.log(), State::empty())),
+        before
+    );
     let restored = State::<Seats>::restore(&before).unwrap();
     assert_eq!(bytes_of(&restored), before);
     assert_eq!(

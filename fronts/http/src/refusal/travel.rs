@@ -67,6 +67,7 @@ pub(super) const fn is_passing(refusal: &Refusal) -> bool {
                 | AbortReason::DeskAway(_)
                 | AbortReason::DeskLost(_)
                 | AbortReason::Restarted
+                | AbortReason::Evicted
         )
     )
 }
@@ -113,7 +114,8 @@ fn put_reason<M: SerializeMap>(map: &mut M, reason: AbortReason) -> Result<(), M
         AbortReason::Asked
         | AbortReason::Refused
         | AbortReason::Expired
-        | AbortReason::Restarted => Ok(()),
+        | AbortReason::Restarted
+        | AbortReason::Evicted => Ok(()),
     }
 }
 
@@ -192,6 +194,7 @@ mod tests {
                 r#","desk":"flights""#,
             ),
             (AbortReason::Restarted, true, ""),
+            (AbortReason::Evicted, true, ""),
         ];
         for (reason, again, data) in rows {
             let data = format!(r#","reason":"{}"{data}"#, reason.code());

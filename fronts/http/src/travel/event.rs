@@ -121,7 +121,8 @@ impl TravelEventView {
             AbortReason::Asked
             | AbortReason::Refused
             | AbortReason::Expired
-            | AbortReason::Restarted => self,
+            | AbortReason::Restarted
+            | AbortReason::Evicted => self,
         }
     }
 }

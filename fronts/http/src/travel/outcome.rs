@@ -203,6 +203,7 @@ fn sentence(reason: AbortReason) -> String {
             write!(text, "the desk of {desk} started anew, or had given it up")
         }
         AbortReason::Restarted => write!(text, "the coordinator started anew"),
+        AbortReason::Evicted => write!(text, "its connection was closed and room was needed"),
     };
     put.expect("a text takes what is written");
     text

@@ -40,7 +40,8 @@ pub fn event_json(event: &Event) -> String {
                 AbortReason::Asked
                 | AbortReason::Refused
                 | AbortReason::Expired
-                | AbortReason::Restarted => {}
+                | AbortReason::Restarted
+                | AbortReason::Evicted => {}
             }
         }
         EventKind::Held { locator, until } => {

@@ -174,6 +174,7 @@ pub(super) fn with_reason<T>(reason: AbortReason, put: impl FnOnce(&[Field<'_>])
         AbortReason::Asked
         | AbortReason::Refused
         | AbortReason::Expired
-        | AbortReason::Restarted => put(&[cause]),
+        | AbortReason::Restarted
+        | AbortReason::Evicted => put(&[cause]),
     }
 }

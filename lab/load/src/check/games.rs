@@ -123,7 +123,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
     let mut charge = Charge::default();
     if !replayed.is_clouded() {
         compare_players(&mut charge, address, (&names, players), replayed)?;
-        let after = Counters::of(&door::facts(&mut door::connect(address)?, "games")?)?;
+        let after = Counters::of(&door::facts(&mut door::connect_again(address)?, "games")?)?;
         compare_counts(&mut charge, &counted(before, after, replayed.totals()));
     }
     let rule = "in the end every player has the scores that the replay leaves, played = won + lost + \

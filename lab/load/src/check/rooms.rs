@@ -79,7 +79,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         |_visitor| {},
     )?;
     // A new connection: the server may have been killed and started again meanwhile.
-    let mut door = door::connect(config.pace.address)?;
+    let mut door = door::connect_again(config.pace.address)?;
     speak_resp3(&mut door)?;
     let begins = time(&mut door, &config.property, &names, 0)?;
     let mut rows = Vec::new();

@@ -117,7 +117,7 @@ pub fn run(config: &Config, progress: &mut dyn FnMut(&Progress)) -> Result<Repor
         settle,
     )?;
     // A new connection: the server may have been killed and started again meanwhile.
-    let mut door = door::connect(address)?;
+    let mut door = door::connect_again(address)?;
     speak_resp3(&mut door)?;
     if let Some(standing) = driven.model.standing_without_holds() {
         // Whoever has locks still is waited for.

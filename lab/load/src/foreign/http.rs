@@ -1,4 +1,5 @@
-//! A client of HTTP/1.1 that sends one request over and over on a connection that stays.
+//! A client of HTTP/1.1 that sends one request over and over, on a connection that stays for as long as
+//! the server lets it.
 
 use turnstile_client::resp::put_decimal;
 
@@ -34,6 +35,8 @@ pub(super) struct Browser {
     /// The body with its number.
     text: Vec<u8>,
     numbers: Numbers,
+    /// Whether the server closes the connection after the last answer.
+    parts: bool,
 }
 
 impl Browser {
@@ -75,6 +78,7 @@ impl Browser {
             bodyless: method.eq_ignore_ascii_case("HEAD"),
             text: Vec::with_capacity(longest),
             numbers: Numbers { next: 0, step: 1 },
+            parts: false,
         })
     }
 
@@ -116,17 +120,33 @@ impl User for Browser {
         0
     }
 
+    fn connected(&mut self) {
+        self.parts = false;
+    }
+
+    fn parts(&self) -> bool {
+        self.parts
+    }
+
+    fn is_replaced(&self) -> bool {
+        true
+    }
+
     fn hear<'a>(&mut self, (): &(), bytes: &'a [u8]) -> Result<Option<Heard<'a>>, Garbled> {
         let mut skipped = 0;
         loop {
-            let Some((code, length)) = answer_length(&bytes[skipped..], self.bodyless)? else {
+            let Some(answer) = HttpAnswer::read(&bytes[skipped..], self.bodyless)? else {
+                return Ok(None);
+            };
+            let Some(length) = answer.length else {
                 return Ok(None);
             };
             let digits = &bytes[skipped + 9..skipped + 12];
             skipped += length;
             // What is only on the way says nothing yet.
-            if code >= 200 {
-                let answer = if code < 400 {
+            if answer.code >= 200 {
+                self.parts = answer.closes;
+                let answer = if answer.is_done() {
                     Answer::Done
                 } else {
                     Answer::Error(digits)
@@ -136,40 +156,80 @@ impl User for Browser {
             }
         }
     }
+
+    fn hear_end(&mut self, (): &(), bytes: &[u8]) -> Option<Answer<'static>> {
+        let answer = HttpAnswer::read(bytes, self.bodyless).ok()??;
+        let until_the_end = answer.length.is_none() && answer.until_the_end;
+        until_the_end.then_some(if answer.is_done() {
+            Answer::Done
+        } else {
+            Answer::Error(b"closed with an error")
+        })
+    }
 }
 
-/// The code and the length of a whole answer at the front of `bytes`.
-fn answer_length(bytes: &[u8], bodyless: bool) -> Result<Option<(u16, usize)>, Garbled> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
-    let mut response = httparse::Response::new(&mut headers);
-    let parsed = response.parse(bytes).map_err(|_malformed| Garbled)?;
-    let httparse::Status::Complete(head) = parsed else {
-        return Ok(None);
-    };
-    let code = response.code.ok_or(Garbled)?;
-    let value = |name: &str| {
-        let found = response
-            .headers
-            .iter()
-            .find(|one| one.name.eq_ignore_ascii_case(name));
-        found.map(|header| header.value)
-    };
-    if bodyless || code < 200 || code == 204 || code == 304 {
-        return Ok(Some((code, head)));
+/// What the front of some bytes says of an answer.
+#[derive(Clone, Copy, Debug)]
+struct HttpAnswer {
+    code: u16,
+    /// Of all of it, if that is there.
+    length: Option<usize>,
+    /// Whether only the end of the connection ends it.
+    until_the_end: bool,
+    /// Whether the server closes the connection after it.
+    closes: bool,
+}
+
+impl HttpAnswer {
+    /// Nothing before the end of its head.
+    fn read(bytes: &[u8], bodyless: bool) -> Result<Option<Self>, Garbled> {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+        let mut response = httparse::Response::new(&mut headers);
+        let parsed = response.parse(bytes).map_err(|_malformed| Garbled)?;
+        let httparse::Status::Complete(head) = parsed else {
+            return Ok(None);
+        };
+        let code = response.code.ok_or(Garbled)?;
+        let value = |name: &str| {
+            let mut headers = response.headers.iter();
+            let found = headers.find(|one| one.name.eq_ignore_ascii_case(name));
+            found.map(|header| header.value)
+        };
+        let says = |word: &[u8]| {
+            let mut words = value("connection")
+                .unwrap_or_default()
+                .split(|&byte| byte == b',');
+            words.any(|one| one.trim_ascii().eq_ignore_ascii_case(word))
+        };
+        let closes = says(b"close") || (response.version == Some(0) && !says(b"keep-alive"));
+        let mut answer = Self {
+            code,
+            length: Some(head),
+            until_the_end: false,
+            closes: closes && code >= 200,
+        };
+        if bodyless || code < 200 || code == 204 || code == 304 {
+            return Ok(Some(answer));
+        }
+        let chunked = value("transfer-encoding").is_some_and(|coding| coding.ends_with(b"chunked"));
+        answer.length = if chunked {
+            chunks_length(&bytes[head..])?.map(|body| head + body)
+        } else if let Some(length) = value("content-length") {
+            let length: usize = std::str::from_utf8(length)
+                .ok()
+                .and_then(|digits| digits.trim().parse().ok())
+                .ok_or(Garbled)?;
+            (length <= bytes.len() - head).then_some(head + length)
+        } else {
+            answer.until_the_end = true;
+            None
+        };
+        Ok(Some(answer))
     }
-    let chunked = value("transfer-encoding").is_some_and(|coding| coding.ends_with(b"chunked"));
-    let body = if chunked {
-        chunks_length(&bytes[head..])?
-    } else {
-        let length = value("content-length").ok_or(Garbled)?;
-        let length: usize = std::str::from_utf8(length)
-            .ok()
-            .and_then(|digits| digits.trim().parse().ok())
-            .ok_or(Garbled)?;
-        let whole = length <= bytes.len() - head;
-        whole.then_some(length)
-    };
-    Ok(body.map(|body| (code, head + body)))
+
+    const fn is_done(self) -> bool {
+        self.code < 400
+    }
 }
 
 /// The length of all chunks and what follows them, when all are there.
@@ -206,6 +266,45 @@ fn chunks_length(bytes: &[u8]) -> Result<Option<usize>, Garbled> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_says_whether_it_closes_the_connection() {
+        let rows = [
+            ("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", false),
+            (
+                "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+                true,
+            ),
+            ("HTTP/1.1 204 No\r\nConnection: x, Close\r\n\r\n", true),
+            ("HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n", true),
+            (
+                "HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\ncontent-length: 0\r\n\r\n",
+                false,
+            ),
+        ];
+        for (text, parts) in rows {
+            let mut browser = browser(None);
+            browser.hear(&(), text.as_bytes()).unwrap().unwrap();
+            assert_eq!(browser.parts(), parts, "{text}");
+            browser.connected();
+            assert!(!browser.parts(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_without_a_length_ends_with_the_connection() {
+        let rows = [
+            ("HTTP/1.1 200 OK\r\n\r\nuntil the end", Some(Answer::Done)),
+            ("HTTP/1.1 200 OK\r\n\r\n", Some(Answer::Done)),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort", None),
+            ("HTTP/1.1 200 O", None),
+            ("", None),
+        ];
+        for (text, answer) in rows {
+            let heard = browser(None).hear_end(&(), text.as_bytes());
+            assert_eq!(heard, answer, "{text}");
+        }
+    }
 
     fn browser(body: Option<&str>) -> Browser {
         Browser::new(&Request {
@@ -263,7 +362,7 @@ mod tests {
                 "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
                 Err(Garbled),
             ),
-            ("HTTP/1.1 200 OK\r\n\r\nuntil the end", Err(Garbled)),
+            ("HTTP/1.1 200 OK\r\n\r\nuntil the end", Ok(None)),
             (
                 "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 X\r\n\r\n",
                 done(43),

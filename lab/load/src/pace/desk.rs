@@ -12,7 +12,7 @@ use turnstile_stats::chance::exponential;
 use super::{
     Answer, Length, Pace, Rhythm, Tally, Think, agenda::Agenda, schedule::Profile, slices::Recorder,
 };
-use crate::{alarm::Alarms, crew::thread_time, seed::Dice};
+use crate::{alarm::Alarms, crew::thread_time, seed::Dice, tls::Tls};
 
 /// One read takes at most so much: more than a deep pipeline is owed at once.
 pub(super) const READ_BYTES: usize = 64 * 1024;
@@ -45,6 +45,7 @@ pub(super) struct Desk {
     pub(super) address: SocketAddr,
     pub(super) pipeline: usize,
     pub(super) no_delay: bool,
+    pub(super) tls: Option<Tls>,
     /// Answers are read here, behind what was left of the session's last read; it has room for the
     /// longest of them.
     pub(super) scratch: Box<[u8]>,
@@ -105,6 +106,7 @@ impl Desk {
             patience: pace.patience.map_or(u64::MAX, nanos),
             quiet_since: 0,
             no_delay: pace.no_delay,
+            tls: pace.tls.clone(),
             // No user has such a number.
             dice: Dice::of_user(pace.seed, u64::MAX - 1 - thread),
             cpu: Duration::ZERO,

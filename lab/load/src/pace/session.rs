@@ -1,5 +1,7 @@
 //! One user and its connection.
 
+mod connecting;
+
 use std::{
     collections::VecDeque,
     io::{self, ErrorKind, Read as _, Write as _},
@@ -12,6 +14,7 @@ use super::{
     desk::{Desk, READ_BYTES},
     tally::Instants,
 };
+use crate::tls::Wire;
 
 /// Room that is made before the start for the rest of an answer.
 const REST_BYTES: usize = 32 * 1024;
@@ -44,6 +47,8 @@ pub(super) struct Session<U: User> {
     thinks_until: u64,
     /// Whether it goes when it will never ask again.
     leaves: bool,
+    /// Since when its user has been free, but without a connection: the server has closed it.
+    parted: Option<u64>,
 }
 
 /// What it waits for before it asks again, beside an answer.
@@ -58,7 +63,7 @@ enum Waits {
 
 #[derive(Debug)]
 enum Line {
-    Up(TcpStream),
+    Up(Wire<TcpStream>),
     Connecting(TcpStream),
     Down {
         retry_at: u64,
@@ -83,11 +88,11 @@ impl<U: User> Session<U> {
         let leaves = guest.stream.is_none();
         let line = match guest.stream {
             None => Line::Away,
-            Some(stream) => {
-                let mut stream = TcpStream::from_std(stream);
+            Some(wire) => {
+                let mut wire = wire.map(TcpStream::from_std);
                 let interest = Interest::READABLE | Interest::WRITABLE;
-                desk.registry.register(&mut stream, token, interest)?;
-                Line::Up(stream)
+                desk.registry.register(&mut wire.socket, token, interest)?;
+                Line::Up(wire)
             }
         };
         Ok(Self {
@@ -106,6 +111,7 @@ impl<U: User> Session<U> {
             waits: Waits::Nothing,
             thinks_until: 0,
             leaves,
+            parted: None,
         })
     }
 
@@ -136,14 +142,6 @@ impl<U: User> Session<U> {
         self.waits = Waits::Nothing;
     }
 
-    /// Connects for the first time.
-    pub(super) fn arrive(&mut self, desk: &mut Desk) {
-        desk.there += 1;
-        desk.down += 1;
-        self.line = Line::Down { retry_at: 0 };
-        self.retry(desk);
-    }
-
     /// Does what the socket is ready for.
     pub(super) fn on_ready(&mut self, event: &Event, desk: &mut Desk) {
         self.serve(event, desk);
@@ -171,25 +169,6 @@ impl<U: User> Session<U> {
         }
     }
 
-    /// Connects again, when it is time.
-    pub(super) fn retry(&mut self, desk: &mut Desk) {
-        let Line::Down { retry_at } = self.line else {
-            return;
-        };
-        if desk.now() < retry_at {
-            return;
-        }
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        let connecting = TcpStream::connect(desk.address).and_then(|mut stream| {
-            desk.registry.register(&mut stream, self.token, interest)?;
-            Ok(stream)
-        });
-        match connecting {
-            Ok(stream) => self.line = Line::Connecting(stream),
-            Err(_counted) => self.retry_later(desk),
-        }
-    }
-
     /// Gives up what is still owed: nobody knows whether it was carried out.
     pub(super) fn abandon(&mut self, desk: &mut Desk) {
         self.user.at(desk.instant(desk.now()));
@@ -204,48 +183,6 @@ impl<U: User> Session<U> {
         self.outbox.clear();
         self.written = 0;
         self.rest.clear();
-    }
-
-    fn on_connected(&mut self, desk: &mut Desk) {
-        let Line::Connecting(stream) = &self.line else {
-            return;
-        };
-        let failed = match (stream.take_error(), stream.peer_addr()) {
-            (Ok(None), Ok(_peer)) => stream.set_nodelay(desk.no_delay).is_err(),
-            (Ok(None), Err(error)) if error.kind() == ErrorKind::NotConnected => return,
-            (Ok(_) | Err(_), _) => true,
-        };
-        let retry_at = desk.now() + RETRY_NANOS;
-        match std::mem::replace(&mut self.line, Line::Down { retry_at }) {
-            Line::Connecting(stream) if !failed => {
-                self.line = Line::Up(stream);
-                desk.down -= 1;
-                self.user.connected();
-                self.begin(desk);
-            }
-            Line::Connecting(_) | Line::Up(_) | Line::Down { .. } | Line::Away => {
-                self.retry_later(desk);
-            }
-        }
-    }
-
-    fn retry_later(&mut self, desk: &mut Desk) {
-        desk.tally().connects_failed += 1;
-        let retry_at = desk.now() + RETRY_NANOS;
-        self.line = Line::Down { retry_at };
-    }
-
-    /// The connection is of no more use. Dropping the stream takes it from the poller, too.
-    fn lose(&mut self, desk: &mut Desk) {
-        desk.tally().connections_lost += 1;
-        self.abandon(desk);
-        if !self.user.disconnected() {
-            self.line = Line::Away;
-            return self.finish(desk);
-        }
-        desk.down += 1;
-        let retry_at = desk.now() + RETRY_NANOS;
-        self.line = Line::Down { retry_at };
     }
 
     fn read(&mut self, desk: &mut Desk, to_the_end: bool) -> io::Result<()> {
@@ -265,9 +202,10 @@ impl<U: User> Session<U> {
             let Line::Up(stream) = &mut self.line else {
                 return Ok(());
             };
+            let in_pieces = stream.reads_in_pieces();
             let kept = self.rest.len();
             let read = match stream.read(&mut scratch[kept..kept + READ_BYTES]) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(0) => return self.hear_end(desk),
                 Ok(read) => read,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -276,8 +214,12 @@ impl<U: User> Session<U> {
             scratch[..kept].copy_from_slice(&self.rest);
             let now = desk.now();
             self.hear(&scratch[..kept + read], now, desk)?;
+            if self.user.parts() {
+                self.part(now, desk);
+                return Ok(());
+            }
             self.ask(desk, now);
-            if read < READ_BYTES && !to_the_end && !self.user.reads_on() {
+            if read < READ_BYTES && !to_the_end && !in_pieces && !self.user.reads_on() {
                 return Ok(());
             }
         }
@@ -309,25 +251,11 @@ impl<U: User> Session<U> {
                 break;
             };
             used += length;
-            self.flights.pop_front();
-            let instants = Instants {
-                due: flight.due,
-                free: flight.free,
-                ready: flight.ready,
-                sent: flight.sent,
-                first_byte,
-                done: now,
-                scheduled: flight.scheduled,
-            };
-            Self::count(&flight.ask, answer, &instants, desk);
-            let ended = self.user.heard(&flight.ask, flight.due, flight.free);
-            if let Some(ended) = ended {
-                Self::count_whole(&ended, now, desk);
-            }
-            if !self.user.goes_on() {
-                self.thinks_until = now + desk.thought();
-            }
+            self.answered(flight, answer, (first_byte, now), desk);
             first_byte = now;
+            if self.user.parts() {
+                return Ok(());
+            }
         }
         let rest = &bytes[used..];
         if rest.len() > U::ANSWER_BYTES_MAX {
@@ -337,6 +265,34 @@ impl<U: User> Session<U> {
         self.rest.extend_from_slice(rest);
         self.rest_since = first_byte;
         Ok(())
+    }
+
+    /// The first of those that wait has its answer.
+    fn answered(
+        &mut self,
+        flight: Flight<U::Ask>,
+        answer: Answer<'_>,
+        (first_byte, now): (u64, u64),
+        desk: &mut Desk,
+    ) {
+        self.flights.pop_front();
+        let instants = Instants {
+            due: flight.due,
+            free: flight.free,
+            ready: flight.ready,
+            sent: flight.sent,
+            first_byte,
+            done: now,
+            scheduled: flight.scheduled,
+        };
+        Self::count(&flight.ask, answer, &instants, desk);
+        let ended = self.user.heard(&flight.ask, flight.due, flight.free);
+        if let Some(ended) = ended {
+            Self::count_whole(&ended, now, desk);
+        }
+        if !self.user.goes_on() {
+            self.thinks_until = now + desk.thought();
+        }
     }
 
     fn count(ask: &U::Ask, answer: Answer<'_>, instants: &Instants, desk: &mut Desk) {
@@ -398,7 +354,13 @@ impl<U: User> Session<U> {
             if due > now {
                 return self.rest(due, desk);
             }
-            let due = if scheduled { due } else { now };
+            // Who had to connect first has been free for longer.
+            let parted = self.parted.take();
+            let due = if scheduled {
+                due
+            } else {
+                parted.unwrap_or(now)
+            };
             let rested = self.waits == Waits::Alarm;
             let free = if rested { due } else { now };
             self.waits = Waits::Nothing;
@@ -495,6 +457,6 @@ impl<U: User> Session<U> {
         }
         self.outbox.clear();
         self.written = 0;
-        Ok(())
+        stream.flush()
     }
 }

@@ -52,6 +52,8 @@ pub struct Tally {
     pub censored: Histogram,
     /// Connections that ended while they were wanted; each is made again.
     pub connections_lost: u64,
+    /// Connections that the server closed after an answer, or while nothing was owed, each made again.
+    pub reconnects: u64,
     /// Attempts to connect again that failed.
     pub connects_failed: u64,
     gaps: Gaps,
@@ -159,6 +161,7 @@ impl Tally {
             wait: Histogram::new(),
             censored: Histogram::new(),
             connections_lost: 0,
+            reconnects: 0,
             connects_failed: 0,
             gaps: Gaps::default(),
         }
@@ -253,6 +256,7 @@ impl Tally {
         }
         self.censored.merge(&other.censored);
         self.connections_lost += other.connections_lost;
+        self.reconnects += other.reconnects;
         self.connects_failed += other.connects_failed;
     }
 
@@ -283,6 +287,7 @@ impl Tally {
             times.clear();
         }
         self.connections_lost = 0;
+        self.reconnects = 0;
         self.connects_failed = 0;
         self.gaps = Gaps::default();
     }

@@ -76,6 +76,24 @@ pub trait User: fmt::Debug + Send {
         true
     }
 
+    /// Whether the server closes this connection after the answer that was heard last. A new one is
+    /// made at once; what was asked behind that answer counts as not answered.
+    fn parts(&self) -> bool {
+        false
+    }
+
+    /// Whether a server may close its connection while nothing is owed, as those that serve anybody
+    /// do: a new one is made, and it is no fault.
+    fn is_replaced(&self) -> bool {
+        false
+    }
+
+    /// Reads the answer to `ask` that ends with the connection: nothing when these bytes are none.
+    /// MUST NOT allocate.
+    fn hear_end(&mut self, _ask: &Self::Ask, _bytes: &[u8]) -> Option<Answer<'static>> {
+        None
+    }
+
     /// Whether the times of a request belong to what is measured, where that is not only a matter
     /// of the window.
     fn measures(_ask: &Self::Ask) -> bool {

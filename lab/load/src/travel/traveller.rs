@@ -260,13 +260,14 @@ const SOLD_OUT: &[u8] = b"sold_out";
 /// Why a transaction was aborted, in a word.
 fn reason(sentence: &[u8]) -> &'static [u8] {
     let sentence = str::from_utf8(sentence).unwrap_or_default();
-    let reasons: [(&str, &[u8]); 6] = [
+    let reasons: [(&str, &[u8]); 7] = [
         ("in a deadlock", b"deadlock"),
         ("waited too long", b"lock_timeout"),
         ("time to live", b"expired"),
         ("did not answer in time", b"manager_away"),
         ("has lost it", b"manager_lost"),
         ("started anew", b"restarted"),
+        ("its connection was closed", b"evicted"),
     ];
     let told = reasons.iter().find(|(words, _)| sentence.contains(words));
     told.map_or(b"aborted", |(_, reason)| reason)

@@ -10,6 +10,7 @@ use std::{
 };
 
 use turnstile_load::{
+    Tls, Trust,
     foreign::{self, Request},
     pace::Pace,
 };
@@ -61,14 +62,176 @@ fn serve(mut stream: &TcpStream, seen: &Mutex<Vec<String>>) -> Option<()> {
     }
 }
 
-fn get(address: SocketAddr, path: &str) -> turnstile_result::Point {
-    let request = Request {
+/// Answers one request on each connection in these words, and closes it.
+fn closing(answer: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            thread::spawn(move || {
+                let mut stream = stream.unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                while let Some(Ok(line)) = lines.next() {
+                    if line.is_empty() {
+                        stream.write_all(answer.as_bytes()).unwrap();
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_server_that_closes_after_each_answer_is_measured_and_its_reconnects_are_counted() {
+    let answers = [
+        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok",
+        "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\n\r\nuntil the end",
+    ];
+    for answer in answers {
+        let request = request(closing(answer), "/");
+        let pace = Pace {
+            pipeline: 1,
+            ..pace(request.host.parse().unwrap())
+        };
+        let point = foreign::run_http(&pace, 3, &request, &mut |_progress| {}).unwrap();
+        let operation = &point.operations[0];
+        assert!(operation.done > 3, "{answer}: {point:?}");
+        assert_eq!(
+            (operation.unknown, operation.errors.len()),
+            (0, 0),
+            "{answer}"
+        );
+        assert_eq!((point.connections_lost, point.connects_failed), (0, 0));
+        // Every answer ends a connection, those after the window too.
+        assert!(point.reconnects >= operation.done, "{answer}: {point:?}");
+    }
+}
+
+/// A server with a certificate for `localhost` that nobody has signed but itself: it answers each line
+/// that ends a request in these words, and closes after one or not. And that certificate, in PEM.
+fn encrypted(answer: &'static str, closes: bool) -> (SocketAddr, tempfile::NamedTempFile) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(made.cert.pem().as_bytes()).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let config = Arc::clone(&config);
+            thread::spawn(move || {
+                let tls = rustls::ServerConnection::new(config).unwrap();
+                let mut lines = BufReader::new(rustls::StreamOwned::new(tls, stream.unwrap()));
+                let mut line = String::new();
+                while lines.read_line(&mut line).is_ok_and(|read| read > 0) {
+                    let ends = line == "\r\n" || line == "PING\r\n";
+                    line.clear();
+                    if !ends {
+                        continue;
+                    }
+                    lines.get_mut().write_all(answer.as_bytes()).unwrap();
+                    if closes {
+                        lines.get_mut().conn.send_close_notify();
+                        lines.get_mut().flush().ok();
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (address, file)
+}
+
+const PAGE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+const LAST_PAGE: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok";
+
+#[test]
+fn a_server_behind_tls_is_driven_when_it_is_trusted() {
+    for (answer, closes) in [(PAGE, false), (LAST_PAGE, true)] {
+        let (address, file) = encrypted(answer, closes);
+        for trust in [Trust::File(file.path().to_owned()), Trust::Anybody] {
+            let pace = Pace {
+                pipeline: 1,
+                tls: Some(Tls::new("localhost", &trust).unwrap()),
+                ..pace(address)
+            };
+            let request = request(address, "/");
+            let point = foreign::run_http(&pace, 3, &request, &mut |_progress| {}).unwrap();
+            let operation = &point.operations[0];
+            assert!(operation.done > 3, "{trust:?}: {point:?}");
+            assert_eq!(
+                (operation.unknown, operation.errors.len()),
+                (0, 0),
+                "{trust:?}"
+            );
+            assert_eq!((point.connections_lost, point.connects_failed), (0, 0));
+            assert_eq!(point.reconnects > 0, closes, "{trust:?}");
+        }
+    }
+}
+
+#[test]
+fn commands_go_through_tls() {
+    let (address, _file) = encrypted("+PONG\r\n", false);
+    let pace = Pace {
+        tls: Some(Tls::new("localhost", &Trust::Anybody).unwrap()),
+        ..pace(address)
+    };
+    let command = ["PING"].map(str::to_owned);
+    let point = foreign::run_resp(&pace, 3, &command, &mut |_progress| {}).unwrap();
+    assert!(point.operations[0].done > 3, "{point:?}");
+    assert_eq!(
+        (point.operations[0].unknown, point.connections_lost),
+        (0, 0)
+    );
+}
+
+#[test]
+fn a_server_that_is_not_trusted_is_not_driven() {
+    let (address, _file) = encrypted(PAGE, false);
+    let (_, others) = encrypted(PAGE, false);
+    let of_others = Trust::File(others.path().to_owned());
+    for name in ["localhost", "elsewhere"] {
+        let pace = Pace {
+            tls: Some(Tls::new(name, &of_others).unwrap()),
+            ..pace(address)
+        };
+        let request = request(address, "/");
+        let error = foreign::run_http(&pace, 3, &request, &mut |_progress| {}).unwrap_err();
+        let told = error.to_string();
+        assert!(told.contains("user 0 cannot connect"), "{told}");
+        assert!(told.contains("certificate"), "{told}");
+    }
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let told = Tls::new("localhost", &Trust::File(empty.path().to_owned())).unwrap_err();
+    assert!(told.contains("no certificate in PEM"), "{told}");
+    let told = Tls::new("a name", &Trust::Anybody).unwrap_err();
+    assert!(told.contains("is no name of a server"), "{told}");
+}
+
+fn request(address: SocketAddr, path: &str) -> Request {
+    Request {
         method: "GET".to_owned(),
         host: address.to_string(),
         path: path.to_owned(),
         headers: Vec::new(),
         body: None,
-    };
+    }
+}
+
+fn get(address: SocketAddr, path: &str) -> turnstile_result::Point {
+    let request = request(address, path);
     foreign::run_http(&pace(address), 3, &request, &mut |_progress| {}).unwrap()
 }
 

@@ -107,8 +107,8 @@ fn compared(comparison: &Comparison) -> Markup {
     let margin = comparison.margin;
     html! {
         h3 { (b) " against " (a) }
-        @if !comparison.interleaved {
-            p.warn { "These runs were not interleaved: what changed on the machine between them is in the difference." }
+        @if let Some(caution) = comparison.caution() {
+            p.warn { "These runs were not interleaved: " (caution) "." }
         }
         div.charts { (ratios(comparison).markup("ratios")) }
         div.wide { table {

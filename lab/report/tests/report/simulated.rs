@@ -227,6 +227,7 @@ fn point(random: &mut Random, load: Load, throughput: f64, (due, sent): (f64, f6
         bins,
         connections_lost: 0,
         connects_failed: 0,
+        reconnects: 0,
         planned: None,
         arrivals: None,
         censored: None,

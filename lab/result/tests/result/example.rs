@@ -149,6 +149,7 @@ fn point(load: Load) -> Point {
         },
         connections_lost: 1,
         connects_failed: 2,
+        reconnects: 0,
         planned: Some(174_000),
         arrivals: Some(Fit {
             samples: 500,

@@ -1,7 +1,5 @@
 //! Every answer that is not a success has one form.
 
-use std::process::{Command, Stdio};
-
 use turnstile_http::operations;
 
 use super::*;
@@ -355,75 +353,5 @@ fn long_answers_are_compressed_for_those_who_ask() {
             "{target} {coding}"
         );
     }
-    site.close();
-}
-
-/// `connections` and `connections_total` clashed in OpenMetrics, which names counters without their
-/// `_total`, and `position` was a counter without it.
-#[test]
-fn metrics_are_sound_in_both_formats() {
-    let site = Site::open();
-    let mut peer = site.peer();
-    let classic = peer.get("/metrics", "");
-    let form = classic.header("content-type").unwrap();
-    assert_eq!(form, "text/plain; version=0.0.4; charset=utf-8");
-    let mut promtool = Command::new("promtool")
-        .args(["check", "metrics"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("promtool is in Debian's package prometheus");
-    let mut input = promtool.stdin.take().unwrap();
-    input.write_all(classic.body.as_bytes()).unwrap();
-    drop(input);
-    let judged = promtool.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&judged.stderr);
-    assert_eq!((judged.status.code(), &*told), (Some(0), ""));
-    for name in [
-        "turnstile_build_info{version=",
-        "turnstile_connections_accepted_total{door=\"http\"} ",
-        "turnstile_position ",
-        "process_cpu_seconds_total ",
-        "process_start_time_seconds ",
-        "process_resident_memory_bytes ",
-        "process_open_fds ",
-    ] {
-        assert!(classic.body.contains(&format!("\n{name}")), "{name}");
-    }
-
-    let scraper = "Accept: application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.3\r\n";
-    let open = peer.get("/metrics", scraper);
-    let form = open.header("content-type").unwrap();
-    assert_eq!(
-        form,
-        "application/openmetrics-text; version=1.0.0; charset=utf-8"
-    );
-    assert!(open.body.ends_with("\n# EOF\n"));
-    let named = |text: &str| -> Vec<(String, String)> {
-        let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
-        let words = types.map(|line| line.split_once(' ').unwrap());
-        words
-            .map(|(name, kind)| (name.to_owned(), kind.to_owned()))
-            .collect()
-    };
-    let mut families = named(&open.body);
-    assert_eq!(families.len(), named(&classic.body).len());
-    for (name, kind) in &families {
-        assert!(!name.ends_with("_total"), "{name}");
-        let sample = if kind == "counter" {
-            format!("{name}_total")
-        } else {
-            name.clone()
-        };
-        assert!(open.body.contains(&format!("\n{sample}")), "{name}");
-    }
-    families.sort();
-    families.dedup_by(|left, right| left.0 == right.0);
-    assert_eq!(
-        families.len(),
-        named(&open.body).len(),
-        "no name is there twice"
-    );
     site.close();
 }

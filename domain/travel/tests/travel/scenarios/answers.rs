@@ -78,7 +78,8 @@ fn reason(reason: AbortReason) -> String {
         AbortReason::Asked
         | AbortReason::Refused
         | AbortReason::Expired
-        | AbortReason::Restarted => reason.code().to_owned(),
+        | AbortReason::Restarted
+        | AbortReason::Evicted => reason.code().to_owned(),
     }
 }
 

@@ -32,7 +32,7 @@ use turnstile_check::{
 const HOLDERS: usize = 8;
 
 /// Why a whole ended otherwise than done, as far as it is told apart.
-const REASONS: [&[u8]; 9] = [
+const REASONS: [&[u8]; 10] = [
     b"sold_out",
     b"itinerary_over",
     b"busy",
@@ -41,6 +41,7 @@ const REASONS: [&[u8]; 9] = [
     b"lock_timeout",
     b"expired",
     b"restarted",
+    b"evicted",
     b"asked",
 ];
 

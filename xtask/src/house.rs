@@ -1,0 +1,244 @@
+//! `cargo xtask house`: figures of the source tree, to see whether a redesign made it simpler.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::tree::{File, Tree};
+use crate::{code, modules, tree};
+
+const RESULT: &str = "bench/results/house.md";
+
+const HEAD: &str = "\
+# The source tree in figures
+
+`cargo xtask house [BEFORE]` counts the files that git tracks, here and, if BEFORE is the path of an
+older checkout, there as well.
+
+- *Production lines* are the lines of Rust files before `#[cfg(test)]`, *test lines* the lines after
+  it and those of files and folders named `tests`. The laboratory and the benchmarks are production.
+- *Files for a refusal* counts the production files that name a variant, for example
+  `Refusal::SoldOut`: the mean over all variants of all services. *Files for a command* does the same
+  for `Command`.
+- *Type names with two meanings* are names of structs, enums, traits and aliases that are defined in
+  two or more production files.
+- *Modules in cycles* are top modules of a crate that use each other, directly or over others.
+";
+
+/// Services whose enums are counted, as folders.
+const SERVICES: [&str; 4] = [
+    "domain/rooms",
+    "domain/exchange",
+    "domain/games",
+    "domain/travel",
+];
+
+/// Counts the checkout at `root` and, if there is one, an older checkout; writes the table.
+pub(crate) fn run(root: &Path, before: Option<&str>) -> Result<String> {
+    let mut columns = Vec::new();
+    for checkout in before.map(Path::new).into_iter().chain([root]) {
+        let checkout = checkout.canonicalize().context("no such checkout")?;
+        let figures = figures(&Tree::load(&checkout)?);
+        columns.push((tree::commit(&checkout)?, figures));
+    }
+    let table = format!("{HEAD}\n{}", table(&columns));
+    fs::write(root.join(RESULT), &table).context("writing the result")?;
+    Ok(table)
+}
+
+type Figures = Vec<(String, String)>;
+
+fn table(columns: &[(String, Figures)]) -> String {
+    let mut table = String::from("| figure |");
+    for (commit, _) in columns {
+        let _infallible = write!(table, " {commit} |");
+    }
+    let _infallible = writeln!(table, "\n| --- |{}", " ---: |".repeat(columns.len()));
+    let figures: BTreeSet<&str> = columns
+        .iter()
+        .flat_map(|(_, figures)| figures.iter().map(|(name, _)| name.as_str()))
+        .collect();
+    for name in figures {
+        let _infallible = write!(table, "| {name} |");
+        for (_, figures) in columns {
+            let figure = figures.iter().find(|(other, _)| other == name);
+            let figure = figure.map_or("-", |(_, figure)| figure.as_str());
+            let _infallible = write!(table, " {figure} |");
+        }
+        table.push('\n');
+    }
+    table
+}
+
+fn figures(tree: &Tree) -> Figures {
+    let production: Vec<(&File, String)> = tree
+        .rust()
+        .filter(|file| !file.is_test())
+        .map(|file| (file, file.untested_code()))
+        .collect();
+    let lines: usize = tree.rust().map(|file| file.text.lines().count()).sum();
+    let production_lines: usize = production
+        .iter()
+        .map(|(file, _)| file.untested_lines().count())
+        .sum();
+    let unreachable: usize = production
+        .iter()
+        .map(|(_, code)| code.matches("unreachable!").count())
+        .sum();
+    let mut figures = vec![
+        ("production lines".to_owned(), production_lines.to_string()),
+        (
+            "test lines".to_owned(),
+            (lines - production_lines).to_string(),
+        ),
+        (
+            "`unreachable!` in production".to_owned(),
+            unreachable.to_string(),
+        ),
+        (
+            "type names with two meanings".to_owned(),
+            types_with_two_meanings(&production).to_string(),
+        ),
+    ];
+    for (name, figure) in ["refusal", "command"]
+        .into_iter()
+        .zip(["Refusal", "Command"])
+    {
+        let mean = files_for_a_variant(&production, figure);
+        figures.push((format!("files for a {name}, mean"), format!("{mean:.1}")));
+    }
+    for one in &tree.crates {
+        let cycles = modules::cycles(&modules::uses(tree, one));
+        let count: usize = cycles.iter().map(BTreeSet::len).sum();
+        if count > 0 {
+            figures.push((
+                format!("modules in cycles: {}", one.folder),
+                count.to_string(),
+            ));
+        }
+    }
+    figures
+}
+
+fn types_with_two_meanings(production: &[(&File, String)]) -> usize {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, code) in production {
+        let words: Vec<&str> = code::words(code).map(|(_, word)| word).collect();
+        let defined = words
+            .windows(2)
+            .filter(|pair| ["struct", "enum", "trait", "type"].contains(&pair[0]))
+            .map(|pair| pair[1])
+            .filter(|name| name.starts_with(char::is_uppercase));
+        for name in defined.collect::<BTreeSet<_>>() {
+            *places.entry(name).or_default() += 1;
+        }
+    }
+    places.values().filter(|places| **places > 1).count()
+}
+
+/// How many production files name a variant of an enum of the services, on average.
+fn files_for_a_variant(production: &[(&File, String)], name: &str) -> f64 {
+    let services = production
+        .iter()
+        .filter(|(file, _)| SERVICES.iter().any(|folder| file.path.starts_with(folder)));
+    let variants: BTreeSet<String> = services
+        .flat_map(|(_, code)| variants(code, name))
+        .collect();
+    let files = variants.iter().map(|variant| {
+        let naming = production.iter().filter(|(_, code)| names(code, variant));
+        naming.count()
+    });
+    let files: usize = files.sum();
+    #[expect(clippy::cast_precision_loss, reason = "there are hundreds")]
+    let mean = files as f64 / variants.len().max(1) as f64;
+    mean
+}
+
+/// The variants of an enum that a file defines, as paths.
+fn variants(code: &str, name: &str) -> Vec<String> {
+    let start = format!("pub enum {name}");
+    let Some(at) = code.find(&start) else {
+        return Vec::new();
+    };
+    let body = code::block(&code[at..]).unwrap_or_default();
+    let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
+    lines
+        .filter(|line| line.starts_with(char::is_uppercase))
+        .filter_map(|line| line.split(|letter| !code::is_word(letter)).next())
+        .map(|variant| format!("{name}::{variant}"))
+        .collect()
+}
+
+fn names(code: &str, path: &str) -> bool {
+    code.match_indices(path).any(|(at, _)| {
+        let after = code[at + path.len()..].chars().next();
+        !after.is_some_and(code::is_word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(files: &[(&str, &str)], name: &str) -> String {
+        let files = files.iter().map(|(path, text)| File::new(path, text));
+        let tree = Tree {
+            files: files.collect(),
+            ..Tree::default()
+        };
+        let figures = figures(&tree);
+        let found = figures.into_iter().find(|(other, _)| other == name);
+        found.expect("every figure is there").1
+    }
+
+    #[test]
+    fn tests_are_counted_apart() {
+        let files = [
+            ("a.rs", "one\ntwo\n#[cfg(test)]\nthree\n"),
+            ("tests/b.rs", "four\n"),
+            ("c.md", "five\n"),
+        ];
+        assert_eq!(of(&files, "production lines"), "2");
+        assert_eq!(of(&files, "test lines"), "3");
+    }
+
+    #[test]
+    fn a_name_that_two_files_define_has_two_meanings() {
+        let files = [
+            ("a.rs", "struct A; struct A2; type B = u8;"),
+            ("b.rs", "enum B {} // struct A2;"),
+            ("c.rs", "mod x { struct C; } mod y { struct C; }"),
+        ];
+        assert_eq!(of(&files, "type names with two meanings"), "1");
+    }
+
+    #[test]
+    fn files_that_name_a_variant_are_counted_once_each() {
+        let files = [
+            (
+                "domain/rooms/src/outcome.rs",
+                "pub enum Refusal {\n    SoldOut { nights: u8 },\n    Sold,\n}\n",
+            ),
+            ("a.rs", "Refusal::SoldOut Refusal::SoldOut"),
+            ("b.rs", "Refusal::SoldOut Refusal::Sold"),
+            ("c.rs", "#[cfg(test)]\nRefusal::Sold"),
+        ];
+        assert_eq!(of(&files, "files for a refusal, mean"), "1.5");
+    }
+
+    #[test]
+    fn a_table_has_a_column_for_each_checkout() {
+        let column = |commit: &str, figure: &str| {
+            let figures = vec![("lines".to_owned(), figure.to_owned())];
+            (commit.to_owned(), figures)
+        };
+        let table = table(&[column("a1", "7"), column("b2", "5")]);
+        assert_eq!(
+            table,
+            "| figure | a1 | b2 |\n| --- | ---: | ---: |\n| lines | 7 | 5 |\n"
+        );
+    }
+}
