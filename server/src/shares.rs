@@ -68,7 +68,7 @@ pub(crate) trait Opens: Machine {
     fn table(command: &Self::Command<'_>) -> Option<Table>;
 
     /// How many places of the table are taken.
-    fn taken(backend: &Embedded, now: Timestamp) -> usize;
+    fn taken(backend: &Embedded) -> usize;
 
     /// What was opened.
     fn opened(outcome: &Self::Outcome) -> Option<Self::Id>;
@@ -200,7 +200,7 @@ impl Shares {
         if share.open.is_empty() {
             return Ok(());
         }
-        let most = owner.bound(table, M::taken(backend, now));
+        let most = owner.bound(table, M::taken(backend));
         let has_room = share.has_room(most, turn, |id| M::is_open(backend, now, id));
         let have = share.open.len();
         if has_room {
@@ -241,23 +241,24 @@ impl LeftOpen {
         self.0.len()
     }
 
-    /// Takes away those that are too many. Some more than those, so that it is not asked each time which
-    /// have ended by themselves.
-    pub(crate) fn take_surplus(&mut self, travel: &Travel) -> VecDeque<Xid> {
+    /// How many are too many. Some more than those, so that it is not asked each time which have ended
+    /// by themselves.
+    pub(crate) fn surplus(&mut self, travel: &Travel) -> usize {
         let most = Owner::Closed.bound(TRANSACTIONS, travel.open_transactions());
         if self.0.len() <= most {
-            return VecDeque::new();
+            return 0;
         }
         self.0.retain(|&xid| travel.is_open(xid));
         let kept = most - most / EVICTED_PART;
-        let surplus = self.0.len().saturating_sub(kept);
-        self.0.drain(..surplus).collect()
+        self.0.len().saturating_sub(kept)
     }
 
-    /// Gives back what could not be ended.
-    pub(crate) fn give_back(&mut self, mut surplus: VecDeque<Xid>) {
-        surplus.append(&mut self.0);
-        self.0 = surplus;
+    pub(crate) fn oldest(&self) -> Option<Xid> {
+        self.0.front().copied()
+    }
+
+    pub(crate) fn forget_oldest(&mut self) {
+        self.0.pop_front();
     }
 }
 
@@ -274,7 +275,7 @@ impl Opens for Travel {
         matches!(command, turnstile_travel::Command::Start).then_some(TRANSACTIONS)
     }
 
-    fn taken(backend: &Embedded, _now: Timestamp) -> usize {
+    fn taken(backend: &Embedded) -> usize {
         backend.travel().open_transactions()
     }
 
@@ -305,12 +306,8 @@ impl Opens for Rooms {
         })
     }
 
-    fn taken(backend: &Embedded, now: Timestamp) -> usize {
-        let query = turnstile_rooms::Query::Totals;
-        match backend.query::<Self>(now, &Principal::local(), &query) {
-            turnstile_rooms::Answer::Totals(totals) => usize::try_from(totals.holds).unwrap_or(0),
-            _ => 0,
-        }
+    fn taken(backend: &Embedded) -> usize {
+        usize::try_from(backend.rooms().totals().holds).unwrap_or(usize::MAX)
     }
 
     fn opened(outcome: &Self::Outcome) -> Option<Reference> {
@@ -353,7 +350,7 @@ impl Opens for Games {
         })
     }
 
-    fn taken(backend: &Embedded, _now: Timestamp) -> usize {
+    fn taken(backend: &Embedded) -> usize {
         backend.games().totals().open as usize
     }
 
@@ -385,7 +382,7 @@ impl Opens for Exchange {
         None
     }
 
-    fn taken(_backend: &Embedded, _now: Timestamp) -> usize {
+    fn taken(_backend: &Embedded) -> usize {
         0
     }
 

@@ -207,6 +207,12 @@ impl Embedded {
         machine.query(now.max(state.time()), principal, query)
     }
 
+    /// Rooms as they are, the open group included.
+    #[must_use]
+    pub const fn rooms(&self) -> &Rooms {
+        self.sequencer.state().machines().rooms()
+    }
+
     /// Travel as it is, the open group included.
     #[must_use]
     pub const fn travel(&self) -> &Travel {

@@ -302,7 +302,9 @@ impl Session {
         }
         tracing::error!(
             incarnation,
-            "the database server has ended and its tables in memory are lost: every property, room,              booking and key is gone, and requests are refused with unknown_property until the              properties are added again"
+            "the database server has ended and its tables in memory are lost: every property, room, \
+             booking and key is gone, and requests are refused with unknown_property until the \
+             properties are added again"
         );
         if let Some(tally) = &self.tally {
             tally.losses.add(1);

@@ -12,7 +12,7 @@ use std::{
 use futures_util::task::AtomicWaker;
 
 use super::line::{Clock, SweptMs};
-use crate::{counters::Counters, limits::SHED_PART, seldom::Seldom};
+use crate::{counters::Counters, limits::SHED_PART, log_limit::LogLimit};
 
 /// Added to the age of what is unread, so that of two that began at once the larger is dropped.
 const YOUNGEST_MS: u64 = 1_000;
@@ -35,7 +35,7 @@ struct Table {
     clients: BTreeMap<u64, Client>,
     last: u64,
     bytes: usize,
-    drops: Seldom,
+    drops: LogLimit,
 }
 
 #[derive(Debug)]

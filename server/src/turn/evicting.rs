@@ -7,23 +7,24 @@ use super::FastLoop;
 impl FastLoop {
     /// Aborts the oldest transactions of closed connections when there are too many.
     pub(super) fn evict(&mut self) {
-        let mut surplus = self.left.take_surplus(self.engine.travel());
+        let surplus = self.left.surplus(self.engine.travel());
         let principal = self.engine.principal;
-        let mut evicted = 0_u64;
-        while let Some(&xid) = surplus.front() {
+        let mut evicted = 0;
+        while evicted < surplus
+            && let Some(xid) = self.left.oldest()
+        {
             let command = Command::Evict { xid };
             let executed = self.engine.execute::<Travel>(&principal, None, &command);
             if executed.is_err() {
                 break;
             }
-            surplus.pop_front();
+            self.left.forget_oldest();
             self.open.requests += 1;
             evicted += 1;
         }
-        self.left.give_back(surplus);
-        let left = u64::try_from(self.left.len()).unwrap_or(u64::MAX);
-        self.engine.counters.transactions_left.set(left);
-        if let Some(evicted) = self.evictions.count(evicted) {
+        let left = self.left.len();
+        self.engine.counters.transactions_left.set(left as u64);
+        if let Some(evicted) = self.evictions.count(evicted as u64) {
             tracing::warn!(
                 evicted,
                 "closed connections left too many transactions open: the oldest were aborted"

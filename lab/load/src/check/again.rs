@@ -12,7 +12,10 @@ use std::{
 
 use turnstile_client::resp;
 
-use crate::pace::{Garbled, User};
+use crate::{
+    door,
+    pace::{Garbled, User},
+};
 
 /// How long the server may take for any one answer when the load is over.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -127,8 +130,8 @@ pub(super) fn ask<U: Insistent>(user: &mut U, out: &mut Vec<u8>) -> Ask<U::What>
     Ask { greets, what }
 }
 
-/// Asks again, when the load is over, what was never answered, on as many connections as it takes. What
-/// a user does not learn now it will not learn.
+/// Asks again, when the load is over and the server has recovered, what was never answered, on as many
+/// connections as it takes. What a user does not learn now it will not learn.
 pub(super) fn settle<U: Insistent>(user: &mut U, address: SocketAddr) {
     let mut silent_losses = 0;
     while !user.unanswered().is_empty() && silent_losses < SILENT_LOSSES_MAX {
@@ -154,6 +157,7 @@ fn is_loss(error: &io::Error) -> bool {
 }
 
 fn ask_alone<U: Insistent>(user: &mut U, address: SocketAddr) -> io::Result<()> {
+    door::connect_again(address).map_err(io::Error::other)?;
     let mut line = Line::connect(address)?;
     user.connected();
     user.at(Instant::now());

@@ -300,6 +300,17 @@ fn what_was_lost_is_asked_until_it_is_answered() {
     assert_eq!(report.proof.unknown, 0);
 }
 
+/// A load that ends while a killed server recovers is asked about when it has recovered.
+#[test]
+fn what_was_lost_is_asked_when_the_server_has_recovered() {
+    let report = play(parlour::Fault::Recovers).unwrap();
+    assert_eq!(violations(&report), Vec::<String>::new());
+    assert_eq!(report.verdict(), Verdict::Fine, "{report}");
+    assert_eq!(report.proof.unknown, 0);
+    let unanswered: u64 = report.point.operations.iter().map(|one| one.unknown).sum();
+    assert!(unanswered > 0, "{report}");
+}
+
 #[test]
 fn every_mutant_of_games_is_caught() {
     use parlour::Fault;

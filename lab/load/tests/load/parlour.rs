@@ -2,6 +2,7 @@
 //! honest or with one fault.
 
 use std::{
+    cell::Cell,
     collections::BTreeMap,
     net::SocketAddr,
     sync::{Arc, Mutex},
@@ -39,6 +40,9 @@ pub(crate) enum Fault {
     ClosesOften,
     /// Every third.
     ClosesSoon,
+    /// At the hundredth command it recovers, as a server that was killed: until it was asked three
+    /// times how far that is, nobody gets another answer.
+    Recovers,
     /// Every two hundredth, and when it is asked again under its key, it is carried out again.
     ForgetsKeys,
     /// Every twentieth move is undone, though it was answered.
@@ -87,6 +91,8 @@ struct State {
     /// The answer that was kept from the client.
     unsaid: Option<Outcome>,
     shown: BTreeMap<PlayerId, Answer>,
+    /// How many more questions it is recovering for.
+    recovering: Cell<u32>,
 }
 
 impl Parlour {
@@ -103,6 +109,7 @@ impl Parlour {
             keys: BTreeMap::new(),
             unsaid: None,
             shown: BTreeMap::new(),
+            recovering: Cell::new(0),
         }));
         let address = listen(&state, serve_resp);
         Self { address }
@@ -111,6 +118,10 @@ impl Parlour {
 
 impl Clerk for State {
     fn info(&self) -> String {
+        if let Some(left) = self.recovering.get().checked_sub(1) {
+            self.recovering.set(left);
+            return "loading:1\r\n".to_owned();
+        }
         let Answer::Totals(totals) = self.query(&Query::Totals) else {
             panic!("totals were asked for");
         };
@@ -136,6 +147,10 @@ impl Clerk for State {
         let Action::Games(verb) = action else {
             panic!("only words of games are said here");
         };
+        if self.recovering.get() > 0 {
+            reply.error(format_args!("LOADING this parlour recovers"));
+            return Some(());
+        }
         match parse(verb, arguments).unwrap() {
             Request::Command { command, key } => {
                 let key = key.map(|key| format!("{key:?}"));
@@ -206,6 +221,10 @@ impl State {
             (Fault::ClosesOften, ..) if self.is_every(200) => return self.keep(outcome),
             (Fault::ClosesSoon, ..) if self.is_every(3) => return self.keep(outcome),
             (Fault::ForgetsKeys, ..) if self.is_every(200) => return None,
+            (Fault::Recovers, ..) if self.commands == 100 => {
+                self.recovering.set(3);
+                return self.keep(outcome);
+            }
             _ => {}
         }
         Some(outcome)

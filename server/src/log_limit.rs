@@ -1,4 +1,4 @@
-//! Lines of the log about what clients can make happen often.
+//! A limit on lines of the log about what clients can make happen often.
 
 use std::time::{Duration, Instant};
 
@@ -7,15 +7,16 @@ const EVERY: Duration = Duration::from_secs(10);
 
 /// Counts what happens, and says when a line is due about all of it.
 #[derive(Debug, Default)]
-pub(crate) struct Seldom {
+pub(crate) struct LogLimit {
     told: Option<Instant>,
     count: u64,
 }
 
-impl Seldom {
-    /// It has happened so many times more. Answers how often it has since the last line, when a line is due.
+impl LogLimit {
+    /// It has happened so many times more, or not again: then what is left of a burst may be due.
+    /// Answers how often it has since the last line, when a line is due.
     pub(crate) fn count(&mut self, more: u64) -> Option<u64> {
-        if more == 0 {
+        if self.count + more == 0 {
             return None;
         }
         self.count_at(more, Instant::now())
@@ -39,14 +40,17 @@ mod tests {
 
     #[test]
     fn one_line_tells_of_all_since_the_last() {
-        let mut seldom = Seldom::default();
+        let mut limit = LogLimit::default();
         let start = Instant::now();
-        assert_eq!(seldom.count(0), None);
-        assert_eq!(seldom.count_at(2, start), Some(2));
+        assert_eq!(limit.count(0), None);
+        assert_eq!(limit.count_at(2, start), Some(2));
         for ms in 0..1_000 {
-            assert_eq!(seldom.count_at(3, start + Duration::from_millis(ms)), None);
+            assert_eq!(limit.count_at(3, start + Duration::from_millis(ms)), None);
         }
-        assert_eq!(seldom.count_at(1, start + EVERY), Some(3_001));
-        assert_eq!(seldom.count_at(1, start + EVERY), None);
+        assert_eq!(limit.count_at(1, start + EVERY), Some(3_001));
+        assert_eq!(limit.count_at(1, start + EVERY), None);
+        // Nothing happens any more, and the rest of the burst is told.
+        assert_eq!(limit.count_at(0, start + EVERY), None);
+        assert_eq!(limit.count_at(0, start + 2 * EVERY), Some(1));
     }
 }
