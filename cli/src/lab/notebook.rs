@@ -272,6 +272,9 @@ fn dated(within: &Path, now: jiff::Timestamp, asked: &Asked) -> PathBuf {
     within.join(free.unwrap_or(stem))
 }
 
+/// An id number of a guest.
+const ID_DIGITS: usize = 12;
+
 /// What is asked, for `run.json`.
 pub(super) fn asked(
     command: &str,
@@ -282,7 +285,9 @@ pub(super) fn asked(
 ) -> Asked {
     Asked {
         command: command.to_owned(),
-        line: std::env::args().collect(),
+        line: std::env::args()
+            .map(|argument| without_id_numbers(&argument))
+            .collect(),
         workload: workload.to_owned(),
         settings: std::collections::BTreeMap::new(),
         target,
@@ -294,9 +299,36 @@ pub(super) fn asked(
     }
 }
 
+/// An argument with an asterisk for each digit where there are twelve in a row: what was measured may
+/// have been a command with a guest's id number.
+fn without_id_numbers(argument: &str) -> String {
+    let runs = argument
+        .as_bytes()
+        .chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
+    let shown = runs.flat_map(|run| match run {
+        [b'0'..=b'9', ..] if run.len() == ID_DIGITS => &[b'*'; ID_DIGITS][..],
+        _ => run,
+    });
+    String::from_utf8(shown.copied().collect()).expect("only whole digits were replaced")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_argument_keeps_no_id_number() {
+        let shown = without_id_numbers;
+        assert_eq!(shown("234123412346"), "************");
+        assert_eq!(
+            shown(r#"{"guest":"Jo","id":"234123412346"}"#),
+            r#"{"guest":"Jo","id":"************"}"#
+        );
+        assert_eq!(
+            shown("http://127.0.0.1:8470/2341234123461"),
+            "http://127.0.0.1:8470/2341234123461"
+        );
+    }
 
     #[test]
     fn a_folder_stays_only_when_something_was_written() {

@@ -91,6 +91,8 @@ fn a_conversation_is_recorded_while_it_happens_and_differences_are_told() {
     let book = "ROOMS.BOOK hotel 101 2027-12-26 2027-12-28 bob 234123412346";
     let booked = words(&ask(&mut door, book));
     assert!(recorder.wait().unwrap().success());
+    let trace = fs::read(&file).unwrap();
+    assert!(!trace.windows(12).any(|digits| digits == b"234123412346"));
     // The room is sold now.
     let (ended, report) = replay(&file, folder.path(), &["--resp", &resp]);
     assert_eq!(ended.code, Some(0), "{ended:?} {booked}");

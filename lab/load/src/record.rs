@@ -1,5 +1,7 @@
 //! A proxy before a RESP server that writes down what is said through it, and when.
 
+mod pseudonyms;
+
 use std::{
     io::{self, Read as _, Write as _},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
@@ -14,6 +16,8 @@ use std::{
 
 use turnstile_client::resp::{self, Limits};
 use turnstile_trace::{ENTRY_BYTES_MAX, Kind, Writer};
+
+use pseudonyms::Pseudonyms;
 
 /// The most connections of a recording: each takes two threads.
 const CONNECTIONS_MAX: usize = 1_000;
@@ -54,6 +58,7 @@ struct Shared {
 #[derive(Debug)]
 struct Book {
     writer: Writer,
+    pseudonyms: Pseudonyms,
     /// Why nothing is written any more.
     failed: Option<io::Error>,
     /// Both ends of every connection, to end them.
@@ -83,6 +88,7 @@ impl Proxy {
             over: AtomicBool::new(false),
             book: Mutex::new(Book {
                 writer: Writer::create(file)?,
+                pseudonyms: Pseudonyms::default(),
                 failed: None,
                 lines: Vec::new(),
                 threads: Vec::new(),
@@ -230,7 +236,7 @@ fn pass(shared: &Shared, connection: u32, mut from: TcpStream, mut to: TcpStream
     }
 }
 
-/// Writes down every whole message at the front of `waiting`, and leaves the rest.
+/// Writes down every whole message at the front of `waiting`, without id numbers, and leaves the rest.
 fn note_whole(shared: &Shared, connection: u32, way: Way, waiting: &mut Vec<u8>) -> io::Result<()> {
     let garbled = || io::Error::from(io::ErrorKind::InvalidData);
     let kind = match way {
@@ -239,11 +245,15 @@ fn note_whole(shared: &Shared, connection: u32, way: Way, waiting: &mut Vec<u8>)
     };
     let mut used = 0;
     while used < waiting.len() {
-        let rest = &waiting[used..];
+        let rest = &mut waiting[used..];
         let Some(length) = length(rest, way).map_err(|_malformed| garbled())? else {
             break;
         };
-        shared.note(kind, connection, &rest[..length])?;
+        let message = &mut rest[..length];
+        if way == Way::ToServer {
+            shared.book().pseudonyms.replace(message);
+        }
+        shared.note(kind, connection, message)?;
         used += length;
     }
     waiting.drain(..used);
