@@ -1,9 +1,13 @@
 //! What somebody asks of a book.
 
+use turnstile_chassis::Bytes;
+
 /// The side of the book that an order stands on, or would.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub enum Side {
+    #[byte(0x00)]
     Buy,
+    #[byte(0x01)]
     Sell,
 }
 
@@ -44,18 +48,23 @@ impl Side {
 pub struct Owner(pub u32);
 
 /// What happens when an incoming order meets a resting order of its own owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes)]
 pub enum SelfTrade {
     /// They trade like any two orders.
+    #[byte(0x00)]
     Allow,
     /// The incoming order passes over its owner's orders, and both stay: the book may then be
     /// crossed by orders of one owner.
+    #[byte(0x01)]
     Skip,
     /// The resting order is taken off the book; the incoming order goes on.
+    #[byte(0x02)]
     ExpireMaker,
     /// The incoming order stops with what it has traded; the resting order stays.
+    #[byte(0x03)]
     ExpireTaker,
     /// The resting order is taken off the book, and the incoming order stops.
+    #[byte(0x04)]
     ExpireBoth,
 }
 

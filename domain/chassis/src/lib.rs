@@ -9,6 +9,7 @@
 )]
 
 mod belt;
+mod bytes;
 mod events;
 mod faults;
 mod looks;
@@ -18,9 +19,9 @@ mod pool;
 mod prefetch;
 mod slab;
 mod table;
-mod wire;
 
 pub use belt::Belt;
+pub use bytes::{Decode, Encode, Tagged, put_count, put_text, read_all, read_text};
 pub use events::Events;
 pub use faults::Faults;
 pub use looks::Looks;
@@ -30,4 +31,4 @@ pub use pool::{Linked, Pool};
 pub use prefetch::prefetch;
 pub use slab::{NONE, Slab, some};
 pub use table::{Table, hash_of, hash_of_pair};
-pub use wire::{Wire, put_count, read_all};
+pub use turnstile_derive::Bytes;

@@ -2,22 +2,28 @@
 
 use std::fmt;
 
+use turnstile_chassis::Bytes;
 use turnstile_types::Timestamp;
 
 use crate::{AccountId, ClientId, Decimal, InvalidLabel, OrderId, SelfTrade, Side, Symbol};
 
 /// How long an order may wait on the book.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum TimeInForce {
     /// Until it is filled or cancelled.
+    #[byte(0x00)]
     GoodTillCancel,
     /// Until this instant of logged time.
+    #[byte(0x01)]
     GoodTillDate(Timestamp),
     /// Not at all: what does not match at once is cancelled.
+    #[byte(0x02)]
     ImmediateOrCancel,
     /// Not at all: it matches whole at once, or nothing happens.
+    #[byte(0x03)]
     FillOrKill,
     /// Until it is filled or cancelled, and it must not match at once: else it is refused.
+    #[byte(0x04)]
     PostOnly,
 }
 
@@ -47,7 +53,7 @@ impl TimeInForce {
 }
 
 /// A new order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Order {
     pub account: AccountId,
     pub symbol: Symbol,
@@ -64,10 +70,12 @@ pub struct Order {
 }
 
 /// How a caller names an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum OrderRef {
+    #[byte(0x00)]
     Id(OrderId),
     /// Of the account that asks.
+    #[byte(0x01)]
     Client(ClientId),
 }
 
@@ -115,42 +123,38 @@ impl fmt::Display for InvalidOrderRef {
 impl std::error::Error for InvalidOrderRef {}
 
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Command {
-    CreateAccount {
-        account: AccountId,
-        cash: Decimal,
-    },
+    #[byte(0x01)]
+    CreateAccount { account: AccountId, cash: Decimal },
     /// Lists a symbol with scales of its own; a symbol that is first named by a grant or an order
     /// gets the default scales.
+    #[byte(0x02)]
     CreateSymbol {
         symbol: Symbol,
         price_scale: u8,
         quantity_scale: u8,
     },
     /// Gives an account new shares.
+    #[byte(0x03)]
     Grant {
         account: AccountId,
         symbol: Symbol,
         quantity: Decimal,
     },
-    Deposit {
-        account: AccountId,
-        amount: Decimal,
-    },
-    Withdraw {
-        account: AccountId,
-        amount: Decimal,
-    },
+    #[byte(0x04)]
+    Deposit { account: AccountId, amount: Decimal },
+    #[byte(0x05)]
+    Withdraw { account: AccountId, amount: Decimal },
+    #[byte(0x06)]
     Order(Order),
     /// Cancels what is left of an order; only for the account that sent it.
-    Cancel {
-        account: AccountId,
-        order: OrderRef,
-    },
+    #[byte(0x07)]
+    Cancel { account: AccountId, order: OrderRef },
     /// Changes an order in one step. `quantity` is what shall be left open. Less at the same limit
     /// keeps its place in the queue (and as much changes nothing); anything else goes to the end
     /// of it, and may match at once.
+    #[byte(0x08)]
     Replace {
         account: AccountId,
         order: OrderRef,
@@ -159,22 +163,23 @@ pub enum Command {
         limit: Option<Decimal>,
     },
     /// Cancels every open order of an account, or those of one symbol.
+    #[byte(0x09)]
     CancelAll {
         account: AccountId,
         symbol: Option<Symbol>,
     },
     /// Orders below `low` or above `high` are refused; None: no bound on that side.
+    #[byte(0x0a)]
     SetBand {
         symbol: Symbol,
         low: Option<Decimal>,
         high: Option<Decimal>,
     },
     /// Stops (`halted`) or resumes trading. Orders that rest stay and may be cancelled.
-    Halt {
-        symbol: Symbol,
-        halted: bool,
-    },
+    #[byte(0x0b)]
+    Halt { symbol: Symbol, halted: bool },
     /// Bounds what an account may do; None: no bound but the machine's own.
+    #[byte(0x0c)]
     SetLimits {
         account: AccountId,
         open_orders: Option<u32>,

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use turnstile_chassis::{Bytes, Decode, Encode};
+use turnstile_types::{Malformed, Reader};
+
 /// Digits after the point of every amount of cash. A symbol's price scale and quantity scale
 /// together are at most this, so that price x quantity is exact.
 pub const CASH_SCALE: u8 = 8;
@@ -162,8 +165,26 @@ impl fmt::Display for Decimal {
     }
 }
 
+impl Encode for Decimal {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.units.encode(out);
+        self.scale.encode(out);
+    }
+}
+
+/// Only the shortest form is read.
+impl Decode<'_> for Decimal {
+    fn decode(reader: &mut Reader<'_>, field: &'static str) -> Result<Self, Malformed> {
+        let (units, scale) = (reader.u64(field)?, reader.u8(field)?);
+        Malformed::unless(scale <= DIGITS_MAX, field)?;
+        let number = Self::new(units, scale);
+        Malformed::unless(number.scale == scale, field)?;
+        Ok(number)
+    }
+}
+
 /// An amount of cash in units of `10^-8`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub struct Cash(pub u128);
 
 /// The shortest form: `125`, `145.67`.

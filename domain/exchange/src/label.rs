@@ -2,6 +2,9 @@
 
 use std::{fmt, ops::Deref};
 
+use turnstile_chassis::{Decode, Encode, put_text, read_text};
+use turnstile_types::{Malformed, Reader};
+
 /// Why some text is no symbol, account or client order id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidLabel {
@@ -100,6 +103,18 @@ macro_rules! label {
             /// The text, filled up with zeros: equal exactly when the names are.
             pub(crate) const fn padded(&self) -> &[u8; $length] {
                 &self.0
+            }
+        }
+
+        impl Encode for $name {
+            fn encode(&self, out: &mut Vec<u8>) {
+                put_text(self.text(), out);
+            }
+        }
+
+        impl Decode<'_> for $name {
+            fn decode(reader: &mut Reader<'_>, field: &'static str) -> Result<Self, Malformed> {
+                Self::parse(read_text(reader, field)?).map_err(|_invalid| Malformed { field })
             }
         }
 

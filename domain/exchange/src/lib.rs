@@ -20,7 +20,6 @@ mod warming;
 
 mod apply;
 mod check;
-mod codec;
 mod queries;
 mod snapshot;
 
@@ -36,6 +35,8 @@ mod ledger;
 mod slab;
 mod table;
 
+use turnstile_chassis::Bytes;
+
 pub use turnstile_book::{SelfTrade, Side};
 
 pub use command::{Command, InvalidOrderRef, Order, OrderRef, TimeInForce};
@@ -50,7 +51,7 @@ pub use query::{
 };
 
 /// An order's number: from 1, in the order of acceptance, over all symbols.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub struct OrderId(pub u64);
 
 impl std::fmt::Display for OrderId {

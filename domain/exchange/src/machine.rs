@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Report, Resting};
-use turnstile_chassis::Events;
+use turnstile_chassis::{Decode as _, Encode as _, Events};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -12,7 +12,7 @@ use crate::{
     Answer, Cash, Command, EndReason, Event, EventKind, Level, Outcome, Party, Query, Side, Symbol,
     Totals,
     accounts::Accounts,
-    check, codec,
+    check,
     ledger::{Ledger, Row},
     limits,
     positions::Positions,
@@ -117,19 +117,19 @@ impl Machine for Exchange {
     }
 
     fn encode_command(command: &Command, out: &mut Vec<u8>) {
-        codec::put_command(command, out);
+        command.encode(out);
     }
 
     fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
-        codec::command(bytes)
+        Command::decode_whole(bytes, "command")
     }
 
     fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        codec::put_outcome(outcome, out);
+        outcome.encode(out);
     }
 
     fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        codec::outcome(bytes)
+        Outcome::decode_whole(bytes, "outcome")
     }
 
     fn snapshot(&self, out: &mut dyn Sink) {

@@ -1,53 +1,52 @@
 //! What the machine answers to a command: done or refused, both with data.
 
+use turnstile_chassis::{Bytes, Decode, Encode, Tagged as _};
+use turnstile_types::{Malformed, Reader};
+
 use crate::{Cash, Decimal, OrderId};
 
 /// What is answered to a command.
 pub type Outcome = turnstile_types::Outcome<Done, Refusal>;
 
 /// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Done {
+    #[byte(0x01)]
     AccountCreated,
+    #[byte(0x02)]
     SymbolCreated,
     /// What the account now holds, free and reserved together.
-    Granted {
-        position: Decimal,
-    },
+    #[byte(0x03)]
+    Granted { position: Decimal },
     /// The free cash after it.
-    Deposited {
-        cash: Cash,
-    },
+    #[byte(0x04)]
+    Deposited { cash: Cash },
     /// The free cash after it.
-    Withdrawn {
-        cash: Cash,
-    },
+    #[byte(0x05)]
+    Withdrawn { cash: Cash },
     /// An order was accepted. `again`: it is the first answer to the same client id once more.
-    Accepted {
-        ticket: Ticket,
-        again: bool,
-    },
+    #[byte(0x06)]
+    Accepted { ticket: Ticket, again: bool },
     /// What was cancelled.
-    Cancelled {
-        order: OrderId,
-        quantity: Decimal,
-    },
+    #[byte(0x07)]
+    Cancelled { order: OrderId, quantity: Decimal },
     /// `kept_place`: it was reduced where it stood.
-    Replaced {
-        ticket: Ticket,
-        kept_place: bool,
-    },
-    AllCancelled {
-        orders: u32,
-    },
+    #[byte(0x08)]
+    Replaced { ticket: Ticket, kept_place: bool },
+    #[byte(0x09)]
+    AllCancelled { orders: u32 },
+    #[byte(0x0a)]
     BandSet,
+    #[byte(0x0b)]
     Halted,
+    #[byte(0x0c)]
     Resumed,
+    #[byte(0x0d)]
     LimitsSet,
 }
 
 /// What became of an order at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Ticket {
     pub order: OrderId,
     pub state: TicketState,
@@ -59,6 +58,10 @@ pub struct Ticket {
     pub open: Decimal,
 }
 
+/// The first of the stable bytes of a [`TicketState`] without a reason.
+const OPEN: u8 = 0x00;
+const FILLED: u8 = 0x01;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TicketState {
     /// It rests on the book, perhaps partly executed.
@@ -69,100 +72,111 @@ pub enum TicketState {
 }
 
 /// Why an order ended before it was filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum EndReason {
     /// Its account cancelled it.
+    #[byte(0x10)]
     Cancelled,
     /// Its account cancelled all its orders.
+    #[byte(0x11)]
     MassCancelled,
     /// Its date came.
+    #[byte(0x12)]
     Expired,
     /// It was not to wait, and nothing more matched.
+    #[byte(0x13)]
     Immediate,
     /// It met an order of its own account.
+    #[byte(0x14)]
     SelfTrade,
 }
 
 /// A number of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Field {
+    #[byte(0x00)]
     Price,
+    #[byte(0x01)]
     Quantity,
+    #[byte(0x02)]
     Cash,
 }
 
 /// Why nothing was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Refusal {
+    #[byte(0x81)]
     UnknownAccount,
+    #[byte(0x82)]
     AccountExists,
+    #[byte(0x83)]
     UnknownSymbol,
+    #[byte(0x84)]
     SymbolExists,
     /// The two scales of a symbol are at most 8 together.
+    #[byte(0x85)]
     ScaleTooLarge,
     /// The number has more digits after the point than the symbol (or cash) keeps.
-    TooManyDigits {
-        field: Field,
-        scale: u8,
-    },
+    #[byte(0x86)]
+    TooManyDigits { field: Field, scale: u8 },
     /// The number is larger than the machine keeps.
-    TooLarge {
-        field: Field,
-    },
+    #[byte(0x87)]
+    TooLarge { field: Field },
     /// The number must not be zero.
-    Zero {
-        field: Field,
-    },
-    InsufficientFunds {
-        needed: Cash,
-        free: Cash,
-    },
-    InsufficientShares {
-        needed: Decimal,
-        free: Decimal,
-    },
+    #[byte(0x88)]
+    Zero { field: Field },
+    #[byte(0x89)]
+    InsufficientFunds { needed: Cash, free: Cash },
+    #[byte(0x8a)]
+    InsufficientShares { needed: Decimal, free: Decimal },
     /// A market order must not wait.
+    #[byte(0x8b)]
     MarketMustNotWait,
     /// A market order found nobody on the other side.
+    #[byte(0x8c)]
     NoMarket,
     /// A fill-or-kill order would not be filled whole.
+    #[byte(0x8d)]
     NotFillable,
     /// A post-only order would match at once.
+    #[byte(0x8e)]
     WouldMatch,
     /// The date of a good-till-date order is over.
+    #[byte(0x8f)]
     DateOver,
+    #[byte(0x90)]
     OutsideBand {
         low: Option<Decimal>,
         high: Option<Decimal>,
     },
     /// A band whose low end is above its high end.
+    #[byte(0x91)]
     EmptyBand,
+    #[byte(0x92)]
     SymbolHalted,
-    TooManyOpenOrders {
-        limit: u32,
-    },
+    #[byte(0x93)]
+    TooManyOpenOrders { limit: u32 },
     /// Larger than the account's limit on the quantity of one order.
-    QuantityLimit {
-        limit: Decimal,
-    },
+    #[byte(0x94)]
+    QuantityLimit { limit: Decimal },
     /// Larger than the account's limit on the value of one order.
-    NotionalLimit {
-        limit: Cash,
-    },
+    #[byte(0x95)]
+    NotionalLimit { limit: Cash },
     /// The client id belongs to another order of the account.
-    ClientIdReused {
-        order: OrderId,
-    },
+    #[byte(0x96)]
+    ClientIdReused { order: OrderId },
     /// There never was such an order, or it ended so long ago that it is forgotten.
+    #[byte(0x97)]
     NotFound,
     /// It is another account's order.
+    #[byte(0x98)]
     NotYours,
     /// Nothing of the order is open.
+    #[byte(0x99)]
     NotOpen,
     /// The machine has as many accounts, symbols or open orders as it may have.
-    Full {
-        limit: u32,
-    },
+    #[byte(0x9a)]
+    Full { limit: u32 },
 }
 
 impl TicketState {
@@ -174,6 +188,29 @@ impl TicketState {
             Self::Filled => "filled",
             Self::Ended(_) => "cancelled",
         }
+    }
+}
+
+/// The byte of what ended an order is that of its reason.
+impl Encode for TicketState {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Open => out.push(OPEN),
+            Self::Filled => out.push(FILLED),
+            Self::Ended(reason) => reason.encode(out),
+        }
+    }
+}
+
+impl Decode<'_> for TicketState {
+    fn decode(reader: &mut Reader<'_>, field: &'static str) -> Result<Self, Malformed> {
+        let plain = match reader.peek() {
+            Some(OPEN) => Self::Open,
+            Some(FILLED) => Self::Filled,
+            Some(_) | None => return EndReason::decode(reader, field).map(Self::Ended),
+        };
+        reader.u8(field)?;
+        Ok(plain)
     }
 }
 
@@ -206,35 +243,8 @@ impl EndReason {
 impl Refusal {
     /// The first of its stable bytes. Kinds are numbered from 0x81, without gaps.
     #[must_use]
-    pub const fn kind(&self) -> u8 {
-        match self {
-            Self::UnknownAccount => 0x81,
-            Self::AccountExists => 0x82,
-            Self::UnknownSymbol => 0x83,
-            Self::SymbolExists => 0x84,
-            Self::ScaleTooLarge => 0x85,
-            Self::TooManyDigits { .. } => 0x86,
-            Self::TooLarge { .. } => 0x87,
-            Self::Zero { .. } => 0x88,
-            Self::InsufficientFunds { .. } => 0x89,
-            Self::InsufficientShares { .. } => 0x8a,
-            Self::MarketMustNotWait => 0x8b,
-            Self::NoMarket => 0x8c,
-            Self::NotFillable => 0x8d,
-            Self::WouldMatch => 0x8e,
-            Self::DateOver => 0x8f,
-            Self::OutsideBand { .. } => 0x90,
-            Self::EmptyBand => 0x91,
-            Self::SymbolHalted => 0x92,
-            Self::TooManyOpenOrders { .. } => 0x93,
-            Self::QuantityLimit { .. } => 0x94,
-            Self::NotionalLimit { .. } => 0x95,
-            Self::ClientIdReused { .. } => 0x96,
-            Self::NotFound => 0x97,
-            Self::NotYours => 0x98,
-            Self::NotOpen => 0x99,
-            Self::Full { .. } => 0x9a,
-        }
+    pub fn kind(&self) -> u8 {
+        self.byte()
     }
 
     /// The stable word for this refusal on every door and in every metric.

@@ -3,6 +3,7 @@
 pub(crate) mod matches;
 pub(crate) mod queue;
 
+use turnstile_chassis::Bytes;
 use turnstile_types::Timestamp;
 
 use crate::{
@@ -48,15 +49,16 @@ pub(crate) enum Activity {
 }
 
 /// Whether a player is connected, as far as doors say so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub(crate) enum Presence {
     /// No door said anything, or that the player is gone from no match.
+    #[byte(0x00)]
     Unknown,
+    #[byte(0x01)]
     Here,
     /// Gone from an open match.
-    Away {
-        since: Timestamp,
-    },
+    #[byte(0x02)]
+    Away { since: Timestamp },
 }
 
 impl Guest {

@@ -1,10 +1,15 @@
 //! What is played, by whom, and how it ends.
 
+use turnstile_chassis::Bytes;
+
 /// A game that two can play here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Bytes)]
 pub enum Game {
+    #[byte(0x01)]
     TicTacToe,
+    #[byte(0x02)]
     ConnectFour,
+    #[byte(0x03)]
     Gomoku,
 }
 
@@ -29,9 +34,11 @@ impl Game {
 }
 
 /// A place in a match. The first moves first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Bytes)]
 pub enum Seat {
+    #[byte(0x01)]
     First,
+    #[byte(0x02)]
     Second,
 }
 
@@ -78,10 +85,13 @@ impl Seat {
 }
 
 /// What a match says of its two players.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Verdict {
+    #[byte(0x01)]
     FirstWon,
+    #[byte(0x02)]
     SecondWon,
+    #[byte(0x03)]
     Drawn,
 }
 
@@ -105,23 +115,31 @@ impl Verdict {
 }
 
 /// How a match ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Ending {
     /// The winner has a line.
+    #[byte(0x01)]
     Line { winner: Seat },
     /// The other gave up.
+    #[byte(0x02)]
     Resigned { winner: Seat },
     /// The winner waited long enough, and said so.
+    #[byte(0x03)]
     Claimed { winner: Seat },
     /// The other thought for too long about a move.
+    #[byte(0x04)]
     TimedOut { winner: Seat },
     /// The other was disconnected for too long.
+    #[byte(0x05)]
     Left { winner: Seat },
     /// The board is full.
+    #[byte(0x06)]
     Full,
     /// Both wanted a draw.
+    #[byte(0x07)]
     Agreed,
     /// It hardly began; it does not count.
+    #[byte(0x08)]
     Aborted,
 }
 
@@ -157,12 +175,15 @@ impl Ending {
 }
 
 /// What a player says that a move does; the ancestor's wire says it with each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Claim {
     /// The match goes on.
+    #[byte(0x01)]
     Ordinary,
+    #[byte(0x02)]
     Wins,
     /// It fills the board, and nobody has won.
+    #[byte(0x03)]
     Fills,
 }
 

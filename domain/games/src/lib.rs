@@ -37,7 +37,6 @@ mod check;
 mod queries;
 mod recount;
 mod snapshot;
-mod wire;
 
 pub use command::{Command, Deed};
 pub use event::{Change, Event, EventKind, Source};

@@ -6,7 +6,7 @@ mod pairing;
 mod presence;
 mod results;
 
-use turnstile_chassis::{Events, Wire};
+use turnstile_chassis::{Decode as _, Encode as _, Events};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -77,19 +77,19 @@ impl Machine for Games {
     }
 
     fn encode_command(command: &Command, out: &mut Vec<u8>) {
-        command.put(out);
+        command.encode(out);
     }
 
     fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
-        Command::read_whole(bytes, "end of the command")
+        Command::decode_whole(bytes, "command")
     }
 
     fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        crate::wire::put_outcome(outcome, out);
+        outcome.encode(out);
     }
 
     fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        crate::wire::outcome(bytes)
+        Outcome::decode_whole(bytes, "outcome")
     }
 
     fn snapshot(&self, out: &mut dyn Sink) {

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use turnstile_chassis::Bytes;
+
 use crate::{Game, MatchId, PlayerId, Verdict};
 
 /// How a match ended, for those who count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct MatchResult {
     pub match_id: MatchId,
     pub game: Game,
@@ -15,7 +17,7 @@ pub struct MatchResult {
 }
 
 /// What travels from an arena to a scores server, as often as it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Parcel {
     /// The arena, by the number in its settings.
     pub arena: u64,
@@ -28,7 +30,7 @@ pub struct Parcel {
 ///
 /// A scores server that counts an arena's results in order needs to remember only how many there
 /// were. So the outbox is all there is to it: what is in it is sent again until it is acknowledged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Outbox {
     /// How many were acknowledged.
     pub(crate) acknowledged: u64,

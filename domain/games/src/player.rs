@@ -2,7 +2,9 @@
 
 use std::{fmt, hash};
 
+use turnstile_chassis::{Decode, Encode, put_text, read_text};
 use turnstile_types::{InvalidName, Name};
+use turnstile_types::{Malformed, Reader};
 
 /// The longest name of a player, in bytes.
 const LENGTH_MAX: usize = 31;
@@ -61,6 +63,18 @@ impl fmt::Debug for PlayerId {
 impl fmt::Display for PlayerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+impl Encode for PlayerId {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_text(self.as_bytes(), out);
+    }
+}
+
+impl Decode<'_> for PlayerId {
+    fn decode(reader: &mut Reader<'_>, field: &'static str) -> Result<Self, Malformed> {
+        Self::parse(read_text(reader, field)?).map_err(|_invalid| Malformed { field })
     }
 }
 

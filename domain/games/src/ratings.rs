@@ -5,8 +5,10 @@
 
 mod fixed;
 
-use crate::{Seat, Verdict, limits};
 use fixed::Fixed;
+use turnstile_chassis::Bytes;
+
+use crate::{Seat, Verdict, limits};
 
 /// Elo points, in thousandths.
 pub const ELO_START: i64 = 1_500_000;
@@ -38,7 +40,7 @@ pub fn elo_gain(elo: [i64; 2], verdict: Verdict) -> i64 {
 }
 
 /// A rating by Glicko-2, on its own scale: units of 2^-32.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Glicko {
     pub(crate) rating: i64,
     pub(crate) deviation: i64,

@@ -3,6 +3,8 @@
 //! Every game here is won by a line of stones, so that a game is four numbers, and there is one
 //! function that plays them all.
 
+use turnstile_chassis::Bytes;
+
 use crate::{Game, Seat, Verdict};
 
 /// What a game is played on, and what wins it.
@@ -56,13 +58,13 @@ impl Shape {
 }
 
 /// Where the stones lie. Cells are numbered from 0, row by row from the top left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Bytes)]
 pub struct Board {
     pub(crate) stones: [Cells; 2],
 }
 
 /// A set of cells, a bit for each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Bytes)]
 pub(crate) struct Cells(pub(crate) [u64; 4]);
 
 impl Cells {
@@ -95,11 +97,13 @@ impl Cells {
 }
 
 /// Why a move is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Illegal {
     /// The board has no such cell or column.
+    #[byte(0x01)]
     NoSuchCell,
     /// There is a stone, or the column is full.
+    #[byte(0x02)]
     Taken,
 }
 

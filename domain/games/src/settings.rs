@@ -1,9 +1,11 @@
 //! What an operator chooses for the machine.
 
+use turnstile_chassis::Bytes;
+
 use crate::limits;
 
 /// Who is played here: one of them, or both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Roles {
     /// Plays matches.
     pub arena: bool,
@@ -12,7 +14,7 @@ pub struct Roles {
 }
 
 /// Settings are state: they change by a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Settings {
     /// Fixed by the first thing that happens, as the number of the arena is.
     pub roles: Roles,

@@ -3,7 +3,7 @@
 //! Players, pairs, matches and those who are away are written in the orders that count; all else
 //! that is kept to find them sooner is derived again.
 
-use turnstile_chassis::{NONE, Pieces, Wire, fields, kinds, put_count, read_all};
+use turnstile_chassis::{Bytes, Decode, Encode, NONE, Pieces, put_count, read_all};
 use turnstile_types::{Machine, Malformed, Reader, Sink};
 
 use crate::{
@@ -15,7 +15,6 @@ use crate::{
     },
     check,
     line::Links,
-    outbox::Outbox,
     scores::{Record, Scores, pairs::Pair},
 };
 
@@ -26,7 +25,7 @@ pub(crate) fn write(games: &Games, out: &mut dyn Sink) {
     let mut pieces = Pieces::to(out);
     pieces.put(|out| {
         out.extend_from_slice(MAGIC);
-        games.settings.put(out);
+        games.settings.encode(out);
     });
     write_arena(&games.arena, &mut pieces);
     write_scores(&games.scores, &mut pieces);
@@ -38,7 +37,7 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Games, Malformed> {
         return Err(Malformed { field: "magic" });
     }
     let mut games = Games::empty();
-    games.settings = Wire::read(reader)?;
+    games.settings = Decode::decode(reader, "settings")?;
     games.arena = read_arena(reader)?;
     games.scores = read_scores(reader)?;
     check::examine(&games).map_err(|_violations| Malformed { field: "games" })?;
@@ -47,6 +46,7 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Games, Malformed> {
 
 /// A player as written: what they wait for, and whether they are there. That they play stands in
 /// the match, and that they look for anybody in the queue.
+#[derive(Bytes)]
 struct KeptGuest {
     id: PlayerId,
     presence: Presence,
@@ -54,53 +54,34 @@ struct KeptGuest {
     rating: u32,
 }
 
-fields!(KeptGuest {
-    id,
-    presence,
-    challenge,
-    rating
-});
-
-kinds!(Presence {
-    0x00 Unknown,
-    0x01 Here,
-    0x02 Away { since },
-});
-
-fields!(Ticket {
-    player,
-    rating,
-    since
-});
-
-fields!(Outbox { acknowledged, kept });
-
-impl Wire for Match {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.id.put(out);
-        self.game.put(out);
-        self.seats.put(out);
-        self.board.put(out);
-        self.ply.put(out);
-        self.seq.put(out);
-        self.last.put(out);
-        self.offer.put(out);
-        self.moved_at.put(out);
-        self.ending.put(out);
+impl Encode for Match {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.id.encode(out);
+        self.game.encode(out);
+        self.seats.encode(out);
+        self.board.encode(out);
+        self.ply.encode(out);
+        self.seq.encode(out);
+        self.last.encode(out);
+        self.offer.encode(out);
+        self.moved_at.encode(out);
+        self.ending.encode(out);
     }
+}
 
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+impl Decode<'_> for Match {
+    fn decode(reader: &mut Reader<'_>, _field: &'static str) -> Result<Self, Malformed> {
         Ok(Self {
-            id: Wire::read(reader)?,
-            game: Wire::read(reader)?,
-            seats: Wire::read(reader)?,
-            board: Wire::read(reader)?,
-            ply: Wire::read(reader)?,
-            seq: Wire::read(reader)?,
-            last: Wire::read(reader)?,
-            offer: Wire::read(reader)?,
-            moved_at: Wire::read(reader)?,
-            ending: Wire::read(reader)?,
+            id: Decode::decode(reader, "id")?,
+            game: Decode::decode(reader, "game")?,
+            seats: Decode::decode(reader, "seats")?,
+            board: Decode::decode(reader, "board")?,
+            ply: Decode::decode(reader, "ply")?,
+            seq: Decode::decode(reader, "seq")?,
+            last: Decode::decode(reader, "last")?,
+            offer: Decode::decode(reader, "offer")?,
+            moved_at: Decode::decode(reader, "moved at")?,
+            ending: Decode::decode(reader, "ending")?,
             links: Links::NONE,
         })
     }
@@ -108,9 +89,9 @@ impl Wire for Match {
 
 fn write_arena(arena: &Arena, pieces: &mut Pieces<'_>) {
     pieces.put(|out| {
-        MatchId(arena.matches.begun()).put(out);
-        arena.moves.put(out);
-        arena.guests.len().put(out);
+        MatchId(arena.matches.begun()).encode(out);
+        arena.moves.encode(out);
+        arena.guests.len().encode(out);
     });
     for (id, guest) in arena.guests.iter() {
         let challenge = match guest.activity {
@@ -123,38 +104,40 @@ fn write_arena(arena: &Arena, pieces: &mut Pieces<'_>) {
             challenge,
             rating: guest.rating,
         };
-        pieces.put(|out| kept.put(out));
+        pieces.put(|out| kept.encode(out));
     }
     write_matches(arena, arena.matches.iter_open(), pieces);
     write_matches(arena, arena.matches.iter_over(), pieces);
     pieces.put(|out| {
-        arena.away.len().put(out);
+        arena.away.len().encode(out);
         let away = arena.away.iter(&arena.guests);
-        away.for_each(|number| number.put(out));
+        away.for_each(|number| number.encode(out));
     });
     for queue in &arena.queues {
         pieces.put(|out| {
             put_count(queue.tickets().len(), out);
-            queue.tickets().iter().for_each(|ticket| ticket.put(out));
+            queue.tickets().iter().for_each(|ticket| ticket.encode(out));
         });
     }
-    pieces.put(|out| arena.outbox.put(out));
+    pieces.put(|out| arena.outbox.encode(out));
 }
 
 fn write_matches(arena: &Arena, slots: impl Iterator<Item = u32>, pieces: &mut Pieces<'_>) {
     let slots: Vec<u32> = slots.collect();
     pieces.put(|out| put_count(slots.len(), out));
     for slot in slots {
-        pieces.put(|out| arena.matches.at(slot).put(out));
+        pieces.put(|out| arena.matches.at(slot).encode(out));
     }
 }
 
 fn read_arena(reader: &mut Reader<'_>) -> Result<Arena, Malformed> {
     let mut arena = Arena::new();
-    arena.matches.restore_last(Wire::read(reader)?);
-    arena.moves = Wire::read(reader)?;
+    arena
+        .matches
+        .restore_last(Decode::decode(reader, "last match")?);
+    arena.moves = Decode::decode(reader, "moves")?;
     let field = "player";
-    read_all(reader, |kept: KeptGuest| {
+    read_all(reader, "player", |kept: KeptGuest| {
         Malformed::unless(arena.guests.find(&kept.id).is_none(), field)?;
         let guest = Guest {
             activity: kept.challenge.map_or(Activity::Idle, |(opponent, game)| {
@@ -168,9 +151,9 @@ fn read_arena(reader: &mut Reader<'_>) -> Result<Arena, Malformed> {
         Ok(())
     })?;
     for over in [false, true] {
-        read_all(reader, |one: Match| arena.take_match(one, over))?;
+        read_all(reader, "match", |one: Match| arena.take_match(one, over))?;
     }
-    read_all(reader, |number: u32| {
+    read_all(reader, "away", |number: u32| {
         let guest = arena.idle_or_busy(number)?;
         let is_away = matches!(guest.presence, Presence::Away { .. });
         // Whoever stands in the line has somebody before, or is the first.
@@ -181,7 +164,7 @@ fn read_arena(reader: &mut Reader<'_>) -> Result<Arena, Malformed> {
     })?;
     for game in Game::ALL {
         let mut queue = Queue::new();
-        read_all(reader, |ticket: Ticket| {
+        read_all(reader, "ticket", |ticket: Ticket| {
             let guest = arena.idle_or_busy(ticket.player)?;
             Malformed::unless(guest.activity == Activity::Idle, "ticket")?;
             arena.guests.at_mut(ticket.player).activity = Activity::Seeking { game };
@@ -190,7 +173,7 @@ fn read_arena(reader: &mut Reader<'_>) -> Result<Arena, Malformed> {
         })?;
         *arena.queue_mut(game) = queue;
     }
-    arena.outbox = Wire::read(reader)?;
+    arena.outbox = Decode::decode(reader, "outbox")?;
     Ok(arena)
 }
 
@@ -219,37 +202,31 @@ impl Arena {
 }
 
 /// A player's record as written: the pairs say what is won and lost.
+#[derive(Bytes)]
 struct KeptRecord {
     id: PlayerId,
     ratings: Ratings,
 }
 
-fields!(KeptRecord { id, ratings });
-
 /// A pair as written: who became a part of which before follows from the order.
+#[derive(Bytes)]
 struct KeptPair {
     players: [u32; 2],
     won: [u64; 2],
     drawn: u64,
 }
 
-fields!(KeptPair {
-    players,
-    won,
-    drawn
-});
-
 fn write_scores(scores: &Scores, pieces: &mut Pieces<'_>) {
     pieces.put(|out| {
-        scores.results.put(out);
-        scores.arenas.put(out);
-        scores.records.len().put(out);
+        scores.results.encode(out);
+        scores.arenas.encode(out);
+        scores.records.len().encode(out);
     });
     for (id, record) in scores.records.iter() {
         let ratings = record.ratings();
-        pieces.put(|out| KeptRecord { id, ratings }.put(out));
+        pieces.put(|out| KeptRecord { id, ratings }.encode(out));
     }
-    pieces.put(|out| scores.pairs.len().put(out));
+    pieces.put(|out| scores.pairs.len().encode(out));
     for pair in scores.pairs.iter() {
         let &Pair {
             players,
@@ -262,21 +239,21 @@ fn write_scores(scores: &Scores, pieces: &mut Pieces<'_>) {
             won,
             drawn,
         };
-        pieces.put(|out| kept.put(out));
+        pieces.put(|out| kept.encode(out));
     }
 }
 
 fn read_scores(reader: &mut Reader<'_>) -> Result<Scores, Malformed> {
     let mut scores = Scores::new();
-    scores.results = Wire::read(reader)?;
-    scores.arenas = Wire::read(reader)?;
+    scores.results = Decode::decode(reader, "results")?;
+    scores.arenas = Decode::decode(reader, "arenas")?;
     let mut kept = Vec::new();
-    read_all(reader, |record: KeptRecord| {
+    read_all(reader, "player", |record: KeptRecord| {
         kept.push(record);
         Ok(())
     })?;
     let mut tallies = vec![(Tally::NONE, NONE); kept.len()];
-    read_all(reader, |pair: KeptPair| {
+    read_all(reader, "pair", |pair: KeptPair| {
         scores.take_pair(&pair, &mut tallies)
     })?;
     for (KeptRecord { id, ratings }, (tally, newest_pair)) in kept.into_iter().zip(tallies) {

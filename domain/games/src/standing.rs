@@ -1,9 +1,11 @@
 //! What is said of a player.
 
+use turnstile_chassis::Bytes;
+
 use crate::{Glicko, Seat, Verdict};
 
 /// How many matches somebody has won, lost and drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Bytes)]
 pub struct Tally {
     pub won: u64,
     pub lost: u64,
@@ -43,7 +45,7 @@ impl Tally {
 }
 
 /// How good somebody is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Ratings {
     /// Elo points, in thousandths.
     pub elo_milli: i64,
@@ -51,7 +53,7 @@ pub struct Ratings {
 }
 
 /// What the scores say of somebody.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Standing {
     pub tally: Tally,
     /// None where a foreign scores server said it, which knows no ratings.

@@ -1,11 +1,12 @@
 //! What is shown of a match.
 
+use turnstile_chassis::Bytes;
 use turnstile_types::Timestamp;
 
 use crate::{Board, Ending, Game, PlayerId, Seat};
 
 /// A match's number: from 1, consecutive, in the order in which they began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub struct MatchId(pub u64);
 
 impl std::fmt::Display for MatchId {
@@ -15,7 +16,7 @@ impl std::fmt::Display for MatchId {
 }
 
 /// A match as it is: all that a player or a spectator needs to go on from here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct MatchView {
     pub id: MatchId,
     pub game: Game,
@@ -75,7 +76,7 @@ impl MatchView {
 }
 
 /// Somebody who waits for anybody, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct TicketView {
     pub player: PlayerId,
     pub game: Game,
@@ -90,13 +91,15 @@ pub struct TicketView {
 }
 
 /// Why somebody still waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum WaitReason {
     /// Nobody else wants to play this game.
+    #[byte(0x01)]
     Alone,
     /// Those who do are too far apart. The one who will be matched with this player, unless
     /// somebody nearer comes or they go, is so many points apart, and the windows of both reach so
     /// far at this instant.
+    #[byte(0x02)]
     TooFarApart {
         difference: u32,
         matched_at: Timestamp,

@@ -3,6 +3,8 @@
 use std::{fmt, hash::Hasher};
 
 use siphasher::sip::SipHasher24;
+use turnstile_chassis::{Decode, Encode};
+use turnstile_types::{Malformed, Reader, put_bytes};
 
 /// The longest guest name, in characters.
 const NAME_CHARACTERS_MAX: usize = 100;
@@ -49,6 +51,19 @@ impl<'a> GuestName<'a> {
     #[must_use]
     pub const fn as_str(&self) -> &'a str {
         self.0
+    }
+}
+
+/// A length in two bytes, then UTF-8.
+impl Encode for GuestName<'_> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_bytes(out, self.0.as_bytes());
+    }
+}
+
+impl<'a> Decode<'a> for GuestName<'a> {
+    fn decode(reader: &mut Reader<'a>, field: &'static str) -> Result<Self, Malformed> {
+        Self::parse(reader.bytes(field)?).map_err(|_invalid| Malformed { field })
     }
 }
 
@@ -207,6 +222,21 @@ impl GuestId {
     #[must_use]
     pub fn masked(&self) -> String {
         format!("********{:04}", self.last_four)
+    }
+}
+
+impl Encode for GuestId {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.seal.encode(out);
+        self.last_four.encode(out);
+    }
+}
+
+impl Decode<'_> for GuestId {
+    fn decode(reader: &mut Reader<'_>, field: &'static str) -> Result<Self, Malformed> {
+        let (seal, last_four) = (reader.u64(field)?, reader.u16(field)?);
+        Malformed::unless(last_four <= 9_999, field)?;
+        Ok(Self { seal, last_four })
     }
 }
 

@@ -19,7 +19,6 @@ mod warming;
 
 mod apply;
 mod check;
-mod codec;
 mod piece;
 mod queries;
 mod snapshot;

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use turnstile_chassis::Events;
+use turnstile_chassis::{Decode as _, Encode as _, Events};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
 };
@@ -10,7 +10,6 @@ use turnstile_types::{
 use crate::{
     Answer, Command, Event, EventKind, Outcome, Query, Reference, Totals,
     calendar::Calendar,
-    codec,
     directory::Directory,
     guests::Guests,
     ledger::{Ledger, Slot, State},
@@ -118,19 +117,19 @@ impl Machine for Rooms {
     }
 
     fn encode_command(command: &Command<'_>, out: &mut Vec<u8>) {
-        codec::put_command(command, out);
+        command.encode(out);
     }
 
     fn decode_command(bytes: &[u8]) -> Result<Command<'_>, Malformed> {
-        codec::command(bytes)
+        Command::decode_whole(bytes, "command")
     }
 
     fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        codec::put_outcome(outcome, out);
+        outcome.encode(out);
     }
 
     fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        codec::outcome(bytes)
+        Outcome::decode_whole(bytes, "outcome")
     }
 
     fn snapshot(&self, out: &mut dyn Sink) {

@@ -1,5 +1,6 @@
 //! What the machine answers to a command: done or refused, both with data.
 
+use turnstile_chassis::{Bytes, Tagged as _};
 use turnstile_types::{Name, Night, Stay, Timestamp};
 
 use crate::Reference;
@@ -8,93 +9,100 @@ use crate::Reference;
 pub type Outcome = turnstile_types::Outcome<Done, Refusal>;
 
 /// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Done {
+    #[byte(0x01)]
     PropertyAdded,
+    #[byte(0x02)]
     RoomAdded,
+    #[byte(0x03)]
     RoomWithdrawn,
+    #[byte(0x04)]
     SaleStopped,
+    #[byte(0x05)]
     SaleResumed,
-    Booked {
-        reference: Reference,
-        room: Name,
-    },
+    #[byte(0x06)]
+    Booked { reference: Reference, room: Name },
+    #[byte(0x07)]
     Held {
         reference: Reference,
         room: Name,
         until: Timestamp,
     },
-    Extended {
-        until: Timestamp,
-    },
+    #[byte(0x08)]
+    Extended { until: Timestamp },
     /// `late`: the hold had expired, and the nights were still free.
+    #[byte(0x09)]
     Confirmed {
         reference: Reference,
         room: Name,
         late: bool,
     },
+    #[byte(0x0a)]
     Released,
-    Cancelled {
-        room: Name,
-        stay: Stay,
-    },
+    #[byte(0x0b)]
+    Cancelled { room: Name, stay: Stay },
 }
 
 /// Why nothing was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Refusal {
+    #[byte(0x81)]
     UnknownProperty,
+    #[byte(0x82)]
     UnknownRoom,
     /// No room of the property has this type.
+    #[byte(0x83)]
     UnknownType,
+    #[byte(0x84)]
     PropertyExists,
+    #[byte(0x85)]
     RoomExists,
     /// The room cannot be withdrawn: it is booked or held; the field holds the first such night.
-    RoomInUse {
-        night: Night,
-    },
+    #[byte(0x86)]
+    RoomInUse { night: Night },
     /// The property has as many rooms as it may have.
-    TooManyRooms {
-        limit: u32,
-    },
+    #[byte(0x87)]
+    TooManyRooms { limit: u32 },
     /// No room is free. The nights are those on which none is; when there are none of those, every
     /// night has a free room, but no single room is free on all of them.
-    SoldOut {
-        nights: Nights,
-    },
+    #[byte(0x88)]
+    SoldOut { nights: Nights },
     /// The sale is stopped on these nights.
-    StopSell {
-        nights: Nights,
-    },
+    #[byte(0x89)]
+    StopSell { nights: Nights },
     /// There never was such a booking or hold.
+    #[byte(0x8a)]
     NotFound,
     /// The id number is not the one that booked.
+    #[byte(0x8b)]
     WrongGuest,
     /// The booking was cancelled, or the hold released, or it expired so long ago that it is
     /// forgotten.
+    #[byte(0x8c)]
     Ended,
     /// The hold has expired; for a confirmation also: and the nights are taken.
+    #[byte(0x8d)]
     HoldExpired,
     /// It is a booking, not a hold.
+    #[byte(0x8e)]
     AlreadyConfirmed,
     /// It is a hold, not a booking: it is released, not cancelled.
+    #[byte(0x8f)]
     NotConfirmed,
     /// The caller has as many open holds as it may have.
-    TooManyHolds {
-        limit: u32,
-    },
+    #[byte(0x90)]
+    TooManyHolds { limit: u32 },
     /// A hold lasts at most so long at a time.
-    HoldTooLong {
-        ttl_ms_max: u32,
-    },
+    #[byte(0x91)]
+    HoldTooLong { ttl_ms_max: u32 },
     /// The hold cannot be extended beyond this instant, the ceiling on its total time.
-    HoldCeiling {
-        until_max: Timestamp,
-    },
+    #[byte(0x92)]
+    HoldCeiling { until_max: Timestamp },
 }
 
 /// Some nights of a stay: bit k stands for the k-th night after `first`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Nights {
     pub first: Night,
     /// A stay has at most 90 nights, so 128 bits are enough.
@@ -113,27 +121,8 @@ impl Nights {
 impl Refusal {
     /// The first of its stable bytes. Kinds are numbered from 0x81, without gaps.
     #[must_use]
-    pub const fn kind(&self) -> u8 {
-        match self {
-            Self::UnknownProperty => 0x81,
-            Self::UnknownRoom => 0x82,
-            Self::UnknownType => 0x83,
-            Self::PropertyExists => 0x84,
-            Self::RoomExists => 0x85,
-            Self::RoomInUse { .. } => 0x86,
-            Self::TooManyRooms { .. } => 0x87,
-            Self::SoldOut { .. } => 0x88,
-            Self::StopSell { .. } => 0x89,
-            Self::NotFound => 0x8a,
-            Self::WrongGuest => 0x8b,
-            Self::Ended => 0x8c,
-            Self::HoldExpired => 0x8d,
-            Self::AlreadyConfirmed => 0x8e,
-            Self::NotConfirmed => 0x8f,
-            Self::TooManyHolds { .. } => 0x90,
-            Self::HoldTooLong { .. } => 0x91,
-            Self::HoldCeiling { .. } => 0x92,
-        }
+    pub fn kind(&self) -> u8 {
+        self.byte()
     }
 
     /// The stable word for this refusal on every door and in every metric.

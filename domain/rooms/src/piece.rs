@@ -5,14 +5,12 @@ mod assembly;
 
 use std::fmt;
 
+use turnstile_chassis::Encode as _;
 use turnstile_types::{
-    Name, Night, Position, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64,
+    Name, Night, Position, put_bytes, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64,
 };
 
-use crate::{
-    Entry, EntryState,
-    codec::{put_guest, put_guest_id, put_name, put_stay},
-};
+use crate::{Entry, EntryState};
 
 pub use assembly::{Assembly, Misfit};
 
@@ -80,7 +78,7 @@ impl Piece {
         match self {
             Self::Property { name, open } => {
                 put_u8(out, 1);
-                put_name(out, name);
+                name.encode(out);
                 put_flag(out, *open);
             }
             Self::Room {
@@ -92,7 +90,7 @@ impl Piece {
             } => {
                 put_u8(out, 2);
                 for name in [property, name, room_type] {
-                    put_name(out, name);
+                    name.encode(out);
                 }
                 put_flag(out, *loose);
                 put_flag(out, *withdrawn);
@@ -104,8 +102,8 @@ impl Piece {
                 nights,
             } => {
                 put_u8(out, 3);
-                put_name(out, property);
-                put_name(out, room);
+                property.encode(out);
+                room.encode(out);
                 put_u16(out, first.days());
                 put_u16(out, *nights);
             }
@@ -140,16 +138,16 @@ impl Standing {
         if let Some(instant) = instant {
             put_instant(out, instant);
         }
-        put_name(out, &entry.property);
-        put_name(out, &entry.room);
-        put_stay(out, entry.stay);
+        entry.property.encode(out);
+        entry.room.encode(out);
+        entry.stay.encode(out);
         if let Some(guest) = &entry.guest {
-            put_guest(out, guest);
+            put_bytes(out, guest.as_bytes());
         }
         if let Some(id) = entry.id {
-            put_guest_id(out, id);
+            id.encode(out);
         }
-        put_name(out, &entry.principal.0);
+        entry.principal.0.encode(out);
         put_instant(out, entry.since);
         put_u64(out, entry.position.0);
         put_u64(out, self.made.map_or(u64::MAX, |made| made.0));

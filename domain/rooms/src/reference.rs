@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use turnstile_chassis::Bytes;
+
 /// What names one booking or hold for ever: the slot that keeps it, and how often that slot had
 /// been used before.
 ///
 /// A slot is reused, a reference never is, and an old one is told from one that never was. Its
 /// text is `R`, the number in Crockford's base 32, and a check character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub struct Reference {
     /// Where the booking lies, from 0.
     pub slot: u32,

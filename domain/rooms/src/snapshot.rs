@@ -3,7 +3,7 @@
 //! Everything that has a number is written in order of its number, so that writing is one pass
 //! over memory. Numbers are state: slots stand in references, rooms and properties in cursors.
 //! What can be derived (calendar, words, chains, deadlines) is not written, but derived again,
-//! and what cannot be true is refused. Fields are those of `codec`; a list is preceded by its
+//! and what cannot be true is refused. Fields have their stable bytes; a list is preceded by its
 //! length.
 //!
 //! ```text

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
+use turnstile_chassis::Bytes;
 use turnstile_types::Timestamp;
 
 use crate::{Desk, Report, Request, limits};
 
 /// What travels between two processes, as often as it takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub struct Parcel {
     /// The desk from which or to which it goes.
     pub desk: Desk,
@@ -23,9 +24,11 @@ pub struct Parcel {
 }
 
 /// What is in a parcel, by the direction in which it goes. None: only a greeting.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub enum Body {
+    #[byte(0x01)]
     Request(Option<Request>),
+    #[byte(0x02)]
     Report(Option<Report>),
 }
 
@@ -66,7 +69,7 @@ fn is_firm(number: u64, message: &impl Message) -> bool {
 /// A life is a start of a process at this end. Numbers begin anew when either end begins a new
 /// life, and what was under way then is forgotten here: those who use the channel know what to
 /// say again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Channel<M> {
     pub(crate) life: u64,
     pub(crate) peer_life: u64,

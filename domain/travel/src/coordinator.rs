@@ -7,6 +7,7 @@ mod jobs;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use turnstile_chassis::Bytes;
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
@@ -67,7 +68,7 @@ pub(crate) struct Coordinator {
     pub(crate) impatient: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Transaction {
     /// Desks that have been asked for something.
     pub(crate) touched: Desks,
@@ -80,30 +81,30 @@ pub(crate) struct Transaction {
     pub(crate) deadline: Option<Timestamp>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub(crate) enum Phase {
+    #[byte(0x01)]
     Open,
     /// Its only desk decides.
-    Alone {
-        desk: Desk,
-    },
-    Preparing {
-        awaited: Desks,
-    },
+    #[byte(0x02)]
+    Alone { desk: Desk },
+    #[byte(0x03)]
+    Preparing { awaited: Desks },
     /// The same of a trip, whose end is known by that and by the votes alone. A locator is kept for it.
+    #[byte(0x05)]
     Staged {
         awaited: Desks,
         locator: Option<Locator>,
     },
     /// It was staged before a restart, and may be committed: these desks are asked for their votes.
+    #[byte(0x06)]
     Doubtful {
         awaited: Desks,
         locator: Option<Locator>,
     },
     /// Committed; these have not said that they know.
-    Committing {
-        awaited: Desks,
-    },
+    #[byte(0x04)]
+    Committing { awaited: Desks },
 }
 
 impl Phase {
@@ -152,15 +153,17 @@ impl Transaction {
 }
 
 /// For whom the job's operation waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Wait {
     pub(crate) holder: Xid,
     pub(crate) before: Vec<Xid>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub(crate) enum End {
+    #[byte(0x01)]
     Committed,
+    #[byte(0x02)]
     Aborted(AbortReason),
 }
 

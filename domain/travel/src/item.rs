@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use turnstile_chassis::Bytes;
+
 /// The longest location, in bytes.
 const LOCATION_BYTES_MAX: usize = 31;
 
@@ -85,7 +87,7 @@ impl fmt::Display for InvalidLocation {
 impl std::error::Error for InvalidLocation {}
 
 /// A customer's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub struct CustomerId(pub i32);
 
 impl fmt::Display for CustomerId {
@@ -95,13 +97,16 @@ impl fmt::Display for CustomerId {
 }
 
 /// Something that can be reserved. Bills are in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub enum Item {
     /// The cars at a location.
+    #[byte(0x00)]
     Car(Location),
     /// The seats of the flight with this number.
+    #[byte(0x01)]
     Flight(i32),
     /// The rooms at a location.
+    #[byte(0x02)]
     Room(Location),
 }
 
@@ -176,11 +181,15 @@ impl fmt::Display for Item {
 }
 
 /// One of those who take part in transactions: a resource manager of the ancestor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub enum Desk {
+    #[byte(0x00)]
     Flights,
+    #[byte(0x01)]
     Cars,
+    #[byte(0x02)]
     Rooms,
+    #[byte(0x03)]
     Customers,
 }
 

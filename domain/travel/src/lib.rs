@@ -28,12 +28,12 @@ mod participant;
 mod message;
 mod operation;
 
+mod bytes;
 mod channel;
 mod locks;
 
 mod check;
 mod queries;
-mod wire;
 
 pub use channel::{Body, Parcel};
 pub use command::{Command, Step, Trip};

@@ -2,16 +2,21 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use turnstile_chassis::Bytes;
+
 use crate::{Xid, limits};
 
 /// How something is locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub enum Mode {
     /// To read it.
+    #[byte(0x01)]
     Shared,
     /// To change single members of a whole: several may, but nobody reads the whole meanwhile.
+    #[byte(0x02)]
     Intent,
     /// To change it.
+    #[byte(0x03)]
     Exclusive,
 }
 
@@ -37,13 +42,13 @@ impl Mode {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Holder {
     pub(crate) xid: Xid,
     pub(crate) mode: Mode,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Waiter {
     pub(crate) xid: Xid,
     pub(crate) mode: Mode,
@@ -53,7 +58,7 @@ pub(crate) struct Waiter {
 
 /// One locked resource. Those who convert stand before all others, because nobody else can be
 /// served before them; otherwise the queue is in order of arrival.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Bytes)]
 pub(crate) struct Queue {
     pub(crate) holders: Vec<Holder>,
     pub(crate) waiters: VecDeque<Waiter>,

@@ -6,6 +6,7 @@ mod per_desk;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use turnstile_chassis::{Decode, Encode as _};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -19,7 +20,6 @@ use crate::{
     limits,
     participant::Participant,
     queries,
-    wire::Wire,
 };
 
 pub use per_desk::PerDesk;
@@ -167,37 +167,31 @@ impl Machine for Travel {
     }
 
     fn encode_command(command: &Command, out: &mut Vec<u8>) {
-        command.put(out);
+        command.encode(out);
     }
 
     fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
-        let mut reader = Reader::new(bytes);
-        let command = Command::read(&mut reader)?;
-        reader.finish("end of the command")?;
-        Ok(command)
+        Command::decode_whole(bytes, "command")
     }
 
     fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
-        outcome.put(out);
+        outcome.encode(out);
     }
 
     fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
-        let mut reader = Reader::new(bytes);
-        let outcome = Outcome::read(&mut reader)?;
-        reader.finish("end of the outcome")?;
-        Ok(outcome)
+        Outcome::decode_whole(bytes, "outcome")
     }
 
     fn snapshot(&self, out: &mut dyn Sink) {
         let mut bytes = MAGIC.to_vec();
-        self.settings.put(&mut bytes);
-        self.coordinator.put(&mut bytes);
-        self.desks.put(&mut bytes);
-        self.to_desks.put(&mut bytes);
-        self.to_coordinator.put(&mut bytes);
-        self.late.put(&mut bytes);
-        self.coordinator.booked.put(&mut bytes);
-        self.stages.put(&mut bytes);
+        self.settings.encode(&mut bytes);
+        self.coordinator.encode(&mut bytes);
+        self.desks.encode(&mut bytes);
+        self.to_desks.encode(&mut bytes);
+        self.to_coordinator.encode(&mut bytes);
+        self.late.encode(&mut bytes);
+        self.coordinator.booked.encode(&mut bytes);
+        self.stages.encode(&mut bytes);
         out.put(&bytes);
     }
 
@@ -207,17 +201,17 @@ impl Machine for Travel {
             return Err(Malformed { field: "magic" });
         }
         let mut travel = Self {
-            settings: Wire::read(reader)?,
-            coordinator: Wire::read(reader)?,
-            desks: Wire::read(reader)?,
-            to_desks: Wire::read(reader)?,
-            to_coordinator: Wire::read(reader)?,
-            late: Wire::read(reader)?,
+            settings: Decode::decode(reader, "settings")?,
+            coordinator: Decode::decode(reader, "coordinator")?,
+            desks: Decode::decode(reader, "desks")?,
+            to_desks: Decode::decode(reader, "to desks")?,
+            to_coordinator: Decode::decode(reader, "to coordinator")?,
+            late: Decode::decode(reader, "late")?,
             ..Self::empty()
         };
         if magic == MAGIC {
-            travel.coordinator.booked = Wire::read(reader)?;
-            travel.stages = Wire::read(reader)?;
+            travel.coordinator.booked = Decode::decode(reader, "booked")?;
+            travel.stages = Decode::decode(reader, "stages")?;
         } else {
             travel.coordinator.booked = travel.coordinator.issued;
         }

@@ -1,64 +1,71 @@
 //! What the coordinator and a desk say to each other.
 
+use turnstile_chassis::Bytes;
+
 use crate::{Finding, Operation, Xid, channel::Message};
 
 /// From the coordinator to a desk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub struct Request {
     pub xid: Xid,
     pub order: Order,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub enum Order {
     /// `first`: the desk has heard nothing of the transaction before.
-    Operate {
-        first: bool,
-        operation: Operation,
-    },
+    #[byte(0x01)]
+    Operate { first: bool, operation: Operation },
     /// The only operation at this desk: who has done it votes at once, unasked.
-    Finish {
-        operation: Operation,
-    },
+    #[byte(0x07)]
+    Finish { operation: Operation },
     /// Asks for a vote.
+    #[byte(0x02)]
     Prepare,
     /// The decision, for a desk that voted yes.
+    #[byte(0x03)]
     Commit,
     /// Leaves the decision to the only desk that was touched.
+    #[byte(0x04)]
     CommitAlone,
+    #[byte(0x05)]
     Abort,
     /// The desk need not remember any more how it ended: the coordinator knows it for good.
+    #[byte(0x06)]
     Forget,
 }
 
 /// From a desk to the coordinator.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub struct Report {
     pub xid: Xid,
     pub say: Say,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub enum Say {
+    #[byte(0x01)]
     Found(Finding),
     /// The operation waits until these have ended, and `holder` has what it wants.
-    Waits {
-        holder: Xid,
-        before: Vec<Xid>,
-    },
+    #[byte(0x02)]
+    Waits { holder: Xid, before: Vec<Xid> },
     /// The desk knows nothing of the transaction any more.
+    #[byte(0x03)]
     Gone,
+    #[byte(0x04)]
     Voted(Vote),
-    Ended {
-        committed: bool,
-    },
+    #[byte(0x05)]
+    Ended { committed: bool },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub enum Vote {
+    #[byte(0x01)]
     Yes,
     /// Yes, and it need not be told the decision: it has changed nothing and let its locks go.
+    #[byte(0x02)]
     ReadOnly,
+    #[byte(0x03)]
     No,
 }
 

@@ -2,53 +2,46 @@
 
 use std::fmt;
 
+use turnstile_chassis::Bytes;
+
 use crate::{CustomerId, Item, Refusal, Xid, locks::Mode};
 
 /// One step of a transaction at one desk. A desk does it whole or refuses it whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub enum Operation {
     /// Adds to what there is of an item; a price of zero leaves the price as it is.
-    Add {
-        item: Item,
-        count: u32,
-        price: u32,
-    },
+    #[byte(0x01)]
+    Add { item: Item, count: u32, price: u32 },
     /// Removes an item of which nothing is reserved.
-    Delete {
-        item: Item,
-    },
-    Look {
-        item: Item,
-    },
+    #[byte(0x02)]
+    Delete { item: Item },
+    #[byte(0x03)]
+    Look { item: Item },
     /// Reserves one of each; what stands twice is reserved twice.
-    Take {
-        items: Vec<Item>,
-    },
+    #[byte(0x04)]
+    Take { items: Vec<Item> },
     /// Frees so many of each.
-    GiveBack {
-        items: Vec<(Item, u32)>,
-    },
+    #[byte(0x05)]
+    GiveBack { items: Vec<(Item, u32)> },
     /// Adds a customer; None: with a number that the desk picks.
-    AddCustomer {
-        customer: Option<CustomerId>,
-    },
+    #[byte(0x11)]
+    AddCustomer { customer: Option<CustomerId> },
     /// Removes a customer and tells what it had.
-    RemoveCustomer {
-        customer: CustomerId,
-    },
-    LookCustomer {
-        customer: CustomerId,
-    },
+    #[byte(0x12)]
+    RemoveCustomer { customer: CustomerId },
+    #[byte(0x13)]
+    LookCustomer { customer: CustomerId },
     /// All customers after this one, in order of their numbers, as many as fit.
-    Summarize {
-        after: Option<CustomerId>,
-    },
+    #[byte(0x14)]
+    Summarize { after: Option<CustomerId> },
     /// Puts one more of each on the customer's bill, at this price for all of them.
+    #[byte(0x15)]
     Note {
         customer: CustomerId,
         items: Vec<(Item, u32)>,
     },
     /// Takes one of each off the bill of the customer that was added by `since`.
+    #[byte(0x16)]
     Strike {
         customer: CustomerId,
         since: Xid,
@@ -57,35 +50,42 @@ pub enum Operation {
 }
 
 /// What a desk found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub enum Finding {
+    #[byte(0x01)]
     Added,
+    #[byte(0x02)]
     Deleted,
+    #[byte(0x05)]
     GivenBack,
+    #[byte(0x16)]
     Struck,
     /// None: there is no such item.
+    #[byte(0x03)]
     Stock(Option<Stock>),
     /// What was reserved, each with its price.
+    #[byte(0x04)]
     Taken(Vec<(Item, u32)>),
+    #[byte(0x11)]
     Customer(CustomerId),
     /// What a removed customer had.
+    #[byte(0x12)]
     Had(Vec<(Item, u32)>),
     /// None: there is no such customer.
+    #[byte(0x13)]
     Bill(Option<Bill>),
     /// A part of the summary, and whether more follows.
-    Bills {
-        bills: Vec<Bill>,
-        more: bool,
-    },
+    #[byte(0x14)]
+    Bills { bills: Vec<Bill>, more: bool },
     /// The bill is that of the customer whom this transaction added.
-    Noted {
-        since: Xid,
-    },
+    #[byte(0x15)]
+    Noted { since: Xid },
+    #[byte(0x20)]
     Refused(Refusal),
 }
 
 /// What there is of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes)]
 pub struct Stock {
     pub free: u32,
     pub reserved: u32,
@@ -93,14 +93,14 @@ pub struct Stock {
 }
 
 /// What a customer has, sorted by item.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub struct Bill {
     pub customer: CustomerId,
     pub lines: Vec<BillLine>,
 }
 
 /// So many of one item, each at this price.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes)]
 pub struct BillLine {
     pub item: Item,
     pub count: u32,
@@ -117,11 +117,14 @@ impl Bill {
 }
 
 /// What a desk locks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub enum Resource {
     /// The customers as a whole: whoever reads all shares it, whoever changes one intends it.
+    #[byte(0x01)]
     Roster,
+    #[byte(0x02)]
     Customer(CustomerId),
+    #[byte(0x03)]
     Item(Item),
 }
 

@@ -4,6 +4,7 @@ mod shelves;
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
+use turnstile_chassis::Bytes;
 use turnstile_types::Timestamp;
 
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     operation::Resource,
 };
 
-pub(crate) use shelves::{Customer, Shelves, Undo};
+pub(crate) use shelves::{Shelves, Undo};
 
 /// One desk: a resource manager of the ancestor.
 ///
@@ -21,7 +22,7 @@ pub(crate) use shelves::{Customer, Shelves, Undo};
 /// has no opinion: what can be done it votes for. But it does not wait for ever: when it has not
 /// heard of its coordinator for too long, it undoes what is open, except where it has voted yes;
 /// then only the decision, or an operator, ends it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Participant {
     pub(crate) shelves: Shelves,
     pub(crate) locks: Locks<Resource>,
@@ -33,7 +34,7 @@ pub(crate) struct Participant {
 }
 
 /// A transaction at one desk.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Bytes)]
 pub(crate) struct Branch {
     /// How to undo it, the last first.
     pub(crate) undo: Vec<Undo>,

@@ -1,16 +1,18 @@
 //! What an operator chooses for the machine.
 
+use turnstile_chassis::Bytes;
+
 use crate::{Desks, limits};
 
 /// Who is played here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Roles {
     pub coordinator: bool,
     pub desks: Desks,
 }
 
 /// Settings are state: they change by a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Settings {
     /// Fixed by the first thing that happens.
     pub roles: Roles,

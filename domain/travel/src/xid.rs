@@ -1,8 +1,10 @@
 //! The number of a transaction.
 
+use turnstile_chassis::Bytes;
+
 /// A transaction's number: from 1, consecutive, in the order of their starts; the younger has the
 /// higher.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub struct Xid(pub u64);
 
 impl std::fmt::Display for Xid {

@@ -83,7 +83,11 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], Malformed> {
+    /// The next `N` bytes.
+    ///
+    /// # Errors
+    /// Fewer bytes are left.
+    pub fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], Malformed> {
         let (head, rest) = self
             .rest
             .split_first_chunk::<N>()
@@ -163,6 +167,12 @@ impl<'a> Reader<'a> {
         let nights = u16::from(self.u8(field)?);
         let departure = arrival.checked_add(nights).ok_or(Malformed { field })?;
         Stay::new(arrival, departure).map_err(|_invalid| Malformed { field })
+    }
+
+    /// The next byte, which is not taken.
+    #[must_use]
+    pub fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
     }
 
     /// Whether everything has been read.

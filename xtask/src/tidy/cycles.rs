@@ -16,7 +16,7 @@ const KNOTS: &[(&str, usize)] = &[
     ("domain/exchange", 5),
     ("domain/games", 4),
     ("domain/rooms", 5),
-    ("domain/travel", 8),
+    ("domain/travel", 7),
     ("engine/journal", 6),
     ("fronts/http", 9),
     ("fronts/lines", 3),

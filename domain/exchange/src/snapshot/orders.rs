@@ -1,14 +1,14 @@
 //! The orders of a snapshot, put back on the books.
 
 use turnstile_book::{Incoming, Owner, Slot};
+use turnstile_chassis::Decode;
 use turnstile_types::{Malformed, Reader, Timestamp};
 
 use super::reading::{order_id, units};
 use crate::{
-    Exchange, Side, TicketState,
+    ClientId, EndReason, Exchange, Side, TicketState,
     check::is_crossed,
     clients::{Client, Sent},
-    codec::{client_id, end_reason, option, patience, self_trade, side, ticket_state},
     executions::{Chain, Executed},
     ledger::{Patience, Row, State},
     limits,
@@ -62,7 +62,7 @@ fn read_ended(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), Ma
     for _ in 0..reader.u32("ended")? {
         let number = read_order(exchange, reader)?;
         let at = reader.instant("ended")?;
-        let reason = option(reader, "ended", |reader, _| end_reason(reader))?;
+        let reason = <Option<EndReason>>::decode(reader, "ended")?;
         let row = exchange.ledger.at(number);
         Malformed::unless(at >= last && reason.is_some() == (row.rest > 0), "ended")?;
         Malformed::unless(row.limit > 0 || !row.patience.waits(), "ended")?;
@@ -108,13 +108,13 @@ fn read_order(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<u32, M
     let (account, symbol) = (reader.u32("order")?, reader.u32("order")?);
     let known = account < exchange.accounts.len() && symbol < exchange.symbols.len();
     Malformed::unless(known, "order")?;
-    let side = side(reader)?;
+    let side = Side::decode(reader, "side")?;
     let (quantity, rest) = (units(reader, "quantity")?, reader.u64("rest")?);
     let limit = reader.u64("limit")?;
     Malformed::unless(rest <= quantity, "rest")?;
     Malformed::unless(limit <= limits::UNITS_MAX, "limit")?;
     let since = reader.instant("since")?;
-    let (patience, until) = patience(reader)?;
+    let (patience, until) = Patience::of(Decode::decode(reader, "time in force")?);
     let dated = patience == Patience::GoodTillDate;
     Malformed::unless(dated == (until.0 > 0), "time in force")?;
     let row = Row {
@@ -131,7 +131,7 @@ fn read_order(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<u32, M
         state: State::Arriving,
         side,
         patience,
-        self_trade: self_trade(reader)?,
+        self_trade: Decode::decode(reader, "self trade")?,
     };
     let number = exchange.ledger.keep(row);
     let client = read_client(exchange, reader, account)?;
@@ -151,12 +151,12 @@ fn read_client(
     if !reader.flag("client id")? {
         return Ok(None);
     }
-    let id = client_id(reader)?;
+    let id = ClientId::decode(reader, "client id")?;
     let known = exchange.ledger.find_client(account, &id);
     Malformed::unless(known.is_none(), "client id")?;
     Ok(Some(Client {
         id,
-        state: ticket_state(reader)?,
+        state: Decode::decode(reader, "state")?,
         at_once: reader.u32("client id")?,
         sent: Sent {
             quantity: units(reader, "client id")?,

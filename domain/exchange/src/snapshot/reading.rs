@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
+use turnstile_chassis::Decode;
 use turnstile_types::{Machine as _, Malformed, Reader, Timestamp};
 
 use super::{MAGIC, orders::read_orders};
 use crate::{
-    Exchange, OrderId,
+    AccountId, Cash, Exchange, OrderId, Symbol,
     accounts::Bounds,
-    codec::{account, cash, decimal, option, side, symbol},
     limits,
     symbols::{Scales, Traded},
 };
@@ -21,6 +21,11 @@ pub(super) fn units(reader: &mut Reader<'_>, field: &'static str) -> Result<u64,
     let units = reader.u64(field)?;
     Malformed::unless(units > 0 && units <= limits::UNITS_MAX, field)?;
     Ok(units)
+}
+
+fn optional_units(reader: &mut Reader<'_>, field: &'static str) -> Result<Option<u64>, Malformed> {
+    let some = reader.flag(field)?;
+    some.then(|| units(reader, field)).transpose()
 }
 
 /// The id of an order that was accepted.
@@ -39,7 +44,7 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Exchange, Malformed> {
     let mut exchange = Exchange::empty();
     exchange.ledger.accepted = reader.u64("totals")?;
     exchange.trades = reader.u64("totals")?;
-    exchange.cash = cash(reader, "totals")?.0;
+    exchange.cash = Cash::decode(reader, "totals")?.0;
     let counted = exchange.ledger.accepted < COUNT_MAX && exchange.trades < COUNT_MAX;
     Malformed::unless(counted, "totals")?;
     read_accounts(&mut exchange, reader)?;
@@ -55,16 +60,16 @@ fn read_accounts(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(),
     let count = reader.u32("accounts")?;
     Malformed::unless(count <= limits::ACCOUNTS_MAX, "accounts")?;
     for _ in 0..count {
-        let id = account(reader)?;
+        let id = AccountId::decode(reader, "account")?;
         Malformed::unless(exchange.accounts.find(&id).is_none(), "account")?;
         let number = exchange.accounts.add(id);
-        let free = cash(reader, "free")?.0;
+        let free = Cash::decode(reader, "free")?.0;
         let held = exchange.accounts.restore(number, free, 0);
         Malformed::unless(held.is_some(), "free")?;
         let bounds = Bounds {
-            open_orders: option(reader, "open orders", Reader::u32)?,
-            quantity: option(reader, "quantity", decimal)?,
-            notional: option(reader, "notional", cash)?,
+            open_orders: Decode::decode(reader, "open orders")?,
+            quantity: Decode::decode(reader, "quantity")?,
+            notional: Decode::decode(reader, "notional")?,
         };
         if bounds != Bounds::default() {
             exchange.accounts.at_mut(number).bounds = Some(Box::new(bounds));
@@ -77,14 +82,14 @@ fn read_symbols(exchange: &mut Exchange, reader: &mut Reader<'_>) -> Result<(), 
     let count = reader.u32("symbols")?;
     Malformed::unless(count <= limits::SYMBOLS_MAX, "symbols")?;
     for _ in 0..count {
-        let name = symbol(reader)?;
+        let name = Symbol::decode(reader, "symbol")?;
         Malformed::unless(exchange.symbols.find(&name).is_none(), "symbol")?;
         let (price, quantity) = (reader.u8("scales")?, reader.u8("scales")?);
         let scales = Scales::new(price, quantity).ok_or(Malformed { field: "scales" })?;
         let number = exchange.symbols.add(name, scales);
         let halted = reader.flag("halted")?;
-        let low = option(reader, "low", units)?;
-        let high = option(reader, "high", units)?;
+        let low = optional_units(reader, "low")?;
+        let high = optional_units(reader, "high")?;
         Malformed::unless(low.zip(high).is_none_or(|(low, high)| low <= high), "high")?;
         let (issued, seq) = (reader.u64("issued")?, reader.u64("seq")?);
         Malformed::unless(seq < COUNT_MAX, "seq")?;
@@ -111,7 +116,7 @@ fn read_trades(
             at: reader.instant("trade")?,
             price: units(reader, "trade")?,
             quantity: units(reader, "trade")?,
-            side: side(reader)?,
+            side: Decode::decode(reader, "side")?,
             maker: order_id(exchange, reader, "trade")?,
             taker: order_id(exchange, reader, "trade")?,
         };

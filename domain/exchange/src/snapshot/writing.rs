@@ -1,6 +1,6 @@
 //! The state, written piece by piece.
 
-use turnstile_chassis::Pieces;
+use turnstile_chassis::{Encode as _, Pieces};
 use turnstile_types::{Sink, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64};
 
 use super::MAGIC;
@@ -8,11 +8,6 @@ use crate::{
     Cash, Exchange, Side,
     accounts::Account,
     clients::Client,
-    codec::{
-        put_account, put_cash, put_client_id, put_decimal, put_end_reason, put_option,
-        put_patience, put_self_trade, put_side, put_symbol, put_ticket_state, put_u32_option,
-        put_u64_option,
-    },
     ledger::{Row, State},
     symbols::Listed,
 };
@@ -23,7 +18,7 @@ pub(crate) fn write(exchange: &Exchange, out: &mut dyn Sink) {
         buffer.extend_from_slice(MAGIC);
         put_u64(buffer, exchange.ledger.accepted);
         put_u64(buffer, exchange.trades);
-        put_cash(buffer, Cash(exchange.cash));
+        Cash(exchange.cash).encode(buffer);
         put_u32(buffer, exchange.accounts.len());
     });
     for account in exchange.accounts.iter() {
@@ -46,23 +41,21 @@ pub(crate) fn write(exchange: &Exchange, out: &mut dyn Sink) {
 }
 
 fn put_holder(buffer: &mut Vec<u8>, account: &Account) {
-    put_account(buffer, &account.id);
-    put_cash(buffer, Cash(account.free));
+    account.id.encode(buffer);
+    Cash(account.free).encode(buffer);
     let bounds = account.bounds();
-    put_u32_option(buffer, bounds.open_orders);
-    put_option(buffer, bounds.quantity.as_ref(), put_decimal);
-    put_option(buffer, bounds.notional.as_ref(), |out, &cash| {
-        put_cash(out, cash);
-    });
+    bounds.open_orders.encode(buffer);
+    bounds.quantity.encode(buffer);
+    bounds.notional.encode(buffer);
 }
 
 fn put_listed(buffer: &mut Vec<u8>, listed: &Listed) {
-    put_symbol(buffer, &listed.name);
+    listed.name.encode(buffer);
     put_u8(buffer, listed.scales.price_scale());
     put_u8(buffer, listed.scales.quantity_scale());
     put_flag(buffer, listed.halted);
-    put_u64_option(buffer, listed.low);
-    put_u64_option(buffer, listed.high);
+    listed.low.encode(buffer);
+    listed.high.encode(buffer);
     put_u64(buffer, listed.issued);
     put_u64(buffer, listed.seq);
     let count = u16::try_from(listed.trades.len()).expect("a thousand trades are kept");
@@ -72,7 +65,7 @@ fn put_listed(buffer: &mut Vec<u8>, listed: &Listed) {
         put_instant(buffer, traded.at);
         put_u64(buffer, traded.price);
         put_u64(buffer, traded.quantity);
-        put_side(buffer, traded.side);
+        traded.side.encode(buffer);
         put_u64(buffer, traded.maker.0);
         put_u64(buffer, traded.taker.0);
     }
@@ -95,9 +88,7 @@ fn write_orders(exchange: &Exchange, pieces: &mut Pieces<'_>) {
             put_order(exchange, row, buffer);
             if let State::Ended { at, reason, .. } = row.state {
                 put_instant(buffer, at);
-                put_option(buffer, reason.as_ref(), |out, &reason| {
-                    put_end_reason(out, reason);
-                });
+                reason.encode(buffer);
             }
         });
     }
@@ -107,15 +98,18 @@ fn put_order(exchange: &Exchange, row: &Row, buffer: &mut Vec<u8>) {
     put_u64(buffer, row.id.0);
     put_u32(buffer, row.account);
     put_u32(buffer, row.symbol);
-    put_side(buffer, row.side);
+    row.side.encode(buffer);
     put_u64(buffer, row.quantity);
     put_u64(buffer, row.rest);
     put_u64(buffer, row.limit);
     put_instant(buffer, row.since);
-    put_patience(buffer, row.patience, row.until);
-    put_self_trade(buffer, row.self_trade);
+    row.time_in_force().encode(buffer);
+    row.self_trade.encode(buffer);
     let client = exchange.ledger.client(row);
-    put_option(buffer, client.as_ref(), put_client);
+    client.is_some().encode(buffer);
+    if let Some(client) = &client {
+        put_client(buffer, client);
+    }
     put_u32(buffer, row.executions.count);
     for executed in exchange.ledger.executions.iter(row.executions) {
         put_u64(buffer, executed.quantity);
@@ -126,8 +120,8 @@ fn put_order(exchange: &Exchange, row: &Row, buffer: &mut Vec<u8>) {
 }
 
 fn put_client(buffer: &mut Vec<u8>, client: &Client) {
-    put_client_id(buffer, &client.id);
-    put_ticket_state(buffer, client.state);
+    client.id.encode(buffer);
+    client.state.encode(buffer);
     put_u32(buffer, client.at_once);
     put_u64(buffer, client.sent.quantity);
     put_u64(buffer, client.sent.limit);

@@ -1,11 +1,12 @@
 //! Quick match: whoever wants to play with anybody.
 
+use turnstile_chassis::Bytes;
 use turnstile_types::Timestamp;
 
 use crate::{Game, TicketView, WaitReason, arena::Arena, limits};
 
 /// Somebody who looks for anybody of about the same strength.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Ticket {
     pub(crate) player: u32,
     /// In points, as the search began.

@@ -243,7 +243,7 @@ fn commands_have_stable_bytes_and_are_read_whole_only() {
     for (command, bytes) in commands() {
         let bytes = unhex(&bytes);
         check_command::<Games>(&command, &bytes);
-        check_only_whole(&bytes, "end of the command", Games::decode_command);
+        check_only_whole(&bytes, "command", Games::decode_command);
     }
 }
 
@@ -252,27 +252,27 @@ fn outcomes_have_stable_bytes_and_are_read_whole_only() {
     for (outcome, bytes) in outcomes() {
         let bytes = unhex(&bytes);
         check_outcome::<Games>(&outcome, &bytes);
-        check_only_whole(&bytes, "end of the outcome", Games::decode_outcome);
+        check_only_whole(&bytes, "outcome", Games::decode_outcome);
     }
 }
 
 #[test]
 fn what_is_no_command_is_told_by_its_field() {
     let rows = [
-        ("", "Command"),
-        ("00", "Command"),
-        ("06", "Command"),
+        ("", "command"),
+        ("00", "command"),
+        ("06", "command"),
         ("03 00", "player"),
         ("03 0120", "player"),
         (
             "03 20 6161616161616161616161616161616161616161616161616161616161616161",
             "player",
         ),
-        ("02 0161 00", "Game"),
-        ("05 0100000000000000 0161 08", "Deed"),
-        ("05 0100000000000000 0161 01 0000 01 02", "flag"),
-        ("05 0100000000000000 0161 01 0000 01 01 04", "Claim"),
-        ("23 0161 0162 04", "Verdict"),
+        ("02 0161 00", "game"),
+        ("05 0100000000000000 0161 08", "deed"),
+        ("05 0100000000000000 0161 01 0000 01 02", "claim"),
+        ("05 0100000000000000 0161 01 0000 01 01 04", "claim"),
+        ("23 0161 0162 04", "verdict"),
     ];
     for (text, field) in rows {
         let bytes = unhex(text);

@@ -1,13 +1,13 @@
 //! The state, read and derived again.
 
+use turnstile_chassis::Decode as _;
 use turnstile_types::{
-    Machine as _, Malformed, Night, Position, Principal, Reader, Stay, Timestamp,
+    Machine as _, Malformed, Name, Night, Position, Principal, Reader, Stay, Timestamp,
 };
 
 use super::MAGIC;
 use crate::{
-    Rooms,
-    codec::{guest, guest_id, name},
+    GuestId, GuestName, Rooms,
     ledger::{NO_SLOT, Slot, State},
     limits,
     table::{hash_of_name, scoped},
@@ -50,11 +50,11 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Rooms, Malformed> {
 
 fn read_names(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     for number in 0..reader.u32("principals")? {
-        let principal = Principal(name(reader, "principal")?);
+        let principal = Principal(Name::decode(reader, "principal")?);
         Malformed::unless(rooms.principals.enrol(&principal) == number, "principal")?;
     }
     for _ in 0..reader.u32("properties")? {
-        let property = name(reader, "property")?;
+        let property = Name::decode(reader, "property")?;
         Malformed::unless(rooms.directory.property(&property).is_none(), "property")?;
         let open = reader.flag("open")?;
         rooms.directory.add_property(property, open);
@@ -62,7 +62,7 @@ fn read_names(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malforme
     for number in 0..reader.u32("types")? {
         let property = reader.u32("type")?;
         Malformed::unless(property < rooms.directory.properties().len(), "type")?;
-        let kind = name(reader, "type")?;
+        let kind = Name::decode(reader, "type")?;
         Malformed::unless(rooms.directory.enrol_kind(property, kind) == number, "type")?;
     }
     Ok(())
@@ -89,7 +89,7 @@ impl<'a> Coming<'a> {
         let mut next = || {
             let kind = reader.u32("room")?;
             reader.flag("withdrawn")?;
-            let room = name(reader, "room")?;
+            let room = Name::decode(reader, "room")?;
             let runs = usize::from(reader.u16("stopped")?);
             reader.take(runs * 4, "stopped")?;
             Ok::<_, Malformed>((kind, room))
@@ -118,7 +118,7 @@ fn read_rooms(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<(), Malforme
         let kind = reader.u32("room")?;
         Malformed::unless(kind < rooms.directory.kinds().len(), "room")?;
         let withdrawn = reader.flag("withdrawn")?;
-        let room_name = name(reader, "room")?;
+        let room_name = Name::decode(reader, "room")?;
         let property = rooms.directory.kind_at(kind).property;
         let known = rooms.directory.room(property, room_name.as_bytes());
         let limit = rooms.directory.rooms_max(property);
@@ -218,8 +218,8 @@ fn read_slot(rooms: &mut Rooms, reader: &mut Reader<'_>) -> Result<Slot, Malform
     Malformed::unless(slot.room < rooms.directory.rooms().len(), "entry")?;
     Malformed::unless(slot.principal < rooms.principals.len(), "entry")?;
     if state == 0x02 {
-        let guest = guest(reader)?;
-        let id = guest_id(reader)?;
+        let guest = GuestName::decode(reader, "guest")?;
+        let id = GuestId::decode(reader, "guest id")?;
         slot.state = State::Booked(rooms.guests.register(guest, id));
         return Ok(slot);
     }

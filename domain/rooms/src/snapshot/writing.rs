@@ -1,12 +1,13 @@
 //! The state, written piece by piece.
 
-use turnstile_chassis::Pieces;
-use turnstile_types::{Night, Sink, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64};
+use turnstile_chassis::{Encode as _, Pieces};
+use turnstile_types::{
+    Night, Sink, put_bytes, put_flag, put_instant, put_u8, put_u16, put_u32, put_u64,
+};
 
 use super::MAGIC;
 use crate::{
     Rooms,
-    codec::{put_guest, put_guest_id, put_name, put_stay},
     ledger::{Slot, State},
 };
 
@@ -34,12 +35,12 @@ pub(crate) fn write(rooms: &Rooms, out: &mut dyn Sink) {
 fn write_names(rooms: &Rooms, pieces: &mut Pieces<'_>) {
     pieces.put(|buffer| put_u32(buffer, rooms.principals.len()));
     for number in 0..rooms.principals.len() {
-        pieces.put(|buffer| put_name(buffer, &rooms.principals.name(number).0));
+        pieces.put(|buffer| rooms.principals.name(number).0.encode(buffer));
     }
     pieces.put(|buffer| put_u32(buffer, rooms.directory.properties().len()));
     for property in rooms.directory.properties().iter() {
         pieces.put(|buffer| {
-            put_name(buffer, &property.name);
+            property.name.encode(buffer);
             put_flag(buffer, property.open);
         });
     }
@@ -47,7 +48,7 @@ fn write_names(rooms: &Rooms, pieces: &mut Pieces<'_>) {
     for kind in rooms.directory.kinds().iter() {
         pieces.put(|buffer| {
             put_u32(buffer, kind.property);
-            put_name(buffer, &kind.name);
+            kind.name.encode(buffer);
         });
     }
 }
@@ -58,7 +59,7 @@ fn write_rooms(rooms: &Rooms, pieces: &mut Pieces<'_>) {
         pieces.put(|buffer| {
             put_u32(buffer, room.kind);
             put_flag(buffer, room.withdrawn);
-            put_name(buffer, &rooms.directory.room_name(number));
+            rooms.directory.room_name(number).encode(buffer);
         });
         let runs = runs_of(rooms.calendar.stopped(&room.nights));
         pieces.put(|buffer| {
@@ -94,8 +95,8 @@ fn put_slot(rooms: &Rooms, slot: &Slot, buffer: &mut Vec<u8>) {
         State::Booked(guest) => {
             put_u8(buffer, 0x02);
             put_entry(slot, buffer);
-            put_guest(buffer, rooms.guests.name(guest));
-            put_guest_id(buffer, guest.id());
+            put_bytes(buffer, rooms.guests.name(guest).as_bytes());
+            guest.id().encode(buffer);
         }
         State::Held { until, made } => {
             put_u8(buffer, 0x03);
@@ -116,7 +117,7 @@ fn put_entry(slot: &Slot, buffer: &mut Vec<u8>) {
     put_u32(buffer, slot.generation);
     put_u32(buffer, slot.room);
     put_u32(buffer, slot.principal);
-    put_stay(buffer, slot.stay);
+    slot.stay.encode(buffer);
     put_instant(buffer, slot.since);
     put_u64(buffer, slot.position.0);
 }

@@ -243,7 +243,7 @@ fn values_out_of_range_are_refused() {
         ("05 0170 02 ffff01", "stay"),
         ("05 0170 02 435101 0000", "guest"),
         ("05 0170 02 435101 0100ff", "guest"),
-        ("0a 0500000001020000 08070605040302011027", "guest id"),
+        ("0a 0500000001020000 08070605040302011027", "id"),
     ];
     for (text, field) in rows {
         let bytes = unhex(text);

@@ -1,15 +1,15 @@
 //! Itineraries: trips that are booked or held in one command.
 
+use turnstile_chassis::Bytes;
 use turnstile_types::{Position, Timestamp};
 
+use super::{Coordinator, Goal, Job, Moment, NOBODY, jobs::give_back};
 use crate::{
     CustomerId, Desk, Done, EventKind, Item, Locator, Operation, Refusal, Trip, Xid, limits,
 };
 
-use super::{Coordinator, Goal, Job, Moment, NOBODY, jobs::give_back};
-
 /// A trip that stands on a customer's bill.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Itinerary {
     pub(crate) customer: CustomerId,
     /// The transaction that added the customer.

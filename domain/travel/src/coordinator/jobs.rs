@@ -2,17 +2,17 @@
 
 use std::collections::VecDeque;
 
+use turnstile_chassis::Bytes;
 use turnstile_types::{Position, Timestamp};
 
+use super::{Coordinator, Moment};
 use crate::{
     AbortReason, Bill, CustomerId, Desk, Done, Finding, Item, Locator, Operation, Outcome, Refusal,
     Trip, Xid, limits,
 };
 
-use super::{Coordinator, Moment};
-
 /// What is being done for one command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Job {
     /// Who waits for the answer.
     pub(crate) ticket: Position,
@@ -26,29 +26,29 @@ pub(crate) struct Job {
     pub(crate) refusal: Option<Refusal>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) enum Goal {
     /// One operation, whose finding is the answer.
+    #[byte(0x01)]
     Operate,
+    #[byte(0x02)]
     RemoveCustomer,
-    Summarize {
-        bills: Vec<Bill>,
-    },
-    Reserve {
-        customer: CustomerId,
-    },
+    #[byte(0x03)]
+    Summarize { bills: Vec<Bill> },
+    #[byte(0x04)]
+    Reserve { customer: CustomerId },
+    #[byte(0x05)]
     Commit,
     /// Reserve, commit, and keep an itinerary.
+    #[byte(0x06)]
     Book {
         customer: CustomerId,
         until: Option<Timestamp>,
         since: Xid,
     },
     /// Give everything back, commit, and strike the itinerary.
-    Release {
-        locator: Locator,
-        expired: bool,
-    },
+    #[byte(0x07)]
+    Release { locator: Locator, expired: bool },
 }
 
 impl Job {

@@ -1,19 +1,16 @@
 //! One of something for each desk.
 
+use turnstile_chassis::Bytes;
+
 use crate::Desk;
 
 /// One for each desk, in the order of [`Desk::ALL`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Bytes)]
 pub struct PerDesk<T>([T; 4]);
 
 impl<T> PerDesk<T> {
     pub fn each(one: impl FnMut(Desk) -> T) -> Self {
         Self(Desk::ALL.map(one))
-    }
-
-    /// In the order of [`Desk::ALL`].
-    pub(crate) const fn new(all: [T; 4]) -> Self {
-        Self(all)
     }
 
     #[must_use]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use turnstile_chassis::Bytes;
+
 use crate::{Bill, BillLine, CustomerId, Finding, Item, Operation, Refusal, Stock, Xid, limits};
 
 /// Among how many of the last changes another one of the same thing is looked for: to undo the
@@ -9,7 +11,7 @@ use crate::{Bill, BillLine, CustomerId, Finding, Item, Operation, Refusal, Stock
 const LOOK_BACK: usize = 16;
 
 /// Items and customers. Each desk uses one of the two.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Shelves {
     pub(crate) items: BTreeMap<Item, Stock>,
     pub(crate) customers: BTreeMap<CustomerId, Customer>,
@@ -18,7 +20,7 @@ pub(crate) struct Shelves {
     pub(crate) picked: i32,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) struct Customer {
     /// The transaction that added it; tells it from others who have had its number.
     pub(crate) since: Xid,
@@ -27,12 +29,11 @@ pub(crate) struct Customer {
 }
 
 /// What was there before a change; None: nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
 pub(crate) enum Undo {
-    Item {
-        item: Item,
-        before: Option<Stock>,
-    },
+    #[byte(0x01)]
+    Item { item: Item, before: Option<Stock> },
+    #[byte(0x02)]
     Customer {
         customer: CustomerId,
         before: Option<Customer>,

@@ -24,7 +24,7 @@ fn check_command(command: &Command, expected: &str) {
         );
     }
     bytes.push(0);
-    let field = "end of the command";
+    let field = "command";
     assert_eq!(Travel::decode_command(&bytes), Err(Malformed { field }));
 }
 
