@@ -154,7 +154,10 @@ fn a_directory_that_lost_its_id_key_is_refused() {
     backend.close().unwrap();
     fs::remove_file(directory.path().join("id.key")).unwrap();
     match Embedded::open(Some(directory.path()), OPTIONS) {
-        Err(OpenError::IdKey(why)) => assert!(why.to_string().contains("is missing"), "{why}"),
+        Err(error @ OpenError::IdKey(_)) => {
+            assert!(error.to_string().contains("is missing"), "{error}");
+            assert!(!error.is_newer());
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -118,3 +118,23 @@ impl Incoming {
         self.owner == owner && self.self_trade != SelfTrade::Allow
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_stable() {
+        assert_eq!(Side::ALL.map(Side::code), ["buy", "sell"]);
+        assert_eq!(
+            SelfTrade::ALL.map(SelfTrade::code),
+            [
+                "allow",
+                "skip",
+                "expire_maker",
+                "expire_taker",
+                "expire_both"
+            ]
+        );
+    }
+}

@@ -202,6 +202,31 @@ fn the_next_version_is_recognised_and_not_taken_for_rot() {
     assert_eq!(Header::parse(&bytes), Err(Broken::Version(2)));
 }
 
+#[test]
+fn a_kind_or_a_flag_outside_this_version_is_unknown_and_no_rot() {
+    for (at, value) in [(6, 2), (7, 2)] {
+        let (mut bytes, _) = seal(PLACE, LINK);
+        bytes[at] = value;
+        let checksum = crc32c::crc32c(&bytes[..HEADER_BYTES - 4]);
+        bytes[HEADER_BYTES - 4..].copy_from_slice(&checksum.to_le_bytes());
+        assert_eq!(Header::parse(&bytes), Err(Broken::Unknown), "byte {at}");
+    }
+}
+
+#[test]
+fn what_another_version_wrote_is_no_damage() {
+    let place = Broken::Place {
+        segment: 1,
+        offset: 4_096,
+    };
+    for damage in [Broken::Short, Broken::Magic, Broken::HeaderChecksum, place] {
+        assert!(damage.is_damage(), "{damage}");
+    }
+    for other in [Broken::Version(2), Broken::Unknown, Broken::Records] {
+        assert!(!other.is_damage(), "{other}");
+    }
+}
+
 /// Golden files are written once for each version and never again: `golden/group-1.hex` is what
 /// version 1 wrote on the day it was released.
 #[test]

@@ -1,6 +1,8 @@
 //! The bytes of commands and outcomes: each kind as it is written in journals, and nothing else
 //! read.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use turnstile_rooms::{Command, Done, GuestId, Nights, Outcome, Reference, Refusal, Rooms, Wish};
 use turnstile_trial::{check_canonical, check_command, check_only_whole, check_outcome, unhex};
@@ -202,6 +204,25 @@ fn refusals() -> Vec<(Outcome, &'static str)> {
     ];
     let refused = refused.map(|(refusal, bytes)| (Outcome::Refused(refusal), bytes));
     refused.into()
+}
+
+#[test]
+fn commands_have_stable_words() {
+    let commands = commands();
+    let words: BTreeSet<&str> = commands.iter().map(|(one, _)| one.operation()).collect();
+    let expected = [
+        "add_property",
+        "add_room",
+        "book",
+        "cancel",
+        "confirm",
+        "extend",
+        "hold",
+        "release",
+        "stop_sell",
+        "withdraw_room",
+    ];
+    assert_eq!(words, BTreeSet::from(expected));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //! byte maps in `docs/formats`, not by this code.
 
 use turnstile_journal::snapshot::{self, Draft};
-use turnstile_journal::{Disk, FaultyDisk, Inspected, OpenError, Report, inspect};
+use turnstile_journal::{Disk, FaultyDisk, Founding, Inspected, OpenError, Report, inspect};
 use turnstile_types::{Position, Sink, Timestamp};
 
-use crate::{commit, history, open};
+use crate::{OPTIONS, commit, history, open};
 
 const JOURNAL: u64 = 0x0123_4567_89ab_cdef;
 
@@ -113,4 +113,20 @@ fn looking_at_a_journal_changes_nothing() {
     assert_eq!((report.cut_bytes, report.clean), (4, false));
     assert_eq!(disk.contents("segment-00000001"), before);
     assert_eq!(disk.list().unwrap(), ["segment-00000001"]);
+}
+
+#[test]
+fn a_founded_journal_has_the_number_that_was_told_and_goes_on_where_it_shall() {
+    let disk = FaultyDisk::new(3);
+    let founding = Founding::begin(disk.clone()).unwrap();
+    let number = founding.journal();
+    let mut draft = Draft::begin(disk.clone(), number, Position(41), Timestamp(7));
+    draft.put(b"the state");
+    draft.finish(5).unwrap();
+    founding
+        .finish(OPTIONS.segment_bytes, Position(41), Timestamp(7))
+        .unwrap();
+    let (journal, report) = open(&disk).unwrap();
+    assert_eq!(journal.id(), number);
+    assert_eq!((report.last, report.time), (Position(41), Timestamp(7)));
 }

@@ -252,3 +252,12 @@ fn a_cut_at_any_operation_loses_at_most_the_group_under_way() {
     }
     assert!(cuts > 40, "{cuts}");
 }
+
+#[test]
+fn who_carries_groups_is_told_by_name() {
+    let names = [LogThread::RealTime, LogThread::Ordinary, LogThread::None];
+    assert_eq!(
+        names.map(|thread| thread.to_string()),
+        ["real-time", "ordinary", "none"]
+    );
+}

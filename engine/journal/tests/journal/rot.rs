@@ -196,6 +196,27 @@ fn misdirected_and_lost_writes_never_give_a_wrong_record() {
     assert!(refused > 700, "most of the time it is noticed: {refused}");
 }
 
+/// The torn group itself may lie behind the end only where it belongs: elsewhere, the disk is not to be
+/// believed.
+#[test]
+fn a_last_group_that_was_written_elsewhere_is_no_torn_tail() {
+    let groups = small();
+    let mut disk = disk_with(&groups, false);
+    let bytes = disk.contents(SEGMENT);
+    let magic = &bytes[4_096..4_100];
+    let start = bytes.windows(4).rposition(|four| four == magic).unwrap();
+    let last = bytes[start..start + 512].to_vec();
+    disk.overwrite(SEGMENT, start as u64, &vec![0; last.len()]);
+    disk.overwrite(SEGMENT, start as u64 + 1_024, &last);
+    disk.kill();
+    disk.remove("durable-end").unwrap();
+    let opened = open(&disk).map(|(journal, _)| history(&journal));
+    assert!(
+        matches!(opened, Err(OpenError::Corrupt { .. })),
+        "{opened:?}"
+    );
+}
+
 #[test]
 fn a_read_that_fails_once_is_tried_again_and_twice_is_an_error() {
     let groups = small();

@@ -76,6 +76,7 @@ impl Caller {
             let take = Take {
                 seat: self.seat,
                 ms: 0,
+                ..Take::default()
             };
             let before = self.position();
             let executed =

@@ -21,7 +21,11 @@ pub(crate) fn take<L: Log>(
     key: Option<&str>,
 ) -> Result<Reply<Outcome>, ExecuteError> {
     let key = key.map(|key| Key::parse(key.as_bytes()).expect("a key of the test"));
-    let command = Take { seat, ms: 0 };
+    let command = Take {
+        seat,
+        ms: 0,
+        ..Take::default()
+    };
     sequencer.execute::<Seats>(Timestamp(now), &Principal::local(), key, &command)
 }
 
@@ -97,6 +101,23 @@ fn a_key_is_not_reused_for_another_command_until_its_day_is_over() {
 }
 
 #[test]
+fn the_longest_command_is_taken_and_a_longer_one_changes_nothing() {
+    let mut sequencer = in_memory();
+    let fixed = 16;
+    let mut send = |seat, padding| {
+        let command = Take {
+            seat,
+            ms: 0,
+            padding,
+        };
+        sequencer.execute::<Seats>(Timestamp(1), &Principal::local(), None, &command)
+    };
+    let longest = turnstile_record::PAYLOAD_BYTES_MAX - fixed;
+    assert_eq!(send(1, longest + 1), Err(ExecuteError::TooLarge));
+    assert_eq!(send(1, longest), reply(1, false, Outcome::Taken));
+}
+
+#[test]
 fn logged_time_never_goes_back() {
     let mut sequencer = in_memory();
     take(&mut sequencer, 1_000, 1, None).unwrap();
@@ -108,7 +129,11 @@ fn logged_time_never_goes_back() {
 #[test]
 fn what_is_due_happens_in_a_record_of_its_own() {
     let mut sequencer = in_memory();
-    let held = Take { seat: 1, ms: 50 };
+    let held = Take {
+        seat: 1,
+        ms: 50,
+        ..Take::default()
+    };
     sequencer
         .execute::<Seats>(Timestamp(100), &Principal::local(), None, &held)
         .unwrap();
@@ -191,6 +216,7 @@ fn a_replay_builds_the_same_state_keys_included() {
             let held = Take {
                 seat: 1_000 + number,
                 ms: 40,
+                ..Take::default()
             };
             sequencer
                 .execute::<Seats>(Timestamp(0), &Principal::local(), None, &held)

@@ -6,11 +6,13 @@ use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp, put_u64,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Take {
     pub(crate) seat: u64,
     /// For how long; zero is for ever.
     pub(crate) ms: u64,
+    /// So many zeros make the command longer, and nothing else.
+    pub(crate) padding: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,7 @@ impl Machine for Seats {
     fn encode_command(command: &Take, out: &mut Vec<u8>) {
         put_u64(out, command.seat);
         put_u64(out, command.ms);
+        out.resize(out.len() + command.padding, 0);
     }
 
     fn decode_command(bytes: &[u8]) -> Result<Take, Malformed> {
@@ -90,6 +93,7 @@ impl Machine for Seats {
         Ok(Take {
             seat: reader.u64("seat")?,
             ms: reader.u64("ms")?,
+            padding: reader.remaining(),
         })
     }
 

@@ -188,3 +188,34 @@ fn pages(offset: u64, length: usize) -> impl Iterator<Item = Range<usize>> {
         (!piece.is_empty()).then_some(piece)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_write_reaches_over_the_end_of_a_page() {
+        let page = PAGE_BYTES as u64;
+        for (offset, length) in [
+            (0, 1),
+            (5, PAGE_BYTES),
+            (page - 1, 2),
+            (3 * page + 7, 3 * PAGE_BYTES),
+        ] {
+            let parts: Vec<_> = pages(offset, length).collect();
+            assert_eq!(
+                parts.iter().map(ExactSizeIterator::len).sum::<usize>(),
+                length
+            );
+            for (index, part) in parts.iter().enumerate() {
+                let begins = offset + part.start as u64;
+                let ends = offset + part.end as u64 - 1;
+                assert_eq!(begins / page, ends / page, "{offset} {part:?}");
+                assert!(
+                    index == 0 || begins.is_multiple_of(page),
+                    "{offset} {part:?}"
+                );
+            }
+        }
+    }
+}
