@@ -301,7 +301,7 @@ pub(super) fn asked(
 
 /// An argument with an asterisk for each digit where there are twelve in a row: what was measured may
 /// have been a command with a guest's id number.
-fn without_id_numbers(argument: &str) -> String {
+pub(super) fn without_id_numbers(argument: &str) -> String {
     let runs = argument
         .as_bytes()
         .chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());

@@ -161,7 +161,10 @@ impl Subject {
         match self.what() {
             What::Service(service) => service.settings(&self.settings).into_iter().collect(),
             What::Http { .. } => vec![setting("method", &self.method)],
-            What::Resp { .. } => vec![setting("command", &self.command.join(" "))],
+            What::Resp { .. } => {
+                let command = notebook::without_id_numbers(&self.command.join(" "));
+                vec![setting("command", &command)]
+            }
         }
     }
 
