@@ -7,6 +7,7 @@ mod cycles;
 mod documents;
 mod formats;
 mod options;
+mod prose;
 mod words;
 
 use std::fmt;
@@ -18,7 +19,7 @@ use crate::tree::{File, Tree};
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 15] = [
+const RULES: [Rule; 16] = [
     words::first_line_says_what_the_file_is,
     words::names_are_nouns_of_the_business,
     words::code_has_no_banned_call,
@@ -32,6 +33,7 @@ const RULES: [Rule; 15] = [
     comparisons::tests_compare,
     documents::links_resolve,
     documents::decisions_are_numbered_once,
+    prose::documents_use_plain_english,
     formats::sources_have_their_hash,
     options::options_are_tested,
 ];
