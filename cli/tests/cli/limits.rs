@@ -106,6 +106,10 @@ fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
         ),
     };
     assert!(ended.out.contains(&told), "{told}: {ended:?}");
+    if is_spoilt {
+        // The lab refuses the figures of such a run: nothing more is claimed of them.
+        return;
+    }
     let suspects = found["suspects"].as_array().unwrap();
     let names: Vec<&str> = suspects
         .iter()
