@@ -74,17 +74,30 @@ fn several_servers_have_a_quota_at_a_time() {
     });
 }
 
+/// How often a run is made until the lab trusts its figures.
+const RUNS_MAX: usize = 3;
+
 #[test]
 fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
-    let (ended, kept) = lab(&[
-        "bottleneck",
-        "rooms",
-        "-c",
-        "8",
-        "--confirm",
-        "--pairs",
-        "2",
-    ]);
+    let look = || {
+        lab(&[
+            "bottleneck",
+            "rooms",
+            "-c",
+            "8",
+            "--confirm",
+            "--pairs",
+            "2",
+        ])
+    };
+    let (mut ended, mut kept) = look();
+    // The lab refuses the figures of a run that others have spoilt: on a busy machine it is made again.
+    for _ in 1..RUNS_MAX {
+        if ended.code != Some(98) {
+            break;
+        }
+        (ended, kept) = look();
+    }
     assert!(matches!(ended.code, Some(0 | 96 | 98)), "{ended:?}");
     let found = &kept["bottleneck"];
     assert_eq!(found["users"], 8);
@@ -106,10 +119,6 @@ fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
         ),
     };
     assert!(ended.out.contains(&told), "{told}: {ended:?}");
-    if is_spoilt {
-        // The lab refuses the figures of such a run: nothing more is claimed of them.
-        return;
-    }
     let suspects = found["suspects"].as_array().unwrap();
     let names: Vec<&str> = suspects
         .iter()
