@@ -40,9 +40,9 @@ pub trait Stand<M: Service = Rooms> {
 }
 
 fn offers(backend: &impl Backend<Rooms>, command: &Command<'_>) -> bool {
-    !backend.unsupported().contains(&command.operation())
+    !backend.unsupported().contains(&command.code())
 }
 
 fn answers(backend: &impl Backend<Rooms>, query: &Query) -> bool {
-    !backend.unsupported().contains(&query.operation())
+    !backend.unsupported().contains(&query.code())
 }

@@ -337,7 +337,7 @@ impl Backend<Rooms> for Redis {
                 }
                 Query::Totals => self.totals(now).await,
                 other => Err(Failure::Unsupported {
-                    operation: other.operation(),
+                    operation: other.code(),
                 }),
             }
         })

@@ -44,12 +44,12 @@ pub(crate) fn put(request: &Request, call: &mut Cmd) -> Result<(), Failure> {
     let command = command.map_err(|malformed| Failure::Broken {
         reason: format!("a command of this server: {malformed}"),
     })?;
-    let operation = command.operation();
+    let operation = command.code();
     let fields = fields(&command).ok_or(Failure::Unsupported { operation })?;
     call.arg(request.principal.0.as_bytes())
         .arg(request.key().unwrap_or_default())
         .arg(content(request.content::<Rooms>()))
-        .arg(command.operation())
+        .arg(command.code())
         .arg(fields.len());
     for field in fields {
         call.arg(field);

@@ -1,6 +1,6 @@
 //! What every machine is built on, and none decides with: memory that grows without moving, tables that
 //! find what lies there, events with their numbers, early reads for commands on their way, faults
-//! found, stable bytes, and a snapshot on its way out.
+//! found, stable bytes, the fields that doors show, and a snapshot on its way out.
 
 #![deny(
     clippy::float_arithmetic,
@@ -12,6 +12,7 @@ mod belt;
 mod bytes;
 mod events;
 mod faults;
+mod fields;
 mod looks;
 mod lot;
 mod pieces;
@@ -24,6 +25,10 @@ pub use belt::Belt;
 pub use bytes::{Decode, Encode, Tagged, put_count, put_text, read_all, read_text};
 pub use events::Events;
 pub use faults::Faults;
+pub use fields::{
+    Class, Field, Fields, Kind, Meaning, Refuse, Show, Value, Variant, Variants, Visitor,
+    count_fields, kind_with, merge,
+};
 pub use looks::Looks;
 pub use lot::{LARGE_PAGE, Lot};
 pub use pieces::Pieces;
@@ -31,4 +36,4 @@ pub use pool::{Linked, Pool};
 pub use prefetch::prefetch;
 pub use slab::{NONE, Slab, some};
 pub use table::{Table, hash_of, hash_of_pair};
-pub use turnstile_derive::Bytes;
+pub use turnstile_derive::{Bytes, Fields, Words};

@@ -1,6 +1,9 @@
 //! Derives what follows from the declaration of a type.
 
+mod attributes;
 mod bytes;
+mod fields;
+mod words;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -26,6 +29,57 @@ use syn::{DeriveInput, parse_macro_input};
 pub fn bytes(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     bytes::derive(&input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Derives `turnstile_chassis::Fields`: what doors show of a type, by name and kind.
+///
+/// A field is shown under its own name unless it says otherwise:
+///
+/// ```ignore
+/// #[derive(Fields)]
+/// struct TypeAvailability {
+///     #[field(name = "type")]
+///     room_type: Name,
+///     /// What stands here is its meaning in the reference.
+///     rooms: u32,
+///     #[field(flatten)]
+///     stay: Stay,
+///     #[field(name = "ttl_seconds", with = seconds)]
+///     ttl_ms: u32,
+///     #[field(skip)]
+///     slot: u32,
+/// }
+/// ```
+///
+/// The fields of an enum are those of its variant; with `#[fields(tag = "state")]`, the word of the
+/// variant stands before them, and it may be a field of something else.
+#[proc_macro_derive(Fields, attributes(field, fields))]
+pub fn fields(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    fields::derive(&input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Derives `code()` and `WORDS`: the stable word of each variant, in `snake_case`, unless
+/// `#[word("...")]` says another, or `#[word(inner)]` that its only field has it.
+///
+/// When the variants are refusals, each says its class and its sentence, and
+/// `turnstile_chassis::Refuse` is derived too:
+///
+/// ```ignore
+/// #[derive(Words)]
+/// enum Refusal {
+///     #[refusal(not_found, "There is no such property")]
+///     UnknownProperty,
+/// }
+/// ```
+#[proc_macro_derive(Words, attributes(word, refusal))]
+pub fn words(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    words::derive(&input)
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }

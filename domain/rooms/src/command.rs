@@ -1,6 +1,6 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Words};
 use turnstile_types::{Name, Stay};
 
 use crate::{GuestId, GuestName, Reference};
@@ -20,7 +20,7 @@ pub enum Wish {
 }
 
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Command<'a> {
     /// Opens a property for business. In an `open` one every room name exists.
     #[byte(0x01)]
@@ -76,23 +76,4 @@ pub enum Command<'a> {
     /// Cancels a booking; only with the id number that booked it.
     #[byte(0x0a)]
     Cancel { booking: Reference, id: GuestId },
-}
-
-impl Command<'_> {
-    /// The word for what it asks, in metrics and where a back end does not offer it.
-    #[must_use]
-    pub const fn operation(&self) -> &'static str {
-        match self {
-            Self::AddProperty { .. } => "add_property",
-            Self::AddRoom { .. } => "add_room",
-            Self::WithdrawRoom { .. } => "withdraw_room",
-            Self::StopSell { .. } => "stop_sell",
-            Self::Book { .. } => "book",
-            Self::Hold { .. } => "hold",
-            Self::Extend { .. } => "extend",
-            Self::Confirm { .. } => "confirm",
-            Self::Release { .. } => "release",
-            Self::Cancel { .. } => "cancel",
-        }
-    }
 }

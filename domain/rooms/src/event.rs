@@ -1,5 +1,6 @@
 //! What happened, for those who follow the service.
 
+use turnstile_chassis::{Fields, Words};
 use turnstile_types::{Name, Position, Stay, Timestamp};
 
 use crate::Reference;
@@ -8,7 +9,7 @@ use crate::Reference;
 ///
 /// Every record causes at most one event of its own; before it come the holds that expire at its
 /// instant, which are all that a tick causes. `(position, ordinal)` is unique and grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
 pub struct Event {
     pub position: Position,
     /// Counts the events of one record, from 0.
@@ -21,10 +22,11 @@ pub struct Event {
     /// The booking or hold, where the event is about one.
     pub reference: Option<Reference>,
     /// The nights, where the event is about some.
+    #[field(flatten)]
     pub stay: Option<Stay>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum EventKind {
     PropertyAdded,
     RoomAdded,
@@ -38,25 +40,4 @@ pub enum EventKind {
     Released,
     Expired,
     Cancelled,
-}
-
-impl EventKind {
-    /// The stable word for this event on every feed.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::PropertyAdded => "property_added",
-            Self::RoomAdded => "room_added",
-            Self::RoomWithdrawn => "room_withdrawn",
-            Self::SaleStopped => "sale_stopped",
-            Self::SaleResumed => "sale_resumed",
-            Self::Booked => "booked",
-            Self::Held => "held",
-            Self::Extended => "extended",
-            Self::Confirmed => "confirmed",
-            Self::Released => "released",
-            Self::Expired => "expired",
-            Self::Cancelled => "cancelled",
-        }
-    }
 }

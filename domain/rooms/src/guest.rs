@@ -3,7 +3,7 @@
 use std::{fmt, hash::Hasher};
 
 use siphasher::sip::SipHasher24;
-use turnstile_chassis::{Decode, Encode};
+use turnstile_chassis::{Decode, Encode, Kind, Show, Value};
 use turnstile_types::{Malformed, Reader, put_bytes};
 
 /// The longest guest name, in characters.
@@ -222,6 +222,16 @@ impl GuestId {
     #[must_use]
     pub fn masked(&self) -> String {
         format!("********{:04}", self.last_four)
+    }
+}
+
+impl Value for GuestId {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.text(&self.masked())
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("********2346")
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the machine answers to a command: done or refused, both with data.
 
-use turnstile_chassis::{Bytes, Tagged as _};
+use turnstile_chassis::{Bytes, Fields, Kind, Show, Tagged as _, Value, Words};
 use turnstile_types::{Name, Night, Stay, Timestamp};
 
 use crate::Reference;
@@ -9,7 +9,7 @@ use crate::Reference;
 pub type Outcome = turnstile_types::Outcome<Done, Refusal>;
 
 /// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
 pub enum Done {
     #[byte(0x01)]
     PropertyAdded,
@@ -27,77 +27,103 @@ pub enum Done {
     Held {
         reference: Reference,
         room: Name,
+        /// When the hold expires.
         until: Timestamp,
     },
     #[byte(0x08)]
     Extended { until: Timestamp },
-    /// `late`: the hold had expired, and the nights were still free.
     #[byte(0x09)]
     Confirmed {
         reference: Reference,
         room: Name,
+        /// Whether the hold had expired, and the nights were still free.
         late: bool,
     },
     #[byte(0x0a)]
     Released,
     #[byte(0x0b)]
-    Cancelled { room: Name, stay: Stay },
+    Cancelled {
+        room: Name,
+        #[field(flatten)]
+        stay: Stay,
+    },
 }
 
 /// Why nothing was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 pub enum Refusal {
     #[byte(0x81)]
+    #[refusal(not_found, "There is no such property")]
     UnknownProperty,
     #[byte(0x82)]
+    #[refusal(not_found, "The property has no such room")]
     UnknownRoom,
     /// No room of the property has this type.
     #[byte(0x83)]
+    #[refusal(not_found, "The property has no room of this type")]
     UnknownType,
     #[byte(0x84)]
+    #[refusal(conflict, "The property exists")]
     PropertyExists,
     #[byte(0x85)]
+    #[refusal(conflict, "The room exists")]
     RoomExists,
     /// The room cannot be withdrawn: it is booked or held; the field holds the first such night.
     #[byte(0x86)]
+    #[refusal(conflict, "The room is booked or held")]
     RoomInUse { night: Night },
     /// The property has as many rooms as it may have.
     #[byte(0x87)]
+    #[refusal(conflict, "The property has as many rooms as it may have")]
     TooManyRooms { limit: u32 },
     /// No room is free. The nights are those on which none is; when there are none of those, every
     /// night has a free room, but no single room is free on all of them.
     #[byte(0x88)]
+    #[refusal(conflict, "No room is free for all of these nights")]
     SoldOut { nights: Nights },
     /// The sale is stopped on these nights.
     #[byte(0x89)]
+    #[refusal(conflict, "The sale is stopped for some of these nights")]
     StopSell { nights: Nights },
     /// There never was such a booking or hold.
     #[byte(0x8a)]
+    #[refusal(not_found, "There never was such a booking or hold")]
     NotFound,
     /// The id number is not the one that booked.
     #[byte(0x8b)]
+    #[refusal(forbidden, "The id number is not the one that booked")]
     WrongGuest,
     /// The booking was cancelled, or the hold released, or it expired so long ago that it is
     /// forgotten.
     #[byte(0x8c)]
+    #[refusal(gone, "The booking was cancelled, or the hold is over")]
     Ended,
     /// The hold has expired; for a confirmation also: and the nights are taken.
     #[byte(0x8d)]
+    #[refusal(gone, "The hold has expired")]
     HoldExpired,
     /// It is a booking, not a hold.
     #[byte(0x8e)]
+    #[refusal(conflict, "It is a booking already")]
     AlreadyConfirmed,
     /// It is a hold, not a booking: it is released, not cancelled.
     #[byte(0x8f)]
+    #[refusal(conflict, "It is a hold, not a booking: release it")]
     NotConfirmed,
     /// The caller has as many open holds as it may have.
     #[byte(0x90)]
+    #[refusal(conflict, "The caller has as many open holds as it may have")]
     TooManyHolds { limit: u32 },
     /// A hold lasts at most so long at a time.
     #[byte(0x91)]
-    HoldTooLong { ttl_ms_max: u32 },
+    #[refusal(conflict, "A hold does not last so long")]
+    HoldTooLong {
+        #[field(name = "ttl_seconds_max", with = seconds)]
+        ttl_ms_max: u32,
+    },
     /// The hold cannot be extended beyond this instant, the ceiling on its total time.
     #[byte(0x92)]
+    #[refusal(conflict, "The hold cannot be extended so far")]
     HoldCeiling { until_max: Timestamp },
 }
 
@@ -112,10 +138,29 @@ pub struct Nights {
 impl Nights {
     /// The nights, in order.
     pub fn iter(self) -> impl Iterator<Item = Night> {
-        (0..128_u16)
-            .filter(move |night| self.bits >> night & 1 == 1)
-            .filter_map(move |night| self.first.checked_add(night))
+        let mut bits = self.bits;
+        std::iter::from_fn(move || {
+            let offset = u16::try_from(bits.trailing_zeros()).ok()?;
+            bits &= bits.checked_sub(1)?;
+            self.first.checked_add(offset)
+        })
     }
+}
+
+impl Value for Nights {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        let nights = usize::try_from(self.bits.count_ones()).expect("at most 128");
+        show.list(nights, self.iter())
+    }
+
+    fn kind() -> Kind {
+        Kind::List(Box::new(Kind::Night))
+    }
+}
+
+/// Whole seconds.
+const fn seconds(ms: &u32) -> u32 {
+    *ms / 1_000
 }
 
 impl Refusal {
@@ -123,30 +168,5 @@ impl Refusal {
     #[must_use]
     pub fn kind(&self) -> u8 {
         self.byte()
-    }
-
-    /// The stable word for this refusal on every door and in every metric.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::UnknownProperty => "unknown_property",
-            Self::UnknownRoom => "unknown_room",
-            Self::UnknownType => "unknown_type",
-            Self::PropertyExists => "property_exists",
-            Self::RoomExists => "room_exists",
-            Self::RoomInUse { .. } => "room_in_use",
-            Self::TooManyRooms { .. } => "too_many_rooms",
-            Self::SoldOut { .. } => "sold_out",
-            Self::StopSell { .. } => "stop_sell",
-            Self::NotFound => "not_found",
-            Self::WrongGuest => "wrong_guest",
-            Self::Ended => "ended",
-            Self::HoldExpired => "hold_expired",
-            Self::AlreadyConfirmed => "already_confirmed",
-            Self::NotConfirmed => "not_confirmed",
-            Self::TooManyHolds { .. } => "too_many_holds",
-            Self::HoldTooLong { .. } => "hold_too_long",
-            Self::HoldCeiling { .. } => "hold_ceiling",
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! What the machine can be asked without changing anything.
 
+use turnstile_chassis::{Fields, Kind, Show, Value, Words};
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
 use crate::{GuestId, Nights, Reference, Refusal, Wish};
@@ -8,8 +9,18 @@ use crate::{GuestId, Nights, Reference, Refusal, Wish};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor(pub u64);
 
+impl Value for Cursor {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.cursor(self.0)
+    }
+
+    fn kind() -> Kind {
+        Kind::Cursor
+    }
+}
+
 /// One whole request that only reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Query {
     LookUp {
         reference: Reference,
@@ -57,58 +68,46 @@ pub enum Query {
     Totals,
 }
 
-impl Query {
-    /// The word for what it asks, in metrics and where a back end does not offer it.
-    #[must_use]
-    pub const fn operation(&self) -> &'static str {
-        match self {
-            Self::LookUp { .. } => "look_up",
-            Self::List { .. } => "list",
-            Self::Guest { .. } => "guest",
-            Self::Holds { .. } => "holds",
-            Self::Availability { .. } => "availability",
-            Self::Explain { .. } => "explain",
-            Self::Properties { .. } => "properties",
-            Self::Totals => "totals",
-        }
-    }
-}
-
 /// What is answered to a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub enum Answer {
     /// A look-up that found something.
-    Entry(Entry),
+    Entry(#[field(flatten)] Entry),
     /// A listing.
-    Page(Page),
-    Availability(Vec<TypeAvailability>),
-    Explanation(Explanation),
+    Page(#[field(flatten)] Page),
+    Availability(#[field(name = "types")] Vec<TypeAvailability>),
+    Explanation(#[field(flatten)] Explanation),
     Properties {
         properties: Vec<PropertySummary>,
+        /// Where the next page begins; not set on the last.
         next: Option<Cursor>,
     },
-    Totals(Totals),
-    Refused(Refusal),
+    Totals(#[field(flatten)] Totals),
+    Refused(#[field(skip)] Refusal),
 }
 
 /// One page of bookings and holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct Page {
     pub entries: Vec<Entry>,
+    /// Where the next page begins; not set on the last.
     pub next: Option<Cursor>,
 }
 
 /// A booking or hold, as listings show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct Entry {
     pub reference: Reference,
+    #[field(flatten)]
     pub state: EntryState,
     pub property: Name,
     pub room: Name,
+    #[field(flatten)]
     pub stay: Stay,
     /// The guest's name; a hold has none yet.
     pub guest: Option<Box<str>>,
     /// The sealed id number; a hold has none yet. Doors show it masked.
+    #[field(name = "id_number")]
     pub id: Option<GuestId>,
     /// Who booked or held.
     pub principal: Principal,
@@ -118,7 +117,8 @@ pub struct Entry {
     pub position: Position,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Words)]
+#[fields(tag = "state")]
 pub enum EntryState {
     Booked,
     Held {
@@ -126,13 +126,15 @@ pub enum EntryState {
     },
     /// A hold whose time is over; it can still be confirmed late.
     Expired {
+        #[field(name = "until")]
         at: Timestamp,
     },
 }
 
 /// The free rooms of one type on each night of a stay.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct TypeAvailability {
+    #[field(name = "type")]
     pub room_type: Name,
     /// All rooms of the type in sale.
     pub rooms: u32,
@@ -143,7 +145,7 @@ pub struct TypeAvailability {
 }
 
 /// Why a booking would be refused, or that it would not be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct Explanation {
     /// The room that a booking would get now.
     pub would_get: Option<Name>,
@@ -152,16 +154,19 @@ pub struct Explanation {
 }
 
 /// One thing that keeps a room from being booked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Words)]
+#[fields(tag = "kind")]
 pub enum Block {
     Booking {
         room: Name,
         reference: Reference,
+        #[field(flatten)]
         stay: Stay,
     },
     Hold {
         room: Name,
         reference: Reference,
+        #[field(flatten)]
         stay: Stay,
         until: Timestamp,
     },
@@ -172,7 +177,7 @@ pub enum Block {
 }
 
 /// One property in a listing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
 pub struct PropertySummary {
     pub property: Name,
     pub open: bool,
@@ -181,7 +186,7 @@ pub struct PropertySummary {
 }
 
 /// What the machine has done and holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Fields)]
 pub struct Totals {
     /// Bookings that stand now.
     pub bookings: u64,

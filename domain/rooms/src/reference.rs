@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Kind, Show, Value};
 
 /// What names one booking or hold for ever: the slot that keeps it, and how often that slot had
 /// been used before.
@@ -98,6 +98,21 @@ fn value_of(letter: u8) -> Result<u64, InvalidReference> {
 fn letter_of(value: u64) -> u8 {
     let value = usize::try_from(value).expect("below 32");
     ALPHABET.get(value).copied().expect("below 32")
+}
+
+impl Value for Reference {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        let (text, length) = self.text();
+        let text = text
+            .get(..length)
+            .and_then(|text| str::from_utf8(text).ok());
+        show.text(text.expect("letters of the alphabet, as many as were counted"))
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("R14")
+    }
 }
 
 impl fmt::Display for Reference {

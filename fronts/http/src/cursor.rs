@@ -28,7 +28,7 @@ pub fn parse_cursor(text: &str) -> Result<u64, InvalidCursor> {
 
 impl fmt::Display for InvalidCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a cursor is the text that the page before gave as next_cursor")
+        f.write_str("a cursor is the text that the page before gave as next")
     }
 }
 

@@ -3,9 +3,9 @@
 use std::{fmt, io::Write};
 
 use serde::Serialize;
+use turnstile_json::Object;
 use turnstile_rooms::Event;
 use turnstile_types::Position;
-use utoipa::ToSchema;
 
 /// The place of an event in its feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,44 +73,10 @@ impl fmt::Display for InvalidEventId {
 
 impl std::error::Error for InvalidEventId {}
 
-/// One thing that happened to a room.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct EventView {
-    position: u64,
-    /// Counts the events of one record, from 0.
-    ordinal: u32,
-    #[schema(format = DateTime)]
-    at: String,
-    #[schema(value_type = String, example = "booked")]
-    kind: &'static str,
-    property: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    room: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reference: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(format = Date)]
-    arrival: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(format = Date)]
-    departure: Option<String>,
-}
-
 /// Appends one event.
 pub fn put_event(event: &Event, out: &mut Vec<u8>) {
-    let view = EventView {
-        position: event.position.0,
-        ordinal: event.ordinal,
-        at: event.at.to_string(),
-        kind: event.kind.code(),
-        property: event.property.to_string(),
-        room: event.room.map(|room| room.to_string()),
-        reference: event.reference.map(|reference| reference.to_string()),
-        arrival: event.stay.map(|stay| stay.arrival().to_string()),
-        departure: event.stay.map(|stay| stay.departure().to_string()),
-    };
     let id = EventId::of((event.position, event.ordinal));
-    put_block(id, view.kind, &view, out);
+    put_block(id, event.kind.code(), &Object(event), out);
 }
 
 /// Appends one event of any service.

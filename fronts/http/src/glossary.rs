@@ -1,13 +1,14 @@
 //! What every word of a problem means, where the page of documentation explains it: a problem's `type`
 //! leads there.
 
-use turnstile_types::{Night, Timestamp};
+use turnstile_chassis::Refuse;
+use turnstile_types::Timestamp;
 use {
     turnstile_exchange as exchange, turnstile_games as games, turnstile_rooms as rooms,
     turnstile_travel as travel,
 };
 
-use crate::problem::Code;
+use crate::{problem::Code, refusal::status};
 
 /// A word, the status that it comes with, and what it means.
 type Meaning = (&'static str, u16, &'static str);
@@ -46,37 +47,14 @@ const PLAIN: [Code; 30] = [
     Code::BackendBroken,
 ];
 
-/// One of each refusal of rooms. What they and those below mean they say themselves; their data is of no
-/// importance here.
-fn rooms() -> [rooms::Refusal; 18] {
-    use rooms::Refusal;
-    let night = Night::from_days(0);
-    let nights = rooms::Nights {
-        first: night,
-        bits: 1,
-    };
-    [
-        Refusal::UnknownProperty,
-        Refusal::UnknownRoom,
-        Refusal::UnknownType,
-        Refusal::PropertyExists,
-        Refusal::RoomExists,
-        Refusal::RoomInUse { night },
-        Refusal::TooManyRooms { limit: 0 },
-        Refusal::SoldOut { nights },
-        Refusal::StopSell { nights },
-        Refusal::NotFound,
-        Refusal::WrongGuest,
-        Refusal::Ended,
-        Refusal::HoldExpired,
-        Refusal::AlreadyConfirmed,
-        Refusal::NotConfirmed,
-        Refusal::TooManyHolds { limit: 0 },
-        Refusal::HoldTooLong { ttl_ms_max: 0 },
-        Refusal::HoldCeiling {
-            until_max: Timestamp(0),
-        },
-    ]
+/// What the refusals of a service mean, in the order of their words.
+fn refusals<R: Refuse>() -> Vec<Meaning> {
+    let meanings = R::meanings().into_iter();
+    let mut meanings: Vec<Meaning> = meanings
+        .map(|one| (one.code, status(one.class), one.sentence))
+        .collect();
+    meanings.sort_unstable();
+    meanings
 }
 
 fn exchange() -> [exchange::Refusal; 26] {
@@ -191,7 +169,7 @@ fn travel() -> [travel::Refusal; 21] {
 pub(crate) fn chapters() -> [(&'static str, Vec<Meaning>); 5] {
     [
         ("The door", PLAIN.iter().map(meaning).collect()),
-        ("Rooms", meanings(rooms())),
+        ("Rooms", refusals::<rooms::Refusal>()),
         ("Exchange", meanings(exchange())),
         ("Games", meanings(games())),
         ("Travel", meanings(travel())),

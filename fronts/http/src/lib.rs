@@ -1,8 +1,8 @@
 //! The HTTP door without its sockets: strict framing, JSON shapes, problem details and OpenAPI.
 //!
 //! Everything that knows how the services look in HTTP is here, and nothing that reads or writes a
-//! socket. Invariant: the machines' types derive nothing for JSON; each is converted by hand here,
-//! and each refusal has one status, in [`Code`].
+//! socket. Invariant: the machines' types name their fields and no encoding; what they look like in JSON
+//! follows here, and each class of refusals has one status, in [`Refusal`].
 
 #![forbid(unsafe_code)]
 
@@ -25,10 +25,12 @@ mod problem;
 mod query;
 mod refusal;
 mod request;
+mod rooms;
+mod schema;
 pub mod travel;
 
 pub use accept::acceptance;
-pub use answer::{Told, tell_answer, tell_outcome};
+pub use answer::Told;
 pub use body::parse_body;
 pub use conditional::{ETag, Matches, etag_of, matches_any};
 pub use cursor::{InvalidCursor, cursor_text, parse_cursor};
@@ -45,3 +47,4 @@ pub use request::{
     Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty, NewRoom,
     Sealing, property_and_room,
 };
+pub use rooms::{tell_answer, tell_outcome};

@@ -11,12 +11,7 @@ use utoipa::openapi::{
 };
 
 use crate::{
-    answer::{
-        AvailabilityView, BlockView, BookingCancelled, BookingMade, EntryPage, EntryView,
-        ExplanationView, HoldConfirmed, HoldExtended, HoldMade, PropertyPage, PropertyView,
-        Receipt, TypeView,
-    },
-    event::EventView,
+    answer::Receipt,
     exchange, games,
     operation::{Method, Operation, Success, operations},
     problem::{FieldError, Place},
@@ -24,6 +19,7 @@ use crate::{
         Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty,
         NewRoom,
     },
+    schema::Service,
     travel,
 };
 
@@ -67,7 +63,12 @@ fn components() -> Components {
 }
 
 fn rooms_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
-    components
+    let rooms = Service::new("Rooms")
+        .done::<turnstile_rooms::Done>()
+        .answers::<turnstile_rooms::Answer>()
+        .event::<turnstile_rooms::Event>();
+    rooms
+        .into_components(components)
         .schema_from::<NewProperty<'_>>()
         .schema_from::<NewRoom<'_>>()
         .schema_from::<NewBooking<'_>>()
@@ -77,20 +78,6 @@ fn rooms_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<Cancellation<'_>>()
         .schema_from::<GuestSearch<'_>>()
         .schema_from::<Receipt>()
-        .schema_from::<BookingMade>()
-        .schema_from::<HoldMade>()
-        .schema_from::<HoldExtended>()
-        .schema_from::<HoldConfirmed>()
-        .schema_from::<BookingCancelled>()
-        .schema_from::<EntryView>()
-        .schema_from::<EntryPage>()
-        .schema_from::<PropertyView>()
-        .schema_from::<PropertyPage>()
-        .schema_from::<TypeView>()
-        .schema_from::<AvailabilityView>()
-        .schema_from::<BlockView>()
-        .schema_from::<ExplanationView>()
-        .schema_from::<EventView>()
 }
 
 fn exchange_shapes(components: ComponentsBuilder) -> ComponentsBuilder {

@@ -2,12 +2,26 @@
 
 mod exchange;
 mod games;
-mod rooms;
 mod travel;
 
 use serde::ser::SerializeMap;
 
+use turnstile_chassis::{Class, Refuse as _};
+use turnstile_json::put_fields;
+
 use crate::problem::Code;
+
+/// The only mapping of refusals to statuses.
+pub(crate) const fn status(class: Class) -> u16 {
+    match class {
+        Class::Invalid => 400,
+        Class::Forbidden => 403,
+        Class::NotFound => 404,
+        Class::Conflict | Class::Early => 409,
+        Class::Gone => 410,
+        Class::Elsewhere => 421,
+    }
+}
 
 /// A service's "no".
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +57,9 @@ impl From<turnstile_travel::Refusal> for Code {
 }
 
 impl Refusal {
-    /// The only mapping of refusals to statuses.
-    pub(crate) const fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         match self {
-            Self::Rooms(refusal) => rooms::status(*refusal),
+            Self::Rooms(refusal) => status(refusal.meaning().class),
             Self::Exchange(refusal) => exchange::status(*refusal),
             Self::Games(refusal) => games::status(refusal),
             Self::Travel(refusal) => travel::status(refusal),
@@ -62,9 +75,9 @@ impl Refusal {
         }
     }
 
-    pub(crate) const fn title(&self) -> &'static str {
+    pub(crate) fn title(&self) -> &'static str {
         match self {
-            Self::Rooms(refusal) => rooms::title(*refusal),
+            Self::Rooms(refusal) => refusal.meaning().sentence,
             Self::Exchange(refusal) => exchange::title(*refusal),
             Self::Games(refusal) => games::title(refusal),
             Self::Travel(refusal) => travel::title(refusal),
@@ -83,7 +96,7 @@ impl Refusal {
     /// Its data, as extension members.
     pub(crate) fn put_data<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
-            Self::Rooms(refusal) => rooms::put_data(map, refusal),
+            Self::Rooms(refusal) => put_fields(refusal, map),
             Self::Exchange(refusal) => exchange::put_data(map, refusal),
             Self::Games(refusal) => games::put_data(map, refusal),
             Self::Travel(refusal) => travel::put_data(map, refusal),

@@ -8,6 +8,7 @@
 
 pub mod catalogue;
 pub mod exchange;
+mod fields;
 pub mod games;
 mod reply;
 mod request;
@@ -18,6 +19,7 @@ mod typed;
 mod verdict;
 mod words;
 
+pub use fields::put_outcome;
 pub use reply::{Encoder, Protocol};
 pub use request::{
     ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, Arguments, Decoded, Decoder, FRAME_BYTES_MAX, Fault,

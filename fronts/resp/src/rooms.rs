@@ -1,18 +1,29 @@
 //! The rooms service in RESP: arguments to commands and queries, outcomes and answers to replies.
 
-mod answer;
-mod event;
-mod outcome;
 mod request;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub use answer::put_answer;
-pub use event::{CHANNEL, event_json};
-pub use outcome::put_outcome;
+use turnstile_chassis::Show as _;
+use turnstile_rooms::Answer;
+
+use crate::{Encoder, fields::put_refused};
+
+pub use crate::fields::put_outcome;
 pub use request::{Door, Request, parse};
 pub use words::{Flaw, Invalid};
+
+/// The channel on which every event of the service is told.
+pub const CHANNEL: &str = "rooms.events";
+
+/// Appends what was answered to a query: an object, or a refusal.
+pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
+    match answer {
+        Answer::Refused(refusal) => put_refused(reply, refusal, None, false),
+        answer => reply.object(answer),
+    }
+}
 
 /// The commands of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

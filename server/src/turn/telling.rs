@@ -75,7 +75,7 @@ impl FastLoop {
         }
         let mut tell = |channel: &str, message: &str| self.tell((channel, message));
         for event in &news.rooms {
-            tell(rooms::CHANNEL, &rooms::event_json(event));
+            tell(rooms::CHANNEL, &turnstile_json::object(event));
         }
         for event in &news.exchange {
             tell(

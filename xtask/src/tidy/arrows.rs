@@ -10,7 +10,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("seed", &[]),
     ("engine", &["domain", "engine", "seed"]),
     ("backends", &["domain", "engine", "backends", "seed"]),
-    ("fronts", &["domain"]),
+    ("fronts", &["domain", SHARED_JSON]),
     ("server", &["domain", "engine", "backends", "fronts"]),
     ("client", &["domain", "fronts"]),
     ("lab", &["domain", "fronts", "client", "lab", "seed"]),
@@ -39,6 +39,9 @@ const SHARED_CHASSIS: &str = "domain/chassis";
 
 /// Macros for what every machine is built on.
 const SHARED_DERIVE: &str = "domain/derive";
+
+/// The form of fields that every front shares which writes JSON.
+const SHARED_JSON: &str = "fronts/json";
 
 /// What the tests of every crate share; the product is built without it.
 const SHARED_TRIALS: &str = "trial";
@@ -150,6 +153,7 @@ mod tests {
         check("fronts/xml", "domain/exchange", true);
         check("fronts/xml", "fronts/resp", false);
         check("fronts/resp", "fronts/http", false);
+        check("fronts/resp", "fronts/json", true);
         check("fronts/resp", "engine/record", false);
         check("client", "server", false);
         check("lab/load", "server", false);

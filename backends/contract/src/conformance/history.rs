@@ -140,7 +140,7 @@ impl<'a, B: Backend<Rooms>> Pair<'a, B> {
         for _ in 0..1 + random.below(5) {
             let principal = draw::principal(random);
             let command = draw::command(random, &self.made);
-            let is_asked = !self.not_asked.contains(&command.operation());
+            let is_asked = !self.not_asked.contains(&command.code());
             if !is_asked || !offers(self.backend, &command) {
                 continue;
             }

@@ -209,7 +209,7 @@ fn refusals() -> Vec<(Outcome, &'static str)> {
 #[test]
 fn commands_have_stable_words() {
     let commands = commands();
-    let words: BTreeSet<&str> = commands.iter().map(|(one, _)| one.operation()).collect();
+    let words: BTreeSet<&str> = commands.iter().map(|(one, _)| one.code()).collect();
     let expected = [
         "add_property",
         "add_room",

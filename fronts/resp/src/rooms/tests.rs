@@ -7,7 +7,7 @@ use turnstile_rooms::{
 };
 use turnstile_types::{Key, Name, Night, Position, Principal, Stay, Timestamp};
 
-use super::{Door, Request, event_json, parse, put_answer, put_outcome};
+use super::{Door, Request, parse, put_answer, put_outcome};
 use crate::{
     Protocol,
     catalogue::Action,
@@ -418,7 +418,7 @@ fn a_refusal_is_a_value_with_its_data() {
     let rows = [
         (
             Refusal::SoldOut { nights },
-            "*4|:0|$8|sold_out|$10|1970-01-01|$10|1970-01-03|",
+            "*3|:0|$8|sold_out|*2|$10|1970-01-01|$10|1970-01-03|",
             "%4|$7|outcome|$7|refused|$6|reason|$8|sold_out|\
              $6|nights|*2|$10|1970-01-01|$10|1970-01-03|$8|position|:42|",
         ),
@@ -435,7 +435,7 @@ fn a_refusal_is_a_value_with_its_data() {
         (
             Refusal::HoldTooLong { ttl_ms_max: 3_000 },
             "*3|:0|$13|hold_too_long|:3|",
-            "%4|$7|outcome|$7|refused|$6|reason|$13|hold_too_long|$5|limit|:3|$8|position|:42|",
+            "%4|$7|outcome|$7|refused|$6|reason|$13|hold_too_long|$15|ttl_seconds_max|:3|$8|position|:42|",
         ),
         (
             Refusal::HoldCeiling {
@@ -443,13 +443,13 @@ fn a_refusal_is_a_value_with_its_data() {
             },
             "*3|:0|$12|hold_ceiling|$24|1970-01-01T00:00:00.000Z|",
             "%4|$7|outcome|$7|refused|$6|reason|$12|hold_ceiling|\
-             $5|until|$24|1970-01-01T00:00:00.000Z|$8|position|:42|",
+             $9|until_max|$24|1970-01-01T00:00:00.000Z|$8|position|:42|",
         ),
         (
             Refusal::RoomInUse { night: first },
             "*3|:0|$11|room_in_use|$10|1970-01-01|",
             "%4|$7|outcome|$7|refused|$6|reason|$11|room_in_use|\
-             $6|nights|*1|$10|1970-01-01|$8|position|:42|",
+             $5|night|$10|1970-01-01|$8|position|:42|",
         ),
     ];
     for (refusal, resp2, resp3) in rows {
@@ -481,7 +481,7 @@ fn answers_are_fields_and_values() {
     };
     let fields = "$9|reference|$3|R77|$5|state|$6|booked|$8|property|$3|inn|$4|room|$3|101|\
                   $7|arrival|$10|2027-01-01|$9|departure|$10|2027-01-02|$5|guest|$3|Ada|\
-                  $2|id|$12|********2346|$9|principal|$5|local|\
+                  $9|id_number|$12|********2346|$9|principal|$5|local|\
                   $5|since|$24|1970-01-01T00:00:00.000Z|$8|position|:9|";
     let found = both(&Answer::Entry(entry.clone()));
     assert_eq!(found, [format!("*22|{fields}"), format!("%11|{fields}")]);
@@ -525,7 +525,13 @@ fn answers_about_an_inventory_are_fields_and_values() {
     };
     let free = "$4|type|$4|twin|$5|rooms|:3|$4|free|*2|:2|:0|$15|free_throughout|:0|";
     let found = both(&Answer::Availability(vec![availability]));
-    assert_eq!(found, [format!("*1|*8|{free}"), format!("*1|%4|{free}")]);
+    assert_eq!(
+        found,
+        [
+            format!("*2|$5|types|*1|*8|{free}"),
+            format!("%1|$5|types|*1|%4|{free}")
+        ]
+    );
     let block = Block::Booking {
         room,
         reference: REFERENCE,
@@ -536,7 +542,7 @@ fn answers_about_an_inventory_are_fields_and_values() {
         blocks: vec![block],
     };
     let found = both(&Answer::Explanation(explanation));
-    let blocks = "$5|block|$7|booking|$4|room|$3|101|$9|reference|$3|R77|\
+    let blocks = "$4|kind|$7|booking|$4|room|$3|101|$9|reference|$3|R77|\
                   $7|arrival|$10|2027-01-01|$9|departure|$10|2027-01-02|";
     assert_eq!(
         found,
@@ -567,8 +573,8 @@ fn an_event_is_a_line_of_json() {
         stay: Some(stay("2027-01-01", "2027-01-02")),
     };
     assert_eq!(
-        event_json(&event),
-        r#"{"position":3,"ordinal":0,"at":"1970-01-01T00:00:00.000Z","event":"booked","property":"inn","room":"101","reference":"R77","arrival":"2027-01-01","departure":"2027-01-02"}"#
+        turnstile_json::object(&event),
+        r#"{"position":3,"ordinal":0,"at":"1970-01-01T00:00:00.000Z","kind":"booked","property":"inn","room":"101","reference":"R77","arrival":"2027-01-01","departure":"2027-01-02"}"#
     );
 }
 
@@ -581,6 +587,6 @@ fn every_night_is_written_as_it_is_shown() {
             nights: Nights { first: night, bits },
         };
         let (resp2, _) = outcome(Outcome::Refused(refusal), false);
-        assert_eq!(resp2, format!("*3|:0|$8|sold_out|$10|{night}|"));
+        assert_eq!(resp2, format!("*3|:0|$8|sold_out|*1|$10|{night}|"));
     }
 }

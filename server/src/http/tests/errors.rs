@@ -56,7 +56,7 @@ GET /v1/exchange/books/S?levels=0 -> 400 invalid_request 1 to 1000
 GET /v1/exchange/books/a%20b -> 400 invalid_request "in":"path","field":"symbol"
 GET /v1/exchange/books/S/queue?levels=1 -> 400 invalid_request known are: limit
 GET /v1/exchange/accounts/a -> 404 unknown_account
-GET /v1/exchange/accounts?cursor=5 -> 400 invalid_request next_cursor
+GET /v1/exchange/accounts?cursor=5 -> 400 invalid_request next
 POST /v1/exchange/accounts application/json {"account":"a"} -> 400 malformed_json missing field `cash`
 POST /v1/exchange/symbols application/json {"symbol":"T","price_scale":9} -> 400 invalid_request 0 to 8
 POST /v1/exchange/symbols application/json {"symbol":"T","price_scale":8,"quantity_scale":1} -> 400 scale_too_large
@@ -79,7 +79,7 @@ POST TX/9/reservations application/json {"customer":1,"items":["room-"]} -> 400 
 GET TX/9 -> 404 unknown_transaction
 GET TX/x -> 400 invalid_request "in":"path","field":"xid"
 GET TX?state=over -> 400 invalid_request one of active, waiting, prepared, in-doubt
-GET TX?cursor=5 -> 400 invalid_request next_cursor
+GET TX?cursor=5 -> 400 invalid_request next
 DELETE TX/9 -> 405 method_not_allowed DELETE
 POST TX/9/resolve application/json {"desk":"x","decision":"abort"} -> 400 invalid_request one of flights, cars
 POST TX/9/resolve application/json {"desk":"cars","decision":"x"} -> 400 invalid_request one of commit, abort
@@ -99,7 +99,7 @@ POST /v1/travel/itineraries/7K2M9Q/cancel -> 404 no_such_itinerary
 GET /v1/travel/itineraries/7K2M9Q -> 404 no_such_itinerary
 GET /v1/travel/items -> 400 invalid_request "desk"
 GET /v1/travel/items?desk=customers -> 400 invalid_request one of flights, cars, rooms
-GET /v1/travel/items?desk=cars&cursor=c0000000000000001 -> 400 invalid_request next_cursor
+GET /v1/travel/items?desk=cars&cursor=c0000000000000001 -> 400 invalid_request next
 GET /v1/travel/customers/1 -> 404 no_such_customer "customer":1
 GET /v1/travel/totals?x=1 -> 400 invalid_request "x"
 GET /v1/travel/events?since=x -> 400 invalid_request "since"

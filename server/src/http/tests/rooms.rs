@@ -111,10 +111,10 @@ fn listings_go_on_at_their_cursor() {
                 .map(|entry| entry["room"].as_str().unwrap().to_owned()),
         );
         let Some(link) = page.header("link") else {
-            assert_eq!(page.json()["next_cursor"], Value::Null);
+            assert_eq!(page.json()["next"], Value::Null);
             break;
         };
-        let cursor = page.json()["next_cursor"].as_str().unwrap().to_owned();
+        let cursor = page.json()["next"].as_str().unwrap().to_owned();
         assert!(
             link.ends_with(&format!("cursor={cursor}>; rel=\"next\"")),
             "{link}"
@@ -125,7 +125,7 @@ fn listings_go_on_at_their_cursor() {
     let search = r#"{"id_number":"234123412346","limit":2}"#;
     let found = peer.post("/v1/rooms/guests/search", "", search).json();
     assert_eq!(found["entries"].as_array().unwrap().len(), 2);
-    let cursor = found["next_cursor"].as_str().unwrap();
+    let cursor = found["next"].as_str().unwrap();
     let search = search.replace('}', &format!(",\"cursor\":\"{cursor}\"}}"));
     let rest = peer.post("/v1/rooms/guests/search", "", &search).json();
     assert_eq!(rest["entries"].as_array().unwrap().len(), 1);

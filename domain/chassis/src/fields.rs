@@ -1,0 +1,461 @@
+//! What doors show: named fields, each of a kind, and no wire format.
+//!
+//! A domain type says once what its fields are called and what they hold; each front knows once how a
+//! kind looks on its wire. Structs and enums derive [`Fields`](turnstile_derive::Fields).
+
+use std::fmt;
+
+use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
+
+/// Something that doors show as named fields.
+pub trait Fields {
+    /// Hands every field to the visitor, in the order in which doors show them.
+    fn visit(&self, visitor: &mut impl Visitor);
+
+    /// The fields that [`visit`](Self::visit) may hand over, in that order.
+    fn describe() -> Vec<Field>;
+}
+
+/// An enum of which each variant has fields of its own.
+pub trait Variants: Fields {
+    /// The variants in the order of their declaration.
+    fn variants() -> Vec<Variant>;
+}
+
+/// Takes the fields of one thing, one after the other.
+pub trait Visitor {
+    fn field(&mut self, name: &'static str, value: &impl Value);
+}
+
+/// What a field can hold.
+pub trait Value {
+    /// Hands the value to `show` in the form of its kind.
+    fn show<S: Show>(&self, show: S) -> S::Out;
+
+    /// Whether there is nothing to show. A field that is not set is null where fields have places, and
+    /// left out where they have names only.
+    fn is_none(&self) -> bool {
+        false
+    }
+
+    fn kind() -> Kind;
+}
+
+/// Takes one value, and knows how each kind looks on its wire.
+pub trait Show: Sized {
+    type Out;
+
+    fn text(self, text: &str) -> Self::Out;
+
+    /// Text that is written, not kept.
+    fn display(self, text: &impl fmt::Display) -> Self::Out;
+
+    fn number(self, number: u64) -> Self::Out;
+
+    fn signed(self, number: i64) -> Self::Out;
+
+    fn flag(self, flag: bool) -> Self::Out;
+
+    /// `units / 10^scale`, in the shortest form. The scale is at most 18.
+    fn decimal(self, units: u128, scale: u8) -> Self::Out;
+
+    /// Where the next page of a listing begins: opaque to callers.
+    fn cursor(self, cursor: u64) -> Self::Out;
+
+    fn night(self, night: Night) -> Self::Out {
+        self.display(&night)
+    }
+
+    fn instant(self, instant: Timestamp) -> Self::Out {
+        self.display(&instant)
+    }
+
+    /// Nothing is set.
+    fn none(self) -> Self::Out;
+
+    /// A list of `length` values.
+    fn list<T: Value>(self, length: usize, values: impl Iterator<Item = T>) -> Self::Out;
+
+    fn object(self, fields: &impl Fields) -> Self::Out;
+}
+
+/// A field without its value.
+#[derive(Clone, Debug)]
+pub struct Field {
+    pub name: &'static str,
+    /// What the declaration says of it; empty when its name says it all.
+    pub meaning: &'static str,
+    pub kind: Kind,
+    /// Whether it is always there.
+    pub is_required: bool,
+}
+
+impl Field {
+    /// A field whose kind says whether it is always there.
+    #[must_use]
+    pub fn new(name: &'static str, meaning: &'static str, kind: Kind) -> Self {
+        let is_required = !matches!(kind, Kind::Optional(_));
+        Self {
+            name,
+            meaning,
+            kind,
+            is_required,
+        }
+    }
+}
+
+/// A variant of an enum without its values.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Its name in the code.
+    pub name: &'static str,
+    pub meaning: &'static str,
+    pub fields: Vec<Field>,
+}
+
+/// What the values of a field have in common.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Text, with an example of it.
+    Text(&'static str),
+    /// A whole number from 0.
+    Number,
+    /// A whole number.
+    Signed,
+    Flag,
+    /// A number with a point, exactly, as text.
+    Decimal,
+    /// A date, `2027-05-01`.
+    Night,
+    /// An instant in UTC, `2027-05-01T12:00:00.000Z`.
+    Instant,
+    /// Where the next page of a listing begins.
+    Cursor,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// It may not be set.
+    Optional(Box<Self>),
+    List(Box<Self>),
+    /// Fields of their own, under the name of their type.
+    Object {
+        name: &'static str,
+        fields: fn() -> Vec<Field>,
+    },
+}
+
+/// How serious a refusal is, and whose it is: every front has one answer for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// No state would allow it.
+    Invalid,
+    /// The state does not allow it.
+    Conflict,
+    /// The state does not allow it yet; later, the same request may be done.
+    Early,
+    /// It belongs to another caller.
+    Forbidden,
+    NotFound,
+    /// It was there, and is over.
+    Gone,
+    /// Another server does this.
+    Elsewhere,
+}
+
+/// What a refusal means, whatever its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meaning {
+    /// The stable word on every door and in every metric.
+    pub code: &'static str,
+    pub class: Class,
+    /// One sentence without its full stop.
+    pub sentence: &'static str,
+}
+
+/// Why something was not done: its data are fields.
+pub trait Refuse: Fields {
+    fn meaning(&self) -> Meaning;
+
+    /// The meanings of all refusals, in the order of their declaration.
+    fn meanings() -> Vec<Meaning>;
+}
+
+/// The kind of what a function makes of a field.
+#[must_use]
+pub fn kind_with<T: ?Sized, V: Value>(_with: impl Fn(&T) -> V) -> Kind {
+    V::kind()
+}
+
+/// Appends the fields of all variants, each once: a field is required when every variant has it.
+pub fn merge(variants: Vec<Variant>, fields: &mut Vec<Field>) {
+    let all = variants.len();
+    let mut found: Vec<(Field, usize)> = Vec::new();
+    for field in variants.into_iter().flat_map(|variant| variant.fields) {
+        match found.iter_mut().find(|(known, _)| known.name == field.name) {
+            Some((_, times)) => *times += 1,
+            None => found.push((field, 1)),
+        }
+    }
+    fields.extend(found.into_iter().map(|(field, times)| Field {
+        is_required: field.is_required && times == all,
+        ..field
+    }));
+}
+
+/// The number of fields that are handed over, those that are not set among them.
+#[inline]
+pub fn count_fields(fields: &impl Fields) -> usize {
+    struct Count(usize);
+
+    impl Visitor for Count {
+        #[inline]
+        fn field(&mut self, _name: &'static str, _value: &impl Value) {
+            self.0 += 1;
+        }
+    }
+
+    let mut count = Count(0);
+    fields.visit(&mut count);
+    count.0
+}
+
+impl<T: Value + ?Sized> Value for &T {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        T::show(self, show)
+    }
+
+    fn is_none(&self) -> bool {
+        T::is_none(self)
+    }
+
+    fn kind() -> Kind {
+        T::kind()
+    }
+}
+
+impl<T: Value> Value for Box<T> {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        T::show(self, show)
+    }
+
+    fn is_none(&self) -> bool {
+        T::is_none(self)
+    }
+
+    fn kind() -> Kind {
+        T::kind()
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        match self {
+            Some(value) => value.show(show),
+            None => show.none(),
+        }
+    }
+
+    #[inline]
+    fn is_none(&self) -> bool {
+        self.is_none()
+    }
+
+    fn kind() -> Kind {
+        Kind::Optional(Box::new(T::kind()))
+    }
+}
+
+impl<T: Value> Value for [T] {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.list(self.len(), self.iter())
+    }
+
+    fn kind() -> Kind {
+        Kind::List(Box::new(T::kind()))
+    }
+}
+
+impl<T: Value> Value for Vec<T> {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        self.as_slice().show(show)
+    }
+
+    fn kind() -> Kind {
+        <[T]>::kind()
+    }
+}
+
+impl<T: Value, const N: usize> Value for [T; N] {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        self.as_slice().show(show)
+    }
+
+    fn kind() -> Kind {
+        <[T]>::kind()
+    }
+}
+
+macro_rules! numbers {
+    ($($type:ident),+) => {$(
+        impl Value for $type {
+            #[inline]
+            fn show<S: Show>(&self, show: S) -> S::Out {
+                show.number(u64::from(*self))
+            }
+
+            fn kind() -> Kind {
+                Kind::Number
+            }
+        }
+    )+};
+}
+
+numbers!(u8, u16, u32, u64);
+
+macro_rules! signed_numbers {
+    ($($type:ident),+) => {$(
+        impl Value for $type {
+            #[inline]
+            fn show<S: Show>(&self, show: S) -> S::Out {
+                show.signed(i64::from(*self))
+            }
+
+            fn kind() -> Kind {
+                Kind::Signed
+            }
+        }
+    )+};
+}
+
+signed_numbers!(i32, i64);
+
+impl Value for bool {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.flag(*self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Flag
+    }
+}
+
+impl Value for str {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.text(self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("")
+    }
+}
+
+impl Value for Box<str> {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.text(self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("")
+    }
+}
+
+impl Value for Name {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.text(self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("101")
+    }
+}
+
+impl Value for Principal {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.text(&self.0)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("local")
+    }
+}
+
+impl Value for Night {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.night(*self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Night
+    }
+}
+
+impl Value for Timestamp {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.instant(*self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Instant
+    }
+}
+
+impl Value for Position {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.number(self.0)
+    }
+
+    fn kind() -> Kind {
+        Kind::Number
+    }
+}
+
+impl Fields for Stay {
+    #[inline]
+    fn visit(&self, visitor: &mut impl Visitor) {
+        visitor.field("arrival", &self.arrival());
+        visitor.field("departure", &self.departure());
+    }
+
+    fn describe() -> Vec<Field> {
+        ["arrival", "departure"]
+            .map(|name| Field::new(name, "", Kind::Night))
+            .into()
+    }
+}
+
+/// What is not there has no fields.
+impl<T: Fields> Fields for Option<T> {
+    #[inline]
+    fn visit(&self, visitor: &mut impl Visitor) {
+        if let Some(fields) = self {
+            fields.visit(visitor);
+        }
+    }
+
+    fn describe() -> Vec<Field> {
+        let fields = T::describe().into_iter();
+        let optional = |field| Field {
+            is_required: false,
+            ..field
+        };
+        fields.map(optional).collect()
+    }
+}
+
+impl<T: Fields> Fields for Box<T> {
+    fn visit(&self, visitor: &mut impl Visitor) {
+        T::visit(self, visitor);
+    }
+
+    fn describe() -> Vec<Field> {
+        T::describe()
+    }
+}

@@ -1,0 +1,255 @@
+//! The stable word of each variant and, for refusals, its class and its sentence.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::{
+    Data, DataEnum, DeriveInput, Error, Fields, LitStr, Result, Token, Variant,
+    parse::{Parse, ParseStream},
+};
+
+use crate::attributes::{find, snake_case};
+
+/// `#[refusal(not_found, "There is no such property")]`.
+struct Refusal {
+    class: Ident,
+    sentence: LitStr,
+}
+
+impl Parse for Refusal {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let class = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let sentence = input.parse()?;
+        Ok(Self { class, sentence })
+    }
+}
+
+/// The classes as attributes name them.
+const CLASSES: [(&str, &str); 7] = [
+    ("invalid", "Invalid"),
+    ("conflict", "Conflict"),
+    ("early", "Early"),
+    ("forbidden", "Forbidden"),
+    ("not_found", "NotFound"),
+    ("gone", "Gone"),
+    ("elsewhere", "Elsewhere"),
+];
+
+/// How a variant is named.
+enum Named {
+    Word(String),
+    /// As its only field is: `#[word(inner)]`.
+    Inner,
+}
+
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    let Data::Enum(data) = &input.data else {
+        return Err(Error::new_spanned(&input.ident, "only an enum has words"));
+    };
+    let names = names(data)?;
+    let words = words(input, data, &names);
+    let is_refusal = data
+        .variants
+        .iter()
+        .any(|variant| find(&variant.attrs, "refusal").is_some());
+    let refuse = is_refusal
+        .then(|| refuse(input, data, &names))
+        .transpose()?;
+    Ok(quote!(#words #refuse))
+}
+
+fn names(data: &DataEnum) -> Result<Vec<Named>> {
+    let mut taken = BTreeMap::new();
+    data.variants
+        .iter()
+        .map(|variant| {
+            let name = name(variant)?;
+            if let Named::Word(word) = &name
+                && let Some(other) = taken.insert(word.clone(), &variant.ident)
+            {
+                let already = format!("\"{word}\" is the word of `{other}` already");
+                return Err(Error::new_spanned(&variant.ident, already));
+            }
+            Ok(name)
+        })
+        .collect()
+}
+
+fn name(variant: &Variant) -> Result<Named> {
+    let Some(attribute) = find(&variant.attrs, "word") else {
+        return Ok(Named::Word(snake_case(&variant.ident)));
+    };
+    if let Ok(word) = attribute.parse_args::<LitStr>() {
+        return Ok(Named::Word(word.value()));
+    }
+    let inner: Ident = attribute.parse_args()?;
+    let is_single = matches!(&variant.fields, Fields::Unnamed(fields) if fields.unnamed.len() == 1);
+    if inner == "inner" && is_single {
+        return Ok(Named::Inner);
+    }
+    let forms = "expected #[word(\"...\")], or #[word(inner)] on a variant of one field";
+    Err(Error::new_spanned(attribute, forms))
+}
+
+fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
+    let (mut arms, mut list) = (Vec::new(), Vec::new());
+    for (variant, name) in data.variants.iter().zip(names) {
+        let ident = &variant.ident;
+        match name {
+            Named::Word(word) => {
+                arms.push(quote!(Self::#ident { .. } => #word));
+                list.push(word);
+            }
+            Named::Inner => arms.push(quote!(Self::#ident(inner) => inner.code())),
+        }
+    }
+    let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
+    let is_plain = data
+        .variants
+        .iter()
+        .all(|variant| matches!(variant.fields, Fields::Unit));
+    let receiver = if is_plain {
+        quote!(self)
+    } else {
+        quote!(&self)
+    };
+    // With a tag, its fields stand beside the word.
+    let value = find(&input.attrs, "fields").is_none().then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #generics ::turnstile_chassis::Value for #name #arguments #bounds {
+                #[inline]
+                fn show<S: ::turnstile_chassis::Show>(&self, show: S) -> S::Out {
+                    show.text(self.code())
+                }
+
+                fn kind() -> ::turnstile_chassis::Kind {
+                    ::turnstile_chassis::Kind::OneOf(Self::WORDS)
+                }
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        impl #generics #name #arguments #bounds {
+            /// The words of the variants, in the order of their declaration.
+            pub const WORDS: &'static [&'static str] = &[#(#list),*];
+
+            /// The stable word on every door and in every metric.
+            #[must_use]
+            #[allow(clippy::trivially_copy_pass_by_ref, reason = "one form for every enum with data")]
+            pub const fn code(#receiver) -> &'static str {
+                match self {
+                    #(#arms,)*
+                }
+            }
+        }
+
+        #value
+    }
+}
+
+fn refuse(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> Result<TokenStream> {
+    let (mut arms, mut list) = (Vec::new(), Vec::new());
+    for (variant, name) in data.variants.iter().zip(names) {
+        let ident = &variant.ident;
+        let Named::Word(word) = name else {
+            let field = variant.fields.iter().map(|field| &field.ty);
+            arms.push(quote!(Self::#ident(inner) => ::turnstile_chassis::Refuse::meaning(inner)));
+            list.push(
+                quote!(#(list.extend(<#field as ::turnstile_chassis::Refuse>::meanings());)*),
+            );
+            continue;
+        };
+        let Some(attribute) = find(&variant.attrs, "refusal") else {
+            let none = format!("say what `{ident}` means: #[refusal(conflict, \"...\")]");
+            return Err(Error::new_spanned(ident, none));
+        };
+        let Refusal { class, sentence } = attribute.parse_args()?;
+        let known = CLASSES.iter().find(|(name, _)| class == name);
+        let Some((_, known)) = known else {
+            let classes = CLASSES.map(|(name, _)| name).join(", ");
+            return Err(Error::new_spanned(
+                class,
+                format!("a class is one of: {classes}"),
+            ));
+        };
+        let known = Ident::new(known, class.span());
+        let meaning = quote! {
+            ::turnstile_chassis::Meaning {
+                code: #word,
+                class: ::turnstile_chassis::Class::#known,
+                sentence: #sentence,
+            }
+        };
+        arms.push(quote!(Self::#ident { .. } => #meaning));
+        list.push(quote!(list.push(#meaning);));
+    }
+    let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
+    Ok(quote! {
+        #[automatically_derived]
+        impl #generics ::turnstile_chassis::Refuse for #name #arguments #bounds {
+            fn meaning(&self) -> ::turnstile_chassis::Meaning {
+                match self {
+                    #(#arms,)*
+                }
+            }
+
+            fn meanings() -> ::std::vec::Vec<::turnstile_chassis::Meaning> {
+                let mut list = ::std::vec::Vec::new();
+                #(#list)*
+                list
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use super::*;
+
+    fn error(input: &DeriveInput) -> String {
+        derive(input).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_word_used_twice_and_a_refusal_without_a_meaning_are_refused() {
+        let twice = error(&parse_quote!(
+            enum Refusal {
+                SoldOut,
+                #[word("sold_out")]
+                Full,
+            }
+        ));
+        assert_eq!(twice, "\"sold_out\" is the word of `SoldOut` already");
+        let meaningless = error(&parse_quote!(
+            enum Refusal {
+                #[refusal(conflict, "The room exists")]
+                RoomExists,
+                SoldOut,
+            }
+        ));
+        assert_eq!(
+            meaningless,
+            "say what `SoldOut` means: #[refusal(conflict, \"...\")]"
+        );
+        let class = error(&parse_quote!(
+            enum Refusal {
+                #[refusal(taken, "The room exists")]
+                RoomExists,
+            }
+        ));
+        assert!(class.starts_with("a class is one of: invalid"), "{class}");
+        let form = error(&parse_quote!(
+            enum Refusal {
+                #[word(inner)]
+                Illegal,
+            }
+        ));
+        assert!(form.starts_with("expected #[word"), "{form}");
+    }
+}
