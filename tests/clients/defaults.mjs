@@ -39,7 +39,7 @@ const soldOut = ["refused", "sold_out"];
 
 function isEvent(message) {
   const event = JSON.parse(message);
-  assert.deepEqual([event.event, event.room], ["booked", room]);
+  assert.deepEqual([event.kind, event.room], ["booked", room]);
 }
 
 async function withNodeRedis() {

@@ -47,7 +47,7 @@ DONE, SOLD_OUT = ("done", ROOM), ("refused", "sold_out")
 
 def is_event(message):
     event = json.loads(plain(message))
-    equal((event["event"], event["room"]), ("booked", ROOM))
+    equal((event["kind"], event["room"]), ("booked", ROOM))
 
 
 def blocking(library):

@@ -95,7 +95,7 @@ static void hears(redisContext *context, const char *port) {
     redisReply *message = NULL;
     CHECK(redisGetReply(subscriber, (void **)&message) == REDIS_OK);
     CHECK(strcmp(message->element[0]->str, "message") == 0);
-    CHECK(strstr(message->element[2]->str, "\"event\":\"booked\"") != NULL);
+    CHECK(strstr(message->element[2]->str, "\"kind\":\"booked\"") != NULL);
     CHECK(strstr(message->element[2]->str, "\"room\":\"" ROOM "\"") != NULL);
     freeReplyObject(message);
     redisFree(subscriber);

@@ -64,7 +64,7 @@ if ($child === 0) {
 }
 $door->subscribe(['rooms.events'], function ($door, $channel, $message) {
     $event = json_decode($message, true);
-    equal([$event['event'], $event['room']], ['booked', ROOM]);
+    equal([$event['kind'], $event['room']], ['booked', ROOM]);
     echo "ok\n";
     exit(0);
 });

@@ -31,12 +31,12 @@ def done(reply, **fields):
     return reply.get("reference"), reply["position"]
 
 
-def refused(reply, reason, nights=()):
+def refused(reply, reason, **data):
     if PROTOCOL == 2:
-        equal(reply, [0, reason, *nights])
+        equal(reply, [0, reason, *data.values()])
         return
     equal((reply["outcome"], reply["reason"]), ("refused", reason))
-    equal(reply.get("nights", []), list(nights))
+    equal({name: reply[name] for name in data}, data)
 
 
 def entry(reference):
@@ -50,7 +50,7 @@ def books_and_cancels():
     reply = door.execute_command(*book(ROOM, "2027-03-01", "2027-03-04"))
     reference, position = done(reply, room=ROOM)
     again = door.execute_command(*book(ROOM, "2027-03-03", "2027-03-06"))
-    refused(again, "sold_out", ["2027-03-03"])
+    refused(again, "sold_out", nights=["2027-03-03"])
 
     found = entry(reference)
     expected = {
@@ -97,7 +97,7 @@ def pipelines(transaction, month):
     positions = [position for _, position in answers]
     equal(len({reference for reference, _ in answers}), 20)
     equal(positions, sorted(set(positions)))
-    refused(last, "sold_out", [f"2027-{month}-20"])
+    refused(last, "sold_out", nights=[f"2027-{month}-20"])
 
 
 def errors_leave_the_connection_usable():

@@ -38,7 +38,7 @@ Redis.new(port: PORT).subscribe("rooms.events") do |on|
   on.subscribe { door.call(*book("2027-05-01", "2027-05-02")) }
   on.message do |_channel, message|
     event = JSON.parse(message)
-    equal([event["event"], event["room"]], ["booked", ROOM])
+    equal([event["kind"], event["room"]], ["booked", ROOM])
     puts "ok"
     exit!(0) if $stdout.flush
   end

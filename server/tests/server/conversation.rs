@@ -11,7 +11,7 @@ fn a_room_is_booked_once() {
     let server = Server::new();
     let (mut first, mut second) = (server.client(), server.client());
     first.exchange(&book("r1"), "*4|:1|$3|R00|$2|r1|:2|");
-    second.exchange(&book("r1"), "*3|:0|$8|sold_out|$10|2027-01-01|");
+    second.exchange(&book("r1"), "*3|:0|$8|sold_out|*1|$10|2027-01-01|");
     first.exchange(
         "ROOMS.CANCEL R00 234123412346\n",
         "*5|:1|$2|r1|$10|2027-01-01|$10|2027-01-02|:4|",
@@ -326,7 +326,7 @@ fn a_batch_is_executed_as_one_or_not_at_all() {
     other.exchange("DBSIZE\n", ":0|");
     client.exchange(
         "EXEC\n",
-        "*3|*4|:1|$3|R00|$2|r1|:2|$9|two words|*3|:0|$8|sold_out|$10|2027-01-01|",
+        "*3|*4|:1|$3|R00|$2|r1|:2|$9|two words|*3|:0|$8|sold_out|*1|$10|2027-01-01|",
     );
     client.exchange("MULTI\n", "+OK|");
     client.exchange(&book("r2"), "+QUEUED|");
@@ -383,7 +383,7 @@ fn followers_hear_what_happens_in_their_protocol() {
     new.send("PUNSUBSCRIBE\n");
     old.exchange("DBSIZE\n", "");
     server.stop();
-    let event = r#""event":"booked","property":"bench","room":"r1","reference":"R00","arrival":"2027-01-01","departure":"2027-01-02"}"#;
+    let event = r#""kind":"booked","property":"bench","room":"r1","reference":"R00","arrival":"2027-01-01","departure":"2027-01-02"}"#;
     let (heard, pushed) = (old.rest(), new.rest());
     assert!(heard.contains(event), "{heard}");
     assert!(

@@ -51,7 +51,7 @@ func main() {
 	message := door.hear(func() { answer(door.do(book("2027-05-01", "2027-05-02")...)) })
 	event := map[string]any{}
 	equal(json.Unmarshal([]byte(message), &event), nil)
-	equal([]any{event["event"], event["room"]}, []any{"booked", room()})
+	equal([]any{event["kind"], event["room"]}, []any{"booked", room()})
 	fmt.Println("ok")
 }
 

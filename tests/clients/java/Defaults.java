@@ -72,7 +72,7 @@ public class Defaults {
         List<Object> replies = door.multi(List.of(inBatch, inBatch));
         equal(replies.stream().map(Defaults::verdict).toList(), List.of("done " + room, "refused sold_out"));
         String message = door.hear(() -> done(door));
-        equal(message.contains("\"event\":\"booked\"") && message.contains("\"room\":\"" + room + "\""), true);
+        equal(message.contains("\"kind\":\"booked\"") && message.contains("\"room\":\"" + room + "\""), true);
         System.out.println("ok");
         System.exit(0);
     }

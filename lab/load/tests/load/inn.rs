@@ -437,7 +437,7 @@ fn explain(
     for (reference, booking, until) in blocks {
         let (arrival, departure) = (date(booking.arrival), date(booking.departure));
         let mut words = vec![
-            ("block", if until.is_some() { "hold" } else { "booking" }),
+            ("kind", if until.is_some() { "hold" } else { "booking" }),
             ("room", room),
             ("reference", reference),
             ("arrival", &arrival),

@@ -208,7 +208,7 @@ fn a_property_has_rooms_that_are_stopped_explained_and_withdrawn() {
     let withdrawn = peer.request("DELETE", &format!("{grand}/rooms/101"), "", "");
     assert_eq!(withdrawn.status, 200);
     let listed = peer.get(&format!("{properties}?limit=1"), "");
-    assert_eq!(listed.json()["properties"][0]["name"], "bench");
+    assert_eq!(listed.json()["properties"][0]["property"], "bench");
     assert!(listed.header("link").is_some());
     site.close();
 }

@@ -52,7 +52,7 @@ fn expected(room: &str) -> [Verdict; 2] {
 }
 
 fn check_event(message: &str, room: &str) {
-    assert!(message.contains(r#""event":"booked""#), "{message}");
+    assert!(message.contains(r#""kind":"booked""#), "{message}");
     assert!(message.contains(&format!(r#""room":"{room}""#)), "{message}");
 }
 

@@ -277,7 +277,7 @@ mod tests {
     fn looks_are_read_with_the_booking_that_has_the_night() {
         let free = b"%2\r\n$9\r\nwould_get\r\n$8\r\ncheck7-1\r\n$6\r\nblocks\r\n*0\r\n";
         assert_eq!(look(free, &names()), Ok(Answer::Seen(None)));
-        let taken = b"%2\r\n$9\r\nwould_get\r\n_\r\n$6\r\nblocks\r\n*1\r\n%5\r\n$5\r\nblock\r\n\
+        let taken = b"%2\r\n$9\r\nwould_get\r\n_\r\n$6\r\nblocks\r\n*1\r\n%5\r\n$4\r\nkind\r\n\
             $7\r\nbooking\r\n$4\r\nroom\r\n$8\r\ncheck7-1\r\n$9\r\nreference\r\n$3\r\nR01\r\n\
             $7\r\narrival\r\n$10\r\n2027-01-02\r\n$9\r\ndeparture\r\n$10\r\n2027-01-04\r\n";
         let place = Place {
