@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    completions, config::LogFlags, config_print, demo, dev, exchange, games, lab, rooms, serve,
-    travel, tx, verify,
+    call, completions, config::LogFlags, config_print, demo, dev, exchange, games, lab, rooms,
+    serve, travel, tx, verify,
 };
 
 const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong, or a newer \
@@ -56,6 +56,8 @@ pub(crate) enum Command {
     /// Works with the transactions of travel
     #[command(subcommand)]
     Tx(tx::Command),
+    /// Call one operation of a service: `call rooms.book property=hotel ...`
+    Call(call::Arguments),
     /// Measures a server, and proves that it stayed correct
     #[command(subcommand)]
     Lab(lab::Command),

@@ -2,6 +2,7 @@
 
 mod address;
 mod arguments;
+mod call;
 mod child;
 mod completions;
 mod config;
@@ -60,6 +61,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Games(command) => games::run(command),
         Command::Travel(command) => travel::run(&command),
         Command::Tx(command) => tx::run(&command),
+        Command::Call(arguments) => call::run(&arguments),
         Command::Lab(command) => lab::run(command),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -3,6 +3,7 @@
 use std::{fmt, net::SocketAddr, time::Duration};
 
 use anyhow::{Context as _, anyhow};
+use serde_json::{Map, Value as Json};
 use turnstile_client::{Connection, resp::Value};
 
 /// How long a server may take for one answer.
@@ -34,6 +35,46 @@ pub(crate) struct Unexpected(String);
 pub(crate) fn connect(address: SocketAddr) -> anyhow::Result<Connection> {
     Connection::connect(address, TIMEOUT)
         .with_context(|| format!("no server at {address}; `turnstile dev` starts one"))
+}
+
+/// Connects, and has answers name their fields.
+pub(crate) fn connect_named(address: SocketAddr) -> anyhow::Result<Connection> {
+    let mut door = connect(address)?;
+    json(&door.command(&[b"HELLO", b"3"])?).map_err(anyhow::Error::msg)?;
+    Ok(door)
+}
+
+/// A reply as JSON.
+///
+/// # Errors
+/// The server's error, in its words.
+pub(crate) fn json(value: &Value) -> Result<Json, String> {
+    Ok(match value {
+        Value::Error(error) => return Err(error.clone()),
+        Value::Integer(number) => Json::from(*number),
+        Value::Double(number) => Json::from(*number),
+        Value::Boolean(truth) => Json::from(*truth),
+        Value::Null => Json::Null,
+        Value::Simple(text) | Value::Big(text) => Json::from(text.as_str()),
+        Value::Bulk(bytes) | Value::Verbatim { text: bytes, .. } => {
+            Json::from(String::from_utf8_lossy(bytes))
+        }
+        Value::Array(values) | Value::Set(values) | Value::Push(values) => {
+            Json::Array(values.iter().map(json).collect::<Result<_, _>>()?)
+        }
+        Value::Map(fields) => {
+            let field = |(name, value): &(Value, Value)| {
+                let name = name.as_str().unwrap_or_default().to_owned();
+                Ok((name, json(value)?))
+            };
+            Json::Object(
+                fields
+                    .iter()
+                    .map(field)
+                    .collect::<Result<Map<_, _>, String>>()?,
+            )
+        }
+    })
 }
 
 /// Reads an outcome in its RESP2 form.
@@ -139,5 +180,25 @@ mod tests {
         assert_eq!(field(&entry, "room"), Some(&bulk("101")));
         assert_eq!(field(&entry, "id"), Some(&Value::Null));
         assert_eq!(field(&entry, "101"), None, "a value is no field");
+    }
+
+    #[test]
+    fn a_reply_becomes_json_with_the_names_of_its_fields() {
+        let fields = [
+            ("xid", Value::Integer(7)),
+            ("until", Value::Null),
+            ("prepared", Value::Boolean(true)),
+            ("touched", Value::Array(vec![bulk("flights")])),
+        ];
+        let fields = fields.map(|(name, value)| (bulk(name), value)).to_vec();
+        assert_eq!(
+            json(&Value::Map(fields)),
+            Ok(
+                serde_json::json!({"xid": 7, "until": null, "prepared": true, "touched": ["flights"]})
+            )
+        );
+        let error = "ERR unknown command".to_owned();
+        let inside = Value::Array(vec![Value::Error(error.clone())]);
+        assert_eq!(json(&inside), Err(error));
     }
 }

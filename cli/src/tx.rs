@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use turnstile_client::Connection;
 
 use crate::{address, resp, terminal};
-use shown::{details, json, summary};
+use shown::{details, summary};
 
 /// Transactions that are asked for at once: the longest page that a server gives.
 const PAGE: usize = 1_000;
@@ -107,7 +107,7 @@ pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
 }
 
 fn list(arguments: &ListArguments) -> anyhow::Result<()> {
-    let mut door = connect(&arguments.asking)?;
+    let mut door = resp::connect_named(arguments.asking.resp)?;
     let state = arguments.state.as_ref().map(word);
     let mut all = Vec::new();
     loop {
@@ -141,7 +141,7 @@ fn xid_of(transaction: &Json) -> u64 {
 }
 
 fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
-    let mut door = connect(&arguments.asking)?;
+    let mut door = resp::connect_named(arguments.asking.resp)?;
     let xid = arguments.xid.to_string();
     let shown = ask(&mut door, &["TRAVEL.TX", "SHOW", &xid])?;
     if arguments.asking.json {
@@ -153,7 +153,7 @@ fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
 }
 
 fn resolve(arguments: &ResolveArguments) -> anyhow::Result<()> {
-    let mut door = connect(&arguments.asking)?;
+    let mut door = resp::connect_named(arguments.asking.resp)?;
     let (xid, desk) = (arguments.xid.to_string(), word(&arguments.desk));
     let (decision, done) = if arguments.commit {
         ("COMMIT", "committed")
@@ -171,18 +171,11 @@ fn resolve(arguments: &ResolveArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Connects, and has answers name their fields.
-fn connect(asking: &Asking) -> anyhow::Result<Connection> {
-    let mut door = resp::connect(asking.resp)?;
-    ask(&mut door, &["HELLO", "3"])?;
-    Ok(door)
-}
-
 /// # Errors
 /// The server does not answer, answers with an error, or refuses.
 fn ask(door: &mut Connection, words: &[&str]) -> anyhow::Result<Json> {
     let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-    let answer = json(&door.command(&words)?).map_err(|error| anyhow!("{error}"))?;
+    let answer = resp::json(&door.command(&words)?).map_err(|error| anyhow!("{error}"))?;
     if answer["outcome"] == "refused" {
         let reason = answer["reason"].as_str().unwrap_or_default();
         return Err(anyhow!("refused: {reason}"));

@@ -1,42 +1,8 @@
 //! Transactions as people and programs read them.
 
-use serde_json::{Map, Value as Json};
-use turnstile_client::resp::Value;
+use serde_json::Value as Json;
 
 use crate::terminal::Table;
-
-/// A reply as JSON.
-///
-/// # Errors
-/// The server's error, in its words.
-pub(super) fn json(value: &Value) -> Result<Json, String> {
-    Ok(match value {
-        Value::Error(error) => return Err(error.clone()),
-        Value::Integer(number) => Json::from(*number),
-        Value::Double(number) => Json::from(*number),
-        Value::Boolean(truth) => Json::from(*truth),
-        Value::Null => Json::Null,
-        Value::Simple(text) | Value::Big(text) => Json::from(text.as_str()),
-        Value::Bulk(bytes) | Value::Verbatim { text: bytes, .. } => {
-            Json::from(String::from_utf8_lossy(bytes))
-        }
-        Value::Array(values) | Value::Set(values) | Value::Push(values) => {
-            Json::Array(values.iter().map(json).collect::<Result<_, _>>()?)
-        }
-        Value::Map(fields) => {
-            let field = |(name, value): &(Value, Value)| {
-                let name = name.as_str().unwrap_or_default().to_owned();
-                Ok((name, json(value)?))
-            };
-            Json::Object(
-                fields
-                    .iter()
-                    .map(field)
-                    .collect::<Result<Map<_, _>, String>>()?,
-            )
-        }
-    })
-}
 
 /// One line for each transaction.
 pub(super) fn summary(transactions: &[Json]) -> Table {
@@ -129,28 +95,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn bulk(text: &str) -> Value {
-        Value::Bulk(text.as_bytes().to_vec())
-    }
-
-    #[test]
-    fn a_reply_becomes_json_with_the_names_of_its_fields() {
-        let fields = [
-            ("xid", Value::Integer(7)),
-            ("until", Value::Null),
-            ("prepared", Value::Boolean(true)),
-            ("touched", Value::Array(vec![bulk("flights")])),
-        ];
-        let fields = fields.map(|(name, value)| (bulk(name), value)).to_vec();
-        assert_eq!(
-            json(&Value::Map(fields)),
-            Ok(json!({"xid": 7, "until": null, "prepared": true, "touched": ["flights"]}))
-        );
-        let error = "ERR unknown command".to_owned();
-        let inside = Value::Array(vec![Value::Error(error.clone())]);
-        assert_eq!(json(&inside), Err(error));
-    }
 
     #[test]
     fn a_transaction_is_one_line_or_all_there_is_to_know() {

@@ -4,6 +4,7 @@
 
 mod audit;
 mod calibrate;
+mod call;
 mod check;
 mod config;
 mod copy;

@@ -2,6 +2,7 @@
 
 mod description;
 mod likeness;
+mod named;
 mod positions;
 mod table;
 
@@ -10,6 +11,7 @@ use std::fmt;
 use crate::{exchange, games, rooms, travel};
 
 pub use description::{count, docs, every, info, keyless, list};
+pub use named::{FieldSyntax, Misnamed, operations};
 pub use table::COMMANDS;
 
 /// What a command asks for.
