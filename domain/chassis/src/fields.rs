@@ -179,6 +179,25 @@ pub trait Refuse: Fields {
     fn meanings() -> Vec<Meaning>;
 }
 
+/// Lists of words, one behind the other.
+///
+/// # Panics
+/// They are not `N` words together: the compiler says so.
+#[must_use]
+pub const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let mut words = [""; N];
+    let (mut at, mut rest) = (0, lists);
+    while let [list, others @ ..] = rest {
+        let (_, free) = words.split_at_mut(at);
+        let (place, _) = free.split_at_mut(list.len());
+        place.copy_from_slice(list);
+        at += list.len();
+        rest = others;
+    }
+    assert!(at == N, "as many words as places");
+    words
+}
+
 /// The kind of what a function makes of a field.
 #[must_use]
 pub fn kind_with<T: ?Sized, V: Value>(_with: impl Fn(&T) -> V) -> Kind {

@@ -63,8 +63,8 @@ pub fn fields(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Derives `code()` and `WORDS`: the stable word of each variant, in `snake_case`, unless
-/// `#[word("...")]` says another, or `#[word(inner)]` that its only field has it.
+/// Derives `code()`, `place()` and `WORDS`: the stable word of each variant, in `snake_case`, unless
+/// `#[word("...")]` says another, or `#[word(inner)]` and `#[word(inner = deed)]` that a field has it.
 ///
 /// When the variants are refusals, each says its class and its sentence, and
 /// `turnstile_chassis::Refuse` is derived too:

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{
-    Data, DataEnum, DeriveInput, Error, Fields, LitStr, Result, Token, Variant,
+    Data, DataEnum, DeriveInput, Error, Fields, LitStr, Meta, Result, Token, Type, Variant,
     parse::{Parse, ParseStream},
 };
 
@@ -40,8 +40,11 @@ const CLASSES: [(&str, &str); 7] = [
 /// How a variant is named.
 enum Named {
     Word(String),
-    /// As its only field is: `#[word(inner)]`.
-    Inner,
+    /// As its only field is, `#[word(inner)]`, or the field of this name, `#[word(inner = deed)]`.
+    Inner {
+        pattern: TokenStream,
+        inner: Box<Type>,
+    },
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -84,25 +87,57 @@ fn name(variant: &Variant) -> Result<Named> {
     if let Ok(word) = attribute.parse_args::<LitStr>() {
         return Ok(Named::Word(word.value()));
     }
-    let inner: Ident = attribute.parse_args()?;
-    let is_single = matches!(&variant.fields, Fields::Unnamed(fields) if fields.unnamed.len() == 1);
-    if inner == "inner" && is_single {
-        return Ok(Named::Inner);
+    let meta: Meta = attribute.parse_args()?;
+    let inner = match (&meta, &variant.fields) {
+        (Meta::Path(path), Fields::Unnamed(fields))
+            if path.is_ident("inner") && fields.unnamed.len() == 1 =>
+        {
+            let inner = &fields.unnamed[0].ty;
+            Some((quote!((inner)), inner))
+        }
+        (Meta::NameValue(pair), Fields::Named(fields)) if pair.path.is_ident("inner") => {
+            let name = &pair.value;
+            let name = quote!(#name).to_string();
+            let mut fields = fields.named.iter();
+            let field = fields.find(|field| field.ident.as_ref().is_some_and(|own| *own == name));
+            field.map(|field| {
+                let name = &field.ident;
+                (quote!({ #name: inner, .. }), &field.ty)
+            })
+        }
+        _ => None,
+    };
+    match inner {
+        Some((pattern, inner)) => Ok(Named::Inner {
+            pattern,
+            inner: Box::new(inner.clone()),
+        }),
+        None => {
+            let forms = "expected #[word(\"...\")], #[word(inner)] on a variant of one field, or \
+                         #[word(inner = field)]";
+            Err(Error::new_spanned(attribute, forms))
+        }
     }
-    let forms = "expected #[word(\"...\")], or #[word(inner)] on a variant of one field";
-    Err(Error::new_spanned(attribute, forms))
 }
 
 fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
-    let (mut arms, mut list) = (Vec::new(), Vec::new());
+    let (mut codes, mut places, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut before = quote!(0);
     for (variant, name) in data.variants.iter().zip(names) {
         let ident = &variant.ident;
         match name {
             Named::Word(word) => {
-                arms.push(quote!(Self::#ident { .. } => #word));
-                list.push(word);
+                codes.push(quote!(Self::#ident { .. } => #word));
+                places.push(quote!(Self::#ident { .. } => #before));
+                parts.push(quote!(&[#word]));
+                before = quote!(#before + 1);
             }
-            Named::Inner => arms.push(quote!(Self::#ident(inner) => inner.code())),
+            Named::Inner { pattern, inner } => {
+                codes.push(quote!(Self::#ident #pattern => inner.code()));
+                places.push(quote!(Self::#ident #pattern => #before + inner.place()));
+                parts.push(quote!(<#inner>::WORDS));
+                before = quote!(#before + <#inner>::WORDS.len());
+            }
         }
     }
     let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
@@ -134,15 +169,27 @@ fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl #generics #name #arguments #bounds {
-            /// The words of the variants, in the order of their declaration.
-            pub const WORDS: &'static [&'static str] = &[#(#list),*];
+            /// The words, in the order of their declaration.
+            pub const WORDS: &'static [&'static str] = {
+                const ALL: [&str; #before] = ::turnstile_chassis::joined(&[#(#parts),*]);
+                &ALL
+            };
 
             /// The stable word on every door and in every metric.
             #[must_use]
             #[allow(clippy::trivially_copy_pass_by_ref, reason = "one form for every enum with data")]
             pub const fn code(#receiver) -> &'static str {
                 match self {
-                    #(#arms,)*
+                    #(#codes,)*
+                }
+            }
+
+            /// Where its word stands among all of them.
+            #[must_use]
+            #[allow(clippy::trivially_copy_pass_by_ref, reason = "one form for every enum with data")]
+            pub const fn place(#receiver) -> usize {
+                match self {
+                    #(#places,)*
                 }
             }
         }
@@ -155,13 +202,17 @@ fn refuse(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> Result<Token
     let (mut arms, mut list) = (Vec::new(), Vec::new());
     for (variant, name) in data.variants.iter().zip(names) {
         let ident = &variant.ident;
-        let Named::Word(word) = name else {
-            let field = variant.fields.iter().map(|field| &field.ty);
-            arms.push(quote!(Self::#ident(inner) => ::turnstile_chassis::Refuse::meaning(inner)));
-            list.push(
-                quote!(#(list.extend(<#field as ::turnstile_chassis::Refuse>::meanings());)*),
-            );
-            continue;
+        let word = match name {
+            Named::Word(word) => word,
+            Named::Inner { pattern, inner } => {
+                arms.push(quote! {
+                    Self::#ident #pattern => ::turnstile_chassis::Refuse::meaning(inner)
+                });
+                list.push(quote! {
+                    list.extend(<#inner as ::turnstile_chassis::Refuse>::meanings());
+                });
+                continue;
+            }
         };
         let Some(attribute) = find(&variant.attrs, "refusal") else {
             let none = format!("say what `{ident}` means: #[refusal(conflict, \"...\")]");

@@ -238,6 +238,32 @@ mod tests {
         );
     }
 
+    #[derive(Words)]
+    enum Request {
+        Begin,
+        #[word(inner = state)]
+        #[expect(dead_code, reason = "only its word counts here")]
+        Act {
+            state: State,
+            times: u8,
+        },
+        #[word("done")]
+        End,
+    }
+
+    #[test]
+    fn words_of_a_field_stand_in_the_place_of_its_variant() {
+        assert_eq!(Request::WORDS, ["begin", "booked", "on_hold", "done"]);
+        let state = State::Held { ttl_ms: 1 };
+        for request in [
+            Request::Begin,
+            Request::Act { state, times: 2 },
+            Request::End,
+        ] {
+            assert_eq!(Request::WORDS[request.place()], request.code());
+        }
+    }
+
     #[test]
     fn the_text_of_a_field_is_found_by_its_name() {
         let held = State::Held { ttl_ms: 60_000 };
