@@ -1,10 +1,11 @@
-//! The automation of the house: `cargo xtask ci|test|tidy|house|steady|mutants`.
+//! The automation of the house: `cargo xtask ci|check|test|tidy|house|steady|mutants`.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "printing is how a command line tool answers"
 )]
 
+mod check;
 mod ci;
 mod clients;
 mod code;
@@ -27,7 +28,10 @@ use crate::tree::Tree;
 
 const USAGE: &str = "\
 cargo xtask ci               format, lints, tidy, all tests, the simulator: what a change must pass
-cargo xtask test             installs what the tests need, then runs all of them
+cargo xtask check [BASE]     format, tidy, lints and unit tests of the crates that differ from BASE,
+                             a commit (default HEAD); needs neither root nor network
+cargo xtask test [AREA]      installs what the tests need, then runs them: all, or those of a crate
+                             or a folder of crates, for example server or domain
 cargo xtask tidy [--bless]   the rules of the house; --bless accepts changed formats
 cargo xtask house [BEFORE]   figures of the source tree, beside those of an older checkout
 
@@ -53,7 +57,10 @@ fn run(words: &[&str]) -> Result<()> {
     let root = root();
     match words {
         ["ci"] => ci::run(root),
+        ["check"] => check::run(root, "HEAD"),
+        ["check", base] => check::run(root, base),
         ["test"] => suite::run(root),
+        ["test", area] => suite::run_area(root, area),
         ["steady"] => steady::run(root, steady::RUNS),
         ["steady", runs] => steady::run(root, runs.parse().context("RUNS is a number")?),
         ["mutants"] => mutants::run(root, &mutants::CRATES, None),

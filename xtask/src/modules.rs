@@ -209,6 +209,7 @@ mod tests {
             .map(|(path, text)| File::new(&format!("a/src/{path}"), text))
             .collect();
         let one = Crate {
+            name: String::new(),
             folder: "a".to_owned(),
             sees: Vec::new(),
         };

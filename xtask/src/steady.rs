@@ -40,7 +40,7 @@ pub(crate) fn run(root: &Path, runs: u32) -> Result<()> {
         let is_busy = number >= quiet;
         let begun = Instant::now();
         let (count, success) = step::timed(&format!("run {} of {runs}", number + 1), || {
-            beside(is_busy, || suite::test(root, &clients))
+            beside(is_busy, || suite::test(root, &["--workspace"], &clients))
         })?;
         failed += u32::from(!success);
         kept.push(Run {

@@ -14,12 +14,30 @@ use crate::{step, tree};
 pub(crate) fn run(root: &Path) -> Result<()> {
     let clients = install(root)?;
     step::timed("fuzz targets", || build_fuzz_targets(root))?;
-    step::timed("tests", || {
-        let (count, success) = test(root, &clients)?;
-        ensure!(success, "not all tests passed");
-        ensure!(count.passed > 0, "no test ran");
-        Ok(())
-    })
+    step::timed("tests", || passed(test(root, &["--workspace"], &clients)?))
+}
+
+fn passed((count, success): (Count, bool)) -> Result<()> {
+    ensure!(success, "not all tests passed");
+    ensure!(count.passed > 0, "no test ran");
+    Ok(())
+}
+
+/// Installs what the tests need, then runs those of the crates in one folder.
+pub(crate) fn run_area(root: &Path, area: &str) -> Result<()> {
+    let inside = format!("{area}/");
+    let crates = tree::crates(root)?;
+    let packages: Vec<&str> = crates
+        .iter()
+        .filter(|one| one.folder == area || one.folder.starts_with(&inside))
+        .flat_map(|one| ["--package", one.name.as_str()])
+        .collect();
+    ensure!(
+        !packages.is_empty(),
+        "no crate lies in the folder \"{area}\""
+    );
+    let clients = install(root)?;
+    step::timed("tests", || passed(test(root, &packages, &clients)?))
 }
 
 /// Installs what the tests need.
@@ -43,10 +61,10 @@ fn build_fuzz_targets(root: &Path) -> Result<()> {
     step::run(check.arg(tree::target_folder(root)?.join("fuzz")))
 }
 
-/// Runs all tests; says how many ended how, and whether cargo is content.
-pub(crate) fn test(root: &Path, clients: &Clients) -> Result<(Count, bool)> {
+/// Runs the tests of some packages; says how many ended how, and whether cargo is content.
+pub(crate) fn test(root: &Path, packages: &[&str], clients: &Clients) -> Result<(Count, bool)> {
     let mut cargo = step::cargo(root);
-    cargo.args(["test", "--workspace", "--no-fail-fast"]);
+    cargo.args(["test", "--no-fail-fast"]).args(packages);
     cargo.envs(clients.environment());
     let (count, success) = follow(&mut cargo)?;
     println!(

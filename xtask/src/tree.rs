@@ -35,6 +35,7 @@ pub(crate) struct File {
 /// A member of the workspace and the members that it depends on, as folders.
 #[derive(Debug)]
 pub(crate) struct Crate {
+    pub(crate) name: String,
     pub(crate) folder: String,
     pub(crate) sees: Vec<Seen>,
 }
@@ -157,13 +158,14 @@ fn files(root: &Path) -> Result<Vec<File>> {
     Ok(files)
 }
 
-fn crates(root: &Path) -> Result<Vec<Crate>> {
+pub(crate) fn crates(root: &Path) -> Result<Vec<Crate>> {
     #[derive(Deserialize)]
     struct Metadata {
         packages: Vec<Package>,
     }
     #[derive(Deserialize)]
     struct Package {
+        name: String,
         manifest_path: PathBuf,
         dependencies: Vec<Dependency>,
     }
@@ -199,6 +201,7 @@ fn crates(root: &Path) -> Result<Vec<Crate>> {
             });
         }
         crates.push(Crate {
+            name: package.name,
             folder: folder_of(folder)?,
             sees,
         });

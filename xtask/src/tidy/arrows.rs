@@ -113,6 +113,7 @@ mod tests {
                 "[dependencies]\nturnstile-x = 1",
             )],
             crates: vec![Crate {
+                name: String::new(),
                 folder: from.to_owned(),
                 sees: vec![seen],
             }],

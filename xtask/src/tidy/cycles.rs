@@ -73,6 +73,7 @@ mod tests {
             ..Tree::default()
         };
         let one = Crate {
+            name: String::new(),
             folder: "a".to_owned(),
             sees: Vec::new(),
         };
