@@ -8,12 +8,14 @@ use utoipa::openapi::{
     path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
     request_body::RequestBodyBuilder,
     schema::{Schema, SchemaType},
+    server::Server,
+    tag::TagBuilder,
 };
 
 use crate::{
     answer::Receipt,
     exchange, games,
-    operation::{Method, Operation, Success, operations},
+    operation::{Method, Operation, Success, chapters, operations},
     problem::{FieldError, Place},
     request::{
         Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty,
@@ -39,6 +41,13 @@ pub fn openapi() -> OpenApi {
     }
     OpenApiBuilder::new()
         .info(Info::new("Turnstile", env!("CARGO_PKG_VERSION")))
+        .servers(Some([Server::new("/")]))
+        .tags(Some(chapters().map(|(name, about)| {
+            TagBuilder::new()
+                .name(name)
+                .description(Some(about))
+                .build()
+        })))
         .paths(paths)
         .components(Some(components()))
         .build()
@@ -229,7 +238,8 @@ fn problem_schema() -> Schema {
 fn describe(operation: &Operation) -> OperationBuilder {
     let mut described = OperationBuilder::new()
         .operation_id(Some(operation.id))
-        .summary(Some(operation.summary));
+        .summary(Some(operation.summary))
+        .tag(operation.chapter());
     for parameter in parameters(operation) {
         described = described.parameter(parameter);
     }

@@ -100,6 +100,15 @@ impl Operation {
         }
     }
 
+    /// The part of the documentation that it stands in: its service, or the server.
+    #[must_use]
+    pub fn chapter(&self) -> &'static str {
+        let service = self.path.strip_prefix("/v1/");
+        let service = service.and_then(|path| path.split('/').next());
+        let chapter = CHAPTERS.iter().find(|(path, ..)| Some(*path) == service);
+        chapter.map_or(SERVER.1, |(_, name, _)| name)
+    }
+
     /// The names in the path.
     pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
         let parts = self.path.split('/');
@@ -185,6 +194,36 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const PAGED: &[&str] = &["limit", "cursor"];
 const RECEIPT: Success = Success::Json("Receipt");
+
+/// A chapter of the documentation: the path, the name, what it is about.
+type Chapter = (&'static str, &'static str, &'static str);
+
+const CHAPTERS: [Chapter; 4] = [
+    (
+        "rooms",
+        "Rooms",
+        "Rooms of hotels for nights: book, hold, cancel",
+    ),
+    ("exchange", "Exchange", "Accounts, orders and order books"),
+    (
+        "games",
+        "Games",
+        "Games of two players, and their standings",
+    ),
+    (
+        "travel",
+        "Travel",
+        "Transactions and itineraries over flights, cars and rooms",
+    ),
+];
+
+const SERVER: Chapter = ("", "Server", "The server itself");
+
+/// The chapters of the documentation, in order: name and what it is about.
+pub fn chapters() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = CHAPTERS.iter().chain([&SERVER]);
+    all.map(|(_, name, about)| (*name, *about))
+}
 
 /// The operation that answers a method at a path. `HEAD` is answered as `GET` is.
 #[must_use]

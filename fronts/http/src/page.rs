@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     glossary,
-    operation::{Method, Operation, operations},
+    operation::{Method, Operation, chapters, operations},
 };
 
 /// How the page looks; a file of its own, so that the policy can forbid inline styles.
@@ -31,11 +31,28 @@ pub fn docs_page(document: &Value) -> String {
          <p>Every change takes an <code>Idempotency-Key</code>: the same key and content get the \
          first answer again. Whatever is no success is <code>application/problem+json</code>, \
          with a stable <code>code</code>. The document: \
-         <a href=\"/openapi.json\">/openapi.json</a>.</p><table>",
+         <a href=\"/openapi.json\">/openapi.json</a>.</p>",
     );
+    for (chapter, about) in chapters() {
+        put_contents(&mut page, chapter, about);
+    }
     for operation in operations() {
+        put_operation(&mut page, operation, document);
+    }
+    put_problems(&mut page);
+    page.push_str("</body></html>\n");
+    page
+}
+
+/// The operations of one chapter, each with a link to where it is explained.
+fn put_contents(page: &mut String, chapter: &str, about: &str) {
+    put(
+        page,
+        format_args!("<h2>{chapter}</h2><p>{}</p><table>", Escaped(about)),
+    );
+    for operation in operations().filter(|one| one.chapter() == chapter) {
         put(
-            &mut page,
+            page,
             format_args!(
                 "<tr><td><code>{}</code></td><td><a href=\"#{}\"><code>{}</code></a></td>\
                  <td>{}</td></tr>",
@@ -47,12 +64,6 @@ pub fn docs_page(document: &Value) -> String {
         );
     }
     page.push_str("</table>");
-    for operation in operations() {
-        put_operation(&mut page, operation, document);
-    }
-    put_problems(&mut page);
-    page.push_str("</body></html>\n");
-    page
 }
 
 /// What every word of a problem means. A word that several services say is found at the first.
@@ -174,6 +185,12 @@ fn put_shape(page: &mut String, title: &str, name: &str, schema: &Value) {
 }
 
 fn kind(described: &Value) -> String {
+    if let Some(words) = described["enum"].as_array() {
+        return words.iter().map(plain).collect::<Vec<_>>().join(" | ");
+    }
+    if described["type"] == "array" {
+        return format!("list of {}", kind(&described["items"]));
+    }
     let base = match &described["type"] {
         Value::String(only) => only.clone(),
         Value::Array(several) => several.iter().map(plain).collect::<Vec<_>>().join(" or "),
@@ -282,6 +299,8 @@ mod tests {
                     application/json' -d '{&quot;";
         assert!(page.contains(book));
         assert!(page.contains("<td><code>id_number</code></td><td>string</td>"));
+        assert!(page.contains("<td><code>state</code></td><td>booked | held | expired</td>"));
+        assert!(page.contains("<td><code>entries</code></td><td>list of RoomsEntry</td>"));
     }
 
     /// A problem's `type` led to a place that was not there.
