@@ -41,7 +41,8 @@ use super::{
 pub(super) const HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// What is answered before the journal is recovered; `/readyz` is not among it.
-const ALWAYS_THERE: [&str; 5] = [
+const ALWAYS_THERE: [&str; 6] = [
+    "/",
     "/livez",
     "/version",
     "/openapi.json",

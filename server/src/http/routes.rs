@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::{
     Router,
     http::Method as HttpMethod,
-    routing::{MethodFilter, MethodRouter, on},
+    response::Redirect,
+    routing::{MethodFilter, MethodRouter, get, on},
 };
 use tower_http::{
     CompressionLevel,
@@ -26,9 +27,9 @@ use super::{
 /// The shortest body that is compressed, in bytes: shorter ones fit in one packet as they are.
 const COMPRESSED_MIN: u64 = 1_024;
 
-/// The router of every operation in the table, and no other.
+/// The router of every operation in the table; the root leads to their documentation.
 pub(super) fn router(door: &Arc<Door>) -> Router {
-    let mut router = Router::new();
+    let mut router = Router::new().route("/", get(async || Redirect::temporary("/docs")));
     for operation in turnstile_http::operations() {
         router = router.route(operation.path, function(operation));
     }

@@ -7,8 +7,8 @@ use super::*;
 /// A request, `->`, the status, the code, and words that the answer holds. BOOK, ORDERS, TX,
 /// WHOLE, UNKNOWN and TWICE stand for what the test puts there.
 const WRONG: &str = r#"
-GET / -> 404 unknown_path stands at /docs
-GET /nothing -> 404 unknown_path
+GET /nothing -> 404 unknown_path stands at /docs
+POST / -> 405 method_not_allowed
 GET BOOK/ -> 404 unknown_path
 GET BOOK -> 405 method_not_allowed GET
 PATCH /livez -> 405 method_not_allowed PATCH
@@ -165,37 +165,37 @@ fn only_names_of_loopback_are_served() {
     let site = Site::open();
     let port = site.address.port();
     let rows = [
-        ("GET / HTTP/1.1\r\n", "Host: evil.example\r\n", false),
-        ("GET / HTTP/1.1\r\n", "", false),
+        ("GET /nothing HTTP/1.1\r\n", "Host: evil.example\r\n", false),
+        ("GET /nothing HTTP/1.1\r\n", "", false),
         (
-            "GET / HTTP/1.1\r\n",
+            "GET /nothing HTTP/1.1\r\n",
             "Host: localhost\r\nHost: localhost\r\n",
             false,
         ),
         (
-            "GET / HTTP/1.1\r\n",
+            "GET /nothing HTTP/1.1\r\n",
             "Host: localhost.evil.example\r\n",
             false,
         ),
         (
-            "GET / HTTP/1.1\r\n",
+            "GET /nothing HTTP/1.1\r\n",
             "Host: localhost:80@evil.example\r\n",
             false,
         ),
         (
-            "GET http://evil.example/ HTTP/1.1\r\n",
+            "GET http://evil.example/nothing HTTP/1.1\r\n",
             "Host: localhost\r\n",
             false,
         ),
-        ("GET / HTTP/1.1\r\n", "Host: LOCALHOST\r\n", true),
+        ("GET /nothing HTTP/1.1\r\n", "Host: LOCALHOST\r\n", true),
         (
-            "GET / HTTP/1.1\r\n",
+            "GET /nothing HTTP/1.1\r\n",
             &format!("Host: 127.0.0.1:{port}\r\n"),
             true,
         ),
-        ("GET / HTTP/1.1\r\n", "Host: [::1]:8470\r\n", true),
+        ("GET /nothing HTTP/1.1\r\n", "Host: [::1]:8470\r\n", true),
         (
-            "GET http://localhost/ HTTP/1.1\r\n",
+            "GET http://localhost/nothing HTTP/1.1\r\n",
             "Host: localhost\r\n",
             true,
         ),
@@ -235,6 +235,11 @@ fn every_operation_of_the_document_is_served() {
 fn the_doors_own_pages_are_whole_and_load_nothing() {
     let site = Site::open();
     let mut peer = site.peer();
+    let root = peer.get("/", "");
+    assert_eq!(
+        (root.status, root.header("location").as_deref()),
+        (307, Some("/docs"))
+    );
     let docs = peer.get("/docs", "");
     assert_eq!(
         docs.header("content-type").as_deref(),
