@@ -204,6 +204,24 @@ pub fn kind_with<T: ?Sized, V: Value>(_with: impl Fn(&T) -> V) -> Kind {
     V::kind()
 }
 
+/// The fields of what a function makes of a field.
+#[must_use]
+pub fn fields_with<T: ?Sized, F: Fields>(_with: impl Fn(&T) -> F) -> Vec<Field> {
+    F::describe()
+}
+
+/// Hands over the fields of what is set; where nothing is, each as null.
+pub fn visit_or_null<T: Fields>(fields: &Option<T>, visitor: &mut impl Visitor) {
+    match fields {
+        Some(fields) => fields.visit(visitor),
+        None => {
+            for field in T::describe() {
+                visitor.field(field.name, &None::<bool>);
+            }
+        }
+    }
+}
+
 /// Appends the fields of all variants, each once: a field is required when every variant has it.
 pub fn merge(variants: Vec<Variant>, fields: &mut Vec<Field>) {
     let all = variants.len();
@@ -447,6 +465,14 @@ impl Fields for Stay {
         ["arrival", "departure"]
             .map(|name| Field::new(name, "", Kind::Night))
             .into()
+    }
+}
+
+impl Fields for () {
+    fn visit(&self, _visitor: &mut impl Visitor) {}
+
+    fn describe() -> Vec<Field> {
+        Vec::new()
     }
 }
 

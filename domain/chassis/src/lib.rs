@@ -27,7 +27,7 @@ pub use events::Events;
 pub use faults::Faults;
 pub use fields::{
     Class, Field, Fields, Kind, Meaning, Refuse, Show, Value, Variant, Variants, Visitor,
-    count_fields, joined, kind_with, merge,
+    count_fields, fields_with, joined, kind_with, merge, visit_or_null,
 };
 pub use looks::Looks;
 pub use lot::{LARGE_PAGE, Lot};

@@ -47,6 +47,8 @@ pub(crate) struct FieldOptions {
     /// Its own fields stand in its place.
     pub(crate) is_flat: bool,
     pub(crate) is_skipped: bool,
+    /// Its fields are null where it is not set, so that each keeps its place.
+    pub(crate) is_null: bool,
     /// What makes the shown value of the stored one.
     pub(crate) with: Option<Expr>,
 }
@@ -62,6 +64,7 @@ impl FieldOptions {
             match &part {
                 Meta::Path(path) if path.is_ident("flatten") => options.is_flat = true,
                 Meta::Path(path) if path.is_ident("skip") => options.is_skipped = true,
+                Meta::Path(path) if path.is_ident("or_null") => options.is_null = true,
                 Meta::NameValue(pair) if pair.path.is_ident("name") => {
                     options.name = Some(text(&pair.value)?);
                 }
@@ -69,8 +72,8 @@ impl FieldOptions {
                     options.with = Some(pair.value.clone());
                 }
                 _ => {
-                    let known =
-                        "a field is `name = \"...\"`, `with = function`, `flatten` or `skip`";
+                    let known = "a field is `name = \"...\"`, `with = function`, `flatten`, \
+                                 `or_null` or `skip`";
                     return Err(Error::new_spanned(part, known));
                 }
             }

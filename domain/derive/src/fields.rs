@@ -31,10 +31,19 @@ impl Shape {
             }
             let shown_type = &field.ty;
             if options.is_flat {
-                visit.extend(quote!(::turnstile_chassis::Fields::visit(#local, visitor);));
-                describe.extend(
-                    quote!(fields.extend(<#shown_type as ::turnstile_chassis::Fields>::describe());),
-                );
+                let (shown, fields) = if let Some(with) = &options.with {
+                    let fields = quote!(::turnstile_chassis::fields_with::<#shown_type, _>(#with));
+                    (quote!(&(#with)(#local)), fields)
+                } else {
+                    let fields = quote!(<#shown_type as ::turnstile_chassis::Fields>::describe());
+                    (quote!(#local), fields)
+                };
+                visit.extend(if options.is_null {
+                    quote!(::turnstile_chassis::visit_or_null(#shown, visitor);)
+                } else {
+                    quote!(::turnstile_chassis::Fields::visit(#shown, visitor);)
+                });
+                describe.extend(quote!(fields.extend(#fields);));
                 continue;
             }
             let name = match (&options.name, &field.ident) {

@@ -53,6 +53,8 @@ pub fn bytes(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
+/// What is flattened and not set has no fields; with `#[field(flatten, or_null)]` they are null.
+///
 /// The fields of an enum are those of its variant; with `#[fields(tag = "state")]`, the word of the
 /// variant stands before them, and it may be a field of something else.
 #[proc_macro_derive(Fields, attributes(field, fields))]

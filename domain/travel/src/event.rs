@@ -1,25 +1,29 @@
 //! What happened, for those who follow the service and for those who wait for an answer.
 
+use turnstile_chassis::{Fields, Words};
 use turnstile_types::{Position, Principal, Timestamp};
 
 use crate::{AbortReason, Desk, Locator, Outcome, Xid};
 
 /// One thing that happened. `(position, ordinal)` is unique and grows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct Event {
     pub position: Position,
     /// Counts the events of one record, from 0.
     pub ordinal: u32,
     pub at: Timestamp,
+    #[field(flatten)]
     pub kind: EventKind,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields, Words)]
+#[fields(tag = "kind")]
 pub enum EventKind {
     /// The answer to the command at this position, which was told to wait. Those of one record come
     /// in the order in which they were decided.
     Answered {
         ticket: Position,
+        #[field(with = Outcome::code)]
         outcome: Outcome,
     },
     Committed {
@@ -27,6 +31,7 @@ pub enum EventKind {
     },
     Aborted {
         xid: Xid,
+        #[field(flatten)]
         reason: AbortReason,
     },
     Booked {
@@ -49,6 +54,7 @@ pub enum EventKind {
     Resolved {
         desk: Desk,
         xid: Xid,
+        #[field(name = "decision", with = decision)]
         commit: bool,
         by: Principal,
     },
@@ -81,22 +87,8 @@ impl EventKind {
             | Self::Met { .. } => true,
         }
     }
+}
 
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Answered { .. } => "answered",
-            Self::Committed { .. } => "committed",
-            Self::Aborted { .. } => "aborted",
-            Self::Booked { .. } => "booked",
-            Self::Held { .. } => "held",
-            Self::Confirmed { .. } => "confirmed",
-            Self::Cancelled { .. } => "cancelled",
-            Self::Expired { .. } => "expired",
-            Self::Resolved { .. } => "resolved",
-            Self::Disagreed { .. } => "disagreed",
-            Self::Met { .. } => "met",
-        }
-    }
+const fn decision(commit: &bool) -> &'static str {
+    if *commit { "commit" } else { "abort" }
 }

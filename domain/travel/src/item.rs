@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Kind, Show, Value, Words};
 
 /// The longest location, in bytes.
 const LOCATION_BYTES_MAX: usize = 31;
@@ -90,6 +90,16 @@ impl std::error::Error for InvalidLocation {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub struct CustomerId(pub i32);
 
+impl Value for CustomerId {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.signed(i64::from(self.0))
+    }
+
+    fn kind() -> Kind {
+        Kind::Signed
+    }
+}
+
 impl fmt::Display for CustomerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -170,6 +180,16 @@ impl fmt::Display for InvalidItem {
 
 impl std::error::Error for InvalidItem {}
 
+impl Value for Item {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.display(self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("flight-12")
+    }
+}
+
 impl fmt::Display for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -181,7 +201,7 @@ impl fmt::Display for Item {
 }
 
 /// One of those who take part in transactions: a resource manager of the ancestor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes, Words)]
 pub enum Desk {
     #[byte(0x00)]
     Flights,
@@ -195,17 +215,6 @@ pub enum Desk {
 
 impl Desk {
     pub const ALL: [Self; 4] = [Self::Flights, Self::Cars, Self::Rooms, Self::Customers];
-
-    /// The stable word on every door and in the configuration.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Flights => "flights",
-            Self::Cars => "cars",
-            Self::Rooms => "rooms",
-            Self::Customers => "customers",
-        }
-    }
 
     /// What such a word stands for, whatever the case of its letters.
     #[must_use]
@@ -228,6 +237,16 @@ impl fmt::Display for Desk {
 /// Some of the desks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Desks(u8);
+
+impl Value for Desks {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.list(self.iter().count(), self.iter())
+    }
+
+    fn kind() -> Kind {
+        Kind::List(Box::new(Desk::kind()))
+    }
+}
 
 impl Desks {
     pub const NONE: Self = Self(0);

@@ -46,7 +46,7 @@ pub use message::{Order, Report, Request, Say, Vote};
 pub use operation::{Bill, BillLine, Finding, Operation, Resource, Stock};
 pub use outcome::{AbortReason, Done, Outcome, Refusal};
 pub use query::{
-    Answer, BranchView, ItineraryState, ItineraryView, LateAnswer, Query, Stage, Totals,
+    Answer, BranchView, ItineraryState, ItineraryView, LateAnswer, Query, Stage, StockView, Totals,
     TransactionState, TransactionView,
 };
 pub use settings::{Roles, Settings};

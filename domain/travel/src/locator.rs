@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use turnstile_chassis::{Kind, Show, Value};
+
 /// Crockford's base 32: no I, L, O and U, which are misread or make words.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -83,6 +85,16 @@ const INVERSE: u32 = {
     }
     inverse
 };
+
+impl Value for Locator {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.display(self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("7K2M9Q")
+    }
+}
 
 impl fmt::Display for Locator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

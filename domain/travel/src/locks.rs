@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Words};
 
 use crate::{Xid, limits};
 
 /// How something is locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes, Words)]
 pub enum Mode {
     /// To read it.
     #[byte(0x01)]
@@ -21,16 +21,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Shared => "shared",
-            Self::Intent => "intent",
-            Self::Exclusive => "exclusive",
-        }
-    }
-
     /// Whether two transactions may hold these at once.
     pub(crate) fn admits(self, other: Self) -> bool {
         self == other && self != Self::Exclusive

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Field, Fields, Kind, Show, Value, Visitor};
 
 use crate::{CustomerId, Item, Refusal, Xid, locks::Mode};
 
@@ -85,10 +85,11 @@ pub enum Finding {
 }
 
 /// What there is of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes, Fields)]
 pub struct Stock {
     pub free: u32,
     pub reserved: u32,
+    /// Of one.
     pub price: u32,
 }
 
@@ -100,10 +101,11 @@ pub struct Bill {
 }
 
 /// So many of one item, each at this price.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes, Fields)]
 pub struct BillLine {
     pub item: Item,
     pub count: u32,
+    /// Of one, when the first of them was reserved.
     pub price: u32,
 }
 
@@ -126,6 +128,45 @@ pub enum Resource {
     Customer(CustomerId),
     #[byte(0x03)]
     Item(Item),
+}
+
+impl Fields for Bill {
+    fn visit(&self, visitor: &mut impl Visitor) {
+        visitor.field("customer", &self.customer);
+        visitor.field("total", &self.total());
+        visitor.field("lines", &self.lines);
+    }
+
+    fn describe() -> Vec<Field> {
+        vec![
+            Field::new("customer", "", CustomerId::kind()),
+            Field::new("total", "The sum of count x price.", u64::kind()),
+            Field::new("lines", "", <[BillLine]>::kind()),
+        ]
+    }
+}
+
+impl Value for Bill {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.object(self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Object {
+            name: "Bill",
+            fields: Self::describe,
+        }
+    }
+}
+
+impl Value for Resource {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.display(self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("flight-12")
+    }
 }
 
 impl fmt::Display for Resource {

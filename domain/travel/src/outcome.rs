@@ -1,6 +1,6 @@
 //! What is answered to a command.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Fields, Words};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{Bill, CustomerId, Desk, Item, Locator, Stock, Xid, limits};
@@ -17,7 +17,7 @@ pub enum Outcome {
     Waiting { ticket: Position },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields)]
 pub enum Done {
     #[byte(0x01)]
     Started { xid: Xid },
@@ -31,22 +31,24 @@ pub enum Done {
     Deleted,
     /// None: there is no such item.
     #[byte(0x06)]
-    Stock(Option<Stock>),
+    Stock(#[field(flatten, or_null)] Option<Stock>),
     #[byte(0x07)]
-    CustomerAdded(CustomerId),
+    CustomerAdded(#[field(name = "customer")] CustomerId),
     #[byte(0x08)]
     CustomerDeleted,
     /// None: there is no such customer.
     #[byte(0x09)]
-    Bill(Option<Bill>),
+    Bill(#[field(flatten, or_null)] Option<Bill>),
     #[byte(0x0a)]
     Reserved,
     #[byte(0x0c)]
-    Summary(Vec<Bill>),
+    Summary(#[field(name = "customers")] Vec<Bill>),
     #[byte(0x10)]
     Booked {
         locator: Locator,
+        /// Of all its items.
         price: u64,
+        /// When the hold ends.
         until: Option<Timestamp>,
     },
     #[byte(0x11)]
@@ -64,71 +66,102 @@ pub enum Done {
 }
 
 /// Why something was not done.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 pub enum Refusal {
     #[byte(0x01)]
-    NoSuchItem(Item),
+    #[refusal(not_found, "There is no such item")]
+    NoSuchItem(#[field(name = "item")] Item),
     #[byte(0x02)]
-    SoldOut(Item),
+    #[refusal(conflict, "Nothing of the item is free")]
+    SoldOut(#[field(name = "item")] Item),
     /// Something of it is reserved.
     #[byte(0x03)]
-    ItemReserved(Item),
+    #[refusal(conflict, "Something of the item is reserved")]
+    ItemReserved(#[field(name = "item")] Item),
     /// Less of it is reserved than was to be given back: the desks do not agree.
     #[byte(0x04)]
-    NotReserved(Item),
+    #[refusal(conflict, "Less of the item is reserved than is to be given back")]
+    NotReserved(#[field(name = "item")] Item),
     #[byte(0x05)]
-    NoSuchCustomer(CustomerId),
+    #[refusal(not_found, "There is no such customer")]
+    NoSuchCustomer(#[field(name = "customer")] CustomerId),
     #[byte(0x06)]
-    CustomerExists(CustomerId),
+    #[refusal(conflict, "The customer exists")]
+    CustomerExists(#[field(name = "customer")] CustomerId),
     /// As many as there may be.
     #[byte(0x07)]
+    #[refusal(conflict, "There are as many of them as there may be")]
     Full { limit: u32 },
 
     /// Never started, or ended so long ago that it is forgotten.
     #[byte(0x10)]
+    #[refusal(not_found, "There never was such a transaction, or it is forgotten")]
     UnknownTransaction,
     #[byte(0x11)]
+    #[refusal(conflict, "The transaction is committed")]
     AlreadyCommitted,
     #[byte(0x12)]
-    Aborted(AbortReason),
+    #[refusal(conflict, "The transaction was aborted")]
+    Aborted(#[field(flatten)] AbortReason),
     /// The transaction has not answered the last command yet, or is being committed.
     #[byte(0x13)]
+    #[refusal(
+        conflict,
+        "The last command is not answered yet, or the end is being decided"
+    )]
     Busy,
     /// Whether it is committed is known at this desk only, which does not answer.
     #[byte(0x14)]
-    InDoubt(Desk),
+    #[refusal(
+        conflict,
+        "Whether it is committed is known at one desk, which does not answer"
+    )]
+    InDoubt(#[field(name = "desk")] Desk),
     /// No transaction of this number waits for a decision at the desk.
     #[byte(0x15)]
+    #[refusal(conflict, "The transaction does not wait for a decision at the desk")]
     NotInDoubt,
     /// The desk has voted for a trip that its client may have been told to be booked: with the votes
     /// of the others it is committed, and only the coordinator can know.
     #[byte(0x16)]
+    #[refusal(conflict, "The trip may be committed by the votes of all desks")]
     MayBeCommitted,
 
     /// There never was such an itinerary.
     #[byte(0x20)]
+    #[refusal(not_found, "There never was such an itinerary")]
     NoSuchItinerary,
     /// It was cancelled or it expired.
     #[byte(0x21)]
+    #[refusal(gone, "The itinerary was cancelled, or its hold is over")]
     ItineraryOver,
     #[byte(0x22)]
+    #[refusal(conflict, "The itinerary is booked already")]
     NotHeld,
     #[byte(0x23)]
-    HoldTooLong { limit_ms: u64 },
+    #[refusal(invalid, "An itinerary is not held so long")]
+    HoldTooLong {
+        #[field(name = "ttl_seconds_max", with = seconds)]
+        limit_ms: u64,
+    },
     /// All bills together have more lines, one for each customer among them.
     #[byte(0x24)]
+    #[refusal(conflict, "All bills together are too long for one answer")]
     SummaryTooLong { limit: u32 },
 
     /// That role is not played here.
     #[byte(0x30)]
+    #[refusal(elsewhere, "This server does not play that part of travel")]
     NotHere,
     /// A time that is zero or too long, or other roles than those with which it began.
     #[byte(0x31)]
+    #[refusal(invalid, "Travel cannot be set so")]
     UnsoundSettings,
 }
 
 /// Why a transaction was aborted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
+#[fields(tag = "cause")]
 pub enum AbortReason {
     /// Somebody asked for it.
     #[byte(0x01)]
@@ -147,10 +180,10 @@ pub enum AbortReason {
     LockTimeout { holder: Xid },
     /// The desk did not answer in time.
     #[byte(0x06)]
-    DeskAway(Desk),
+    DeskAway(#[field(name = "desk")] Desk),
     /// The desk started anew, or had given it up.
     #[byte(0x07)]
-    DeskLost(Desk),
+    DeskLost(#[field(name = "desk")] Desk),
     /// The coordinator started anew.
     #[byte(0x08)]
     Restarted,
@@ -210,50 +243,23 @@ impl Done {
     }
 }
 
-impl Refusal {
-    /// The stable word for this refusal on every door and in every metric.
+impl AbortReason {
+    /// Whether the transaction may be begun anew: the cause was not in what it asked.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub const fn is_passing(&self) -> bool {
         match self {
-            Self::NoSuchItem(_) => "no_such_item",
-            Self::SoldOut(_) => "sold_out",
-            Self::ItemReserved(_) => "item_reserved",
-            Self::NotReserved(_) => "not_reserved",
-            Self::NoSuchCustomer(_) => "no_such_customer",
-            Self::CustomerExists(_) => "customer_exists",
-            Self::Full { .. } => "full",
-            Self::UnknownTransaction => "unknown_transaction",
-            Self::AlreadyCommitted => "already_committed",
-            Self::Aborted(_) => "aborted",
-            Self::Busy => "busy",
-            Self::InDoubt(_) => "in_doubt",
-            Self::NotInDoubt => "not_in_doubt",
-            Self::MayBeCommitted => "may_be_committed",
-            Self::NoSuchItinerary => "no_such_itinerary",
-            Self::ItineraryOver => "itinerary_over",
-            Self::NotHeld => "not_held",
-            Self::HoldTooLong { .. } => "hold_too_long",
-            Self::SummaryTooLong { .. } => "summary_too_long",
-            Self::NotHere => "not_here",
-            Self::UnsoundSettings => "unsound_settings",
+            Self::Deadlock { .. }
+            | Self::LockTimeout { .. }
+            | Self::DeskAway(_)
+            | Self::DeskLost(_)
+            | Self::Restarted
+            | Self::Evicted => true,
+            Self::Asked | Self::Refused | Self::Expired => false,
         }
     }
 }
 
-impl AbortReason {
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Asked => "asked",
-            Self::Refused => "refused",
-            Self::Expired => "expired",
-            Self::Deadlock { .. } => "deadlock",
-            Self::LockTimeout { .. } => "lock_timeout",
-            Self::DeskAway(_) => "desk_away",
-            Self::DeskLost(_) => "desk_lost",
-            Self::Restarted => "restarted",
-            Self::Evicted => "evicted",
-        }
-    }
+/// Whole seconds.
+const fn seconds(ms: &u64) -> u64 {
+    *ms / 1_000
 }

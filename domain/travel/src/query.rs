@@ -1,5 +1,6 @@
 //! What the machine can be asked without changing anything, and what it answers.
 
+use turnstile_chassis::{Field, Fields, Kind, Visitor, Words};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
@@ -46,34 +47,50 @@ pub enum Query {
     Totals,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub enum Answer {
-    Transaction(Option<TransactionView>),
-    Transactions(Vec<TransactionView>),
-    Answered(LateAnswer),
-    Itinerary(Option<ItineraryView>),
-    Items(Vec<(Item, Stock)>),
-    Customer(Option<Bill>),
-    Totals(Totals),
+    Transaction(#[field(flatten)] Option<TransactionView>),
+    Transactions(#[field(name = "transactions")] Vec<TransactionView>),
+    Answered(#[field(skip)] LateAnswer),
+    Itinerary(#[field(flatten)] Option<ItineraryView>),
+    Items(#[field(name = "items", with = stocks)] Vec<(Item, Stock)>),
+    Customer(#[field(flatten)] Option<Bill>),
+    Totals(#[field(flatten)] Totals),
+}
+
+/// What there is of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
+pub struct StockView {
+    pub item: Item,
+    #[field(flatten)]
+    pub stock: Stock,
+}
+
+fn stocks(items: &Vec<(Item, Stock)>) -> Vec<StockView> {
+    let view = |&(item, stock)| StockView { item, stock };
+    items.iter().map(view).collect()
 }
 
 /// How much there is, of the roles that are played here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Fields)]
 pub struct Totals {
-    /// Xids given, with those that a restart skipped.
-    pub xids: u64,
     /// Transactions that are not over.
+    #[field(name = "open_transactions")]
     pub open: u64,
     /// Itineraries that stand, held ones among them.
     pub itineraries: u64,
-    /// Itineraries ever made.
-    pub booked: u64,
     pub items: u64,
     pub customers: u64,
+    /// Xids given, with those that a restart skipped.
+    #[field(name = "xids_total")]
+    pub xids: u64,
+    /// Itineraries ever made.
+    #[field(name = "booked_total")]
+    pub booked: u64,
 }
 
 /// Where a transaction stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum TransactionState {
     /// It may be asked for more.
     Active,
@@ -86,6 +103,7 @@ pub enum TransactionState {
     /// How it ends is known elsewhere, and no word comes: a desk here has voted yes and waits for
     /// the decision, its only desk decides and is silent, or a restart has found it staged and asks the
     /// desks for their votes.
+    #[word("in-doubt")]
     InDoubt,
     /// Committed, and not every desk has said that it knows.
     Committing,
@@ -94,7 +112,7 @@ pub enum TransactionState {
 }
 
 /// Where an open transaction stands, as operators ask for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Stage {
     /// It may be asked for more.
     Active,
@@ -103,22 +121,12 @@ pub enum Stage {
     /// Its end has begun.
     Prepared,
     /// How it ends is not known here.
+    #[word("in-doubt")]
     InDoubt,
 }
 
 impl Stage {
     pub const ALL: [Self; 4] = [Self::Active, Self::Waiting, Self::Prepared, Self::InDoubt];
-
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Waiting => "waiting",
-            Self::Prepared => "prepared",
-            Self::InDoubt => "in-doubt",
-        }
-    }
 
     /// What such a word stands for, whatever the case of its letters.
     #[must_use]
@@ -140,44 +148,70 @@ impl TransactionState {
             Self::Committed | Self::Aborted(_) => None,
         }
     }
+}
 
-    /// The stable word on every door, finer than that of the stage.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Waiting => "waiting",
-            Self::Preparing => "preparing",
-            Self::Delegated => "delegated",
-            Self::InDoubt => "in-doubt",
-            Self::Committing => "committing",
-            Self::Committed => "committed",
-            Self::Aborted(_) => "aborted",
+/// The stage that operators ask for, the state itself, which is finer, and why it was aborted.
+impl Fields for TransactionState {
+    fn visit(&self, visitor: &mut impl Visitor) {
+        let stage = self.stage().map_or_else(|| self.code(), Stage::code);
+        visitor.field("state", &stage);
+        visitor.field("phase", &self.code());
+        if let Self::Aborted(cause) = self {
+            cause.visit(visitor);
         }
+    }
+
+    fn describe() -> Vec<Field> {
+        const STATES: &[&str] = &[
+            "active",
+            "waiting",
+            "prepared",
+            "in-doubt",
+            "committed",
+            "aborted",
+        ];
+        let mut fields = vec![
+            Field::new(
+                "state",
+                "`prepared`: its end has begun. `in-doubt`: how it ends is known elsewhere.",
+                Kind::OneOf(STATES),
+            ),
+            Field::new(
+                "phase",
+                "The same, but `preparing`, `delegated` (its only desk decides) or `committing` in \
+                 the place of `prepared`.",
+                Kind::OneOf(Self::WORDS),
+            ),
+        ];
+        fields.extend(<Option<AbortReason> as Fields>::describe());
+        fields
     }
 }
 
 /// Who has what, and why something waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct TransactionView {
     pub xid: Xid,
+    #[field(flatten)]
     pub state: TransactionState,
     /// Of the desks that are not played here, those that the coordinator knows of.
     pub touched: Desks,
     /// Desks whose word is missing.
     pub awaited: Desks,
     /// Who has what it waits for.
+    #[field(name = "waits_for")]
     pub holder: Option<Xid>,
     /// Those who must end before it gets that, or one who waits before it.
     pub before: Vec<Xid>,
     /// When it is given up, as things are.
+    #[field(name = "until")]
     pub deadline: Option<Timestamp>,
     /// What it has at the desks that are played here.
     pub branches: Vec<BranchView>,
 }
 
 /// A transaction at one desk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct BranchView {
     pub desk: Desk,
     /// Whether the desk has voted yes, so that an operator may resolve it there.
@@ -185,9 +219,29 @@ pub struct BranchView {
     /// How many locks it holds.
     pub held: u64,
     /// What it holds, in order of acquisition, up to a page of it.
+    #[field(with = locks)]
     pub locks: Vec<(Resource, LockMode)>,
     /// What it waits for.
+    #[field(name = "wants", with = lock)]
     pub wanted: Option<(Resource, LockMode)>,
+}
+
+/// Something that is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
+struct LockView {
+    /// An item, `customer-<number>`, or `customers`: all of them.
+    what: Resource,
+    /// `intent`: to change single ones of all.
+    mode: LockMode,
+}
+
+fn locks(locks: &Vec<(Resource, LockMode)>) -> Vec<LockView> {
+    let view = |&(what, mode)| LockView { what, mode };
+    locks.iter().map(view).collect()
+}
+
+fn lock(lock: &Option<(Resource, LockMode)>) -> Option<LockView> {
+    lock.map(|(what, mode)| LockView { what, mode })
 }
 
 /// What became of a command that was told to wait.
@@ -199,7 +253,8 @@ pub enum LateAnswer {
     Unknown,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Words)]
+#[fields(tag = "state")]
 pub enum ItineraryState {
     Booked,
     Held {
@@ -213,26 +268,39 @@ pub enum ItineraryState {
     Over,
 }
 
-impl ItineraryState {
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Booked => "booked",
-            Self::Held { .. } => "held",
-            Self::Releasing => "releasing",
-            Self::Booking => "booking",
-            Self::Over => "over",
-        }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct ItineraryView {
     pub locator: Locator,
+    #[field(flatten)]
     pub state: ItineraryState,
     /// None and no items when it is being booked or over.
     pub customer: Option<CustomerId>,
     /// What is reserved, each at the price when it was.
+    #[field(flatten, with = reserved)]
     pub items: Vec<(Item, u32)>,
+}
+
+/// What is reserved, and what it costs together.
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
+struct Reserved {
+    /// Of all its items.
+    price: u64,
+    items: Vec<ReservedItem>,
+}
+
+/// One reserved item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
+struct ReservedItem {
+    item: Item,
+    /// When it was reserved.
+    price: u32,
+}
+
+fn reserved(items: &Vec<(Item, u32)>) -> Reserved {
+    let prices = items.iter().map(|(_, price)| u64::from(*price));
+    let view = |&(item, price)| ReservedItem { item, price };
+    Reserved {
+        price: prices.sum(),
+        items: items.iter().map(view).collect(),
+    }
 }

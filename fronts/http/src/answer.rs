@@ -65,6 +65,23 @@ pub(crate) fn when_true(mark: &bool) -> Option<bool> {
     mark.then_some(true)
 }
 
+/// A page, and where the next begins.
+struct Page<'a, A> {
+    answer: &'a A,
+    next: Option<&'a str>,
+}
+
+impl<A: Fields> Serialize for Page<'_, A> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        put_fields(self.answer, &mut map)?;
+        if let Some(next) = self.next {
+            map.serialize_entry("next", next)?;
+        }
+        map.end()
+    }
+}
+
 /// What was done, and its receipt.
 struct WithReceipt<'a, D> {
     done: &'a D,
@@ -96,6 +113,18 @@ impl Told {
         Self {
             next: text_field(answer, "next"),
             ..Self::of(200, &Object(answer))
+        }
+    }
+
+    /// One page, where the answer does not say itself where the next begins.
+    pub(crate) fn page(answer: &impl Fields, next: Option<String>) -> Self {
+        let page = Page {
+            answer,
+            next: next.as_deref(),
+        };
+        Self {
+            next: next.clone(),
+            ..Self::of(200, &page)
         }
     }
 

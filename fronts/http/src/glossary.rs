@@ -137,34 +137,6 @@ fn games() -> [games::Refusal; 22] {
     ]
 }
 
-fn travel() -> [travel::Refusal; 21] {
-    use travel::Refusal;
-    let (item, customer) = (travel::Item::Flight(0), travel::CustomerId(0));
-    [
-        Refusal::NoSuchItem(item),
-        Refusal::SoldOut(item),
-        Refusal::ItemReserved(item),
-        Refusal::NotReserved(item),
-        Refusal::NoSuchCustomer(customer),
-        Refusal::CustomerExists(customer),
-        Refusal::Full { limit: 0 },
-        Refusal::UnknownTransaction,
-        Refusal::AlreadyCommitted,
-        Refusal::Aborted(travel::AbortReason::Asked),
-        Refusal::Busy,
-        Refusal::InDoubt(travel::Desk::Cars),
-        Refusal::NotInDoubt,
-        Refusal::MayBeCommitted,
-        Refusal::NoSuchItinerary,
-        Refusal::ItineraryOver,
-        Refusal::NotHeld,
-        Refusal::HoldTooLong { limit_ms: 0 },
-        Refusal::SummaryTooLong { limit: 0 },
-        Refusal::NotHere,
-        Refusal::UnsoundSettings,
-    ]
-}
-
 /// Every word by the service that says it; the first ones are said by the door itself.
 pub(crate) fn chapters() -> [(&'static str, Vec<Meaning>); 5] {
     [
@@ -172,7 +144,7 @@ pub(crate) fn chapters() -> [(&'static str, Vec<Meaning>); 5] {
         ("Rooms", refusals::<rooms::Refusal>()),
         ("Exchange", meanings(exchange())),
         ("Games", meanings(games())),
-        ("Travel", meanings(travel())),
+        ("Travel", refusals::<travel::Refusal>()),
     ]
 }
 

@@ -154,28 +154,21 @@ fn games_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
 }
 
 fn travel_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
-    components
+    let travel = Service::new("Travel")
+        .done_but::<turnstile_travel::Done>(&["Bill", "Stock", "Summary"])
+        .read::<turnstile_travel::Done>("Summary")
+        .answers::<turnstile_travel::Answer>()
+        .without(&["Customer", "Itinerary", "Transaction"])
+        .shown::<turnstile_travel::ItineraryView>()
+        .paged(&["Items", "Transactions"])
+        .event::<turnstile_travel::Event>();
+    travel
+        .into_components(components)
         .schema_from::<travel::NewStock<'_>>()
         .schema_from::<travel::NewCustomer>()
         .schema_from::<travel::NewReservation<'_>>()
         .schema_from::<travel::NewItinerary<'_>>()
         .schema_from::<travel::Resolution<'_>>()
-        .schema_from::<travel::TransactionStarted>()
-        .schema_from::<travel::CustomerMade>()
-        .schema_from::<travel::ItineraryMade>()
-        .schema_from::<travel::StockView>()
-        .schema_from::<travel::StockPage>()
-        .schema_from::<travel::BillLineView>()
-        .schema_from::<travel::BillView>()
-        .schema_from::<travel::SummaryView>()
-        .schema_from::<travel::ItineraryItemView>()
-        .schema_from::<travel::ItineraryView>()
-        .schema_from::<travel::LockView>()
-        .schema_from::<travel::BranchView>()
-        .schema_from::<travel::TransactionView>()
-        .schema_from::<travel::TransactionPage>()
-        .schema_from::<travel::TravelTotals>()
-        .schema_from::<travel::TravelEventView>()
 }
 
 /// Written by hand, because its extension members depend on the code.

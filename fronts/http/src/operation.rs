@@ -220,7 +220,7 @@ const CHAPTERS: [Chapter; 4] = [
 const SERVER: Chapter = ("", "Server", "The server itself");
 
 /// The chapters of the documentation, in order: name and what it is about.
-pub fn chapters() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn chapters() -> impl Iterator<Item = (&'static str, &'static str)> {
     let all = CHAPTERS.iter().chain([&SERVER]);
     all.map(|(_, name, about)| (*name, *about))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turnstile_chassis::{Field, Fields, Kind, Variants};
+use turnstile_chassis::{Field, Fields, Kind, Value, Variants};
 use utoipa::openapi::{
     ArrayBuilder, ComponentsBuilder, KnownFormat, ObjectBuilder, Ref, RefOr, SchemaFormat, Type,
     schema::Schema,
@@ -25,13 +25,26 @@ impl Service {
     }
 
     /// Adds what its commands answer: the fields of each variant, and the receipt behind them.
-    pub(crate) fn done<D: Variants>(mut self) -> Self {
+    pub(crate) fn done<D: Variants>(self) -> Self {
+        self.done_but::<D>(&[])
+    }
+
+    /// The same without some variants.
+    pub(crate) fn done_but<D: Variants>(mut self, names: &[&str]) -> Self {
         for variant in D::variants() {
-            if !variant.fields.is_empty() {
+            if !variant.fields.is_empty() && !names.contains(&variant.name) {
                 let fields = variant.fields.into_iter().chain(Receipt::describe());
                 self.add(variant.name, variant.meaning, fields.collect());
             }
         }
+        self
+    }
+
+    /// Adds what a command that only reads answers: it has no receipt.
+    pub(crate) fn read<D: Variants>(mut self, name: &str) -> Self {
+        let variant = D::variants().into_iter().find(|one| one.name == name);
+        let variant = variant.expect("it is a variant");
+        self.add(variant.name, variant.meaning, variant.fields);
         self
     }
 
@@ -45,8 +58,38 @@ impl Service {
         self
     }
 
+    /// Adds what an operation shows of its own.
+    pub(crate) fn shown<V: Value>(mut self) -> Self {
+        self.schema(V::kind(), "");
+        self
+    }
+
+    /// Adds to pages of this name where the next page begins.
+    pub(crate) fn paged(mut self, names: &[&str]) -> Self {
+        for name in names {
+            let page = self.schemas.get_mut(&format!("{}{name}", self.name));
+            let Some(Schema::Object(page)) = page else {
+                unreachable!("{name} is an object");
+            };
+            let next = ObjectBuilder::new()
+                .schema_type(Type::String)
+                .description(Some("Where the next page begins; not set on the last."));
+            page.properties.insert("next".to_owned(), next.into());
+        }
+        self
+    }
+
     pub(crate) fn event<E: Fields>(mut self) -> Self {
         self.add("Event", "One thing that happened.", E::describe());
+        self
+    }
+
+    /// Leaves out what no operation answers.
+    pub(crate) fn without(mut self, names: &[&str]) -> Self {
+        for name in names {
+            let removed = self.schemas.remove(&format!("{}{name}", self.name));
+            assert!(removed.is_some(), "{name} has a schema");
+        }
         self
     }
 

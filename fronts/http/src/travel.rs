@@ -13,10 +13,3 @@ pub use event::put_event;
 pub use outcome::{About, tell_outcome};
 pub use query::{customer_in, item_in, items, locator_in, transactions, xid_in};
 pub use request::{NewCustomer, NewItinerary, NewReservation, NewStock, Resolution};
-
-pub(crate) use answer::{
-    BillLineView, BillView, BranchView, ItineraryItemView, ItineraryView, LockView, StockPage,
-    StockView, TransactionPage, TransactionView, TravelTotals,
-};
-pub(crate) use event::TravelEventView;
-pub(crate) use outcome::{CustomerMade, ItineraryMade, SummaryView, TransactionStarted};

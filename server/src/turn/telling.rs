@@ -87,7 +87,7 @@ impl FastLoop {
             tell(games::CHANNEL, &games::event_json(event));
         }
         for event in &news.travel {
-            tell(travel::CHANNEL, &travel::event_json(event));
+            tell(travel::CHANNEL, &turnstile_json::object(event));
         }
     }
 

@@ -41,7 +41,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "startTransaction",
         "Start a transaction; it is aborted when nothing is asked of it for too long",
         None,
-        Success::Made("TransactionStarted"),
+        Success::Made("TravelStarted"),
     ),
     read(
         "/v1/travel/transactions",
@@ -49,7 +49,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "What is open, the oldest first; of one `state`, or all: `active`, `waiting` (for a lock), \
          `prepared` (its end has begun) or `in-doubt`",
         &["state", "limit", "cursor"],
-        "TransactionPage",
+        "TravelTransactions",
     ),
     read(
         "/v1/travel/transactions/{xid}",
@@ -57,7 +57,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "What a transaction has, what it waits for, and for whom; also of one that ended not long \
          ago",
         &[],
-        "TransactionView",
+        "TravelTransactionView",
     ),
     step(
         Method::Post,
@@ -81,7 +81,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "/v1/travel/transactions/{xid}/items/{item}",
         "readStock",
         "What there is of an item, inside the transaction",
-        "StockView",
+        "TravelStockView",
     ),
     step(
         Method::Delete,
@@ -97,19 +97,19 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "addCustomer",
         "Add a customer, with a number of its own or with one that is picked",
         Some("NewCustomer"),
-        Success::Made("CustomerMade"),
+        Success::Made("TravelCustomerAdded"),
     ),
     look(
         "/v1/travel/transactions/{xid}/customers",
         "readSummary",
         "What every customer has, inside the transaction",
-        "SummaryView",
+        "TravelSummary",
     ),
     look(
         "/v1/travel/transactions/{xid}/customers/{customer}",
         "readBill",
         "What a customer has, inside the transaction",
-        "BillView",
+        "TravelBill",
     ),
     step(
         Method::Delete,
@@ -149,7 +149,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "bookItinerary",
         "Book some items in a transaction of its own, all or nothing, or hold them for a time",
         Some("NewItinerary"),
-        Success::Made("ItineraryMade"),
+        Success::Made("TravelBooked"),
     ),
     with_problems(
         read(
@@ -157,7 +157,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "getItinerary",
             "An itinerary, by its record locator",
             &[],
-            "ItineraryView",
+            "TravelItineraryView",
         ),
         &[304, 400, 404],
     ),
@@ -183,7 +183,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "listItems",
             "What is committed of the items of `desk`, in their order: `flights`, `cars` or `rooms`",
             PAGED,
-            "StockPage",
+            "TravelItems",
         ),
         &["desk!", "limit", "cursor"],
     ),
@@ -193,7 +193,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "getBill",
             "What is committed of a customer",
             &[],
-            "BillView",
+            "TravelBill",
         ),
         &[304, 400, 404],
     ),

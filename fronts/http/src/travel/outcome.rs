@@ -1,17 +1,14 @@
-//! What travel's commands answer when they succeed.
+//! What travel's commands answer.
 
 use std::fmt::Write;
 
-use serde::Serialize;
 use turnstile_travel::{
-    AbortReason, Bill, Command, CustomerId, Done, Item, Locator, Outcome, Refusal, Step, Stock,
+    AbortReason, Bill, Command, CustomerId, Done, Item, Outcome, Refusal, Step, StockView,
 };
-use turnstile_types::{Position, Timestamp};
-use utoipa::ToSchema;
+use turnstile_types::Position;
 
-use super::answer::{BillView, StockView};
 use crate::{
-    answer::{Receipt, Text, Told},
+    answer::{Receipt, Told},
     problem::{Code, Problem},
 };
 
@@ -38,43 +35,6 @@ impl About {
             _ => Self::Nothing,
         }
     }
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct TransactionStarted {
-    #[schema(example = 17)]
-    xid: u64,
-    #[serde(flatten)]
-    receipt: Receipt,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct CustomerMade {
-    #[schema(example = 77)]
-    customer: i32,
-    #[serde(flatten)]
-    receipt: Receipt,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ItineraryMade {
-    #[schema(value_type = String, example = "7K2M9Q")]
-    locator: Text<Locator>,
-    /// Of all its items.
-    #[schema(example = 480)]
-    price: u64,
-    /// When the hold ends.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
-    until: Option<Text<Timestamp>>,
-    #[serde(flatten)]
-    receipt: Receipt,
-}
-
-/// What every customer has.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct SummaryView {
-    customers: Vec<BillView>,
 }
 
 /// Tells a command's outcome; one that waits MUST be waited for first.
@@ -106,75 +66,33 @@ pub fn tell_outcome(
     })
 }
 
+/// A step that only reads has no receipt: it changes nothing.
 fn tell_done(about: About, done: &Done, receipt: Receipt) -> Result<Told, Problem> {
-    let made = if receipt.replayed { 200 } else { 201 };
-    Ok(match done {
-        Done::Started { xid } => {
-            let xid = xid.0;
-            Told {
-                location: Some(format!("/v1/travel/transactions/{xid}")),
-                ..Told::of(made, &TransactionStarted { xid, receipt })
-            }
+    Ok(match (done, about) {
+        (Done::Started { xid }, _) => {
+            let path = format!("/v1/travel/transactions/{xid}");
+            Told::done(done, receipt).made(receipt).at(path)
         }
-        Done::CustomerAdded(customer) => {
-            let customer = customer.0;
-            Told::of(made, &CustomerMade { customer, receipt })
+        (Done::Booked { locator, .. }, _) => {
+            let path = format!("/v1/travel/itineraries/{locator}");
+            Told::done(done, receipt).made(receipt).at(path)
         }
-        Done::Booked {
-            locator,
-            price,
-            until,
-        } => {
-            let view = ItineraryMade {
-                locator: Text(*locator),
-                price: *price,
-                until: until.map(Text),
-                receipt,
-            };
-            Told {
-                location: Some(format!("/v1/travel/itineraries/{locator}")),
-                ..Told::of(made, &view)
-            }
+        (Done::CustomerAdded(_), _) => Told::done(done, receipt).made(receipt),
+        (Done::Stock(stock), About::Item(item)) => {
+            let none = || Problem::from(Code::from(Refusal::NoSuchItem(item)));
+            let stock = stock.ok_or_else(none)?;
+            Told::answer(&StockView { item, stock })
         }
-        Done::Stock(stock) => match about {
-            About::Item(item) => return tell_stock(item, *stock),
-            About::Customer(_) | About::Nothing => unreachable!("it asked for an item"),
-        },
-        Done::Bill(bill) => match about {
-            About::Customer(customer) => return tell_bill(customer, bill.as_ref()),
-            About::Item(_) | About::Nothing => unreachable!("it asked for a customer"),
-        },
-        Done::Summary(bills) => {
-            let customers = bills.iter().map(BillView::of).collect();
-            Told::of(200, &SummaryView { customers })
-        }
-        Done::Committed
-        | Done::Aborted
-        | Done::Added
-        | Done::Deleted
-        | Done::CustomerDeleted
-        | Done::Reserved
-        | Done::Confirmed
-        | Done::Cancelled
-        | Done::Resolved => Told::of(200, &receipt),
-        Done::Configured | Done::Recovered | Done::Delivered => {
-            unreachable!("no operation sends such a command")
-        }
+        (Done::Bill(bill), About::Customer(customer)) => tell_bill(customer, bill.as_ref())?,
+        (Done::Summary(_), _) => Told::answer(done),
+        (done, _) => Told::done(done, receipt),
     })
-}
-
-/// What there is of an item.
-fn tell_stock(item: Item, stock: Option<Stock>) -> Result<Told, Problem> {
-    let none = || Problem::from(Code::from(Refusal::NoSuchItem(item)));
-    let stock = stock.ok_or_else(none)?;
-    Ok(Told::of(200, &StockView::of(item, stock)))
 }
 
 /// What a customer has.
 pub(super) fn tell_bill(customer: CustomerId, bill: Option<&Bill>) -> Result<Told, Problem> {
     let none = || Problem::from(Code::from(Refusal::NoSuchCustomer(customer)));
-    let bill = bill.ok_or_else(none)?;
-    Ok(Told::of(200, &BillView::of(bill)))
+    bill.map(Told::answer).ok_or_else(none)
 }
 
 fn problem_of(refusal: &Refusal) -> Problem {
@@ -211,7 +129,8 @@ fn sentence(reason: AbortReason) -> String {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_travel::{BillLine, Xid};
+    use turnstile_travel::{BillLine, Locator, Stock, Xid};
+    use turnstile_types::Timestamp;
 
     use super::*;
 
@@ -278,7 +197,7 @@ mod tests {
             lines: vec![line],
         };
         let shown =
-            r#"{"customer":5,"lines":[{"item":"flight-7","count":2,"price":250}],"total":500}"#;
+            r#"{"customer":5,"total":500,"lines":[{"item":"flight-7","count":2,"price":250}]}"#;
         assert_eq!(
             told(
                 About::Customer(customer),

@@ -135,7 +135,7 @@ fn what_was_done_reads_the_same_for_ever() {
     };
     let held = format!("$6|AB6X5T|:250|{EPOCH}");
     let held_named = format!("$7|locator|$6|AB6X5T|$5|price|:250|$5|until|{EPOCH}");
-    let name = "$7|locator|$6|AB6X5T|$5|price|:250|";
+    let name = "$7|locator|$6|AB6X5T|$5|price|:250|$5|until|NIL";
     done(Done::Started { xid }, 1, (":7|", "$3|xid|:7|"));
     done(Done::Stock(Some(stock)), 3, (sold, sold_named));
     done(Done::Stock(None), 3, ("NILNILNIL", no_stock));
@@ -147,7 +147,7 @@ fn what_was_done_reads_the_same_for_ever() {
     done(Done::Bill(Some(bill())), 3, (&billed, &billed_named));
     done(Done::Bill(None), 3, ("NILNILNIL", no_bill));
     done(Done::Summary(vec![bill(), nobody]), 1, (&both, &both_named));
-    done(booked(None), 2, ("$6|AB6X5T|:250|", name));
+    done(booked(None), 3, ("$6|AB6X5T|:250|NIL", name));
     done(booked(Some(Timestamp(0))), 3, (&held, &held_named));
     for plain in [
         Done::Committed,
@@ -211,10 +211,10 @@ fn a_refusal_comes_with_what_there_is_to_know() {
             "$5|limit|:7|",
         ),
         (
-            Refusal::HoldTooLong { limit_ms: 5 },
+            Refusal::HoldTooLong { limit_ms: 5_000 },
             1,
             ":5|",
-            "$8|limit_ms|:5|",
+            "$15|ttl_seconds_max|:5|",
         ),
         (
             Refusal::InDoubt(Desk::Cars),
@@ -305,7 +305,7 @@ fn a_transaction_shows_what_it_holds_and_for_whom_it_waits() {
     answers(&Answer::Transaction(Some(view.clone())), &waiting);
     answers(
         &Answer::Transactions(vec![view.clone(), view.clone()]),
-        &format!("*2|{waiting}{waiting}"),
+        &format!("M1|$12|transactions|*2|{waiting}{waiting}"),
     );
     let gone = TransactionView {
         state: TransactionState::Aborted(AbortReason::Deadlock { holder: Xid(3) }),
@@ -322,8 +322,8 @@ fn a_transaction_shows_what_it_holds_and_for_whom_it_waits() {
     answers(
         &Answer::Transaction(Some(gone.clone())),
         &format!(
-            "M11|$3|xid|:9|$5|state|$7|aborted|$5|phase|$7|aborted|{end}\
-             $5|cause|$8|deadlock|$6|holder|:3|"
+            "M11|$3|xid|:9|$5|state|$7|aborted|$5|phase|$7|aborted|\
+             $5|cause|$8|deadlock|$6|holder|:3|{end}"
         ),
     );
     for (state, phase) in [
@@ -369,7 +369,7 @@ fn what_there_is_reads_as_fields_and_values() {
     };
     answers(
         &Answer::Itinerary(Some(over)),
-        "M6|$7|locator|$6|AB6X5T|$5|state|$4|over|$5|until|NIL$8|customer|NIL$5|price|:0|\
+        "M5|$7|locator|$6|AB6X5T|$5|state|$4|over|$8|customer|NIL$5|price|:0|\
          $5|items|*0|",
     );
     answers(
@@ -383,7 +383,7 @@ fn what_there_is_reads_as_fields_and_values() {
     };
     answers(
         &Answer::Items(vec![(item("room-rome"), stock)]),
-        "*1|M4|$4|item|$9|room-rome|$4|free|:3|$8|reserved|:2|$5|price|:100|",
+        "M1|$5|items|*1|M4|$4|item|$9|room-rome|$4|free|:3|$8|reserved|:2|$5|price|:100|",
     );
 }
 
