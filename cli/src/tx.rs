@@ -112,13 +112,14 @@ fn list(arguments: &ListArguments) -> anyhow::Result<()> {
     let mut all = Vec::new();
     loop {
         let after = all.last().map_or(0, xid_of);
-        let (after, page) = (after.to_string(), PAGE.to_string());
-        let mut words = vec!["TRAVEL.TX", "LIST", "AFTER", &after, "COUNT", &page];
+        let (after, count) = (after.to_string(), PAGE.to_string());
+        let mut words = vec!["TRAVEL.TX", "LIST", "AFTER", &after, "COUNT", &count];
         if let Some(state) = &state {
             words.extend(["STATE", state]);
         }
-        let Json::Array(listed) = ask(&mut door, &words)? else {
-            return Err(anyhow!("the server answered something else than a list"));
+        let mut page = ask(&mut door, &words)?;
+        let Json::Array(listed) = page["transactions"].take() else {
+            return Err(anyhow!("the server's answer has no list of transactions"));
         };
         let is_last = listed.len() < PAGE;
         all.extend(listed);

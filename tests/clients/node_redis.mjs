@@ -99,7 +99,9 @@ async function aJourneyWaitsForALock() {
   await other.connect();
   const booking = other.sendCommand(["TRAVEL.BOOK", "7", "car-node"]);
   let waiting = [];
-  while (waiting.length === 0) waiting = await send("TRAVEL.TX", "LIST", "STATE", "waiting");
+  while (waiting.length === 0) {
+    waiting = (await send("TRAVEL.TX", "LIST", "STATE", "waiting")).transactions;
+  }
   assert.deepEqual([waiting[0].waits_for, waiting[0].awaited], [xid, ["cars"]]);
   fields(await send("TRAVEL.COMMIT", `${xid}`));
   const { locator, price } = fields(plain(await booking));

@@ -132,7 +132,8 @@ def journeys_wait_for_locks():
     other.send_command("TRAVEL.BOOK", customer, flight, "HOLD", 60000)
     waiting = []
     while not waiting:
-        waiting = travel("TRAVEL.TX", "LIST", "STATE", "waiting")
+        listed = travel("TRAVEL.TX", "LIST", "STATE", "waiting")
+        waiting = listed[1] if PROTOCOL == 2 else listed["transactions"]
     view = dict(zip(waiting[0][::2], waiting[0][1::2])) if PROTOCOL == 2 else waiting[0]
     equal((view["waits_for"], view["awaited"]), (first, ["flights"]))
     fields(travel("TRAVEL.COMMIT", first))
@@ -149,7 +150,7 @@ def journeys_wait_for_locks():
     shown = dict(zip(shown[::2], shown[1::2])) if PROTOCOL == 2 else shown
     equal((shown["state"], shown["until"]), ("held", held["until"]))
     fields(travel("TRAVEL.CONFIRM", held["locator"]))
-    fields(travel("TRAVEL.BOOK", customer, flight), "locator", "price")
+    fields(travel("TRAVEL.BOOK", customer, flight), "locator", "price", "until")
     sold_out = travel("TRAVEL.BOOK", customer, flight)
     if PROTOCOL == 2:
         equal(sold_out, [0, "sold_out", flight])

@@ -42,7 +42,7 @@ fn events_of_travel_are_told_to_followers_and_its_figures_stand_in_info_and_metr
     assert_eq!(tell(server.running(), &Command::Start), started(1));
     let aborted = tell(server.running(), &Command::Abort { xid: Xid(1) });
     assert_eq!(aborted, Outcome::Done(Done::Aborted));
-    let told = follower.until("\"reason\":\"asked\"}\r\n");
+    let told = follower.until("\"cause\":\"asked\"}\r\n");
     assert!(told.contains("$13\r\ntravel.events\r\n"), "{told}");
     assert!(told.contains("{\"position\":2,\"ordinal\":0,"), "{told}");
 

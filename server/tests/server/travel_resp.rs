@@ -9,6 +9,9 @@ use turnstile_types::{Machine, Principal};
 
 use super::client::{Client, Server};
 
+/// An empty listing of transactions in RESP2.
+const NONE_LISTED: &str = "*2|$12|transactions|*0|";
+
 impl Client {
     /// Sends a command whose answer does not come, and returns when the server has taken it: it
     /// came together with another whose answer did.
@@ -87,7 +90,7 @@ fn a_lock_is_waited_for_no_longer_than_is_allowed() {
     client.does("TRAVEL.START\nTRAVEL.ADD 1 flight-7 5 100\nTRAVEL.START");
     client.exchange(
         "TRAVEL.QUERY 2 flight-7\nTRAVEL.TX LIST STATE waiting\n",
-        "*4|:0|$7|aborted|$12|lock_timeout|:1|*0|",
+        "*4|:0|$7|aborted|$12|lock_timeout|:1|*2|$12|transactions|*0|",
     );
     server.stop();
 }
@@ -110,7 +113,7 @@ fn a_batch_is_decided_at_once_and_answered_when_the_last_of_it_is() {
     third.exchange("TRAVEL.COMMIT 4\n", "*2|:1|:18|");
     first.exchange(
         "TRAVEL.ITINERARY AB6X5T\n",
-        "*12|$7|locator|$6|AB6X5T|$5|state|$6|booked|$5|until|$-1|$8|customer|:43|$5|price|:70|\
+        "*10|$7|locator|$6|AB6X5T|$5|state|$6|booked|$8|customer|:43|$5|price|:70|\
          $5|items|*1|*4|$4|item|$8|flight-6|$5|price|:70|",
     );
     first.exchange("TRAVEL.COMMIT 2\n", "*2|:1|:19|");
@@ -237,10 +240,10 @@ fn an_operator_sees_and_resolves_what_is_in_doubt_and_followers_hear_who_did() {
              $4|desk|$7|flights|$8|prepared|:1|$4|held|:1|$5|locks|{locks}$5|wants|$-1|"
         )
     };
-    let listed = format!("*1|{}", shown("*0|"));
+    let listed = format!("*2|$12|transactions|*1|{}", shown("*0|"));
     client.exchange("TRAVEL.TX LIST STATE in-doubt\n", &listed);
-    client.exchange("TRAVEL.TX LIST STATE prepared COUNT 7\n", "*0|");
-    client.exchange("TRAVEL.TX LIST AFTER 1\n", "*0|");
+    client.exchange("TRAVEL.TX LIST STATE prepared COUNT 7\n", NONE_LISTED);
+    client.exchange("TRAVEL.TX LIST AFTER 1\n", NONE_LISTED);
     let locked = shown("*1|*4|$4|what|$8|flight-7|$4|mode|$9|exclusive|");
     client.exchange("TRAVEL.TX SHOW 1\n", &locked);
     client.exchange(
@@ -250,12 +253,14 @@ fn an_operator_sees_and_resolves_what_is_in_doubt_and_followers_hear_who_did() {
     client.exchange("TRAVEL.TX RESOLVE flights 1 commit KEY r\n", "*2|:1|:9|");
     let told = follower.until("\"by\":\"local\"}\r\n");
     assert!(
-        told.contains("\"event\":\"resolved\",\"desk\":\"flights\",\"xid\":1,\"commit\":true,"),
+        told.contains(
+            "\"kind\":\"resolved\",\"desk\":\"flights\",\"xid\":1,\"decision\":\"commit\","
+        ),
         "{told}"
     );
     client.exchange(
         "TRAVEL.TX LIST\nTRAVEL.ITEMS flights\n",
-        "*0|*1|*8|$4|item|$8|flight-7|$4|free|:5|$8|reserved|:0|$5|price|:100|",
+        "*2|$12|transactions|*0|*2|$5|items|*1|*8|$4|item|$8|flight-7|$4|free|:5|$8|reserved|:0|$5|price|:100|",
     );
     client.exchange(
         "TRAVEL.TX SHOW 1\n",

@@ -74,9 +74,8 @@ func aJourneyWaitsForALock(ctx context.Context, door *redis.Client) {
 	go func() { booked <- send(ctx, door, "TRAVEL.BOOK", 9, "car-go") }()
 	waiting := []any{}
 	for len(waiting) == 0 {
-		found, err := door.Do(ctx, "TRAVEL.TX", "LIST", "STATE", "waiting").Slice()
-		equal(err, nil)
-		waiting = found
+		found := send(ctx, door, "TRAVEL.TX", "LIST", "STATE", "waiting")
+		waiting = found["transactions"].([]any)
 	}
 	view := waiting[0].(reply)
 	equal([]any{view["waits_for"], view["awaited"]}, []any{xid, []any{"cars"}})

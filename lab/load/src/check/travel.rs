@@ -159,7 +159,8 @@ fn tells_places(door: &mut Connection, other: &mut Connection, stock: &Stock) ->
     let mut waits = false;
     for _ in 0..LOOKS_MAX {
         let waiting = door.command(&[b"TRAVEL.TX", b"LIST", b"STATE", b"waiting"])?;
-        waits = waiting.as_array().is_some_and(|all| !all.is_empty());
+        let waiting = field(&waiting, "transactions").and_then(Value::as_array);
+        waits = waiting.is_some_and(|all| !all.is_empty());
         if waits {
             break;
         }

@@ -98,7 +98,7 @@ fn it_is_shown_why_a_transaction_was_aborted() {
     assert_eq!(reserve(&mut peer, &waiter, r#"["flight-1"]"#).status, 409);
     let shown = peer.get(&waiter, "").json();
     assert_eq!(
-        json!([shown["state"], shown["reason"], shown["holder"]]),
+        json!([shown["state"], shown["cause"], shown["holder"]]),
         json!(["aborted", "lock_timeout", xid_of(&holder)])
     );
     site.close();

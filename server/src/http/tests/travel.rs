@@ -151,7 +151,7 @@ fn what_a_transaction_deletes_is_gone_and_what_it_aborts_is_not() {
     let over = peer.get(&car, "");
     assert_eq!(over.problem(), (409, "aborted".to_owned()));
     assert_eq!(
-        (&over.json()["reason"], &over.json()["retryable"]),
+        (&over.json()["cause"], &over.json()["retryable"]),
         (&"asked".into(), &false.into())
     );
     let cars = peer.get("/v1/travel/items?desk=cars", "").json();
@@ -159,7 +159,8 @@ fn what_a_transaction_deletes_is_gone_and_what_it_aborts_is_not() {
     let totals = peer.get("/v1/travel/totals", "").json();
     assert_eq!(
         totals,
-        json!({"xids": 2, "open": 0, "itineraries": 0, "booked": 0, "items": 3, "customers": 1})
+        json!({"xids_total": 2, "open_transactions": 0, "itineraries": 0, "booked_total": 0, "items": 3,
+            "customers": 1})
     );
     site.close();
 }
@@ -181,7 +182,7 @@ fn a_listing_goes_on_where_its_page_ends() {
         let shown = page.json()["items"].as_array().unwrap().clone();
         found.extend(shown.into_iter().map(|item| item["item"].clone()));
         let Some(link) = page.header("link") else {
-            assert_eq!(page.json()["next_cursor"], Value::Null);
+            assert_eq!(page.json()["next"], Value::Null);
             break;
         };
         target = link[1..link.find('>').unwrap()].to_owned();
@@ -315,7 +316,7 @@ fn whoever_waits_too_long_is_told_who_was_in_the_way() {
     let late = reserve(&mut second, &waiter, r#"["flight-1"]"#);
     assert_eq!(late.problem(), (409, "aborted".to_owned()));
     let told = late.json();
-    assert_eq!(told["reason"], "lock_timeout");
+    assert_eq!(told["cause"], "lock_timeout");
     assert_eq!(told["holder"], xid_of(&holder));
     assert_eq!(told["retryable"], true);
     let sentence = format!(
@@ -348,7 +349,7 @@ fn of_two_who_wait_for_each_other_one_is_aborted_at_once() {
     let victim = second.get(&format!("{other}/items/flight-1"), "");
     assert_eq!(victim.problem(), (409, "aborted".to_owned()));
     assert_eq!(
-        (&victim.json()["reason"], &victim.json()["holder"]),
+        (&victim.json()["cause"], &victim.json()["holder"]),
         (&"deadlock".into(), &xid_of(&one).into())
     );
     assert_eq!(first.reply().json()["free"], 1);
@@ -380,7 +381,10 @@ fn a_command_whose_client_goes_away_is_answered_to_its_key() {
     let again = first.post("/v1/travel/itineraries", key, body);
     assert_eq!(again.json(), booked.json());
     let totals = first.get("/v1/travel/totals", "").json();
-    assert_eq!((&totals["booked"], &totals["open"]), (&1.into(), &0.into()));
+    assert_eq!(
+        (&totals["booked_total"], &totals["open_transactions"]),
+        (&1.into(), &0.into())
+    );
     site.close();
 }
 
@@ -510,7 +514,7 @@ fn events_are_told_and_resumed() {
     let aborted = events::block(&mut follower);
     let data: Value = serde_json::from_str(aborted.split("data: ").nth(1).unwrap()).unwrap();
     assert_eq!(
-        json!([data["kind"], data["xid"], data["reason"], data["holder"]]),
+        json!([data["kind"], data["xid"], data["cause"], data["holder"]]),
         json!(["aborted", xid_of(&waiter), "lock_timeout", xid_of(&holder)])
     );
     let committed = events::block(&mut follower);
@@ -553,10 +557,10 @@ fn events_are_told_again_after_a_restart() {
     let mut follower = events::open_stream(own_door(&site), all, "");
     assert_eq!(events::block(&mut follower), committed);
     let aborted = events::block(&mut follower);
-    assert!(aborted.contains(r#""reason":"restarted"}"#), "{aborted}");
+    assert!(aborted.contains(r#""cause":"restarted"}"#), "{aborted}");
     let over = site.peer().get(&left_open, "").json();
     assert_eq!(
-        json!([over["state"], over["reason"]]),
+        json!([over["state"], over["cause"]]),
         json!(["aborted", "restarted"])
     );
     site.close();
