@@ -403,7 +403,8 @@ fn standing(engine: &mut Engine, player: PlayerId) -> Option<Standing> {
     let query = Query::Standing { player };
     let principal = engine.principal;
     match engine.query::<Games>(&principal, &query) {
-        Answer::Standing(standing) => standing,
+        Answer::Standing(standing) => Some(standing),
+        Answer::Absent(_) => None,
         other => unreachable!("a standing was asked for, not {other:?}"),
     }
 }

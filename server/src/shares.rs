@@ -364,7 +364,7 @@ impl Opens for Games {
     fn is_open(backend: &Embedded, now: Timestamp, match_id: MatchId) -> bool {
         let query = turnstile_games::Query::Match { match_id };
         match backend.query::<Self>(now, &Principal::local(), &query) {
-            turnstile_games::Answer::Match(view) => view.is_some_and(|view| view.ending.is_none()),
+            turnstile_games::Answer::Match(view) => view.ending.is_none(),
             _ => false,
         }
     }

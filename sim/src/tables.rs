@@ -154,7 +154,7 @@ impl Tables {
         }
         for (&player, tally) in &self.tallies {
             let answer = games.query(now, &Principal::local(), &Query::Standing { player });
-            let Answer::Standing(Some(standing)) = answer else {
+            let Answer::Standing(standing) = answer else {
                 return Err(format!("{player:?} has no standing: {answer:?}"));
             };
             if standing.tally != *tally {

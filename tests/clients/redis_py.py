@@ -170,8 +170,10 @@ def named(reply):
 
 def two_play_and_one_comes_too_late():
     ada, bob = f"ada{PROTOCOL}", f"bob{PROTOCOL}"
-    equal(fields(game("GAMES.CHALLENGE", ada, bob, "tic-tac-toe"), "state"), {"state": None})
-    begun = named(fields(game("GAMES.CHALLENGE", bob, ada, "tic-tac-toe"), "state")["state"])
+    paired = ("state", "ticket", "activity")
+    waiting = {"state": None, "ticket": None, "activity": "challenging"}
+    equal(fields(game("GAMES.CHALLENGE", ada, bob, "tic-tac-toe"), *paired), waiting)
+    begun = named(fields(game("GAMES.CHALLENGE", bob, ada, "tic-tac-toe"), *paired)["state"])
     equal((begun["board"], begun["to_move"]), (".........", ada))
     number = begun["match"]
 
@@ -195,7 +197,7 @@ def two_play_and_one_comes_too_late():
 
     tally = {"played": 1, "won": 0, "lost": 1, "drawn": 0}
     equal(named(game("GAMES.AGAINST", bob, ada)), tally)
-    ticket = named(fields(game("GAMES.SEEK", ada, "gomoku"), "state", "ticket")["ticket"])
+    ticket = named(fields(game("GAMES.SEEK", ada, "gomoku"), *paired)["ticket"])
     equal((ticket["player"], ticket["reason"]), (ada, "alone"))
     fields(game("GAMES.WITHDRAW", ada))
 

@@ -98,7 +98,10 @@ fn a_match_goes_on_after_a_restart_and_the_journal_says_again_what_was_counted()
     backend.commit().expect("a working disk");
     let query = Query::Standing { player: id("b") };
     let answer = backend.query::<Games>(NOW, &Principal::local(), &query);
-    assert_eq!(answer, Answer::Standing(counted.standing(&id("b"))));
+    let expected = counted
+        .standing(&id("b"))
+        .expect("a match of b was counted");
+    assert_eq!(answer, Answer::Standing(expected));
     backend.close().unwrap();
     let verdict = verify(directory.path()).unwrap();
     assert!(verdict.holds(), "{verdict:?}");

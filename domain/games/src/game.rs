@@ -1,13 +1,15 @@
 //! What is played, by whom, and how it ends.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Words};
 
 /// A game that two can play here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Bytes, Words)]
 pub enum Game {
     #[byte(0x01)]
+    #[word("tic-tac-toe")]
     TicTacToe,
     #[byte(0x02)]
+    #[word("connect-four")]
     ConnectFour,
     #[byte(0x03)]
     Gomoku,
@@ -15,16 +17,6 @@ pub enum Game {
 
 impl Game {
     pub const ALL: [Self; 3] = [Self::TicTacToe, Self::ConnectFour, Self::Gomoku];
-
-    /// The stable word on every door and in every metric.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::TicTacToe => "tic-tac-toe",
-            Self::ConnectFour => "connect-four",
-            Self::Gomoku => "gomoku",
-        }
-    }
 
     /// The game of this word.
     #[must_use]
@@ -85,7 +77,7 @@ impl Seat {
 }
 
 /// What a match says of its two players.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Verdict {
     #[byte(0x01)]
     FirstWon,
@@ -115,7 +107,7 @@ impl Verdict {
 }
 
 /// How a match ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Ending {
     /// The winner has a line.
     #[byte(0x01)]
@@ -157,25 +149,10 @@ impl Ending {
             Self::Aborted => None,
         }
     }
-
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Line { .. } => "line",
-            Self::Resigned { .. } => "resigned",
-            Self::Claimed { .. } => "claimed",
-            Self::TimedOut { .. } => "timed_out",
-            Self::Left { .. } => "left",
-            Self::Full => "full",
-            Self::Agreed => "agreed",
-            Self::Aborted => "aborted",
-        }
-    }
 }
 
 /// What a player says that a move does; the ancestor's wire says it with each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Claim {
     /// The match goes on.
     #[byte(0x01)]

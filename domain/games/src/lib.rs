@@ -22,6 +22,8 @@ mod rules;
 mod standing;
 mod view;
 
+mod shown;
+
 mod machine;
 
 mod arena;
@@ -43,9 +45,11 @@ pub use event::{Change, Event, EventKind, Source};
 pub use game::{Claim, Ending, Game, Seat, Verdict};
 pub use machine::Games;
 pub use outbox::{MatchResult, Parcel};
-pub use outcome::{Done, Outcome, Refusal};
+pub use outcome::{Done, Outcome, Pairing, Refusal};
 pub use player::PlayerId;
-pub use query::{ActivityView, Answer, Leader, Opponent, PlayerView, Query, Rung, Totals};
+pub use query::{
+    Absent, ActivityView, Answer, HeadToHead, Leader, Opponent, PlayerView, Query, Rung, Totals,
+};
 pub use ratings::{ELO_START, Glicko, elo_gain};
 pub use recount::Recount;
 pub use rules::{Board, Illegal, Played, Shape, play};

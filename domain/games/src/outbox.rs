@@ -2,27 +2,34 @@
 
 use std::collections::VecDeque;
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Fields};
 
-use crate::{Game, MatchId, PlayerId, Verdict};
+use crate::{
+    Game, MatchId, PlayerId, Verdict,
+    shown::{arena, both},
+};
 
 /// How a match ended, for those who count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct MatchResult {
+    #[field(name = "match")]
     pub match_id: MatchId,
     pub game: Game,
     /// The first moved first.
+    #[field(flatten, with = both)]
     pub players: [PlayerId; 2],
     pub verdict: Verdict,
 }
 
 /// What travels from an arena to a scores server, as often as it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct Parcel {
     /// The arena, by the number in its settings.
+    #[field(with = arena)]
     pub arena: u64,
     /// The results of an arena are numbered from 1 without a gap.
     pub number: u64,
+    #[field(flatten)]
     pub result: MatchResult,
 }
 

@@ -1,6 +1,6 @@
 //! What is answered to a command.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Field, Fields, Variant, Variants, Visitor, Words};
 use turnstile_types::Timestamp;
 
 use crate::{Illegal, MatchId, MatchView, PlayerId, Standing, TicketView};
@@ -38,101 +38,174 @@ pub enum Done {
 }
 
 /// Why something was not done.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 pub enum Refusal {
     /// That role is not played here.
     #[byte(0x80)]
+    #[refusal(elsewhere, "This server does not play that part of games")]
     NotHere,
     /// A time that is zero or too long, an arena without a number, no role at all, or other roles
     /// than those with which it began.
     #[byte(0x81)]
+    #[refusal(invalid, "The settings are out of range or contradict each other")]
     UnsoundSettings,
     /// As many as there may be.
     #[byte(0x82)]
+    #[refusal(conflict, "There are as many of them as there may be")]
     Full { limit: u32 },
     /// The scores server has been away for so many results that none may be added.
     #[byte(0x83)]
+    #[refusal(early, "The scores server has been away for too many results")]
     ScoresAway,
 
     /// Nobody plays with themselves.
     #[byte(0x90)]
+    #[refusal(invalid, "A player cannot play against themselves")]
     SamePlayer,
     /// The player is in a match.
     #[byte(0x91)]
-    Playing { player: PlayerId, match_id: MatchId },
+    #[refusal(conflict, "The player is in a match")]
+    Playing {
+        player: PlayerId,
+        #[field(name = "match")]
+        match_id: MatchId,
+    },
     /// The player waits for somebody, or for somebody else.
     #[byte(0x92)]
+    #[refusal(conflict, "The player waits for an opponent, or for another one")]
     Waiting { player: PlayerId },
     #[byte(0x93)]
+    #[refusal(conflict, "The player does not wait for an opponent")]
     NotWaiting,
 
     /// There never was such a match, or it is forgotten.
     #[byte(0xa0)]
+    #[refusal(not_found, "There never was such a match, or it is forgotten")]
     NoSuchMatch,
     /// The player does not play in it.
     #[byte(0xa1)]
+    #[refusal(forbidden, "The player does not play in this match")]
     NotSeated,
     /// It is over, so.
     #[byte(0xa2)]
-    Over(Box<MatchView>),
+    #[refusal(gone, "The match is over")]
+    Over(#[field(name = "state")] Box<MatchView>),
     /// The move was meant for another state than this one.
     #[byte(0xa3)]
-    Stale(Box<MatchView>),
+    #[refusal(conflict, "The move was meant for another state than this one")]
+    Stale(#[field(name = "state")] Box<MatchView>),
     #[byte(0xa4)]
-    NotYourTurn(Box<MatchView>),
+    #[refusal(conflict, "It is the other's turn")]
+    NotYourTurn(#[field(name = "state")] Box<MatchView>),
     #[byte(0xa5)]
-    IllegalMove(Illegal),
+    #[word(inner)]
+    IllegalMove(#[field(flatten)] Illegal),
     /// The move would not do what was claimed.
     #[byte(0xa6)]
+    #[refusal(conflict, "The move would not do what was claimed")]
     FalseClaim,
     /// The other does not offer a draw.
     #[byte(0xa7)]
+    #[refusal(conflict, "The other does not offer a draw")]
     NoOffer,
     /// The player offers a draw already.
     #[byte(0xa8)]
+    #[refusal(conflict, "The player offers a draw already")]
     OfferStands,
     /// Both have moved: it can be resigned.
     #[byte(0xa9)]
+    #[refusal(conflict, "Both have moved: the match can be resigned")]
     TooLate,
     /// The other is neither away nor to move.
     #[byte(0xaa)]
+    #[refusal(conflict, "The other is neither away nor to move")]
     NothingToClaim,
     /// The other has until then.
     #[byte(0xab)]
+    #[refusal(early, "The other has still time")]
     TooEarly { until: Timestamp },
 
     /// A result or an acknowledgement comes before its turn: this number is the next.
     #[byte(0xb0)]
+    #[refusal(conflict, "A number before it has not come yet")]
     OutOfOrder { expected: u64 },
 }
 
-impl Refusal {
-    /// The stable word for this refusal on every door and in every metric.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::NotHere => "not_here",
-            Self::UnsoundSettings => "unsound_settings",
-            Self::Full { .. } => "full",
-            Self::ScoresAway => "scores_away",
-            Self::SamePlayer => "same_player",
-            Self::Playing { .. } => "playing",
-            Self::Waiting { .. } => "waiting",
-            Self::NotWaiting => "not_waiting",
-            Self::NoSuchMatch => "no_such_match",
-            Self::NotSeated => "not_seated",
-            Self::Over(_) => "over",
-            Self::Stale(_) => "stale",
-            Self::NotYourTurn(_) => "not_your_turn",
-            Self::IllegalMove(Illegal::NoSuchCell) => "no_such_cell",
-            Self::IllegalMove(Illegal::Taken) => "taken",
-            Self::FalseClaim => "false_claim",
-            Self::NoOffer => "no_offer",
-            Self::OfferStands => "offer_stands",
-            Self::TooLate => "too_late",
-            Self::NothingToClaim => "nothing_to_claim",
-            Self::TooEarly { .. } => "too_early",
-            Self::OutOfOrder { .. } => "out_of_order",
+/// What a player does who asked for an opponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum Pairing {
+    Challenging,
+    Seeking,
+    Playing,
+}
+
+/// What was done, as doors show it.
+#[derive(Fields)]
+enum Shown<'a> {
+    /// What came of asking for an opponent.
+    Paired {
+        /// The match that began.
+        state: Option<&'a MatchView>,
+        /// Why a player who seeks still waits.
+        ticket: Option<&'a TicketView>,
+        /// `challenging` until the opponent has named this player.
+        activity: Pairing,
+    },
+    /// The match as it is after the deed.
+    Acted {
+        state: &'a MatchView,
+    },
+    Connected {
+        /// The match that the player is in.
+        state: Option<&'a MatchView>,
+    },
+    Counted {
+        /// How both stand now, the first player first.
+        standings: &'a [Standing; 2],
+    },
+    Nothing,
+}
+
+impl Done {
+    #[inline]
+    const fn shown(&self) -> Shown<'_> {
+        let (state, ticket, activity) = match self {
+            Self::Challenged => (None, None, Pairing::Challenging),
+            Self::Seeking(ticket) => (None, Some(ticket), Pairing::Seeking),
+            Self::Begun(state) => (Some(state), None, Pairing::Playing),
+            Self::Acted(state) => return Shown::Acted { state },
+            Self::Connected(state) => {
+                let state = state.as_ref();
+                return Shown::Connected { state };
+            }
+            Self::Counted(standings) => return Shown::Counted { standings },
+            Self::Withdrawn
+            | Self::Disconnected
+            | Self::Restarted
+            | Self::Configured
+            | Self::Acknowledged => return Shown::Nothing,
+        };
+        Shown::Paired {
+            state,
+            ticket,
+            activity,
         }
+    }
+}
+
+impl Fields for Done {
+    #[inline]
+    fn visit(&self, visitor: &mut impl Visitor) {
+        self.shown().visit(visitor);
+    }
+
+    fn describe() -> Vec<Field> {
+        Shown::describe()
+    }
+}
+
+impl Variants for Done {
+    fn variants() -> Vec<Variant> {
+        Shown::variants()
     }
 }

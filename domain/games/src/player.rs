@@ -2,7 +2,7 @@
 
 use std::{fmt, hash};
 
-use turnstile_chassis::{Decode, Encode, put_text, read_text};
+use turnstile_chassis::{Decode, Encode, Kind, Show, Value, put_text, read_text};
 use turnstile_types::{InvalidName, Name};
 use turnstile_types::{Malformed, Reader};
 
@@ -63,6 +63,17 @@ impl fmt::Debug for PlayerId {
 impl fmt::Display for PlayerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+impl Value for PlayerId {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.text(self.as_str())
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("ada")
     }
 }
 

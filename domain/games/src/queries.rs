@@ -3,29 +3,37 @@
 use turnstile_types::Timestamp;
 
 use crate::{
-    Answer, Game, Games, Leader, MatchId, Measure, Opponent, PlayerId, PlayerView, Query, Rung,
-    TicketView, arena::Presence, limits, scores::Scores,
+    Absent, Answer, Game, Games, HeadToHead, Leader, MatchId, MatchView, Measure, Opponent,
+    PlayerId, PlayerView, Query, Rung, Tally, TicketView, arena::Presence, limits, scores::Scores,
 };
+
+/// The answer about a player whom nothing is known of.
+const UNKNOWN: Answer = Answer::Absent(Absent::NoSuchPlayer);
 
 pub(crate) fn answer(games: &Games, now: Timestamp, query: &Query) -> Answer {
     let (arena, scores) = (&games.arena, &games.scores);
     match *query {
         Query::Match { match_id } => {
             let slot = arena.matches.find(match_id);
-            Answer::Match(slot.map(|slot| arena.view(slot)))
+            slot.map_or(Answer::Absent(Absent::NoSuchMatch), |slot| {
+                Answer::Match(arena.view(slot))
+            })
         }
         Query::Matches { after, limit } => matches(games, after, limit),
         Query::Player { player } => {
             let number = arena.guests.find(&player);
-            Answer::Player(number.map(|number| PlayerView {
-                connected: arena.guests.at(number).presence == Presence::Here,
-                activity: arena.activity(now, number),
-            }))
+            number.map_or(UNKNOWN, |number| {
+                Answer::Player(PlayerView {
+                    player,
+                    connected: arena.guests.at(number).presence == Presence::Here,
+                    activity: arena.activity(now, number),
+                })
+            })
         }
         Query::Tickets { game } => Answer::Tickets(tickets(games, now, game)),
         Query::Standing { player } => {
             let number = scores.records.find(&player);
-            Answer::Standing(number.map(|number| scores.standing(number)))
+            number.map_or(UNKNOWN, |number| Answer::Standing(scores.standing(number)))
         }
         Query::Against { player, opponent } => against(scores, &player, &opponent),
         Query::Opponents {
@@ -56,7 +64,10 @@ fn matches(games: &Games, after: Option<MatchId>, limit: u16) -> Answer {
     let matches = &games.arena.matches;
     let slots = matches.open_after(after.unwrap_or_default());
     let views = slots.take(page(limit)).map(|slot| games.arena.view(slot));
-    Answer::Matches(views.collect())
+    let matches: Vec<MatchView> = views.collect();
+    let is_full = matches.len() == page(limit);
+    let next = matches.last().filter(|_| is_full).map(|last| last.id);
+    Answer::Matches { matches, next }
 }
 
 fn tickets(games: &Games, now: Timestamp, game: Game) -> Vec<TicketView> {
@@ -75,7 +86,7 @@ fn against(scores: &Scores, player: &PlayerId, opponent: &PlayerId) -> Answer {
         let pair = scores.pairs.at(scores.pairs.find([number, other])?);
         Some(pair.tally(pair.seat_of(number)))
     });
-    Answer::Against(tally)
+    Answer::Against(tally.unwrap_or(Tally::NONE))
 }
 
 impl Scores {
@@ -99,8 +110,10 @@ impl Scores {
         let mut chain = self.pairs.chain(number, from);
         let opponent = |pair: &crate::scores::pairs::Pair| {
             let seat = pair.seat_of(number);
-            let id = self.records.id(*seat.other().of(&pair.players));
-            (id, pair.tally(seat))
+            HeadToHead {
+                opponent: self.records.id(*seat.other().of(&pair.players)),
+                tally: pair.tally(seat),
+            }
         };
         let page = chain.by_ref().take(limit);
         let page = page.map(|(_, pair)| opponent(pair)).collect();
@@ -126,13 +139,13 @@ impl Scores {
         let ladder = self.ladder(measure);
         let each_side = each_side.min(u32::from(limits::PAGE_MAX) / 2);
         let number = self.records.find(player);
-        Answer::Around(number.map(|number| {
+        number.map_or(UNKNOWN, |number| {
             let before = ladder.before(self.records.at(number).rung(number, measure));
             let first = before.saturating_sub(each_side);
             let shown = before + each_side + 1 - first;
             let rungs = ladder.behind(first).take(shown as usize);
-            self.places(first, rungs).collect()
-        }))
+            Answer::Around(self.places(first, rungs).collect())
+        })
     }
 
     /// Those on these rungs, of which the first is behind so many others.

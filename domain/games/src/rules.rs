@@ -3,7 +3,7 @@
 //! Every game here is won by a line of stones, so that a game is four numbers, and there is one
 //! function that plays them all.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Fields, Words};
 
 use crate::{Game, Seat, Verdict};
 
@@ -97,13 +97,15 @@ impl Cells {
 }
 
 /// Why a move is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 pub enum Illegal {
     /// The board has no such cell or column.
     #[byte(0x01)]
+    #[refusal(invalid, "The board has no such cell or column")]
     NoSuchCell,
     /// There is a stone, or the column is full.
     #[byte(0x02)]
+    #[refusal(conflict, "There is a stone, or the column is full")]
     Taken,
 }
 

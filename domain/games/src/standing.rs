@@ -1,6 +1,6 @@
 //! What is said of a player.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Words};
 
 use crate::{Glicko, Seat, Verdict};
 
@@ -73,7 +73,7 @@ impl Standing {
 }
 
 /// What leaderboards are ordered by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Words)]
 pub enum Measure {
     Elo,
     Glicko,
@@ -83,16 +83,6 @@ pub enum Measure {
 
 impl Measure {
     pub const ALL: [Self; 3] = [Self::Elo, Self::Glicko, Self::Won];
-
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Elo => "elo",
-            Self::Glicko => "glicko",
-            Self::Won => "won",
-        }
-    }
 
     /// The measure of this word.
     #[must_use]

@@ -1,6 +1,6 @@
 //! What is shown of a match.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Fields, Kind, Show, Value, Words};
 use turnstile_types::Timestamp;
 
 use crate::{Board, Ending, Game, PlayerId, Seat};
@@ -12,6 +12,17 @@ pub struct MatchId(pub u64);
 impl std::fmt::Display for MatchId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+impl Value for MatchId {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.number(self.0)
+    }
+
+    fn kind() -> Kind {
+        Kind::Number
     }
 }
 
@@ -67,6 +78,24 @@ impl MatchView {
         }
     }
 
+    /// The seat that has won; none while it is played, and of a draw.
+    #[must_use]
+    pub fn winner(&self) -> Option<Seat> {
+        self.ending?.verdict()?.winner()
+    }
+
+    /// Who sits there.
+    #[must_use]
+    pub fn seated(&self, seat: Option<Seat>) -> Option<&PlayerId> {
+        seat.map(|seat| seat.of(&self.players))
+    }
+
+    /// The cell of the last stone, from 1 as moves name it.
+    #[must_use]
+    pub fn last_cell(&self) -> Option<u16> {
+        self.last.map(|cell| u16::from(cell) + 1)
+    }
+
     /// The place of a player.
     #[must_use]
     pub fn seat_of(&self, player: &PlayerId) -> Option<Seat> {
@@ -76,7 +105,7 @@ impl MatchView {
 }
 
 /// Somebody who waits for anybody, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
 pub struct TicketView {
     pub player: PlayerId,
     pub game: Game,
@@ -87,11 +116,13 @@ pub struct TicketView {
     pub window: u32,
     /// When that widens; never, once it lets everybody in.
     pub widens_at: Option<Timestamp>,
+    #[field(flatten)]
     pub reason: WaitReason,
 }
 
 /// Why somebody still waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
+#[fields(tag = "reason")]
 pub enum WaitReason {
     /// Nobody else wants to play this game.
     #[byte(0x01)]
@@ -101,18 +132,9 @@ pub enum WaitReason {
     /// far at this instant.
     #[byte(0x02)]
     TooFarApart {
+        /// How far apart, in points, the player is who will be matched with this one.
         difference: u32,
+        /// When the windows of both reach so far.
         matched_at: Timestamp,
     },
-}
-
-impl WaitReason {
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Alone => "alone",
-            Self::TooFarApart { .. } => "too_far_apart",
-        }
-    }
 }

@@ -2,7 +2,6 @@
 //! leads there.
 
 use turnstile_chassis::Refuse;
-use turnstile_types::Timestamp;
 use {
     turnstile_exchange as exchange, turnstile_games as games, turnstile_rooms as rooms,
     turnstile_travel as travel,
@@ -102,48 +101,13 @@ fn exchange() -> [exchange::Refusal; 26] {
     ]
 }
 
-fn games() -> [games::Refusal; 22] {
-    use games::Refusal;
-    let player = games::PlayerId::parse(b"ada").expect("ada is a name");
-    let match_id = games::MatchId(0);
-    let game = games::Game::TicTacToe;
-    let state = games::MatchView::begun(match_id, game, [player; 2], Timestamp(0));
-    let state = Box::new(state);
-    [
-        Refusal::NotHere,
-        Refusal::UnsoundSettings,
-        Refusal::Full { limit: 0 },
-        Refusal::ScoresAway,
-        Refusal::SamePlayer,
-        Refusal::Playing { player, match_id },
-        Refusal::Waiting { player },
-        Refusal::NotWaiting,
-        Refusal::NoSuchMatch,
-        Refusal::NotSeated,
-        Refusal::Over(state.clone()),
-        Refusal::Stale(state.clone()),
-        Refusal::NotYourTurn(state),
-        Refusal::IllegalMove(games::Illegal::NoSuchCell),
-        Refusal::IllegalMove(games::Illegal::Taken),
-        Refusal::FalseClaim,
-        Refusal::NoOffer,
-        Refusal::OfferStands,
-        Refusal::TooLate,
-        Refusal::NothingToClaim,
-        Refusal::TooEarly {
-            until: Timestamp(0),
-        },
-        Refusal::OutOfOrder { expected: 0 },
-    ]
-}
-
 /// Every word by the service that says it; the first ones are said by the door itself.
 pub(crate) fn chapters() -> [(&'static str, Vec<Meaning>); 5] {
     [
         ("The door", PLAIN.iter().map(meaning).collect()),
         ("Rooms", refusals::<rooms::Refusal>()),
         ("Exchange", meanings(exchange())),
-        ("Games", meanings(games())),
+        ("Games", refusals::<games::Refusal>()),
         ("Travel", refusals::<travel::Refusal>()),
     ]
 }

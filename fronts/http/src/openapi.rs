@@ -128,29 +128,19 @@ fn exchange_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
 }
 
 fn games_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
-    components
+    let games = Service::new("Games")
+        .done::<turnstile_games::Done>()
+        .answers::<turnstile_games::Answer>()
+        .event::<turnstile_games::Event>()
+        .without(&["Connected", "Counted"]);
+    games
+        .into_components(components)
         .schema_from::<games::Challenge<'_>>()
         .schema_from::<games::Search<'_>>()
         .schema_from::<games::NewMatch<'_>>()
         .schema_from::<games::Move<'_>>()
         .schema_from::<games::PlayerNamed<'_>>()
         .schema_from::<games::DrawAnswer<'_>>()
-        .schema_from::<games::MatchView>()
-        .schema_from::<games::TicketView>()
-        .schema_from::<games::StandingView>()
-        .schema_from::<games::Paired>()
-        .schema_from::<games::Acted>()
-        .schema_from::<games::MatchPage>()
-        .schema_from::<games::PlayerView>()
-        .schema_from::<games::TicketPage>()
-        .schema_from::<games::TallyView>()
-        .schema_from::<games::OpponentView>()
-        .schema_from::<games::OpponentsPage>()
-        .schema_from::<games::LeaderView>()
-        .schema_from::<games::LeadersPage>()
-        .schema_from::<games::LeadersAround>()
-        .schema_from::<games::GamesTotals>()
-        .schema_from::<games::GamesEventView>()
 }
 
 fn travel_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
@@ -214,7 +204,7 @@ fn problem_schema() -> Schema {
         .property("holder", number())
         .property("player", text())
         .property("match", number())
-        .property("state", RefOr::Ref(Ref::from_schema_name("MatchView")))
+        .property("state", RefOr::Ref(Ref::from_schema_name("GamesMatch")))
         .property("until", text())
         .property("position", number())
         .property("replayed", truth())

@@ -1,7 +1,6 @@
 //! The services' refusals: each has one status, one word and one title, and may have data.
 
 mod exchange;
-mod games;
 
 use serde::ser::SerializeMap;
 
@@ -60,7 +59,7 @@ impl Refusal {
         match self {
             Self::Rooms(refusal) => status(refusal.meaning().class),
             Self::Exchange(refusal) => exchange::status(*refusal),
-            Self::Games(refusal) => games::status(refusal),
+            Self::Games(refusal) => status(refusal.meaning().class),
             Self::Travel(refusal) => status(refusal.meaning().class),
         }
     }
@@ -78,16 +77,16 @@ impl Refusal {
         match self {
             Self::Rooms(refusal) => refusal.meaning().sentence,
             Self::Exchange(refusal) => exchange::title(*refusal),
-            Self::Games(refusal) => games::title(refusal),
+            Self::Games(refusal) => refusal.meaning().sentence,
             Self::Travel(refusal) => refusal.meaning().sentence,
         }
     }
 
     /// Whether the same may be done when it is begun anew.
-    pub(crate) const fn is_passing(&self) -> bool {
+    pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Rooms(_) | Self::Exchange(_) => false,
-            Self::Games(refusal) => games::is_passing(refusal),
+            Self::Games(refusal) => refusal.meaning().class == Class::Early,
             Self::Travel(turnstile_travel::Refusal::Aborted(reason)) => reason.is_passing(),
             Self::Travel(_) => false,
         }
@@ -98,7 +97,7 @@ impl Refusal {
         match self {
             Self::Rooms(refusal) => put_fields(refusal, map),
             Self::Exchange(refusal) => exchange::put_data(map, refusal),
-            Self::Games(refusal) => games::put_data(map, refusal),
+            Self::Games(refusal) => put_fields(refusal, map),
             Self::Travel(refusal) => put_fields(refusal, map),
         }
     }

@@ -113,13 +113,18 @@ impl Service {
         });
         let name = format!("{}{name}", self.name);
         let schema = Schema::from(object);
-        // A variant of the answers and the type that it holds have one name, and then one shape.
-        if let Some(first) = self.schemas.insert(name.clone(), schema.clone()) {
+        // A variant of the answers and the type that it holds have one name, and then one shape; the
+        // variant says what it is.
+        if let Some(first) = self.schemas.get(&name) {
             assert!(
-                properties(&first) == properties(&schema),
+                properties(first) == properties(&schema),
                 "{name} has two shapes"
             );
+            if meaning.is_empty() {
+                return;
+            }
         }
+        self.schemas.insert(name, schema);
     }
 
     fn schema(&mut self, kind: Kind, meaning: &str) -> RefOr<Schema> {

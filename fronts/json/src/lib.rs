@@ -54,6 +54,24 @@ pub fn text_field(fields: &impl Fields, name: &'static str) -> Option<String> {
     found.text
 }
 
+/// The fields that show a whole number from 0.
+#[must_use]
+pub fn numbers(fields: &impl Fields) -> Vec<(&'static str, u64)> {
+    let mut found = Numbers(Vec::new());
+    fields.visit(&mut found);
+    found.0
+}
+
+struct Numbers(Vec<(&'static str, u64)>);
+
+impl Visitor for Numbers {
+    fn field(&mut self, name: &'static str, value: &impl Value) {
+        let value = serde_json::to_value(Shown(value)).ok();
+        let number = value.and_then(|value| value.as_u64());
+        self.0.extend(number.map(|number| (name, number)));
+    }
+}
+
 struct Find {
     name: &'static str,
     text: Option<String>,
@@ -271,6 +289,13 @@ mod tests {
         for name in ["ttl_seconds", "guest"] {
             assert_eq!(text_field(&held, name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn the_numbers_of_something_are_found_with_their_names() {
+        let held = State::Held { ttl_ms: 60_000 };
+        assert_eq!(numbers(&held), [("ttl_seconds", 60)]);
+        assert_eq!(numbers(&State::Booked), []);
     }
 
     #[test]

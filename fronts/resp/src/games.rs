@@ -1,21 +1,72 @@
 //! Games in RESP: arguments to commands and queries, outcomes and answers to replies.
 
-mod answer;
-mod event;
-mod facts;
-mod outcome;
 mod request;
 #[cfg(test)]
 mod tests;
-mod values;
 mod words;
 
-pub use answer::put_answer;
-pub use event::{CHANNEL, event_json};
-pub use facts::facts;
-pub use outcome::put_outcome;
+use turnstile_chassis::{Fields, Show as _};
+use turnstile_games::{Answer, Done, Ending, MatchId, MatchView, Outcome, PlayerId};
+use turnstile_types::Position;
+
+use crate::{
+    Encoder,
+    fields::{self, Tail, put_done, put_refused},
+};
+
 pub use request::{Request, parse};
 pub use words::{Flaw, Invalid};
+
+/// The channel on which every event of the service is told.
+pub const CHANNEL: &str = "games.events";
+
+/// What is new to a player who did something in a match and knows how it was before.
+#[derive(Fields)]
+struct Deed<'a> {
+    #[field(name = "match")]
+    id: MatchId,
+    ply: u16,
+    seq: u32,
+    last: Option<u16>,
+    to_move: Option<&'a PlayerId>,
+    ending: Option<Ending>,
+    winner: Option<&'a PlayerId>,
+}
+
+impl<'a> Deed<'a> {
+    #[inline]
+    fn of(view: &'a MatchView) -> Self {
+        Self {
+            id: view.id,
+            ply: view.ply,
+            seq: view.seq,
+            last: view.last_cell(),
+            to_move: view.seated(view.to_move()),
+            ending: view.ending,
+            winner: view.seated(view.winner()),
+        }
+    }
+}
+
+/// Appends what was answered to a command. `replayed`: it is the answer to an earlier request with
+/// the same key. A deed is answered with what it changed, not with the whole match.
+#[inline]
+pub fn put_outcome(reply: &mut Encoder<'_>, outcome: &Outcome, position: Position, replayed: bool) {
+    match outcome {
+        Outcome::Done(Done::Acted(view)) => {
+            put_done(reply, &Deed::of(view), Tail::new(position, replayed));
+        }
+        outcome => fields::put_outcome(reply, outcome, position, replayed),
+    }
+}
+
+/// Appends what was answered to a query: an object, or a refusal.
+pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
+    match answer {
+        Answer::Absent(absent) => put_refused(reply, absent, None, false),
+        answer => reply.object(answer),
+    }
+}
 
 /// The commands of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -137,10 +137,10 @@ impl Play {
     }
 
     fn shown(&self, tag: Option<&Tag>, position: Position, answer: &Told) -> String {
-        let Told::Player(Some(view)) = answer else {
+        let Told::Player(view) = answer else {
             unreachable!("a player who has come is known: {answer:?}");
         };
-        play::state(tag, self.door.epoch(), position, &self.player, view)
+        play::state(tag, self.door.epoch(), position, view)
     }
 
     /// Says what there is to say, then waits for the next thing that happens.

@@ -58,8 +58,8 @@ pub(super) async fn watch(State(door): State<Arc<Door>>, path: OnePath, call: Ca
     let place = door.games.feed.end();
     let query = Query::Match { match_id };
     let (position, answer) = door.courier.query::<Games>(query).await?;
-    let Answer::Match(Some(state)) = answer else {
-        at(position, tell_answer(&query, &answer))?;
+    let Answer::Match(state) = answer else {
+        at(position, tell_answer(&answer))?;
         unreachable!("a match that is not there is a problem");
     };
     // The loop has answered, so it knows that the feed is kept.
@@ -177,7 +177,7 @@ impl Watcher {
         let match_id = self.match_id;
         let query = Query::Match { match_id };
         match self.door.courier.query::<Games>(query).await {
-            Ok((position, Answer::Match(Some(state)))) => self.show(position, &state, frame),
+            Ok((position, Answer::Match(state))) => self.show(position, &state, frame),
             _ => self.is_over = true,
         }
     }

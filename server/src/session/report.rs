@@ -320,7 +320,7 @@ fn travel(engine: &Engine, facts: &mut Facts) {
 }
 
 fn games(engine: &Engine, facts: &mut Facts) {
-    for (name, value) in turnstile_resp::games::facts(&engine.games_totals()) {
-        facts.put(name, value);
+    for (name, value) in turnstile_json::numbers(&engine.games_totals()) {
+        facts.put(&format!("games_{name}"), value);
     }
 }

@@ -84,7 +84,7 @@ impl FastLoop {
             );
         }
         for event in &news.games {
-            tell(games::CHANNEL, &games::event_json(event));
+            tell(games::CHANNEL, &turnstile_json::object(event));
         }
         for event in &news.travel {
             tell(travel::CHANNEL, &turnstile_json::object(event));

@@ -175,7 +175,7 @@ fn check_refused(claim: u8, cell: u8, results: u64) {
     until(
         &server,
         &format!(
-            "games_open_matches:0|games_seeking:0|games_away:0|games_unreported:0|games_rated:{}|games_matches_total:1|games_moves_total:1|games_results_total:{results}|",
+            "games_open_matches:0|games_seeking:0|games_away:0|games_unreported:0|games_rated_players:{}|games_matches_total:1|games_moves_total:1|games_results_total:{results}|",
             results * 2
         ),
     );
@@ -293,7 +293,7 @@ fn an_arena_is_told_how_both_stand_or_only_how_the_first_does() {
     arena.is_closed();
     until(
         &server,
-        "games_rated:3|games_matches_total:0|games_moves_total:0|games_results_total:3|",
+        "games_rated_players:3|games_matches_total:0|games_moves_total:0|games_results_total:3|",
     );
     server.stop();
 }

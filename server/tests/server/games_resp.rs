@@ -19,10 +19,13 @@ fn two_play_over_two_connections_and_a_stale_move_gets_the_state() {
     let directory = tempfile::tempdir().unwrap();
     let server = Server::durable(directory.path());
     let (mut ada, mut bob) = (server.client(), server.client());
-    ada.exchange("GAMES.CHALLENGE ada bob tic-tac-toe\n", "*3|:1|$-1|:1|");
+    ada.exchange(
+        "GAMES.CHALLENGE ada bob tic-tac-toe\n",
+        "*5|:1|$-1|$-1|$11|challenging|:1|",
+    );
     bob.send("GAMES.CHALLENGE bob ada tic-tac-toe\n");
-    let begun = shown(&bob.until("$6\r\nwinner\r\n$-1\r\n:2\r\n"));
-    assert!(begun.starts_with("*3|:1|*30|$5|match|:1|"), "{begun}");
+    let begun = shown(&bob.until("$7\r\nplaying\r\n:2\r\n"));
+    assert!(begun.starts_with("*5|:1|*30|$5|match|:1|"), "{begun}");
     ada.exchange(
         "GAMES.MOVE 1 ada 0 1\nGAMES.MOVE 1 bob 1 4 CLAIM ordinary\n",
         "*9|:1|:1|:1|:1|:1|$3|bob|$-1|$-1|:3|*9|:1|:1|:2|:2|:4|$3|ada|$-1|$-1|:4|",
@@ -52,7 +55,7 @@ fn what_was_played_is_counted_and_listed_page_by_page() {
     let mut client = server.client();
     client.send(
         "GAMES.BEGIN ada bob gomoku\nGAMES.RESIGN 1 bob\nGAMES.AGAINST ada bob\n\
-         GAMES.LEADERS BY won LIMIT 1\nGAMES.LEADERS BY won LIMIT 1 CURSOR 1:0\n\
+         GAMES.LEADERS BY won LIMIT 1\nGAMES.LEADERS BY won LIMIT 1 CURSOR r000000000000000100000000\n\
          GAMES.OPPONENTS bob\nGAMES.STANDING eve\nGAMES.MATCHES\nINFO games\nQUIT\n",
     );
     let told = shown(&client.rest());
@@ -60,9 +63,9 @@ fn what_was_played_is_counted_and_listed_page_by_page() {
         "*9|:1|:1|:0|:1|$-1|$-1|$8|resigned|$3|ada|:2|*8|$6|played|:1|$3|won|:1|$4|lost|:0|$5|drawn|:0|",
         "*4|$7|leaders|*1|*20|$5|place|:1|$6|player|$3|ada|$6|played|:1|$3|won|:1|$4|lost|:0|\
          $5|drawn|:0|$3|elo|$8|1516.000|",
-        "$4|next|$3|1:0|*4|$7|leaders|*1|*20|$5|place|:2|$6|player|$3|bob|",
+        "$4|next|$25|r000000000000000100000000|*4|$7|leaders|*1|*20|$5|place|:2|$6|player|$3|bob|",
         "$4|next|$-1|*4|$9|opponents|*1|*10|$8|opponent|$3|ada|$6|played|:1|$3|won|:0|$4|lost|:1|\
-         $5|drawn|:0|$4|next|$-1|*2|:0|$14|no_such_player|*0|",
+         $5|drawn|:0|$4|next|$-1|*2|:0|$14|no_such_player|*4|$7|matches|*0|$4|next|$-1|",
         "# Games|games_players:2|games_open_matches:0|",
         "|games_results_total:1|",
     ] {
@@ -77,11 +80,13 @@ fn a_search_says_why_it_waits_and_a_batch_is_played_as_one() {
     let mut client = server.client();
     client.send("HELLO 3\nGAMES.SEEK ada gomoku\nGAMES.PLAYER ada\nQUIT\n");
     let told = shown(&client.rest());
-    let ticket = "%9|$6|player|$3|ada|$4|game|$6|gomoku|$6|rating|:1500|$5|since|AT|$6|window|:100|\
-                  $9|widens_at|AT|$6|reason|$5|alone|$10|difference|_|$10|matched_at|_|";
+    let ticket = "%7|$6|player|$3|ada|$4|game|$6|gomoku|$6|rating|:1500|$5|since|AT|$6|window|:100|\
+                  $9|widens_at|AT|$6|reason|$5|alone|";
     for expected in [
-        format!("%4|$7|outcome|$4|done|$5|state|_|$6|ticket|{ticket}$8|position|:1|"),
-        format!("%3|$9|connected|#f|$8|activity|$7|seeking|$6|ticket|{ticket}"),
+        format!(
+            "%5|$7|outcome|$4|done|$5|state|_|$6|ticket|{ticket}$8|activity|$7|seeking|$8|position|:1|"
+        ),
+        format!("%4|$6|player|$3|ada|$9|connected|#f|$8|activity|$7|seeking|$6|ticket|{ticket}"),
     ] {
         assert!(told.contains(&expected), "{expected} in {told}");
     }
@@ -107,10 +112,10 @@ fn whoever_subscribes_hears_of_every_move() {
     );
     let mut client = server.client();
     client.send("GAMES.BEGIN ada bob tic-tac-toe\nGAMES.MOVE 1 ada 0 5\nQUIT\n");
-    let told = follower.until("\"to_move\":\"bob\"}\r\n");
+    let told = follower.until("\"to_move\":\"bob\",\"moved_at\":");
     for expected in [
         "{\"position\":1,\"ordinal\":0,",
-        "\"event\":\"begun\"",
+        "\"kind\":\"begun\"",
         "{\"position\":2,\"ordinal\":0,",
         "\"board\":\"....x....\"",
     ] {
@@ -125,7 +130,7 @@ fn whoever_subscribes_while_others_play_hears_of_what_comes_behind() {
     let server = Server::durable(directory.path());
     let mut client = server.client();
     client.send("GAMES.BEGIN ada bob tic-tac-toe\n");
-    client.until("$6\r\nwinner\r\n$-1\r\n:1\r\n");
+    client.until("$7\r\nplaying\r\n:1\r\n");
     let moved = |ply: u8, next: &str| {
         let [ply, cell] = [ply + 1, ply + 5];
         format!(
@@ -136,13 +141,13 @@ fn whoever_subscribes_while_others_play_hears_of_what_comes_behind() {
     client.exchange("GAMES.MOVE 1 ada 0 5\n", &moved(0, "bob"));
     let mut player = server.client();
     player.send("HELLO 3\nSUBSCRIBE games.events\nGAMES.MOVE 1 bob 1 6\n");
-    let told = player.until("\"to_move\":\"ada\"}\r\n");
+    let told = player.until("\"to_move\":\"ada\",\"moved_at\":");
     assert!(told.contains("{\"position\":3,\"ordinal\":0,"), "{told}");
-    for earlier in ["\"event\":\"begun\"", "\"position\":2,"] {
+    for earlier in ["\"kind\":\"begun\"", "\"position\":2,"] {
         assert!(!told.contains(earlier), "{earlier} in {told}");
     }
     client.exchange("GAMES.MOVE 1 ada 2 7\n", &moved(2, "bob"));
-    let told = player.until("\"to_move\":\"bob\"}\r\n");
+    let told = player.until("\"to_move\":\"bob\",\"moved_at\":");
     assert!(told.contains("{\"position\":4,\"ordinal\":0,"), "{told}");
     server.stop();
 }

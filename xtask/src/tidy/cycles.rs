@@ -18,7 +18,7 @@ const KNOTS: &[(&str, usize)] = &[
     ("domain/rooms", 5),
     ("domain/travel", 7),
     ("engine/journal", 6),
-    ("fronts/http", 9),
+    ("fronts/http", 3),
     ("fronts/lines", 3),
     ("fronts/parcels", 3),
     ("lab/audit", 3),

@@ -15,7 +15,7 @@ const MOVES: u8 = 7;
 pub(crate) const REQUESTS: u8 = 1 + MOVES;
 
 /// What the answer to a beginning begins with, up to the number of the match.
-const BEGUN: &[u8] = b"*3\r\n:1\r\n*30\r\n$5\r\nmatch\r\n:";
+const BEGUN: &[u8] = b"*5\r\n:1\r\n*30\r\n$5\r\nmatch\r\n:";
 
 /// One connection's side.
 pub(super) struct Host {
@@ -109,8 +109,13 @@ mod tests {
     #[test]
     fn a_table_plays_the_script_and_begins_again() {
         let mut host = Host::new(3, 1);
-        let begun = b"*3\r\n:1\r\n*30\r\n$5\r\nmatch\r\n:17\r\n";
-        let begun = [&begun[..], &b"$-1\r\n".repeat(28), b":9\r\n"].concat();
+        let begun = b"*5\r\n:1\r\n*30\r\n$5\r\nmatch\r\n:17\r\n";
+        let begun = [
+            &begun[..],
+            &b"$-1\r\n".repeat(29),
+            b"$7\r\nplaying\r\n:9\r\n",
+        ]
+        .concat();
         let moved = b"*3\r\n:1\r\n$4\r\nline\r\n:9\r\n";
         for request in 0..=REQUESTS {
             let mut asked = Vec::new();

@@ -241,11 +241,11 @@ fn what_a_foreign_arena_reports_is_counted_each_time() {
     let answer = scores
         .games
         .query(Timestamp(0), &Principal::local(), &query);
-    let expected = turnstile_games::Answer::Against(Some(Tally {
+    let expected = turnstile_games::Answer::Against(Tally {
         won: 1,
         lost: 1,
         drawn: 0,
-    }));
+    });
     assert_eq!(answer, expected);
 }
 

@@ -167,8 +167,8 @@ impl Pair {
             after: None,
             limit: 9,
         };
-        let Answer::Matches(open) = self.fast.query(Timestamp(0), &Principal::local(), &open)
-        else {
+        let answer = self.fast.query(Timestamp(0), &Principal::local(), &open);
+        let Answer::Matches { matches: open, .. } = answer else {
             panic!("matches were asked for");
         };
         let Some(state) = open.get(which).or_else(|| open.first()) else {

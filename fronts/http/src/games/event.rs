@@ -2,14 +2,11 @@
 
 use std::io::Write;
 
-use serde::Serialize;
-use turnstile_games::{
-    self as games, Event, EventKind, MatchId, PlayerId, Source, Standing, Verdict,
-};
+use turnstile_chassis::Fields;
+use turnstile_games::{Event, EventKind, MatchId, MatchView, PlayerId};
+use turnstile_json::Object;
 use turnstile_types::Position;
-use utoipa::ToSchema;
 
-use super::state::{MatchView, StandingView};
 use crate::event::{self, EventId, put_block};
 
 /// How a stream is written.
@@ -40,170 +37,19 @@ impl Form {
     }
 }
 
-/// One thing that happened in games. What does not apply to its kind is left out.
-#[derive(Debug, Default, Serialize, ToSchema)]
-pub(crate) struct GamesEventView {
-    position: u64,
-    /// Counts the events of one record, from 0.
-    ordinal: u32,
-    #[schema(format = DateTime)]
-    at: String,
-    /// Of a match: `begun`, `moved`, `draw_offered`, `draw_declined`, `left`, `returned` or `ended`
-    /// (otherwise than by a move). Of players: `challenged`, `seeking` or `withdrawn`. Of results:
-    /// `reported`, `counted` or `scored`.
-    #[schema(value_type = String, example = "moved")]
-    kind: &'static str,
-    /// Of a match: how it is now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<MatchView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    player: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    opponent: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    game: Option<&'static str>,
-    /// Of a distant arena: which, in hexadecimal digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arena: Option<String>,
-    /// The number of a result that is reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    number: Option<u64>,
-    /// The match of a result.
-    #[serde(skip_serializing_if = "Option::is_none", rename = "match")]
-    id: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    second: Option<String>,
-    /// Of a result: `first_won`, `second_won` or `drawn`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    verdict: Option<&'static str>,
-    /// How both stand now, the first first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    standings: Option<[StandingView; 2]>,
-}
-
 /// A match as it was found at a position.
-#[derive(Serialize)]
-struct Found {
-    position: u64,
-    kind: &'static str,
-    state: MatchView,
+#[derive(Fields)]
+struct Found<'a> {
+    position: Position,
+    kind: &'a str,
+    state: &'a MatchView,
 }
 
-#[derive(Serialize)]
-struct Gap {
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
+#[derive(Fields)]
+struct Gap<'a> {
+    kind: &'a str,
     missed: Option<u64>,
-    first: String,
-}
-
-impl GamesEventView {
-    pub(super) fn of(event: &Event) -> Self {
-        let view = Self {
-            position: event.position.0,
-            ordinal: event.ordinal,
-            at: event.at.to_string(),
-            kind: event.kind.code(),
-            ..Self::default()
-        };
-        match &event.kind {
-            EventKind::Challenged {
-                player,
-                opponent,
-                game,
-            } => Self {
-                player: Some(player.to_string()),
-                opponent: Some(opponent.to_string()),
-                game: Some(game.code()),
-                ..view
-            },
-            EventKind::Seeking { player, game } => Self {
-                player: Some(player.to_string()),
-                game: Some(game.code()),
-                ..view
-            },
-            EventKind::Withdrawn { player } => Self {
-                player: Some(player.to_string()),
-                ..view
-            },
-            EventKind::Match { state, .. } => Self {
-                state: Some(MatchView::of(state)),
-                ..view
-            },
-            EventKind::Reported(parcel) => Self {
-                arena: Some(arena(parcel.arena)),
-                number: Some(parcel.number),
-                id: Some(parcel.result.match_id.0),
-                game: Some(parcel.result.game.code()),
-                verdict: Some(word(parcel.result.verdict)),
-                ..view.of_both(&parcel.result.players)
-            },
-            EventKind::Counted {
-                source,
-                players,
-                verdict,
-                standings,
-            } => Self {
-                verdict: Some(word(*verdict)),
-                standings: Some(shown(standings)),
-                ..view.from(*source).of_both(players)
-            },
-            EventKind::Scored {
-                match_id,
-                players,
-                standings,
-            } => Self {
-                id: Some(match_id.0),
-                standings: Some(shown(standings)),
-                ..view.of_both(players)
-            },
-        }
-    }
-
-    fn of_both(self, players: &[PlayerId; 2]) -> Self {
-        let [first, second] = players.map(|player| Some(player.to_string()));
-        Self {
-            first,
-            second,
-            ..self
-        }
-    }
-
-    fn from(self, source: Source) -> Self {
-        let (from, id) = match source {
-            Source::Here { match_id } => (None, Some(match_id.0)),
-            Source::Arena {
-                arena: from,
-                match_id,
-            } => (Some(arena(from)), Some(match_id.0)),
-            Source::Foreign => (None, None),
-        };
-        Self {
-            arena: from,
-            id,
-            ..self
-        }
-    }
-}
-
-fn arena(number: u64) -> String {
-    format!("{number:016x}")
-}
-
-fn shown(standings: &[Standing; 2]) -> [StandingView; 2] {
-    standings.each_ref().map(StandingView::of)
-}
-
-const fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::FirstWon => "first_won",
-        Verdict::SecondWon => "second_won",
-        Verdict::Drawn => "drawn",
-    }
+    first: &'a str,
 }
 
 /// Whether an event is about a player.
@@ -232,7 +78,7 @@ pub const fn concerned(event: &Event) -> [Option<PlayerId>; 2] {
 
 /// How a match is after an event; none when the event is about something else.
 #[must_use]
-pub fn is_about(event: &Event, match_id: MatchId) -> Option<&games::MatchView> {
+pub fn is_about(event: &Event, match_id: MatchId) -> Option<&MatchView> {
     match &event.kind {
         EventKind::Match { state, .. } => Some(state).filter(|state| state.id == match_id),
         _ => None,
@@ -242,23 +88,22 @@ pub fn is_about(event: &Event, match_id: MatchId) -> Option<&games::MatchView> {
 /// Appends one event.
 pub fn put_event(form: Form, event: &Event, out: &mut Vec<u8>) {
     let id = EventId::of((event.position, event.ordinal));
-    let view = GamesEventView::of(event);
     match form {
-        Form::Events => put_block(id, view.kind, &view, out),
-        Form::Lines => put_line(&view, out),
+        Form::Events => put_block(id, event.kind.code(), &Object(event), out),
+        Form::Lines => put_line(event, out),
     }
 }
 
 /// Appends a match as it was found at a position; what happens to it from then on follows.
-pub fn put_state(form: Form, at: Position, state: &games::MatchView, out: &mut Vec<u8>) {
-    let view = Found {
-        position: at.0,
+pub fn put_state(form: Form, at: Position, state: &MatchView, out: &mut Vec<u8>) {
+    let found = Found {
+        position: at,
         kind: "state",
-        state: MatchView::of(state),
+        state,
     };
     match form {
-        Form::Events => put_block(at, view.kind, &view, out),
-        Form::Lines => put_line(&view, out),
+        Form::Events => put_block(at, found.kind, &Object(&found), out),
+        Form::Lines => put_line(&found, out),
     }
 }
 
@@ -270,7 +115,7 @@ pub fn put_reset(form: Form, first: EventId, out: &mut Vec<u8>) {
             &Gap {
                 kind: "reset",
                 missed: None,
-                first: first.to_string(),
+                first: &first.to_string(),
             },
             out,
         ),
@@ -285,14 +130,14 @@ pub fn put_lagged(form: Form, missed: u64, first: EventId, out: &mut Vec<u8>) {
             &Gap {
                 kind: "lagged",
                 missed: Some(missed),
-                first: first.to_string(),
+                first: &first.to_string(),
             },
             out,
         ),
     }
 }
 
-fn put_line<T: Serialize>(view: &T, out: &mut Vec<u8>) {
-    serde_json::to_writer(&mut *out, view).expect("a view is a map of texts and numbers");
+fn put_line(fields: &impl Fields, out: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *out, &Object(fields)).expect("fields are texts and numbers");
     out.write_all(b"\n").expect("a vector takes all bytes");
 }

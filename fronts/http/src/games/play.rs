@@ -3,14 +3,11 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use turnstile_games::{self as games, Command, Deed, Event, MatchId, PlayerId};
+use turnstile_games::{Command, Deed, Event, MatchId, PlayerId, PlayerView};
+use turnstile_json::Object;
 use turnstile_types::Position;
 
-use super::{
-    answer::PlayerView,
-    event::GamesEventView,
-    request::{Challenge, Move, Search},
-};
+use super::request::{Challenge, Move, Search};
 use crate::{
     body::parse_body,
     event::EventId,
@@ -213,13 +210,13 @@ struct State<'a> {
     epoch: &'a str,
     /// Everything up to here is in it.
     since: String,
-    data: PlayerView,
+    data: Object<'a, PlayerView>,
 }
 
 #[derive(Serialize)]
-struct Happened {
+struct Happened<'a> {
     since: String,
-    data: GamesEventView,
+    data: Object<'a, Event>,
 }
 
 #[derive(Serialize)]
@@ -234,20 +231,14 @@ struct Reset {
 
 /// What the player does at a position: all that is needed to go on from there.
 #[must_use]
-pub fn state(
-    tag: Option<&Tag>,
-    epoch: &str,
-    at: Position,
-    player: &PlayerId,
-    view: &games::PlayerView,
-) -> String {
+pub fn state(tag: Option<&Tag>, epoch: &str, at: Position, view: &PlayerView) -> String {
     text(&Plain {
         op: "state",
         id: tag,
         more: State {
             epoch,
             since: at.to_string(),
-            data: PlayerView::of(player, view),
+            data: Object(view),
         },
     })
 }
@@ -261,7 +252,7 @@ pub fn happened(event: &Event) -> String {
         id: None,
         more: Happened {
             since: id.to_string(),
-            data: GamesEventView::of(event),
+            data: Object(event),
         },
     })
 }
@@ -299,7 +290,7 @@ mod tests {
     use turnstile_games::{ActivityView, Claim, Game};
 
     use super::*;
-    use crate::games::state::tests::player;
+    use crate::games::tests::player;
 
     #[test]
     fn a_message_becomes_a_wish_of_its_player() {
@@ -417,13 +408,14 @@ mod tests {
 
     #[test]
     fn a_state_says_where_to_go_on() {
-        let view = games::PlayerView {
+        let view = PlayerView {
+            player: player("ada"),
             connected: true,
             activity: ActivityView::Idle,
         };
         let tag = Tag::Number(4);
         assert_eq!(
-            state(Some(&tag), "6e", Position(9), &player("ada"), &view),
+            state(Some(&tag), "6e", Position(9), &view),
             r#"{"op":"state","id":4,"epoch":"6e","since":"9","data":{"player":"ada","connected":true,"activity":"idle"}}"#
         );
         assert_eq!(lagged(3), r#"{"op":"lagged","missed":3}"#);

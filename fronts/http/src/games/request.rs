@@ -117,9 +117,9 @@ impl Answerable {
 
 /// The words of [`Claim`].
 const CLAIMS: [(&str, Claim); 3] = [
-    ("ordinary", Claim::Ordinary),
-    ("wins", Claim::Wins),
-    ("fills", Claim::Fills),
+    (Claim::Ordinary.code(), Claim::Ordinary),
+    (Claim::Wins.code(), Claim::Wins),
+    (Claim::Fills.code(), Claim::Fills),
 ];
 
 /// The words of a draw.

@@ -27,7 +27,7 @@ const fn deed(
     body: &'static str,
 ) -> Operation {
     with_problems(
-        done(path, id, summary, Some(body), Success::Json("Acted")),
+        done(path, id, summary, Some(body), Success::Json("GamesActed")),
         &[400, 403, 404, 409, 410, 413, 415, 421, 422],
     )
 }
@@ -48,7 +48,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "Name somebody to play with; the match begins when both have named each other, and whoever \
          did so first moves first",
         Some("Challenge"),
-        Success::Made("Paired"),
+        Success::Made("GamesPaired"),
     ),
     done(
         "/v1/games/seeks",
@@ -56,7 +56,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "Ask for anybody of about the same strength; the longer the wait, the further apart the two \
          may be",
         Some("Search"),
-        Success::Made("Paired"),
+        Success::Made("GamesPaired"),
     ),
     always(with_query(
         read(
@@ -64,7 +64,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "listTickets",
             "Everybody who looks for anybody to play `game` with, and why they still wait",
             &[],
-            "TicketPage",
+            "GamesTickets",
         ),
         &["game!"],
     )),
@@ -73,21 +73,21 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "beginMatch",
         "Begin a match of two who need not be asked",
         Some("NewMatch"),
-        Success::Made("Paired"),
+        Success::Made("GamesPaired"),
     ),
     always(read(
         "/v1/games/matches",
         "listMatches",
         "The matches that are played, by their numbers",
         PAGED,
-        "MatchPage",
+        "GamesMatches",
     )),
     versioned(read(
         "/v1/games/matches/{match}",
         "getMatch",
         "A match; also one that was over not long ago",
         &[],
-        "MatchView",
+        "GamesMatch",
     )),
     deed(
         "/v1/games/matches/{match}/moves",
@@ -135,7 +135,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "getPlayer",
         "What a player does",
         &[],
-        "PlayerView",
+        "GamesPlayer",
     ),
     with_problems(
         done(
@@ -152,14 +152,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "getStanding",
         "What a player has won, lost and drawn, and the ratings",
         &[],
-        "StandingView",
+        "GamesStanding",
     )),
     always(read(
         "/v1/games/players/{player}/opponents",
         "listOpponents",
         "Those a player has met, the one met first latest first",
         PAGED,
-        "OpponentsPage",
+        "GamesOpponents",
     )),
     with_problems(
         read(
@@ -167,7 +167,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "getTally",
             "What a player has won from an opponent, and lost",
             &[],
-            "TallyView",
+            "GamesAgainst",
         ),
         &[304, 400],
     ),
@@ -176,14 +176,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "getLeaders",
         "The best by `elo`, `glicko` or matches `won`",
         PAGED,
-        "LeadersPage",
+        "GamesLeaders",
     )),
     read(
         "/v1/games/leaderboards/{measure}/around/{player}",
         "getAround",
         "A player on a leaderboard, with `each_side` before and as many after",
         &["each_side"],
-        "LeadersAround",
+        "GamesAround",
     ),
     always(read(
         "/v1/games/totals",

@@ -50,8 +50,8 @@ fn of_exchange(verb: exchange::Verb) -> &'static [&'static str] {
 fn of_games(verb: games::Verb) -> &'static [&'static str] {
     use games::Verb;
     match verb {
-        Verb::Begin | Verb::Challenge | Verb::Connect => &["state"],
-        Verb::Seek => &["state", "ticket"],
+        Verb::Begin | Verb::Challenge | Verb::Seek => &["state", "ticket", "activity"],
+        Verb::Connect => &["state"],
         Verb::Report => &["standings"],
         Verb::Withdraw | Verb::Disconnect => NONE,
         _ => DEED,
@@ -206,6 +206,7 @@ mod tests {
         }
         for (verb, done) in [
             (games::Verb::Challenge, Played::Challenged),
+            (games::Verb::Connect, Played::Connected(None)),
             (games::Verb::Withdraw, Played::Withdrawn),
         ] {
             let outcome = turnstile_games::Outcome::Done(done);

@@ -2,6 +2,7 @@
 
 mod asked;
 mod replies;
+mod told;
 
 use turnstile_games::{Game, MatchId, MatchView, PlayerId, Seat, play};
 use turnstile_types::Timestamp;

@@ -5,7 +5,7 @@ use std::fmt;
 use turnstile_games::{Claim, Game, MatchId, Measure, Opponent, PlayerId, Rung, Verdict, limits};
 
 use super::Verb;
-use crate::words::{self, Coded, Read, Reason, Spoken, choices, chosen, number, within};
+use crate::words::{self, Coded, Read, Reason, Spoken, choices, chosen, within};
 
 pub type Invalid = words::Invalid<Verb>;
 
@@ -64,11 +64,7 @@ impl Coded for Claim {
     const ALL: &'static [Self] = &[Self::Ordinary, Self::Wins, Self::Fills];
 
     fn word(self) -> &'static str {
-        match self {
-            Self::Ordinary => "ordinary",
-            Self::Wins => "wins",
-            Self::Fills => "fills",
-        }
+        self.code()
     }
 }
 
@@ -76,11 +72,7 @@ impl Coded for Verdict {
     const ALL: &'static [Self] = &[Self::FirstWon, Self::SecondWon, Self::Drawn];
 
     fn word(self) -> &'static str {
-        match self {
-            Self::FirstWon => "first_won",
-            Self::SecondWon => "second_won",
-            Self::Drawn => "drawn",
-        }
+        self.code()
     }
 }
 
@@ -123,13 +115,7 @@ impl Words<'_, '_> {
     }
 
     pub(super) fn rung(&mut self, argument: &'static str) -> Read<Rung, Verb> {
-        self.own(argument, Flaw::Cursor, |word| {
-            let (score, place) = str::from_utf8(word).ok()?.split_once(':')?;
-            Some(Rung {
-                score: score.parse().ok()?,
-                number: number::<_, Flaw>(place.as_bytes()).ok()?,
-            })
-        })
+        self.own(argument, Flaw::Cursor, Rung::parse)
     }
 
     /// How many are shown before somebody, and as many behind.

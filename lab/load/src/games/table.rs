@@ -259,7 +259,8 @@ mod tests {
         Table::new([7, 8], NonZeroU64::new(games))
     }
 
-    const BEGUN: &str = "*3\r\n:1\r\n*4\r\n$5\r\nmatch\r\n:17\r\n$4\r\ngame\r\n$-1\r\n:9\r\n";
+    const BEGUN: &str = "*5\r\n:1\r\n*4\r\n$5\r\nmatch\r\n:17\r\n$4\r\ngame\r\n$-1\r\n\
+                         $-1\r\n$7\r\nplaying\r\n:9\r\n";
 
     fn moved(number: u64, ply: u8, ending: &str) -> String {
         format!("*9\r\n:1\r\n:{number}\r\n:{ply}\r\n:{ply}\r\n:1\r\n$-1\r\n{ending}:9\r\n")

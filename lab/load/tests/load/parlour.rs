@@ -14,7 +14,7 @@ use turnstile_games::{
 use turnstile_resp::{
     Arguments, Encoder,
     catalogue::Action,
-    games::{Request, facts, parse, put_answer, put_outcome},
+    games::{Request, parse, put_answer, put_outcome},
 };
 use turnstile_types::{Context, Machine as _, Position, Principal, Timestamp};
 
@@ -131,9 +131,9 @@ impl Clerk for State {
              position:{}\r\n",
             self.commands * 10
         );
-        for (name, figure) in facts(&totals) {
-            let ahead = u64::from(ahead && name == "games_moves_total");
-            info.push_str(&format!("{name}:{}\r\n", figure + ahead));
+        for (name, figure) in turnstile_json::numbers(&totals) {
+            let ahead = u64::from(ahead && name == "moves_total");
+            info.push_str(&format!("games_{name}:{}\r\n", figure + ahead));
         }
         info
     }
@@ -297,7 +297,7 @@ impl State {
         let query = Query::Match {
             match_id: *match_id,
         };
-        let Answer::Match(Some(view)) = self.query(&query) else {
+        let Answer::Match(view) = self.query(&query) else {
             return command;
         };
         let mover = view.to_move().map(|seat| *seat.of(&view.players));
@@ -356,9 +356,9 @@ impl State {
             .machine
             .query(Timestamp(self.commands), &Principal::local(), query);
         match (self.fault, &mut answer) {
-            (Fault::CountsTwice, Answer::Standing(Some(standing))) => standing.tally.won += 1,
-            (Fault::CountsNone, Answer::Standing(Some(standing))) => standing.tally.won -= 1,
-            (Fault::OnlyAgainst, Answer::Against(tally)) => *tally = Some(Tally::NONE),
+            (Fault::CountsTwice, Answer::Standing(standing)) => standing.tally.won += 1,
+            (Fault::CountsNone, Answer::Standing(standing)) => standing.tally.won -= 1,
+            (Fault::OnlyAgainst, Answer::Against(tally)) => *tally = Tally::NONE,
             _ => {}
         }
         answer

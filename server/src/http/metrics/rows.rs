@@ -265,7 +265,7 @@ pub(super) const STATUS: [Row<ServerStatus>; 37] = [
         |all| all.games.unreported,
     ),
     (
-        "games_rated",
+        "games_rated_players",
         "gauge",
         "Players who have a standing.",
         |all| all.games.rated.into(),

@@ -77,7 +77,7 @@ async fn execute(door: &Door, order: Order) -> Answered {
 
 async fn read(door: &Door, call: &Call, query: Query) -> Answered {
     let (position, answer) = door.courier.query::<Games>(query).await?;
-    show(call, position, tell_answer(&query, &answer))
+    show(call, position, tell_answer(&answer))
 }
 
 async fn challenge(State(door): TheDoor, call: Call) -> Answered {

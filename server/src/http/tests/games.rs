@@ -90,7 +90,7 @@ fn assert_counted(peer: &mut Peer) {
     assert_eq!(
         totals,
         json!({"players": 2, "open_matches": 0, "seeking": 0, "away": 0, "rated_players": 2,
-            "unreported": 0, "matches": 1, "moves": 5, "results": 1})
+            "unreported": 0, "matches_total": 1, "moves_total": 5, "results_total": 1})
     );
 }
 
@@ -121,7 +121,7 @@ fn two_who_name_each_other_play_and_stand_where_they_should() {
     assert_eq!(listed["matches"][0]["match"], 1);
     let rest = format!(
         "/v1/games/matches?cursor={}",
-        listed["next_cursor"].as_str().unwrap()
+        listed["next"].as_str().unwrap()
     );
     assert_eq!(peer.get(&rest, "").json(), json!({"matches": []}));
 
@@ -160,7 +160,7 @@ fn a_leaderboard_is_read_by_pages_and_around_somebody() {
         for leader in page.json()["leaders"].as_array().unwrap() {
             found.push(json!([leader["place"], leader["player"], leader["won"]]));
         }
-        let Some(next) = page.json()["next_cursor"].as_str().map(str::to_owned) else {
+        let Some(next) = page.json()["next"].as_str().map(str::to_owned) else {
             assert_eq!(page.header("link"), None);
             break;
         };

@@ -102,7 +102,7 @@ fn moves(stage: &mut Stage<Games>, number: u64, choices: &[&str]) -> String {
     let match_id = MatchId(number);
     let mut last = String::new();
     for choice in choices {
-        let Answer::Match(Some(state)) = stage.query(&Query::Match { match_id }) else {
+        let Answer::Match(state) = stage.query(&Query::Match { match_id }) else {
             panic!("no such match: {number}");
         };
         let mover = state.to_move().expect("the match is open");

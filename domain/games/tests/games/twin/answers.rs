@@ -1,34 +1,46 @@
 //! What the twin answers to questions.
 
 use turnstile_games::{
-    ActivityView, Answer, MatchId, PlayerId, PlayerView, Query, TicketView, Totals, WaitReason,
-    limits,
+    Absent, ActivityView, Answer, MatchId, MatchView, PlayerId, PlayerView, Query, Tally,
+    TicketView, Totals, WaitReason, limits,
 };
 use turnstile_types::Timestamp;
 
 use super::{Twin, Wait, first_instant};
+
+/// The answer about a player whom nothing is known of.
+const UNKNOWN: Answer = Answer::Absent(Absent::NoSuchPlayer);
 
 impl Twin {
     /// Pages begin where the machine says; they are followed by `histories`.
     pub(crate) fn query(&self, now: Timestamp, query: &Query) -> Answer {
         match *query {
             Query::Match { match_id } => {
-                Answer::Match(self.index(match_id).map(|index| self.view(index)))
+                let index = self.index(match_id);
+                index.map_or(Answer::Absent(Absent::NoSuchMatch), |index| {
+                    Answer::Match(self.view(index))
+                })
             }
-            Query::Matches { after, limit } => Answer::Matches(self.open(after, limit)),
+            Query::Matches { after, limit } => self.open(after, limit),
             Query::Player { player } => {
-                Answer::Player(self.find(&player).map(|person| PlayerView {
+                let view = self.find(&player).map(|person| PlayerView {
+                    player,
                     connected: person.here,
                     activity: self.activity(now, &player),
-                }))
+                });
+                view.map_or(UNKNOWN, Answer::Player)
             }
             Query::Tickets { game } => {
                 let tickets = self.tickets(game).into_iter();
                 Answer::Tickets(tickets.map(|(id, ..)| self.ticket(now, &id)).collect())
             }
-            Query::Standing { player } => Answer::Standing(self.scores.standing(&player)),
+            Query::Standing { player } => {
+                let standing = self.scores.standing(&player);
+                standing.map_or(UNKNOWN, Answer::Standing)
+            }
             Query::Against { player, opponent } => {
-                Answer::Against(self.scores.against(&player, &opponent))
+                let tally = self.scores.against(&player, &opponent);
+                Answer::Against(tally.unwrap_or(Tally::NONE))
             }
             Query::Around {
                 measure,
@@ -37,11 +49,11 @@ impl Twin {
             } => {
                 let ladder = self.scores.ladder(measure);
                 let place = ladder.iter().position(|leader| leader.player == player);
-                Answer::Around(place.map(|place| {
+                place.map_or(UNKNOWN, |place| {
                     let from = place.saturating_sub(usize::from(each_side));
                     let to = ladder.len().min(place + usize::from(each_side) + 1);
-                    ladder[from..to].to_vec()
-                }))
+                    Answer::Around(ladder[from..to].to_vec())
+                })
             }
             Query::Totals => Answer::Totals(self.totals()),
             Query::Opponents { .. } | Query::Leaders { .. } => {
@@ -50,12 +62,16 @@ impl Twin {
         }
     }
 
-    fn open(&self, after: Option<MatchId>, limit: u16) -> Vec<turnstile_games::MatchView> {
+    fn open(&self, after: Option<MatchId>, limit: u16) -> Answer {
         let all = self.matches.iter().enumerate();
         let open = all.filter(|(_, one)| one.ending.is_none() && Some(one.id) > after);
-        open.take(usize::from(limit))
+        let matches: Vec<MatchView> = open
+            .take(usize::from(limit))
             .map(|(index, _)| self.view(index))
-            .collect()
+            .collect();
+        let last = matches.get(usize::from(limit) - 1);
+        let next = last.map(|last| last.id);
+        Answer::Matches { matches, next }
     }
 
     fn activity(&self, now: Timestamp, player: &PlayerId) -> ActivityView {

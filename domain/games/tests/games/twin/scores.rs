@@ -1,7 +1,8 @@
 //! Statistics from the list of all results, counted again for every question.
 
 use turnstile_games::{
-    ELO_START, Glicko, Leader, Measure, PlayerId, Ratings, Standing, Tally, Verdict, elo_gain,
+    ELO_START, Glicko, HeadToHead, Leader, Measure, PlayerId, Ratings, Standing, Tally, Verdict,
+    elo_gain,
 };
 
 #[derive(Debug, Default)]
@@ -76,7 +77,7 @@ impl Board {
     }
 
     /// Those somebody has met, the one met first latest first.
-    pub(crate) fn opponents(&self, player: &PlayerId) -> Vec<(PlayerId, Tally)> {
+    pub(crate) fn opponents(&self, player: &PlayerId) -> Vec<HeadToHead> {
         let mut met: Vec<PlayerId> = Vec::new();
         for ([first, second], _) in &self.results {
             for (one, other) in [(first, second), (second, first)] {
@@ -85,8 +86,11 @@ impl Board {
                 }
             }
         }
-        let tally = |opponent| (opponent, self.against(player, &opponent).unwrap());
-        met.into_iter().map(tally).collect()
+        let head_to_head = |opponent| HeadToHead {
+            opponent,
+            tally: self.against(player, &opponent).unwrap(),
+        };
+        met.into_iter().map(head_to_head).collect()
     }
 
     pub(crate) fn ladder(&self, measure: Measure) -> Vec<Leader> {

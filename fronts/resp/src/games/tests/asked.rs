@@ -168,11 +168,11 @@ fn a_line_becomes_its_query() {
         ),
         ("GAMES.LEADERS", leaders(Measure::Elo, None, 100)),
         (
-            "GAMES.LEADERS BY Glicko CURSOR -12:3 LIMIT 10",
+            "GAMES.LEADERS BY Glicko CURSOR rfffffffffffffff400000003 LIMIT 10",
             leaders(Measure::Glicko, rung(-12, 3), 10),
         ),
         (
-            "games.leaders cursor 1500000:0 by won",
+            "games.leaders cursor r000000000016e36000000000 by won",
             leaders(Measure::Won, rung(1_500_000, 0), 100),
         ),
         ("GAMES.AROUND ada", around(Measure::Elo, 5)),
@@ -256,7 +256,7 @@ const ERRORS: [(&str, &str, &str); 16] = [
         "one of elo, glicko, won",
     ),
     ("GAMES.LEADERS CURSOR 7", "LEADERS CURSOR", CURSOR),
-    ("GAMES.LEADERS CURSOR 7:-1", "LEADERS CURSOR", CURSOR),
+    ("GAMES.LEADERS CURSOR -12:3", "LEADERS CURSOR", CURSOR),
 ];
 
 #[test]

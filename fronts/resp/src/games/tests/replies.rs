@@ -1,9 +1,9 @@
 //! Outcomes and answers, byte by byte.
 
 use turnstile_games::{
-    ActivityView, Answer, Done, Ending, Game, Illegal, Leader, MatchId, MatchView, Opponent,
-    Outcome, PlayerView, Ratings, Refusal, Rung, Seat, Standing, Tally, TicketView, Totals,
-    WaitReason,
+    Absent, ActivityView, Answer, Done, Ending, Game, HeadToHead, Illegal, Leader, MatchId,
+    MatchView, Opponent, Outcome, PlayerView, Ratings, Refusal, Rung, Seat, Standing, Tally,
+    TicketView, Totals, WaitReason,
 };
 use turnstile_types::{Position, Timestamp};
 
@@ -94,7 +94,7 @@ fn ticket(reason: WaitReason) -> TicketView {
 
 fn shown_ticket(reason: &str) -> String {
     format!(
-        "%9 player ada game gomoku rating :1500 since {EPOCH} window :300 widens_at {EPOCH} \
+        "player ada game gomoku rating :1500 since {EPOCH} window :300 widens_at {EPOCH} \
          reason {reason}"
     )
 }
@@ -154,10 +154,13 @@ fn a_match_that_began_is_told_whole() {
     let state = shown_state();
     let named = format!("state {state}");
     let begun = self::state();
-    done(Done::Begun(begun), 1, (&state, &named));
+    let values = format!("{state} nil playing");
+    let paired = format!("{named} ticket nil activity playing");
+    done(Done::Begun(begun), 3, (&values, &paired));
     done(Done::Connected(Some(begun)), 1, (&state, &named));
     done(Done::Connected(None), 1, ("nil", "state nil"));
-    done(Done::Challenged, 1, ("nil", "state nil"));
+    let named = "state nil ticket nil activity challenging";
+    done(Done::Challenged, 3, ("nil nil challenging", named));
     for plain in [Done::Withdrawn, Done::Disconnected] {
         done(plain, 0, ("", ""));
     }
@@ -174,14 +177,11 @@ fn a_ticket_says_why_its_player_still_waits() {
         matched_at: Timestamp(0),
     };
     let far_shown = format!("too_far_apart difference :250 matched_at {EPOCH}");
-    for (reason, shown) in [
-        (WaitReason::Alone, "alone difference nil matched_at nil"),
-        (far, &far_shown),
-    ] {
-        let shown = shown_ticket(shown);
-        let values = format!("nil {shown}");
-        let named = format!("state nil ticket {shown}");
-        done(Done::Seeking(ticket(reason)), 2, (&values, &named));
+    for (reason, fields, shown) in [(WaitReason::Alone, 7, "alone"), (far, 9, &far_shown)] {
+        let shown = format!("%{fields} {}", shown_ticket(shown));
+        let values = format!("nil {shown} seeking");
+        let named = format!("state nil ticket {shown} activity seeking");
+        done(Done::Seeking(ticket(reason)), 3, (&values, &named));
     }
 }
 
@@ -257,13 +257,16 @@ fn answers(answer: &Answer, expected: &str) {
 }
 
 #[test]
-fn a_match_and_a_player_show_all_there_is_to_go_on() {
+fn a_match_shows_all_there_is_to_go_on() {
     let shown = shown_state();
-    answers(&Answer::Match(Some(state())), &shown);
-    answers(
-        &Answer::Matches(vec![state(), state()]),
-        &format!("*2 {shown} {shown}"),
-    );
+    answers(&Answer::Match(state()), &shown);
+    for (next, shown_next) in [(None, "nil"), (Some(MatchId(7)), "7")] {
+        let matches = vec![state(), state()];
+        answers(
+            &Answer::Matches { matches, next },
+            &format!("%2 matches *2 {shown} {shown} next {shown_next}"),
+        );
+    }
     let over = MatchView {
         ending: Some(Ending::Left {
             winner: Seat::Second,
@@ -272,7 +275,7 @@ fn a_match_and_a_player_show_all_there_is_to_go_on() {
     };
     let board = format!("{}...o...x..x...", ".".repeat(28));
     answers(
-        &Answer::Match(Some(over)),
+        &Answer::Match(over),
         &format!(
             "%15 match :7 game connect-four first ada second bob board {board} ply :3 seq :3 \
              last :36 to_move nil offer nil first_away nil second_away nil moved_at {EPOCH} \
@@ -282,15 +285,20 @@ fn a_match_and_a_player_show_all_there_is_to_go_on() {
     let begun = played(Game::Gomoku, &[]);
     let empty = ".".repeat(225);
     answers(
-        &Answer::Match(Some(begun)),
+        &Answer::Match(begun),
         &format!(
             "%15 match :7 game gomoku first ada second bob board {empty} ply :0 seq :0 last nil \
              to_move ada offer nil first_away nil second_away nil moved_at {EPOCH} ending nil \
              winner nil"
         ),
     );
+}
+
+#[test]
+fn a_player_is_shown_with_what_it_does() {
+    let shown = shown_state();
     let ticket = ticket(WaitReason::Alone);
-    let shown_ticket = shown_ticket("alone difference nil matched_at nil");
+    let shown_ticket = format!("%7 {}", shown_ticket("alone"));
     let challenging = ActivityView::Challenging {
         opponent: player("bob"),
         game: Game::Gomoku,
@@ -299,53 +307,54 @@ fn a_match_and_a_player_show_all_there_is_to_go_on() {
         (
             true,
             ActivityView::Idle,
-            "%2 connected yes activity idle".to_owned(),
+            "%3 player ada connected yes activity idle".to_owned(),
         ),
         (
             false,
             challenging,
-            "%4 connected no activity challenging opponent bob game gomoku".to_owned(),
+            "%5 player ada connected no activity challenging opponent bob game gomoku".to_owned(),
         ),
         (
             true,
             ActivityView::Seeking(ticket),
-            format!("%3 connected yes activity seeking ticket {shown_ticket}"),
+            format!("%4 player ada connected yes activity seeking ticket {shown_ticket}"),
         ),
         (
             true,
             ActivityView::Playing(state()),
-            format!("%3 connected yes activity playing state {shown}"),
+            format!("%4 player ada connected yes activity playing state {shown}"),
         ),
     ] {
         let view = PlayerView {
+            player: player("ada"),
             connected,
             activity,
         };
-        answers(&Answer::Player(Some(view)), &expected);
+        answers(&Answer::Player(view), &expected);
     }
     answers(
         &Answer::Tickets(vec![ticket]),
-        &format!("*1 {shown_ticket}"),
+        &format!("%1 tickets *1 {shown_ticket}"),
     );
 }
 
 #[test]
 fn the_scores_say_what_was_won_and_where_the_next_page_begins() {
-    answers(
-        &Answer::Standing(Some(standing(true))),
-        &format!("%8 {RATED}"),
-    );
+    answers(&Answer::Standing(standing(true)), &format!("%8 {RATED}"));
     let tally = standing(false).tally;
     answers(
-        &Answer::Against(Some(tally)),
+        &Answer::Against(tally),
         "%4 played :6 won :3 lost :2 drawn :1",
     );
     answers(
-        &Answer::Against(None),
+        &Answer::Against(Tally::NONE),
         "%4 played :0 won :0 lost :0 drawn :0",
     );
     let opponents = |next| Answer::Opponents {
-        page: vec![(player("bob"), tally)],
+        page: vec![HeadToHead {
+            opponent: player("bob"),
+            tally,
+        }],
         next,
     };
     let shown = "%2 opponents *1 %5 opponent bob played :6 won :3 lost :2 drawn :1 next";
@@ -367,21 +376,22 @@ fn the_scores_say_what_was_won_and_where_the_next_page_begins() {
     let shown = format!("%10 place :1 player ada {RATED}");
     answers(
         &leaders(Some(rung)),
-        &format!("%2 leaders *1 {shown} next -1045:3"),
+        &format!("%2 leaders *1 {shown} next rfffffffffffffbeb00000003"),
     );
     answers(&leaders(None), &format!("%2 leaders *1 {shown} next nil"));
-    answers(&Answer::Around(Some(vec![leader])), &format!("*1 {shown}"));
+    answers(
+        &Answer::Around(vec![leader]),
+        &format!("%1 leaders *1 {shown}"),
+    );
 }
 
 #[test]
 fn what_is_not_there_is_a_refusal_without_a_position() {
-    for (answer, code) in [
-        (Answer::Match(None), "no_such_match"),
-        (Answer::Player(None), "no_such_player"),
-        (Answer::Standing(None), "no_such_player"),
-        (Answer::Around(None), "no_such_player"),
+    for (absent, code) in [
+        (Absent::NoSuchMatch, "no_such_match"),
+        (Absent::NoSuchPlayer, "no_such_player"),
     ] {
-        let found = both(|reply| put_answer(reply, &answer));
+        let found = both(|reply| put_answer(reply, &Answer::Absent(absent)));
         let two = spelt(Protocol::Resp2, &format!("*2 :0 {code}"));
         let three = spelt(
             Protocol::Resp3,
@@ -392,7 +402,7 @@ fn what_is_not_there_is_a_refusal_without_a_position() {
 }
 
 #[test]
-fn the_totals_have_the_words_of_info() {
+fn the_totals_have_their_words() {
     let totals = Totals {
         players: 1,
         open: 2,
@@ -406,7 +416,7 @@ fn the_totals_have_the_words_of_info() {
     };
     answers(
         &Answer::Totals(totals),
-        "%9 players :1 open_matches :2 seeking :5 away :6 unreported :7 rated :8 \
+        "%9 players :1 open_matches :2 seeking :5 away :6 unreported :7 rated_players :8 \
          matches_total :3 moves_total :4 results_total :9",
     );
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use turnstile_games::{
-    ActivityView, Answer, Change, Done, Ending, Event, EventKind, Leader, MatchView, PlayerView,
-    Refusal, Seat, Source, Standing, Tally, TicketView, WaitReason,
+    Absent, ActivityView, Answer, Change, Done, Ending, Event, EventKind, Leader, MatchView,
+    PlayerView, Refusal, Seat, Source, Standing, Tally, TicketView, WaitReason,
 };
 
 pub(crate) fn done(done: &Done) -> String {
@@ -157,34 +157,34 @@ fn leaders(page: &[Leader]) -> String {
 
 pub(crate) fn answer(answer: &Answer) -> String {
     match answer {
-        Answer::Match(None) => "no such match\n".to_owned(),
-        Answer::Match(Some(state)) => format!("{}\n", show(state)),
-        Answer::Matches(states) => {
+        Answer::Absent(Absent::NoSuchMatch) => "no such match\n".to_owned(),
+        Answer::Absent(Absent::NoSuchPlayer) => "no such player\n".to_owned(),
+        Answer::Match(state) => format!("{}\n", show(state)),
+        Answer::Matches {
+            matches: states, ..
+        } => {
             let lines = states.iter().map(|state| format!("{}\n", show(state)));
             lines.chain(["end\n".to_owned()]).collect()
         }
-        Answer::Player(None) => "no such player\n".to_owned(),
-        Answer::Player(Some(view)) => player(view),
+        Answer::Player(view) => player(view),
         Answer::Tickets(tickets) => {
             let lines = tickets.iter().map(|ticket| show_ticket(ticket) + "\n");
             lines.chain(["end\n".to_owned()]).collect()
         }
-        Answer::Standing(None) => "no standing\n".to_owned(),
-        Answer::Standing(Some(standing)) => format!("{}\n", stand(standing)),
-        Answer::Against(None) => "never met\n".to_owned(),
-        Answer::Against(Some(sums)) => format!("{}\n", tally(sums)),
+        Answer::Standing(standing) => format!("{}\n", stand(standing)),
+        Answer::Against(sums) if *sums == Tally::NONE => "never met\n".to_owned(),
+        Answer::Against(sums) => format!("{}\n", tally(sums)),
         Answer::Opponents { page, next } => {
             let lines = page
                 .iter()
-                .map(|(id, sums)| format!("{id}: {}\n", tally(sums)));
+                .map(|one| format!("{}: {}\n", one.opponent, tally(&one.tally)));
             let end = if next.is_some() { "more\n" } else { "end\n" };
             lines.chain([end.to_owned()]).collect()
         }
         Answer::Leaders { page, next } => {
             leaders(page) + if next.is_some() { "more\n" } else { "end\n" }
         }
-        Answer::Around(None) => "no standing\n".to_owned(),
-        Answer::Around(Some(page)) => leaders(page),
+        Answer::Around(page) => leaders(page),
         Answer::Totals(totals) => format!("{totals:?}\n"),
     }
 }
