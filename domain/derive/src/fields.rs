@@ -32,7 +32,7 @@ impl Shape {
             let shown_type = &field.ty;
             if options.is_flat {
                 let (shown, fields) = if let Some(with) = &options.with {
-                    let fields = quote!(::turnstile_chassis::fields_with::<#shown_type, _>(#with));
+                    let fields = quote!(::turnstile_chassis::fields_with(|field: &#shown_type| (#with)(field)));
                     (quote!(&(#with)(#local)), fields)
                 } else {
                     let fields = quote!(<#shown_type as ::turnstile_chassis::Fields>::describe());
@@ -57,7 +57,7 @@ impl Shape {
             let meaning = documentation(&field.attrs);
             let kind = if let Some(with) = &options.with {
                 visit.extend(quote!(visitor.field(#name, &(#with)(#local));));
-                quote!(::turnstile_chassis::kind_with::<#shown_type, _>(#with))
+                quote!(::turnstile_chassis::kind_with(|field: &#shown_type| (#with)(field)))
             } else {
                 visit.extend(quote!(visitor.field(#name, #local);));
                 quote!(<#shown_type as ::turnstile_chassis::Value>::kind())

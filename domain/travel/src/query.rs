@@ -66,7 +66,7 @@ pub struct StockView {
     pub stock: Stock,
 }
 
-fn stocks(items: &Vec<(Item, Stock)>) -> Vec<StockView> {
+fn stocks(items: &[(Item, Stock)]) -> Vec<StockView> {
     let view = |&(item, stock)| StockView { item, stock };
     items.iter().map(view).collect()
 }
@@ -235,7 +235,7 @@ struct LockView {
     mode: LockMode,
 }
 
-fn locks(locks: &Vec<(Resource, LockMode)>) -> Vec<LockView> {
+fn locks(locks: &[(Resource, LockMode)]) -> Vec<LockView> {
     let view = |&(what, mode)| LockView { what, mode };
     locks.iter().map(view).collect()
 }
@@ -296,7 +296,7 @@ struct ReservedItem {
     price: u32,
 }
 
-fn reserved(items: &Vec<(Item, u32)>) -> Reserved {
+fn reserved(items: &[(Item, u32)]) -> Reserved {
     let prices = items.iter().map(|(_, price)| u64::from(*price));
     let view = |&(item, price)| ReservedItem { item, price };
     Reserved {

@@ -122,10 +122,8 @@ impl Told {
             answer,
             next: next.as_deref(),
         };
-        Self {
-            next: next.clone(),
-            ..Self::of(200, &page)
-        }
+        let told = Self::of(200, &page);
+        Self { next, ..told }
     }
 
     pub(crate) fn done(done: &impl Fields, receipt: Receipt) -> Self {
