@@ -1,9 +1,9 @@
 //! What somebody asks of a book.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Words};
 
 /// The side of the book that an order stands on, or would.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes, Words)]
 pub enum Side {
     #[byte(0x00)]
     Buy,
@@ -13,15 +13,6 @@ pub enum Side {
 
 impl Side {
     pub const ALL: [Self; 2] = [Self::Buy, Self::Sell];
-
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Buy => "buy",
-            Self::Sell => "sell",
-        }
-    }
 
     /// The side that an order of this side trades with.
     #[must_use]
@@ -48,7 +39,7 @@ impl Side {
 pub struct Owner(pub u32);
 
 /// What happens when an incoming order meets a resting order of its own owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes, Words)]
 pub enum SelfTrade {
     /// They trade like any two orders.
     #[byte(0x00)]
@@ -76,18 +67,6 @@ impl SelfTrade {
         Self::ExpireTaker,
         Self::ExpireBoth,
     ];
-
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Skip => "skip",
-            Self::ExpireMaker => "expire_maker",
-            Self::ExpireTaker => "expire_taker",
-            Self::ExpireBoth => "expire_both",
-        }
-    }
 }
 
 /// An order that arrives.

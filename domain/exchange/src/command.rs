@@ -2,25 +2,30 @@
 
 use std::fmt;
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Fields, Words};
 use turnstile_types::Timestamp;
 
 use crate::{AccountId, ClientId, Decimal, InvalidLabel, OrderId, SelfTrade, Side, Symbol};
 
 /// How long an order may wait on the book.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
+#[fields(tag = "time_in_force")]
 pub enum TimeInForce {
     /// Until it is filled or cancelled.
     #[byte(0x00)]
+    #[word("gtc")]
     GoodTillCancel,
     /// Until this instant of logged time.
     #[byte(0x01)]
-    GoodTillDate(Timestamp),
+    #[word("gtd")]
+    GoodTillDate(#[field(name = "until")] Timestamp),
     /// Not at all: what does not match at once is cancelled.
     #[byte(0x02)]
+    #[word("ioc")]
     ImmediateOrCancel,
     /// Not at all: it matches whole at once, or nothing happens.
     #[byte(0x03)]
+    #[word("fok")]
     FillOrKill,
     /// Until it is filled or cancelled, and it must not match at once: else it is refused.
     #[byte(0x04)]
@@ -28,18 +33,6 @@ pub enum TimeInForce {
 }
 
 impl TimeInForce {
-    /// The stable word on every door; a date stands beside it.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::GoodTillCancel => "gtc",
-            Self::GoodTillDate(_) => "gtd",
-            Self::ImmediateOrCancel => "ioc",
-            Self::FillOrKill => "fok",
-            Self::PostOnly => "post_only",
-        }
-    }
-
     /// The date of an order that has one.
     #[must_use]
     pub const fn until(self) -> Option<Timestamp> {
@@ -123,7 +116,7 @@ impl fmt::Display for InvalidOrderRef {
 impl std::error::Error for InvalidOrderRef {}
 
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Command {
     #[byte(0x01)]
     CreateAccount { account: AccountId, cash: Decimal },

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Bytes, Decode, Encode};
+use turnstile_chassis::{Bytes, Decode, Encode, Kind, Show, Value};
 use turnstile_types::{Malformed, Reader};
 
 /// Digits after the point of every amount of cash. A symbol's price scale and quantity scale
@@ -18,6 +18,28 @@ const DIGITS_MAX: u8 = 18;
 pub struct Decimal {
     units: u64,
     scale: u8,
+}
+
+impl Value for Decimal {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.decimal(self.units.into(), self.scale)
+    }
+
+    fn kind() -> Kind {
+        Kind::Decimal
+    }
+}
+
+impl Value for Cash {
+    #[inline]
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.decimal(self.0, CASH_SCALE)
+    }
+
+    fn kind() -> Kind {
+        Kind::Decimal
+    }
 }
 
 /// Why some text is no [`Decimal`].

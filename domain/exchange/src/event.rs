@@ -1,11 +1,12 @@
 //! What happened, for those who follow the service.
 
+use turnstile_chassis::{Fields, Words};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{AccountId, ClientId, Decimal, EndReason, OrderId, Side, Symbol};
 
 /// One thing that happened. `(position, ordinal)` is unique and grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
 pub struct Event {
     pub position: Position,
     /// Counts the events of one record, from 0.
@@ -17,11 +18,12 @@ pub struct Event {
     pub seq: Option<u64>,
     /// The price level that changed, as it is now; with `seq` and in no other case.
     pub level: Option<Level>,
+    #[field(flatten)]
     pub kind: EventKind,
 }
 
 /// One price on one side of a book.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
 pub struct Level {
     pub side: Side,
     pub price: Decimal,
@@ -34,7 +36,7 @@ pub struct Level {
 pub const REPLACED: &str = "replaced";
 
 /// One side of an event about an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
 pub struct Party {
     pub order: OrderId,
     pub account: AccountId,
@@ -43,10 +45,12 @@ pub struct Party {
     pub open: Decimal,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields, Words)]
+#[fields(tag = "kind")]
 pub enum EventKind {
     /// An order rests on the book: a new one, the rest of one, or one that was replaced.
     Opened {
+        #[field(flatten)]
         party: Party,
         side: Side,
         price: Decimal,
@@ -62,6 +66,7 @@ pub enum EventKind {
     },
     /// An order was reduced where it stood.
     Reduced {
+        #[field(flatten)]
         party: Party,
         side: Side,
         price: Decimal,
@@ -69,10 +74,12 @@ pub enum EventKind {
     /// What was left of an order is off the book, or never came on it. `quantity` is what was
     /// cancelled. For an order that was moved by a replacement, `Opened` or `Traded` follow.
     Cancelled {
+        #[field(flatten)]
         party: Party,
         side: Side,
         quantity: Decimal,
         /// None: it was moved by a replacement; [`REPLACED`] is the word for that.
+        #[field(with = end)]
         reason: Option<EndReason>,
     },
     /// An order was refused.
@@ -80,24 +87,18 @@ pub enum EventKind {
         account: AccountId,
         client_id: Option<ClientId>,
         /// [`Refusal::code`](crate::Refusal::code).
+        #[field(name = "reason")]
         code: &'static str,
     },
     Halted,
     Resumed,
 }
 
-impl EventKind {
-    /// The stable word for this event on every feed.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Opened { .. } => "opened",
-            Self::Traded { .. } => "traded",
-            Self::Reduced { .. } => "reduced",
-            Self::Cancelled { .. } => "cancelled",
-            Self::Rejected { .. } => "rejected",
-            Self::Halted => "halted",
-            Self::Resumed => "resumed",
-        }
-    }
+/// The word for an end.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "fields are handed over by reference"
+)]
+fn end(reason: &Option<EndReason>) -> &'static str {
+    reason.map_or(REPLACED, EndReason::code)
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref};
 
-use turnstile_chassis::{Decode, Encode, put_text, read_text};
+use turnstile_chassis::{Decode, Encode, Kind, Show, Value, put_text, read_text};
 use turnstile_types::{Malformed, Reader};
 
 /// Why some text is no symbol, account or client order id.
@@ -129,6 +129,17 @@ macro_rules! label {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(self.as_str())
+            }
+        }
+
+        impl Value for $name {
+            #[inline]
+            fn show<S: Show>(&self, show: S) -> S::Out {
+                show.text(self.as_str())
+            }
+
+            fn kind() -> Kind {
+                Kind::Text("")
             }
         }
 

@@ -46,13 +46,24 @@ pub use label::{AccountId, ClientId, InvalidLabel, Symbol};
 pub use machine::Exchange;
 pub use outcome::{Done, EndReason, Field, Outcome, Refusal, Ticket, TicketState};
 pub use query::{
-    AccountView, Answer, Cursor, DepthView, Execution, OrderView, Query, QueuedOrder, SymbolView,
-    Totals, Trade,
+    AccountView, Answer, Cursor, DepthLevel, DepthView, Execution, OrderView, Query, QueuedOrder,
+    SymbolView, Totals, Trade, levels,
 };
 
 /// An order's number: from 1, in the order of acceptance, over all symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub struct OrderId(pub u64);
+
+impl turnstile_chassis::Value for OrderId {
+    #[inline]
+    fn show<S: turnstile_chassis::Show>(&self, show: S) -> S::Out {
+        show.number(self.0)
+    }
+
+    fn kind() -> turnstile_chassis::Kind {
+        turnstile_chassis::Kind::Number
+    }
+}
 
 impl std::fmt::Display for OrderId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,6 +1,8 @@
 //! What the machine answers to a command: done or refused, both with data.
 
-use turnstile_chassis::{Bytes, Decode, Encode, Tagged as _};
+use turnstile_chassis::{
+    Bytes, Decode, Encode, Field as Shown, Fields, Tagged as _, Value as _, Visitor, Words,
+};
 use turnstile_types::{Malformed, Reader};
 
 use crate::{Cash, Decimal, OrderId};
@@ -9,7 +11,7 @@ use crate::{Cash, Decimal, OrderId};
 pub type Outcome = turnstile_types::Outcome<Done, Refusal>;
 
 /// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields)]
 pub enum Done {
     #[byte(0x01)]
     AccountCreated,
@@ -17,22 +19,34 @@ pub enum Done {
     SymbolCreated,
     /// What the account now holds, free and reserved together.
     #[byte(0x03)]
-    Granted { position: Decimal },
+    Granted {
+        #[field(name = "shares")]
+        position: Decimal,
+    },
     /// The free cash after it.
     #[byte(0x04)]
     Deposited { cash: Cash },
     /// The free cash after it.
     #[byte(0x05)]
     Withdrawn { cash: Cash },
-    /// An order was accepted. `again`: it is the first answer to the same client id once more.
+    /// An order was accepted.
     #[byte(0x06)]
-    Accepted { ticket: Ticket, again: bool },
+    Accepted {
+        #[field(flatten)]
+        ticket: Ticket,
+        #[field(flatten, with = Again::new)]
+        again: bool,
+    },
     /// What was cancelled.
     #[byte(0x07)]
     Cancelled { order: OrderId, quantity: Decimal },
-    /// `kept_place`: it was reduced where it stood.
     #[byte(0x08)]
-    Replaced { ticket: Ticket, kept_place: bool },
+    Replaced {
+        #[field(flatten)]
+        ticket: Ticket,
+        /// Whether it was reduced where it stood in the queue.
+        kept_place: bool,
+    },
     #[byte(0x09)]
     AllCancelled { orders: u32 },
     #[byte(0x0a)]
@@ -62,17 +76,18 @@ pub struct Ticket {
 const OPEN: u8 = 0x00;
 const FILLED: u8 = 0x01;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum TicketState {
     /// It rests on the book, perhaps partly executed.
     Open,
     Filled,
     /// What was left of it was cancelled.
+    #[word("cancelled")]
     Ended(EndReason),
 }
 
 /// Why an order ended before it was filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum EndReason {
     /// Its account cancelled it.
     #[byte(0x10)]
@@ -92,7 +107,7 @@ pub enum EndReason {
 }
 
 /// A number of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Field {
     #[byte(0x00)]
     Price,
@@ -103,91 +118,168 @@ pub enum Field {
 }
 
 /// Why nothing was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
 pub enum Refusal {
     #[byte(0x81)]
+    #[refusal(not_found, "There is no such account")]
     UnknownAccount,
     #[byte(0x82)]
+    #[refusal(conflict, "The account exists")]
     AccountExists,
     #[byte(0x83)]
+    #[refusal(not_found, "There is no such symbol")]
     UnknownSymbol,
     #[byte(0x84)]
+    #[refusal(conflict, "The symbol exists")]
     SymbolExists,
     /// The two scales of a symbol are at most 8 together.
     #[byte(0x85)]
+    #[refusal(invalid, "The two scales of a symbol are at most 8 together")]
     ScaleTooLarge,
     /// The number has more digits after the point than the symbol (or cash) keeps.
     #[byte(0x86)]
+    #[refusal(invalid, "The number has more digits after the point than are kept")]
     TooManyDigits { field: Field, scale: u8 },
     /// The number is larger than the machine keeps.
     #[byte(0x87)]
+    #[refusal(invalid, "The number is larger than the exchange keeps")]
     TooLarge { field: Field },
     /// The number must not be zero.
     #[byte(0x88)]
+    #[refusal(invalid, "The number must not be zero")]
     Zero { field: Field },
     #[byte(0x89)]
+    #[refusal(conflict, "The account has not enough free cash")]
     InsufficientFunds { needed: Cash, free: Cash },
     #[byte(0x8a)]
+    #[refusal(conflict, "The account has not enough free shares")]
     InsufficientShares { needed: Decimal, free: Decimal },
     /// A market order must not wait.
     #[byte(0x8b)]
+    #[refusal(invalid, "A market order must not wait: it is ioc or fok")]
     MarketMustNotWait,
     /// A market order found nobody on the other side.
     #[byte(0x8c)]
+    #[refusal(conflict, "A market order found nobody on the other side")]
     NoMarket,
     /// A fill-or-kill order would not be filled whole.
     #[byte(0x8d)]
+    #[refusal(conflict, "The order would not be filled whole")]
     NotFillable,
     /// A post-only order would match at once.
     #[byte(0x8e)]
+    #[refusal(conflict, "The order would match at once")]
     WouldMatch,
     /// The date of a good-till-date order is over.
     #[byte(0x8f)]
+    #[refusal(invalid, "The date of the order is over")]
     DateOver,
     #[byte(0x90)]
+    #[refusal(conflict, "The price is outside the band of the symbol")]
     OutsideBand {
         low: Option<Decimal>,
         high: Option<Decimal>,
     },
     /// A band whose low end is above its high end.
     #[byte(0x91)]
+    #[refusal(invalid, "The low end of the band is above its high end")]
     EmptyBand,
     #[byte(0x92)]
+    #[refusal(conflict, "Trading in the symbol is halted")]
     SymbolHalted,
     #[byte(0x93)]
+    #[refusal(conflict, "The account has as many open orders as it may have")]
     TooManyOpenOrders { limit: u32 },
     /// Larger than the account's limit on the quantity of one order.
     #[byte(0x94)]
+    #[refusal(conflict, "The quantity is above the account's limit for one order")]
     QuantityLimit { limit: Decimal },
     /// Larger than the account's limit on the value of one order.
     #[byte(0x95)]
+    #[refusal(conflict, "The value is above the account's limit for one order")]
     NotionalLimit { limit: Cash },
     /// The client id belongs to another order of the account.
     #[byte(0x96)]
+    #[refusal(conflict, "The client id belongs to another order of the account")]
     ClientIdReused { order: OrderId },
     /// There never was such an order, or it ended so long ago that it is forgotten.
     #[byte(0x97)]
+    #[refusal(not_found, "There never was such an order, or it is forgotten")]
     NotFound,
     /// It is another account's order.
     #[byte(0x98)]
+    #[refusal(forbidden, "It is another account's order")]
     NotYours,
     /// Nothing of the order is open.
     #[byte(0x99)]
+    #[refusal(conflict, "Nothing of the order is open")]
     NotOpen,
     /// The machine has as many accounts, symbols or open orders as it may have.
     #[byte(0x9a)]
+    #[refusal(conflict, "The exchange keeps no more of them")]
     Full { limit: u32 },
 }
 
-impl TicketState {
-    /// The stable word on every door; the reason of an end stands beside it.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Filled => "filled",
-            Self::Ended(_) => "cancelled",
+/// Why it ended stands last: an order that has not ended has no reason.
+impl Fields for Ticket {
+    #[inline]
+    fn visit(&self, visitor: &mut impl Visitor) {
+        let reason = match self.state {
+            TicketState::Open | TicketState::Filled => None,
+            TicketState::Ended(reason) => Some(reason),
+        };
+        visitor.field("order", &self.order);
+        visitor.field("state", &self.state);
+        visitor.field("filled", &self.filled);
+        visitor.field("value", &self.value);
+        visitor.field("open", &self.open);
+        visitor.field("reason", &reason);
+    }
+
+    fn describe() -> Vec<Shown> {
+        vec![
+            Shown::new("order", "", OrderId::kind()),
+            Shown::new("state", "", TicketState::kind()),
+            Shown::new("filled", "What was executed now.", Decimal::kind()),
+            Shown::new(
+                "value",
+                "The cash that it cost or brought now: the sum of price x quantity.",
+                Cash::kind(),
+            ),
+            Shown::new("open", "What still waits on the book.", Decimal::kind()),
+            Shown::new(
+                "reason",
+                "Why it was cancelled.",
+                <Option<EndReason>>::kind(),
+            ),
+        ]
+    }
+}
+
+/// The mark of an answer that was given before to the same client id. Other answers have none.
+struct Again(bool);
+
+impl Again {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "fields are handed over by reference"
+    )]
+    const fn new(again: &bool) -> Self {
+        Self(*again)
+    }
+}
+
+impl Fields for Again {
+    #[inline]
+    fn visit(&self, visitor: &mut impl Visitor) {
+        if self.0 {
+            visitor.field("again", &true);
         }
+    }
+
+    fn describe() -> Vec<Shown> {
+        let meaning = "Present and true when this is the first answer to the same client id.";
+        vec![Shown::new("again", meaning, <Option<bool>>::kind())]
     }
 }
 
@@ -214,69 +306,10 @@ impl Decode<'_> for TicketState {
     }
 }
 
-impl Field {
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Price => "price",
-            Self::Quantity => "quantity",
-            Self::Cash => "cash",
-        }
-    }
-}
-
-impl EndReason {
-    /// The stable word on every door.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Cancelled => "cancelled",
-            Self::MassCancelled => "mass_cancelled",
-            Self::Expired => "expired",
-            Self::Immediate => "immediate",
-            Self::SelfTrade => "self_trade",
-        }
-    }
-}
-
 impl Refusal {
     /// The first of its stable bytes. Kinds are numbered from 0x81, without gaps.
     #[must_use]
     pub fn kind(&self) -> u8 {
         self.byte()
-    }
-
-    /// The stable word for this refusal on every door and in every metric.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::UnknownAccount => "unknown_account",
-            Self::AccountExists => "account_exists",
-            Self::UnknownSymbol => "unknown_symbol",
-            Self::SymbolExists => "symbol_exists",
-            Self::ScaleTooLarge => "scale_too_large",
-            Self::TooManyDigits { .. } => "too_many_digits",
-            Self::TooLarge { .. } => "too_large",
-            Self::Zero { .. } => "zero",
-            Self::InsufficientFunds { .. } => "insufficient_funds",
-            Self::InsufficientShares { .. } => "insufficient_shares",
-            Self::MarketMustNotWait => "market_must_not_wait",
-            Self::NoMarket => "no_market",
-            Self::NotFillable => "not_fillable",
-            Self::WouldMatch => "would_match",
-            Self::DateOver => "date_over",
-            Self::OutsideBand { .. } => "outside_band",
-            Self::EmptyBand => "empty_band",
-            Self::SymbolHalted => "symbol_halted",
-            Self::TooManyOpenOrders { .. } => "too_many_open_orders",
-            Self::QuantityLimit { .. } => "quantity_limit",
-            Self::NotionalLimit { .. } => "notional_limit",
-            Self::ClientIdReused { .. } => "client_id_reused",
-            Self::NotFound => "not_found",
-            Self::NotYours => "not_yours",
-            Self::NotOpen => "not_open",
-            Self::Full { .. } => "full",
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! What the machine can be asked without changing anything.
 
+use turnstile_chassis::{Field, Fields, Kind, Show, Value, Visitor, Words};
 use turnstile_types::Timestamp;
 
 use crate::{
@@ -11,8 +12,18 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor(pub u64);
 
+impl Value for Cursor {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.cursor(self.0)
+    }
+
+    fn kind() -> Kind {
+        Kind::Cursor
+    }
+}
+
 /// One whole request that only reads. Every `limit` is at least 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Query {
     /// An account: its cash, and a page of its positions in the order of the symbols' creation.
     Account {
@@ -35,6 +46,7 @@ pub enum Query {
     },
     /// An order with every execution. `account` is needed for a client id; with an id, it is not
     /// looked at but must exist.
+    #[word("status")]
     Order {
         account: Option<AccountId>,
         order: OrderRef,
@@ -67,43 +79,50 @@ pub enum Query {
 }
 
 /// What is answered to a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub enum Answer {
-    Account(AccountView),
+    Account(#[field(flatten)] AccountView),
     Accounts {
+        #[field(with = summaries)]
         accounts: Vec<AccountView>,
+        /// Where the next page begins; not set on the last.
         next: Option<Cursor>,
     },
     Symbols {
         symbols: Vec<SymbolView>,
+        /// Where the next page begins; not set on the last.
         next: Option<Cursor>,
     },
-    Symbol(SymbolView),
-    Order(OrderView),
+    Symbol(#[field(flatten)] SymbolView),
+    Order(#[field(flatten)] OrderView),
     Orders {
         orders: Vec<OrderView>,
+        /// Where the next page begins; not set on the last.
         next: Option<Cursor>,
     },
-    Depth(DepthView),
+    Depth(#[field(flatten)] DepthView),
+    /// The first orders of both sides.
     Queue {
         symbol: Symbol,
+        /// The number of the last change that this shows.
         seq: u64,
         bids: Vec<QueuedOrder>,
         asks: Vec<QueuedOrder>,
     },
     Trades {
         trades: Vec<Trade>,
+        /// Where the next page begins; not set on the last.
         next: Option<Cursor>,
     },
-    Totals(Totals),
-    Refused(Refusal),
+    Totals(#[field(flatten)] Totals),
+    Refused(#[field(skip)] Refusal),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct AccountView {
     pub account: AccountId,
-    /// Cash that is free, and cash that open buy orders have reserved.
     pub free: Cash,
+    /// What open buy orders have reserved.
     pub reserved: Cash,
     pub open_orders: u32,
     pub limit_open_orders: Option<u32>,
@@ -111,11 +130,13 @@ pub struct AccountView {
     pub limit_notional: Option<Cash>,
     /// Symbol, free shares, shares that open sell orders have reserved. In a listing of accounts
     /// this is empty.
+    #[field(with = holdings)]
     pub positions: Vec<(Symbol, Decimal, Decimal)>,
+    /// Where the next page of positions begins; not set on the last.
     pub next: Option<Cursor>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
 pub struct SymbolView {
     pub symbol: Symbol,
     pub price_scale: u8,
@@ -164,7 +185,7 @@ impl OrderView {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
 pub struct Execution {
     pub quantity: Decimal,
     pub price: Decimal,
@@ -173,24 +194,26 @@ pub struct Execution {
     pub counterparty: OrderId,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Fields)]
 pub struct DepthView {
     pub symbol: Symbol,
     /// The number of the last change that this shows.
     pub seq: u64,
     /// Price, quantity and orders of each level, best first.
+    #[field(with = levels)]
     pub bids: Vec<(Decimal, Decimal, u32)>,
+    #[field(with = levels)]
     pub asks: Vec<(Decimal, Decimal, u32)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
 pub struct QueuedOrder {
     pub order: OrderId,
     pub price: Decimal,
     pub quantity: Decimal,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
 pub struct Trade {
     pub trade: u64,
     pub at: Timestamp,
@@ -203,16 +226,157 @@ pub struct Trade {
 }
 
 /// Figures over all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Fields)]
 pub struct Totals {
     pub accounts: u32,
     pub symbols: u32,
     pub open_orders: u32,
     /// Orders accepted so far.
+    #[field(name = "orders_total")]
     pub orders: u64,
+    #[field(name = "trades_total")]
     pub trades: u64,
     /// Orders that ended and are still remembered.
     pub remembered: u32,
     /// All cash there is: put in, less what was taken out.
     pub cash: Cash,
+}
+
+/// An account in a listing.
+#[derive(Fields)]
+struct AccountSummary {
+    account: AccountId,
+    free: Cash,
+    /// What open buy orders have reserved.
+    reserved: Cash,
+    open_orders: u32,
+    limit_open_orders: Option<u32>,
+    limit_quantity: Option<Decimal>,
+    limit_notional: Option<Cash>,
+}
+
+fn summaries(accounts: &[AccountView]) -> Vec<AccountSummary> {
+    let summary = |view: &AccountView| AccountSummary {
+        account: view.account,
+        free: view.free,
+        reserved: view.reserved,
+        open_orders: view.open_orders,
+        limit_open_orders: view.limit_open_orders,
+        limit_quantity: view.limit_quantity,
+        limit_notional: view.limit_notional,
+    };
+    accounts.iter().map(summary).collect()
+}
+
+/// Shares of one symbol.
+#[derive(Fields)]
+struct Holding {
+    symbol: Symbol,
+    free: Decimal,
+    /// What open sell orders have reserved.
+    reserved: Decimal,
+}
+
+fn holdings(positions: &[(Symbol, Decimal, Decimal)]) -> Vec<Holding> {
+    let holding = |&(symbol, free, reserved)| Holding {
+        symbol,
+        free,
+        reserved,
+    };
+    positions.iter().map(holding).collect()
+}
+
+/// One price of one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Fields)]
+pub struct DepthLevel {
+    pub price: Decimal,
+    /// Everything that waits at this price.
+    pub quantity: Decimal,
+    pub orders: u32,
+}
+
+/// The levels of one side of a [`DepthView`].
+#[must_use]
+pub fn levels(levels: &[(Decimal, Decimal, u32)]) -> Vec<DepthLevel> {
+    let level = |&(price, quantity, orders)| DepthLevel {
+        price,
+        quantity,
+        orders,
+    };
+    levels.iter().map(level).collect()
+}
+
+/// What was cancelled of an order.
+#[derive(Fields)]
+struct Cancellation {
+    quantity: Decimal,
+    at: Timestamp,
+    reason: EndReason,
+}
+
+/// An order as doors show it.
+#[derive(Fields)]
+struct OrderShown<'a> {
+    order: OrderId,
+    state: TicketState,
+    account: AccountId,
+    client_id: Option<ClientId>,
+    symbol: Symbol,
+    side: Side,
+    /// As it was sent, or last replaced: what is open, executed and cancelled adds up to it.
+    quantity: Decimal,
+    /// A market order has none.
+    limit: Option<Decimal>,
+    open: Decimal,
+    #[field(flatten)]
+    time_in_force: TimeInForce,
+    self_trade: SelfTrade,
+    since: Timestamp,
+    cancelled: Option<Cancellation>,
+    /// The oldest first.
+    executions: &'a [Execution],
+}
+
+impl Fields for OrderView {
+    fn visit(&self, visitor: &mut impl Visitor) {
+        let cancelled = self.cancelled.map(|(quantity, at, reason)| Cancellation {
+            quantity,
+            at,
+            reason,
+        });
+        let shown = OrderShown {
+            order: self.order,
+            state: self.state(),
+            account: self.account,
+            client_id: self.client_id,
+            symbol: self.symbol,
+            side: self.side,
+            quantity: self.quantity,
+            limit: self.limit,
+            open: self.open,
+            time_in_force: self.time_in_force,
+            self_trade: self.self_trade,
+            since: self.since,
+            cancelled,
+            executions: &self.executions,
+        };
+        shown.visit(visitor);
+    }
+
+    fn describe() -> Vec<Field> {
+        OrderShown::describe()
+    }
+}
+
+impl Value for OrderView {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.object(self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Object {
+            name: "Order",
+            fields: Self::describe,
+        }
+    }
 }

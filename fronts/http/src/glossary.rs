@@ -56,68 +56,15 @@ fn refusals<R: Refuse>() -> Vec<Meaning> {
     meanings
 }
 
-fn exchange() -> [exchange::Refusal; 26] {
-    use exchange::Refusal;
-    let field = exchange::Field::Price;
-    let (shares, cash) = (exchange::Decimal::ZERO, exchange::Cash(0));
-    [
-        Refusal::UnknownAccount,
-        Refusal::AccountExists,
-        Refusal::UnknownSymbol,
-        Refusal::SymbolExists,
-        Refusal::ScaleTooLarge,
-        Refusal::TooManyDigits { field, scale: 0 },
-        Refusal::TooLarge { field },
-        Refusal::Zero { field },
-        Refusal::InsufficientFunds {
-            needed: cash,
-            free: cash,
-        },
-        Refusal::InsufficientShares {
-            needed: shares,
-            free: shares,
-        },
-        Refusal::MarketMustNotWait,
-        Refusal::NoMarket,
-        Refusal::NotFillable,
-        Refusal::WouldMatch,
-        Refusal::DateOver,
-        Refusal::OutsideBand {
-            low: None,
-            high: None,
-        },
-        Refusal::EmptyBand,
-        Refusal::SymbolHalted,
-        Refusal::TooManyOpenOrders { limit: 0 },
-        Refusal::QuantityLimit { limit: shares },
-        Refusal::NotionalLimit { limit: cash },
-        Refusal::ClientIdReused {
-            order: exchange::OrderId(0),
-        },
-        Refusal::NotFound,
-        Refusal::NotYours,
-        Refusal::NotOpen,
-        Refusal::Full { limit: 0 },
-    ]
-}
-
 /// Every word by the service that says it; the first ones are said by the door itself.
 pub(crate) fn chapters() -> [(&'static str, Vec<Meaning>); 5] {
     [
         ("The door", PLAIN.iter().map(meaning).collect()),
         ("Rooms", refusals::<rooms::Refusal>()),
-        ("Exchange", meanings(exchange())),
+        ("Exchange", refusals::<exchange::Refusal>()),
         ("Games", refusals::<games::Refusal>()),
         ("Travel", refusals::<travel::Refusal>()),
     ]
-}
-
-/// What these refusals mean, in the order of their words.
-fn meanings(refusals: impl IntoIterator<Item: Into<Code>>) -> Vec<Meaning> {
-    let codes = refusals.into_iter().map(Into::into);
-    let mut meanings: Vec<Meaning> = codes.map(|code| meaning(&code)).collect();
-    meanings.sort_unstable();
-    meanings
 }
 
 /// Whether the page explains this code.

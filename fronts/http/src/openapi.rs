@@ -90,7 +90,12 @@ fn rooms_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
 }
 
 fn exchange_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
-    components
+    let exchange = Service::new("Exchange")
+        .done::<turnstile_exchange::Done>()
+        .answers::<turnstile_exchange::Answer>()
+        .event::<turnstile_exchange::Event>();
+    exchange
+        .into_components(components)
         .schema_from::<exchange::NewAccount<'_>>()
         .schema_from::<exchange::CashAmount<'_>>()
         .schema_from::<exchange::NewLimits<'_>>()
@@ -101,30 +106,6 @@ fn exchange_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<exchange::OrderCancellation<'_>>()
         .schema_from::<exchange::OrderReplacement<'_>>()
         .schema_from::<exchange::MassCancellation<'_>>()
-        .schema_from::<exchange::OrderPlaced>()
-        .schema_from::<exchange::OrderReplaced>()
-        .schema_from::<exchange::OrderCancelled>()
-        .schema_from::<exchange::OrdersCancelled>()
-        .schema_from::<exchange::SharesGranted>()
-        .schema_from::<exchange::CashMoved>()
-        .schema_from::<exchange::PositionView>()
-        .schema_from::<exchange::AccountView>()
-        .schema_from::<exchange::AccountPage>()
-        .schema_from::<exchange::SymbolView>()
-        .schema_from::<exchange::SymbolPage>()
-        .schema_from::<exchange::ExecutionView>()
-        .schema_from::<exchange::CancelledView>()
-        .schema_from::<exchange::OrderView>()
-        .schema_from::<exchange::OrderPage>()
-        .schema_from::<exchange::LevelView>()
-        .schema_from::<exchange::BookView>()
-        .schema_from::<exchange::QueuedView>()
-        .schema_from::<exchange::QueueView>()
-        .schema_from::<exchange::TradeView>()
-        .schema_from::<exchange::TradePage>()
-        .schema_from::<exchange::ChangeView>()
-        .schema_from::<exchange::PartyView>()
-        .schema_from::<exchange::MarketEventView>()
 }
 
 fn games_shapes(components: ComponentsBuilder) -> ComponentsBuilder {

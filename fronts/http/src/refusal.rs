@@ -1,10 +1,7 @@
 //! The services' refusals: each has one status, one word and one title, and may have data.
 
-mod exchange;
-
 use serde::ser::SerializeMap;
-
-use turnstile_chassis::{Class, Refuse as _};
+use turnstile_chassis::{Class, Meaning, Refuse as _};
 use turnstile_json::put_fields;
 
 use crate::problem::Code;
@@ -55,40 +52,32 @@ impl From<turnstile_travel::Refusal> for Code {
 }
 
 impl Refusal {
-    pub(crate) fn status(&self) -> u16 {
+    fn meaning(&self) -> Meaning {
         match self {
-            Self::Rooms(refusal) => status(refusal.meaning().class),
-            Self::Exchange(refusal) => exchange::status(*refusal),
-            Self::Games(refusal) => status(refusal.meaning().class),
-            Self::Travel(refusal) => status(refusal.meaning().class),
+            Self::Rooms(refusal) => refusal.meaning(),
+            Self::Exchange(refusal) => refusal.meaning(),
+            Self::Games(refusal) => refusal.meaning(),
+            Self::Travel(refusal) => refusal.meaning(),
         }
     }
 
-    pub(crate) const fn word(&self) -> &'static str {
-        match self {
-            Self::Rooms(refusal) => refusal.code(),
-            Self::Exchange(refusal) => refusal.code(),
-            Self::Games(refusal) => refusal.code(),
-            Self::Travel(refusal) => refusal.code(),
-        }
+    pub(crate) fn status(&self) -> u16 {
+        status(self.meaning().class)
+    }
+
+    pub(crate) fn word(&self) -> &'static str {
+        self.meaning().code
     }
 
     pub(crate) fn title(&self) -> &'static str {
-        match self {
-            Self::Rooms(refusal) => refusal.meaning().sentence,
-            Self::Exchange(refusal) => exchange::title(*refusal),
-            Self::Games(refusal) => refusal.meaning().sentence,
-            Self::Travel(refusal) => refusal.meaning().sentence,
-        }
+        self.meaning().sentence
     }
 
     /// Whether the same may be done when it is begun anew.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
-            Self::Rooms(_) | Self::Exchange(_) => false,
-            Self::Games(refusal) => refusal.meaning().class == Class::Early,
             Self::Travel(turnstile_travel::Refusal::Aborted(reason)) => reason.is_passing(),
-            Self::Travel(_) => false,
+            _ => self.meaning().class == Class::Early,
         }
     }
 
@@ -96,7 +85,7 @@ impl Refusal {
     pub(crate) fn put_data<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Rooms(refusal) => put_fields(refusal, map),
-            Self::Exchange(refusal) => exchange::put_data(map, refusal),
+            Self::Exchange(refusal) => put_fields(refusal, map),
             Self::Games(refusal) => put_fields(refusal, map),
             Self::Travel(refusal) => put_fields(refusal, map),
         }
@@ -182,6 +171,89 @@ mod travel_tests {
         for (reason, again, data) in rows {
             let data = format!(r#","cause":"{}"{data}"#, reason.code());
             assert_eq!(told(Refusal::Aborted(reason)), (409, again, data));
+        }
+    }
+}
+
+#[cfg(test)]
+mod exchange_tests {
+    use turnstile_exchange::{Cash, Decimal, Field, OrderId, Refusal};
+
+    use crate::{Code, Problem};
+
+    /// The status of a refusal, and the members that it adds to its problem.
+    fn told(refusal: Refusal) -> (u16, String) {
+        let problem = Problem::from(Code::from(refusal));
+        let json = String::from_utf8(problem.json("/v1/exchange/x", "r-1")).unwrap();
+        let word = refusal.code();
+        let mark = format!(r#""code":"{word}","retryable":false,"request_id":"r-1""#);
+        let (_, data) = json.split_once(&mark).expect(word);
+        (problem.code.status(), data.trim_end_matches('}').to_owned())
+    }
+
+    #[test]
+    fn a_refusal_without_data_has_its_status() {
+        let rows = [
+            (Refusal::UnknownAccount, 404),
+            (Refusal::AccountExists, 409),
+            (Refusal::UnknownSymbol, 404),
+            (Refusal::SymbolExists, 409),
+            (Refusal::ScaleTooLarge, 400),
+            (Refusal::MarketMustNotWait, 400),
+            (Refusal::NoMarket, 409),
+            (Refusal::NotFillable, 409),
+            (Refusal::WouldMatch, 409),
+            (Refusal::DateOver, 400),
+            (Refusal::EmptyBand, 400),
+            (Refusal::SymbolHalted, 409),
+            (Refusal::NotFound, 404),
+            (Refusal::NotYours, 403),
+            (Refusal::NotOpen, 409),
+        ];
+        for (refusal, status) in rows {
+            assert_eq!(told(refusal), (status, String::new()), "{}", refusal.code());
+        }
+    }
+
+    #[test]
+    fn a_refusal_with_data_tells_it() {
+        let (needed, limit) = (Decimal::new(35, 1), Decimal::new(2, 0));
+        let (free, cash) = (limit, Cash(150_000_000));
+        let (field, scale) = (Field::Price, 4);
+        let order = OrderId(9);
+        let (low, high) = (Some(limit), None);
+        let short = Refusal::InsufficientFunds {
+            needed: cash,
+            free: Cash(0),
+        };
+        let digits = r#","field":"price","scale":4"#;
+        let rows = [
+            (Refusal::TooManyDigits { field, scale }, 400, digits),
+            (Refusal::TooLarge { field }, 400, r#","field":"price""#),
+            (Refusal::Zero { field }, 400, r#","field":"price""#),
+            (short, 409, r#","needed":"1.5","free":"0""#),
+            (
+                Refusal::InsufficientShares { needed, free },
+                409,
+                r#","needed":"3.5","free":"2""#,
+            ),
+            (Refusal::OutsideBand { low, high }, 409, r#","low":"2""#),
+            (
+                Refusal::TooManyOpenOrders { limit: 7 },
+                409,
+                r#","limit":7"#,
+            ),
+            (Refusal::QuantityLimit { limit }, 409, r#","limit":"2""#),
+            (
+                Refusal::NotionalLimit { limit: cash },
+                409,
+                r#","limit":"1.5""#,
+            ),
+            (Refusal::ClientIdReused { order }, 409, r#","order":9"#),
+            (Refusal::Full { limit: 3 }, 409, r#","limit":3"#),
+        ];
+        for (refusal, status, data) in rows {
+            assert_eq!(told(refusal), (status, data.to_owned()));
         }
     }
 }

@@ -1,19 +1,48 @@
 //! The exchange in RESP: arguments to commands and queries, outcomes and answers to replies.
 
-mod answer;
-mod event;
-mod fields;
-mod outcome;
 mod request;
 #[cfg(test)]
 mod tests;
 mod words;
 
-pub use answer::{facts, put_answer};
-pub use event::{CHANNELS, channel, event_json};
-pub use outcome::put_outcome;
+use turnstile_chassis::Show as _;
+use turnstile_exchange::{Answer, Symbol, Totals};
+
+use crate::{Encoder, fields::put_refused};
+
+pub use crate::fields::put_outcome;
 pub use request::{Request, parse};
 pub use words::{Flaw, Invalid};
+
+/// A pattern of every channel of the service.
+pub const CHANNELS: &str = "exchange.events.*";
+
+/// The channel on which the events of one symbol are told; each event is told on one channel only.
+#[must_use]
+pub fn channel(symbol: Symbol) -> String {
+    let prefix = CHANNELS.trim_end_matches('*');
+    format!("{prefix}{symbol}")
+}
+
+/// Appends what was answered to a query: an object, or a refusal.
+pub fn put_answer(reply: &mut Encoder<'_>, answer: &Answer) {
+    match answer {
+        Answer::Refused(refusal) => put_refused(reply, refusal, None, false),
+        answer => reply.object(answer),
+    }
+}
+
+/// The figures of `INFO`, in its words.
+#[must_use]
+pub fn facts(totals: &Totals) -> [(&'static str, u64); 5] {
+    [
+        ("exchange_accounts", u64::from(totals.accounts)),
+        ("exchange_symbols", u64::from(totals.symbols)),
+        ("exchange_open_orders", u64::from(totals.open_orders)),
+        ("exchange_orders_total", totals.orders),
+        ("exchange_trades_total", totals.trades),
+    ]
+}
 
 /// The commands of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,51 +20,35 @@ pub fn put_outcome<D: Fields, R: Refuse>(
     replayed: bool,
 ) {
     match outcome {
-        Outcome::Done(done) => put_done(reply, done, Tail::new(position, replayed)),
+        Outcome::Done(done) => put_done(reply, done, position, replayed),
         Outcome::Refused(refusal) => put_refused(reply, refusal, Some(position), replayed),
     }
 }
 
-/// What stands behind the fields of everything that was done.
-#[derive(Clone, Copy)]
-pub(crate) struct Tail {
-    pub(crate) position: Position,
-    /// It is the first answer to the same client id.
-    pub(crate) again: bool,
-    /// It is the first answer to the same key.
-    pub(crate) replayed: bool,
-}
-
-impl Tail {
-    pub(crate) const fn new(position: Position, replayed: bool) -> Self {
-        Self {
-            position,
-            again: false,
-            replayed,
-        }
-    }
-}
-
 #[inline]
-pub(crate) fn put_done(reply: &mut Encoder<'_>, done: &impl Fields, tail: Tail) {
-    let length = 2 + count_fields(done) + usize::from(tail.again) + usize::from(tail.replayed);
+pub(crate) fn put_done(
+    reply: &mut Encoder<'_>,
+    done: &impl Fields,
+    position: Position,
+    replayed: bool,
+) {
+    let length = 2 + count_fields(done) + usize::from(replayed);
     match reply.protocol() {
         Protocol::Resp2 => {
             reply.array(length);
             reply.integer(1);
             done.visit(&mut Values(reply));
-            reply.integer(tail.position.0);
+            reply.integer(position.0);
         }
         Protocol::Resp3 => {
             reply.map(length);
             reply.text("outcome");
             reply.text("done");
             done.visit(&mut Pairs(reply));
-            put_position(reply, tail.position);
+            put_position(reply, position);
         }
     }
-    put_mark(reply, "again", tail.again);
-    put_mark(reply, "replayed", tail.replayed);
+    put_replayed(reply, replayed);
 }
 
 /// Without a position: it answers a query.
@@ -105,7 +89,7 @@ pub(crate) fn put_no(
             }
         }
     }
-    put_mark(reply, "replayed", replayed);
+    put_replayed(reply, replayed);
 }
 
 fn put_position(reply: &mut Encoder<'_>, position: Position) {
@@ -113,10 +97,10 @@ fn put_position(reply: &mut Encoder<'_>, position: Position) {
     reply.integer(position.0);
 }
 
-/// A word that stands there or not.
-fn put_mark(reply: &mut Encoder<'_>, mark: &str, applies: bool) {
-    if applies {
-        reply.text(mark);
+/// The word for an answer to an earlier request, where it is one.
+fn put_replayed(reply: &mut Encoder<'_>, replayed: bool) {
+    if replayed {
+        reply.text("replayed");
         if reply.protocol() == Protocol::Resp3 {
             reply.boolean(true);
         }

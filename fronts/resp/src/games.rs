@@ -11,7 +11,7 @@ use turnstile_types::Position;
 
 use crate::{
     Encoder,
-    fields::{self, Tail, put_done, put_refused},
+    fields::{self, put_done, put_refused},
 };
 
 pub use request::{Request, parse};
@@ -54,7 +54,7 @@ impl<'a> Deed<'a> {
 pub fn put_outcome(reply: &mut Encoder<'_>, outcome: &Outcome, position: Position, replayed: bool) {
     match outcome {
         Outcome::Done(Done::Acted(view)) => {
-            put_done(reply, &Deed::of(view), Tail::new(position, replayed));
+            put_done(reply, &Deed::of(view), position, replayed);
         }
         outcome => fields::put_outcome(reply, outcome, position, replayed),
     }

@@ -16,7 +16,6 @@ pub mod rooms;
 pub mod travel;
 #[cfg(test)]
 mod typed;
-mod verdict;
 mod words;
 
 pub use fields::put_outcome;

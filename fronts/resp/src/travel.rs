@@ -11,7 +11,7 @@ use turnstile_types::Position;
 
 use crate::{
     Encoder, Protocol,
-    fields::{Tail, put_done, put_no},
+    fields::{put_done, put_no},
 };
 
 pub use request::{Request, parse};
@@ -85,7 +85,7 @@ fn put(
                 fields: done,
                 place,
             };
-            put_done(reply, &placed, Tail::new(position, replayed));
+            put_done(reply, &placed, position, replayed);
         }
         Outcome::Refused(refusal) => {
             let placed = Placed {

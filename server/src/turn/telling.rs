@@ -80,7 +80,7 @@ impl FastLoop {
         for event in &news.exchange {
             tell(
                 &exchange::channel(event.symbol),
-                &exchange::event_json(event),
+                &turnstile_json::object(event),
             );
         }
         for event in &news.games {

@@ -7,8 +7,16 @@ use super::Action;
 use crate::{exchange, games, rooms, travel};
 
 const NONE: &[&str] = &[];
-const PLACED: &[&str] = &["order", "state", "filled", "value", "open"];
-const REPLACED: &[&str] = &["order", "state", "filled", "value", "open", "kept_place"];
+const PLACED: &[&str] = &["order", "state", "filled", "value", "open", "reason"];
+const REPLACED: &[&str] = &[
+    "order",
+    "state",
+    "filled",
+    "value",
+    "open",
+    "reason",
+    "kept_place",
+];
 const DEED: &[&str] = &["match", "ply", "seq", "last", "to_move", "ending", "winner"];
 
 /// The fields between the `1` and the position, in their order; nothing for what answers no outcome.

@@ -1,16 +1,17 @@
 //! What clients are told: one JSON object each, with an `op`.
 
 use serde::Serialize;
-use turnstile_exchange::{AccountId, Answer, Event, EventKind, Level, Symbol};
+use turnstile_chassis::Fields;
+use turnstile_exchange::{
+    AccountId, Answer, DepthLevel, Event, EventKind, Level, OrderView, Symbol, Trade, levels,
+};
+use turnstile_json::Object;
 use turnstile_types::Position;
 
 use super::Topic;
 use crate::{
     answer::Text,
-    exchange::{
-        answer::{LevelView, OrderView, TradeView},
-        event::{ChangeView, OrderEventView, concerns},
-    },
+    exchange::event::{OrderEventView, concerns},
     message::{Nothing, Plain, Tag, text},
     problem::{Code, Problem},
 };
@@ -55,30 +56,29 @@ struct About<'a, T> {
     data: Option<T>,
 }
 
-#[derive(Serialize)]
+#[derive(Fields)]
 struct Depth {
-    bids: Vec<LevelView>,
-    asks: Vec<LevelView>,
+    bids: Vec<DepthLevel>,
+    asks: Vec<DepthLevel>,
 }
 
-#[derive(Serialize)]
+#[derive(Fields)]
 struct Changes {
-    changes: Vec<ChangeView>,
+    changes: Vec<Level>,
 }
 
-#[derive(Serialize)]
-struct Trades {
+#[derive(Fields)]
+struct Trades<'a> {
     /// The oldest first.
-    trades: Vec<TradeView>,
+    trades: Vec<&'a Trade>,
 }
 
-#[derive(Serialize)]
-struct Orders {
+#[derive(Fields)]
+struct Orders<'a> {
     /// The open ones, the oldest first.
-    orders: Vec<OrderView>,
+    orders: &'a [OrderView],
     /// Present and true when there are more than are told.
-    #[serde(skip_serializing_if = "crate::answer::is_false")]
-    more: bool,
+    more: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -125,22 +125,22 @@ impl<'a> Teller<'a> {
         Ok(match answer {
             Answer::Depth(depth) => {
                 let data = Depth {
-                    bids: depth.bids.iter().map(LevelView::of).collect(),
-                    asks: depth.asks.iter().map(LevelView::of).collect(),
+                    bids: levels(&depth.bids),
+                    asks: levels(&depth.asks),
                 };
-                (depth.seq, self.whole(tag, topic, depth.seq, data))
+                (depth.seq, self.whole(tag, topic, depth.seq, &data))
             }
             Answer::Trades { trades, .. } => {
                 let seq = trades.first().map_or(0, |trade| trade.trade);
-                let trades = trades.iter().rev().map(TradeView::of).collect();
-                (seq, self.whole(tag, topic, seq, Trades { trades }))
+                let trades = trades.iter().rev().collect();
+                (seq, self.whole(tag, topic, seq, &Trades { trades }))
             }
             Answer::Orders { orders, next } => {
                 let data = Orders {
-                    orders: orders.iter().map(OrderView::of).collect(),
-                    more: next.is_some(),
+                    orders,
+                    more: next.map(|_more| true),
                 };
-                (at.0, self.whole(tag, topic, at.0, data))
+                (at.0, self.whole(tag, topic, at.0, &data))
             }
             Answer::Refused(refusal) => {
                 return Err(Problem {
@@ -152,12 +152,12 @@ impl<'a> Teller<'a> {
         })
     }
 
-    fn whole<T: Serialize>(self, tag: Option<&Tag>, topic: Topic, seq: u64, data: T) -> String {
+    fn whole(self, tag: Option<&Tag>, topic: Topic, seq: u64, data: &impl Fields) -> String {
         text(&About {
             id: tag,
             epoch: Some(self.epoch),
             seq: Some(seq),
-            data: Some(data),
+            data: Some(Object(data)),
             ..about("snapshot", topic)
         })
     }
@@ -200,8 +200,8 @@ impl<'a> Teller<'a> {
             }
         }
         let (before, seq) = ends?;
-        let changes = levels.iter().map(ChangeView::of).collect();
-        Some((seq, self.since(topic, before, seq, Changes { changes })))
+        let changes = Changes { changes: levels };
+        Some((seq, self.since(topic, before, seq, Object(&changes))))
     }
 
     fn trades(
@@ -222,7 +222,7 @@ impl<'a> Teller<'a> {
                     side,
                     maker,
                     taker,
-                } if *trade > seen => Some(turnstile_exchange::Trade {
+                } if *trade > seen => Some(Trade {
                     trade: *trade,
                     at: event.at,
                     price: *price,
@@ -235,8 +235,10 @@ impl<'a> Teller<'a> {
             });
         let trades: Vec<_> = trades.collect();
         let seq = trades.last()?.trade;
-        let trades = trades.iter().map(TradeView::of).collect();
-        Some((seq, self.since(topic, seen, seq, Trades { trades })))
+        let trades = Trades {
+            trades: trades.iter().collect(),
+        };
+        Some((seq, self.since(topic, seen, seq, Object(&trades))))
     }
 
     /// A record with very many events may be told in several messages, of one sequence number.

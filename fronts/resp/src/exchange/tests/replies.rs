@@ -48,15 +48,15 @@ fn an_accepted_order_reads_the_same_for_ever() {
     let rows = [
         (
             accepted(TicketState::Open, false),
-            "*7|:1|:7|$4|open|$3|2.5|$5|23.75|$3|7.5|:42|",
-            "%7|$7|outcome|$4|done|$5|order|:7|$5|state|$4|open|$6|filled|$3|2.5|\
-             $5|value|$5|23.75|$4|open|$3|7.5|$8|position|:42|",
+            "*8|:1|:7|$4|open|$3|2.5|$5|23.75|$3|7.5|$-1|:42|",
+            "%8|$7|outcome|$4|done|$5|order|:7|$5|state|$4|open|$6|filled|$3|2.5|\
+             $5|value|$5|23.75|$4|open|$3|7.5|$6|reason|_|$8|position|:42|",
         ),
         (
             accepted(TicketState::Filled, true),
-            "*8|:1|:7|$6|filled|$3|2.5|$5|23.75|$3|7.5|:42|$5|again|",
-            "%8|$7|outcome|$4|done|$5|order|:7|$5|state|$6|filled|$6|filled|$3|2.5|\
-             $5|value|$5|23.75|$4|open|$3|7.5|$8|position|:42|$5|again|#t|",
+            "*9|:1|:7|$6|filled|$3|2.5|$5|23.75|$3|7.5|$-1|:1|:42|",
+            "%9|$7|outcome|$4|done|$5|order|:7|$5|state|$6|filled|$6|filled|$3|2.5|\
+             $5|value|$5|23.75|$4|open|$3|7.5|$6|reason|_|$5|again|#t|$8|position|:42|",
         ),
         (
             accepted(immediate, false),
@@ -66,15 +66,15 @@ fn an_accepted_order_reads_the_same_for_ever() {
         ),
         (
             replaced(TicketState::Open, true),
-            "*8|:1|:7|$4|open|$3|2.5|$5|23.75|$3|7.5|:1|:42|",
-            "%8|$7|outcome|$4|done|$5|order|:7|$5|state|$4|open|$6|filled|$3|2.5|\
-             $5|value|$5|23.75|$4|open|$3|7.5|$10|kept_place|#t|$8|position|:42|",
+            "*9|:1|:7|$4|open|$3|2.5|$5|23.75|$3|7.5|$-1|:1|:42|",
+            "%9|$7|outcome|$4|done|$5|order|:7|$5|state|$4|open|$6|filled|$3|2.5|\
+             $5|value|$5|23.75|$4|open|$3|7.5|$6|reason|_|$10|kept_place|#t|$8|position|:42|",
         ),
         (
             replaced(immediate, false),
-            "*9|:1|:7|$9|cancelled|$3|2.5|$5|23.75|$3|7.5|:0|$9|immediate|:42|",
+            "*9|:1|:7|$9|cancelled|$3|2.5|$5|23.75|$3|7.5|$9|immediate|:0|:42|",
             "%9|$7|outcome|$4|done|$5|order|:7|$5|state|$9|cancelled|$6|filled|$3|2.5|\
-             $5|value|$5|23.75|$4|open|$3|7.5|$10|kept_place|#f|$6|reason|$9|immediate|\
+             $5|value|$5|23.75|$4|open|$3|7.5|$6|reason|$9|immediate|$10|kept_place|#f|\
              $8|position|:42|",
         ),
     ];
@@ -147,9 +147,10 @@ fn a_replayed_answer_says_so() {
     assert_eq!(
         outcome(Outcome::Done(again), true),
         [
-            "*9|:1|:7|$4|open|$3|2.5|$5|23.75|$3|7.5|:42|$5|again|$8|replayed|",
-            "%9|$7|outcome|$4|done|$5|order|:7|$5|state|$4|open|$6|filled|$3|2.5|\
-             $5|value|$5|23.75|$4|open|$3|7.5|$8|position|:42|$5|again|#t|$8|replayed|#t|",
+            "*10|:1|:7|$4|open|$3|2.5|$5|23.75|$3|7.5|$-1|:1|:42|$8|replayed|",
+            "%10|$7|outcome|$4|done|$5|order|:7|$5|state|$4|open|$6|filled|$3|2.5|\
+             $5|value|$5|23.75|$4|open|$3|7.5|$6|reason|_|$5|again|#t|$8|position|:42|\
+             $8|replayed|#t|",
         ]
     );
     assert_eq!(
@@ -377,9 +378,9 @@ fn resting() -> OrderView {
 #[test]
 fn an_order_is_fields_and_values_with_its_executions() {
     let fields = format!(
-        "M15|$5|order|:7|$5|state|$4|open|$7|account|$3|ada|$9|client_id|NIL$6|symbol|$4|ACME|\
+        "M14|$5|order|:7|$5|state|$4|open|$7|account|$3|ada|$9|client_id|NIL$6|symbol|$4|ACME|\
          $4|side|$4|sell|$8|quantity|$2|10|$5|limit|$3|9.5|$4|open|$2|10|\
-         $13|time_in_force|$3|gtc|$5|until|NIL$10|self_trade|$12|expire_taker|$5|since|{EPOCH}\
+         $13|time_in_force|$3|gtc|$10|self_trade|$12|expire_taker|$5|since|{EPOCH}\
          $9|cancelled|NIL$10|executions|*0|"
     );
     answers(&Answer::Order(resting()), &fields);
@@ -457,7 +458,7 @@ fn every_time_in_force_has_its_word() {
             put_answer(reply, &Answer::Order(order))
         });
         assert!(
-            found.contains(&format!("$13|time_in_force|{expected}$5|until|_|")),
+            found.contains(&format!("$13|time_in_force|{expected}$10|self_trade|")),
             "{found}"
         );
     }

@@ -5,7 +5,8 @@ use turnstile_exchange::{EndReason, Event, EventKind, Level, OrderId, Party, Sid
 use turnstile_types::{Position, Timestamp};
 
 use super::{account, client_id, decimal, symbol};
-use crate::exchange::{CHANNELS, channel, event_json};
+use crate::exchange::{CHANNELS, channel};
+use turnstile_json::object;
 
 fn party(order: u64, id: Option<&str>) -> Party {
     Party {
@@ -44,7 +45,7 @@ fn an_event_is_a_line_of_json() {
                 side,
                 price,
             },
-            r#""opened","symbol":"ACME","order":7,"account":"ada","client_id":"c-1","open":"7.5","side":"buy","price":"9.5"}"#,
+            r#""symbol":"ACME","kind":"opened","order":7,"account":"ada","client_id":"c-1","open":"7.5","side":"buy","price":"9.5"}"#,
         ),
         (
             EventKind::Reduced {
@@ -52,7 +53,7 @@ fn an_event_is_a_line_of_json() {
                 side,
                 price,
             },
-            r#""reduced","symbol":"ACME","order":7,"account":"ada","open":"7.5","side":"buy","price":"9.5"}"#,
+            r#""symbol":"ACME","kind":"reduced","order":7,"account":"ada","open":"7.5","side":"buy","price":"9.5"}"#,
         ),
         (
             EventKind::Traded {
@@ -63,15 +64,15 @@ fn an_event_is_a_line_of_json() {
                 maker: party(7, None),
                 taker: party(8, Some("c")),
             },
-            r#""traded","symbol":"ACME","trade":5,"price":"9.5","quantity":"2","side":"sell","maker":{"order":7,"account":"ada","open":"7.5"},"taker":{"order":8,"account":"ada","client_id":"c","open":"7.5"}}"#,
+            r#""symbol":"ACME","kind":"traded","trade":5,"price":"9.5","quantity":"2","side":"sell","maker":{"order":7,"account":"ada","open":"7.5"},"taker":{"order":8,"account":"ada","client_id":"c","open":"7.5"}}"#,
         ),
         (
             cancelled(Some(EndReason::MassCancelled)),
-            r#""cancelled","symbol":"ACME","order":7,"account":"ada","open":"7.5","side":"sell","quantity":"2","reason":"mass_cancelled"}"#,
+            r#""symbol":"ACME","kind":"cancelled","order":7,"account":"ada","open":"7.5","side":"sell","quantity":"2","reason":"mass_cancelled"}"#,
         ),
         (
             cancelled(None),
-            r#""cancelled","symbol":"ACME","order":7,"account":"ada","open":"7.5","side":"sell","quantity":"2","reason":"replaced"}"#,
+            r#""symbol":"ACME","kind":"cancelled","order":7,"account":"ada","open":"7.5","side":"sell","quantity":"2","reason":"replaced"}"#,
         ),
         (
             EventKind::Rejected {
@@ -79,14 +80,14 @@ fn an_event_is_a_line_of_json() {
                 client_id: Some(client_id("c-1")),
                 code: "no_market",
             },
-            r#""rejected","symbol":"ACME","account":"ada","client_id":"c-1","reason":"no_market"}"#,
+            r#""symbol":"ACME","kind":"rejected","account":"ada","client_id":"c-1","reason":"no_market"}"#,
         ),
-        (EventKind::Halted, r#""halted","symbol":"ACME"}"#),
-        (EventKind::Resumed, r#""resumed","symbol":"ACME"}"#),
+        (EventKind::Halted, r#""symbol":"ACME","kind":"halted"}"#),
+        (EventKind::Resumed, r#""symbol":"ACME","kind":"resumed"}"#),
     ];
-    let head = r#"{"position":3,"ordinal":1,"at":"1970-01-01T00:00:00.000Z","kind":"#;
+    let head = r#"{"position":3,"ordinal":1,"at":"1970-01-01T00:00:00.000Z","#;
     for (kind, rest) in rows {
-        assert_eq!(event_json(&event(kind)), format!("{head}{rest}"));
+        assert_eq!(object(&event(kind)), format!("{head}{rest}"));
     }
 }
 
@@ -104,8 +105,8 @@ fn a_change_of_the_book_tells_its_number_and_the_level_as_it_is_now() {
         ..event(EventKind::Halted)
     };
     assert_eq!(
-        event_json(&event),
-        r#"{"position":3,"ordinal":1,"at":"1970-01-01T00:00:00.000Z","kind":"halted","symbol":"ACME","seq":12,"level":{"side":"sell","price":"9.5","quantity":"0","orders":0}}"#
+        object(&event),
+        r#"{"position":3,"ordinal":1,"at":"1970-01-01T00:00:00.000Z","symbol":"ACME","seq":12,"level":{"side":"sell","price":"9.5","quantity":"0","orders":0},"kind":"halted"}"#
     );
 }
 
@@ -126,10 +127,10 @@ proptest! {
             side: Side::Buy,
             price: decimal("1"),
         });
-        let json: serde_json::Value = serde_json::from_str(&event_json(&event)).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&object(&event)).unwrap();
         prop_assert_eq!(json["client_id"].as_str(), Some(id.as_str()));
         let quoted = serde_json::to_string(&id).unwrap();
         let field = format!("\"client_id\":{quoted},");
-        prop_assert!(event_json(&event).contains(&field), "{}", event_json(&event));
+        prop_assert!(object(&event).contains(&field), "{}", object(&event));
     }
 }
