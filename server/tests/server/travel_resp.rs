@@ -118,7 +118,7 @@ fn a_batch_is_decided_at_once_and_answered_when_the_last_of_it_is() {
     );
     first.exchange("TRAVEL.COMMIT 2\n", "*2|:1|:19|");
     second.expect(
-        "*5|*5|:1|:4|:1|:100|:13|*2|:0|$4|busy|*4|:1|$6|AB6X5T|:70|:15|*3|:1|:6|:16|+PONG|$5|after|",
+        "*5|*5|:1|:4|:1|:100|:13|*2|:0|$4|busy|*5|:1|$6|AB6X5T|:70|$-1|:15|*3|:1|:6|:16|+PONG|$5|after|",
     );
     server.stop();
 }

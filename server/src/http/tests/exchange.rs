@@ -183,7 +183,7 @@ fn orders_are_replaced_and_cancelled_by_their_account() {
     let link = listed.header("link").unwrap();
     let next = peer.get(&link[1..link.find('>').unwrap()], "").json();
     assert_eq!(next["orders"][0]["order"], 3);
-    assert_eq!(next["next_cursor"], Value::Null);
+    assert_eq!(next["next"], Value::Null);
     let all = peer.post(
         &format!("{ORDERS}/cancel"),
         "",
