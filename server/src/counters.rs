@@ -2,10 +2,7 @@
 //! store; readers on other threads see values that are whole and at most a moment old.
 
 mod durations;
-mod exchange;
-mod games;
-mod rooms;
-mod travel;
+mod services;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -147,11 +144,6 @@ pub(crate) trait Counted: Opens {
     fn commits(_outcome: &Self::Outcome) -> bool {
         false
     }
-}
-
-/// Which of the outcomes a refusal of this kind is.
-fn place_of(kind: u8) -> usize {
-    usize::from(kind & 0x7f)
 }
 
 impl MachineCounters {
@@ -375,35 +367,7 @@ impl Counters {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_types::Outcome;
-
     use super::*;
-
-    /// Reads a refusal of every kind, with zeros for its fields, and looks where it is counted.
-    fn check_refusals<M, D, R>(code: fn(&R) -> &'static str)
-    where
-        M: Counted<Outcome = Outcome<D, R>>,
-    {
-        let mut words = vec!["done"];
-        for kind in 0x81..=0xff {
-            let bytes = |zeros| [vec![kind], vec![0; zeros]].concat();
-            let outcome = (0..64).find_map(|zeros| M::decode_outcome(&bytes(zeros)).ok());
-            let Some(outcome) = outcome else { break };
-            let place = M::outcome_place(&outcome);
-            assert_eq!(place, words.len());
-            match outcome {
-                Outcome::Refused(refusal) => words.push(code(&refusal)),
-                Outcome::Done(_) => panic!("a refusal is never done"),
-            }
-        }
-        assert_eq!(M::OUTCOMES, words);
-    }
-
-    #[test]
-    fn a_refusal_is_counted_under_its_code() {
-        check_refusals::<Rooms, _, _>(turnstile_rooms::Refusal::code);
-        check_refusals::<Exchange, _, _>(turnstile_exchange::Refusal::code);
-    }
 
     #[test]
     fn a_commit_falls_into_the_bucket_of_its_time() {

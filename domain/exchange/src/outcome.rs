@@ -1,7 +1,7 @@
 //! What the machine answers to a command: done or refused, both with data.
 
 use turnstile_chassis::{
-    Bytes, Decode, Encode, Field as Shown, Fields, Tagged as _, Value as _, Visitor, Words,
+    Bytes, Decode, Encode, Field as Shown, Fields, Value as _, Visitor, Words,
 };
 use turnstile_types::{Malformed, Reader};
 
@@ -303,13 +303,5 @@ impl Decode<'_> for TicketState {
         };
         reader.u8(field)?;
         Ok(plain)
-    }
-}
-
-impl Refusal {
-    /// The first of its stable bytes. Kinds are numbered from 0x81, without gaps.
-    #[must_use]
-    pub fn kind(&self) -> u8 {
-        self.byte()
     }
 }

@@ -1,11 +1,11 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Words};
 
 use crate::{Claim, Game, MatchId, Parcel, PlayerId, Settings, Standing, Verdict};
 
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Command {
     /// Names somebody to play with. The match begins when both have named each other; whoever did
     /// so first moves first.
@@ -26,6 +26,7 @@ pub enum Command {
     Begin { game: Game, players: [PlayerId; 2] },
     /// Does something in a match.
     #[byte(0x05)]
+    #[word(inner = deed)]
     Act {
         match_id: MatchId,
         player: PlayerId,
@@ -62,7 +63,7 @@ pub enum Command {
 }
 
 /// What a player does in a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Deed {
     #[byte(0x01)]
     Move {

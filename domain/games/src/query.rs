@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// One whole request that only reads. Pages have at most `limits::PAGE_MAX` members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Query {
     Match {
         match_id: MatchId,

@@ -1,6 +1,6 @@
 //! What the machine answers to a command: done or refused, both with data.
 
-use turnstile_chassis::{Bytes, Fields, Kind, Show, Tagged as _, Value, Words};
+use turnstile_chassis::{Bytes, Fields, Kind, Show, Value, Words};
 use turnstile_types::{Name, Night, Stay, Timestamp};
 
 use crate::Reference;
@@ -161,12 +161,4 @@ impl Value for Nights {
 /// Whole seconds.
 const fn seconds(ms: &u32) -> u32 {
     *ms / 1_000
-}
-
-impl Refusal {
-    /// The first of its stable bytes. Kinds are numbered from 0x81, without gaps.
-    #[must_use]
-    pub fn kind(&self) -> u8 {
-        self.byte()
-    }
 }

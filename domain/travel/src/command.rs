@@ -1,6 +1,6 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::Bytes;
+use turnstile_chassis::{Bytes, Words};
 
 use crate::{CustomerId, Desk, Item, Locator, Parcel, Settings, Xid, limits};
 
@@ -31,7 +31,7 @@ impl Trip {
 }
 
 /// One step of an interactive transaction.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Step {
     /// Adds to what there is of an item; a price of zero leaves the price as it is.
     #[byte(0x01)]
@@ -57,12 +57,13 @@ pub enum Step {
 }
 
 /// One whole request that may change the state.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Words)]
 pub enum Command {
     /// Starts an interactive transaction.
     #[byte(0x01)]
     Start,
     #[byte(0x02)]
+    #[word(inner = step)]
     Within { xid: Xid, step: Step },
     /// Aborts a transaction, also while it waits.
     #[byte(0x03)]

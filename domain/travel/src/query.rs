@@ -16,7 +16,7 @@ use crate::{
 /// something, and such an answer waits for them; but a staged trip is shown as booked when all have voted,
 /// and after a crash as in doubt and being booked until they have said so again. After a crash, a transaction that was shown may be
 /// unknown, but its xid is not given again; a ticket may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Query {
     Transaction {
         xid: Xid,
