@@ -74,6 +74,10 @@ fn several_servers_have_a_quota_at_a_time() {
     });
 }
 
+/// The least time that the deciding thread must be seen to spend on a request, so that the lab slows
+/// it down.
+const BUSY_NS_MIN: f64 = 4.0;
+
 /// How often a run is made until the lab trusts its figures.
 const RUNS_MAX: usize = 3;
 
@@ -138,6 +142,11 @@ fn a_bottleneck_has_a_name_and_a_reason_and_is_confirmed_by_changes() {
 
 /// That each change is told if both of its pairs are valid.
 fn check_changes(found: &Value, points: &[Value]) {
+    // A thread that was not seen to do anything cannot be made slower by a part of that.
+    let mut suspects = found["suspects"].as_array().unwrap().iter();
+    let thread = suspects.find(|one| one["resource"] == "server thread");
+    let busy_ns = thread.and_then(|thread| thread["busy_ns"]["estimate"].as_f64());
+    let is_thread_seen = busy_ns.is_some_and(|busy| busy >= BUSY_NS_MIN);
     let is_valid = |place: usize| points[place]["verdict"] != "invalid";
     // Without any valid pair of points, which a busy machine may bring, there are no changes.
     let changes = found["changes"].as_array().map_or(&[][..], Vec::as_slice);
@@ -159,7 +168,12 @@ fn check_changes(found: &Value, points: &[Value]) {
                 .starts_with(begin)
         };
         let with: Vec<usize> = (0..points.len()).filter(is_of).collect();
-        assert_eq!(with.len(), 2, "{begin}: {points:?}");
+        let is_made = resource != "server thread" || is_thread_seen;
+        let pairs = if is_made { 2 } else { 0 };
+        assert_eq!(with.len(), pairs, "{begin}: {busy_ns:?}, {points:?}");
+        if !is_made {
+            continue;
+        }
         let is_told = with
             .iter()
             .all(|&with| is_valid(with - 1) && is_valid(with));
