@@ -162,8 +162,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if answer["outcome"] == "refused" {
         let code = answer["reason"].as_str().unwrap_or_default();
-        let sentence = sentence(operation, code).unwrap_or("the server knows this refusal");
-        return Err(anyhow!("refused: {sentence} ({code})"));
+        return Err(match sentence(operation, code) {
+            Some(sentence) => anyhow!("refused: {sentence} ({code})"),
+            None => anyhow!("refused: {code}"),
+        });
     }
     Ok(())
 }
@@ -172,6 +174,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn sentence(operation: &Syntax, code: &str) -> Option<&'static str> {
     let meanings = match operation.group {
         "rooms" => turnstile_rooms::Refusal::meanings(),
+        "exchange" => turnstile_exchange::Refusal::meanings(),
+        "games" => turnstile_games::Refusal::meanings(),
+        "travel" => turnstile_travel::Refusal::meanings(),
         _ => Vec::new(),
     };
     let found = meanings.into_iter().find(|meaning| meaning.code == code);

@@ -14,7 +14,7 @@ const SYMBOL: &str = "ACME";
 
 /// What stands where in the answer to an order, in RESP2.
 const ORDERED: &str =
-    "      answers 1 for done, order, state, filled, value, open, position in the journal";
+    "      answers 1 for done, order, state, filled, value, open, reason, position in the journal";
 
 /// Everything that is made, in words of the RESP door. Accounts are digits: the XML door takes no
 /// others. The first two have put the books together and may be traded with.

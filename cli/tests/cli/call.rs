@@ -61,6 +61,12 @@ fn a_refusal_is_told_with_its_sentence_and_exit_code_one() {
   - 2027-05-02
 ";
     assert!(again.out.contains(nights), "{again:?}");
+    let unfunded = "exchange.withdraw account=1003 amount=1000000000000";
+    let unfunded = call(&server, unfunded);
+    let expected = "error: refused: The account has not enough free cash (insufficient_funds)\n";
+    assert_eq!((unfunded.code, unfunded.err.as_str()), (Some(1), expected));
+    let nobody = call(&server, "games.standing player=nobody");
+    assert_eq!(nobody.err, "error: refused: no_such_player\n");
     let mistyped = call(&server, "rooms.lookup reference=R98");
     assert_eq!(mistyped.code, Some(1));
     assert!(

@@ -58,7 +58,7 @@ fn it_is_shown_who_has_what_and_who_waits_for_whom() {
     assert_eq!(
         all[1],
         json!({"xid": wants, "state": "waiting", "phase": "waiting", "waits_for": has, "until": null,
-            "touched": ["flights"], "awaited": ["flights"], "branches": [wanting]})
+            "touched": ["flights"], "awaited": ["flights"], "before": [], "branches": [wanting]})
     );
     let page = first.get(&format!("{TRANSACTIONS}?limit=1"), "");
     let link = page.header("link").unwrap();
