@@ -7,10 +7,17 @@ use crate::{
     serve, travel, tx, verify,
 };
 
-const EXIT_CODES: &str = "Exit codes: 0 fine; 2 the command line or the configuration is wrong, or a newer \
-    version wrote the directory; 74 a server's disk failed, while it served or as it started; 95 the last \
-    group of a directory is torn and may have been acknowledged; 96 a measurement did not become steady or precise in its time; 97 something was sold twice, \
-    lost or contradicted; 98 a measurement is invalid; 99 an objective was missed; 1 anything else.";
+const EXIT_CODES: &str = "\
+Exit codes:
+   0  success
+   1  any other error
+   2  wrong command line or configuration, or a directory that a newer version wrote
+  74  a server's disk failed, at its start or later
+  95  the last group of a directory is torn and may have been acknowledged
+  96  a measurement did not become steady or precise in time
+  97  something was sold twice, lost or contradicted
+  98  a measurement is invalid
+  99  an objective was missed";
 
 /// The version, the commit and the target.
 const VERSION: &str = concat!(
@@ -20,7 +27,7 @@ const VERSION: &str = concat!(
     ")"
 );
 
-/// A server for things that must never be sold twice, and the lab that shows how much load it holds
+/// Sell things that must never be sold twice, and measure how much load such a server holds
 #[derive(Debug, Parser)]
 #[command(name = "turnstile", version = VERSION, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
@@ -32,43 +39,44 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serves on loopback, without keys, with sample properties
+    /// Run a server for trying things out: loopback only, no keys, sample data
     Dev(dev::Arguments),
-    /// Serves as a configuration says
+    /// Run a server from a configuration file, environment variables and options
     Serve(serve::Arguments),
-    /// Shows the configuration
+    /// Show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Checks a data directory: every checksum, two replays, every rule of the business
+    /// Verify a data directory: all checksums, two replays, all business rules
     Verify(verify::Arguments),
-    /// Works with the rooms of a running server
+    /// Import bookings into a running server, or copy rooms between back ends
     #[command(subcommand)]
     Rooms(rooms::Command),
-    /// Works with order books
+    /// Replay market data through an order book
     #[command(subcommand)]
     Exchange(exchange::Command),
-    /// Works with the statistics of games
+    /// Check the statistics of games
     #[command(subcommand)]
     Games(games::Games),
-    /// Works with the travel of a running server
+    /// Import flights into a running server
     #[command(subcommand)]
     Travel(travel::Command),
-    /// Works with the transactions of travel
+    /// List, show and resolve travel transactions
     #[command(subcommand)]
     Tx(tx::Command),
     /// Call one operation of a service: `call rooms.book property=hotel ...`
     Call(call::Arguments),
-    /// Measures a server, and proves that it stayed correct
+    /// Measure a server and check its answers under load
     #[command(subcommand)]
     Lab(lab::Command),
-    /// Shows the whole thing in under a minute: a season, a rush, a kill -9, and the proof
+    /// Run everything in under a minute: bookings, a rush, trades, journeys, games, three kill -9,
+    /// a check
     Demo(demo::Arguments),
-    /// Writes a completion script for a shell
+    /// Print a completion script for a shell
     Completions(completions::Arguments),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Prints the effective configuration and where each value came from
+    /// Print the effective configuration and the origin of each value
     Print(config_print::Arguments),
 }

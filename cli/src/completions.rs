@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The shell that will read it
+    /// Shell to complete for
     shell: Shell,
 }
 

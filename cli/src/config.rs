@@ -98,140 +98,154 @@ pub(crate) struct Config {
 /// The topmost layer.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Flags {
-    /// Directory of the journal
+    /// Data directory (journal, snapshots). Without it, dev uses a temporary one and serve does not
+    /// start
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<String>,
-    /// When an answer leaves: after the disk's sync, after the write to the operating system, at once
+    /// When the server answers: after the disk sync, after the write to the operating system, or at
+    /// once and without any files (memory) [default: sync]
     #[arg(long, value_name = "sync|os|memory")]
     pub(crate) durability: Option<String>,
-    /// Length of a journal segment in bytes, from 4 MiB to 1 GiB
+    /// Size of a journal segment in bytes, 4 MiB to 1 GiB [default: 67108864]
     #[arg(long, value_name = "BYTES")]
     pub(crate) segment_bytes: Option<String>,
-    /// Make a snapshot after so many records; 0 for never
+    /// Records between two snapshots; 0 disables snapshots [default: 4000000]
     #[arg(long, value_name = "RECORDS")]
     pub(crate) snapshot_records: Option<String>,
-    /// Where the RESP door listens; port 0 picks a free one
+    /// RESP address; port 0 picks a free port [default: 127.0.0.1:8479]
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) resp: Option<String>,
-    /// Where the HTTP door listens; port 0 picks a free one
+    /// HTTP address; port 0 picks a free port [default: 127.0.0.1:8470]
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) http: Option<String>,
-    /// Let pages of this origin use the HTTP door, such as https://console.example; repeatable
+    /// Allow pages of this origin to use HTTP, such as https://console.example; repeatable
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) http_origin: Vec<String>,
-    /// Where the XML door of the exchange listens; port 0 picks a free one
+    /// XML address of the exchange; port 0 picks a free port [default: off; dev: 127.0.0.1:12345]
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) xml: Option<String>,
-    /// Where the door of travel listens for command lines; port 0 picks a free one
+    /// Travel address for command lines; port 0 picks a free port [default: off; dev:
+    /// 127.0.0.1:12346]
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) travel: Option<String>,
-    /// Whether a line with its length stands before each XML answer
+    /// Send a line with the length before each XML answer [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) xml_reply_length_line: Option<String>,
-    /// Whether an account of the XML door may have any name, and not only digits
+    /// Accept any account name over XML, not only digits [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) xml_lenient_accounts: Option<String>,
-    /// Whether XML orders of one account match each other
+    /// Match XML orders of one account with each other [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) xml_self_match: Option<String>,
-    /// Whether a customer's bill on the door of travel ends with its total
+    /// End each bill on the travel door with its total [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) travel_bill_total: Option<String>,
-    /// Who of travel or of games this process plays: everybody, or one of them
+    /// Part of travel or games that this process runs [default: all]
     #[arg(
         long,
         value_name = "all|middleware|flights|cars|rooms|customers|arena|scores"
     )]
     pub(crate) role: Option<String>,
-    /// Where a desk listens for its middleware, if not where travel.peers says
+    /// Address where this resource manager listens for its middleware; default: its address in
+    /// travel.peers
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) desk: Option<String>,
-    /// Where the desk of flights listens
+    /// Address of the process for flights
     #[arg(long, value_name = "ADDR")]
     pub(crate) peer_flights: Option<String>,
-    /// Where the desk of cars listens
+    /// Address of the process for cars
     #[arg(long, value_name = "ADDR")]
     pub(crate) peer_cars: Option<String>,
-    /// Where the desk of rooms listens
+    /// Address of the process for rooms
     #[arg(long, value_name = "ADDR")]
     pub(crate) peer_rooms: Option<String>,
-    /// Where the desk of customers listens
+    /// Address of the process for customers
     #[arg(long, value_name = "ADDR")]
     pub(crate) peer_customers: Option<String>,
-    /// How long a transaction of travel lives after its last operation, in milliseconds
+    /// Idle time after which a travel transaction is aborted, in milliseconds [default: 15000]
     #[arg(long, value_name = "MS")]
     pub(crate) travel_lifetime_ms: Option<String>,
-    /// How long a lock of travel is waited for, and a desk may be silent, in milliseconds
+    /// Timeout of travel for a lock, and for a peer process to answer, in milliseconds [default:
+    /// 10000]
     #[arg(long, value_name = "MS")]
     pub(crate) travel_wait_ms: Option<String>,
-    /// Whether clients of the door of travel may crash processes; in builds for tests only
+    /// Let travel clients crash processes; only in builds with debug assertions [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) travel_fault_points: Option<String>,
-    /// Where players of games come, on the ancestor's wire; port 0 picks a free one
+    /// Arena address for players, on the original's wire; port 0 picks a free port [default: off;
+    /// dev: 127.0.0.1:21282]
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) games_arena: Option<String>,
-    /// Where arenas tell results, on the ancestor's wire; port 0 picks a free one
+    /// Scores address for arenas, on the original's wire; port 0 picks a free port [default: off;
+    /// dev: 127.0.0.1:21538]
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) games_scores: Option<String>,
-    /// Connections that all doors but HTTP take together
+    /// Maximum number of connections over all doors but HTTP, 1 to 65535 [default: 16384]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) limit_connections: Option<String>,
-    /// WebSockets of players that may be open at a time
+    /// Maximum number of player WebSockets, 1 to 65535 [default: 12288]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) limit_players: Option<String>,
-    /// Bytes of answers that all clients together may leave unread, a quarter of them over HTTP; the
-    /// slowest clients are dropped beyond that
+    /// Maximum bytes of unread answers of all clients, a quarter of it over HTTP; above it, the
+    /// slowest clients are disconnected [default: 1073741824]
     #[arg(long, value_name = "BYTES")]
     pub(crate) limit_output_bytes: Option<String>,
-    /// Time a request may take to arrive whole over RESP, XML or travel's lines, in milliseconds; then
-    /// its connection is closed
+    /// Timeout for a request to arrive completely over RESP, XML or travel's lines, in
+    /// milliseconds; then its connection is closed [default: 30000]
     #[arg(long, value_name = "MS")]
     pub(crate) limit_request_ms: Option<String>,
-    /// Bytes that idempotency keys may take, from 1 MiB; about 130 bytes each. 0, the default: an eighth
-    /// of the machine's memory
+    /// Memory for idempotency keys in bytes, from 1 MiB; a booking's key takes about 140 bytes. 0:
+    /// an eighth of the machine's memory [default: 0]
     #[arg(long, value_name = "BYTES")]
     pub(crate) limit_key_bytes: Option<String>,
-    /// Keep commands in SLOWLOG that take this long to decide, in microseconds; 0 keeps every command
+    /// Record commands in SLOWLOG that take this long to decide, in microseconds; 0 records every
+    /// command [default: 10000]
     #[arg(long, value_name = "MICROSECONDS")]
     pub(crate) slow_command_us: Option<String>,
-    /// Look for more for so many microseconds before going to sleep: answers sooner, for a busy
-    /// processor
+    /// Busy-poll for this many microseconds before sleeping, 0 to 10000. Lowers latency, uses CPU
+    /// [default: 0]
     #[arg(long, value_name = "MICROSECONDS")]
     pub(crate) busy_poll_us: Option<String>,
-    /// How long a player may think about one move, in milliseconds
+    /// Time limit of a player for one move, in milliseconds [default: 300000]
     #[arg(long, value_name = "MS")]
     pub(crate) games_move_ms: Option<String>,
-    /// How long a player may be disconnected from a match before it is lost, in milliseconds
+    /// Time a player may be disconnected before the match is lost, in milliseconds [default: 60000]
     #[arg(long, value_name = "MS")]
     pub(crate) games_grace_ms: Option<String>,
-    /// How long a player must be away or late before the other may claim the win, in milliseconds
+    /// Time a player must be away or late before the opponent may claim the win, in milliseconds
+    /// [default: 30000]
     #[arg(long, value_name = "MS")]
     pub(crate) games_claim_ms: Option<String>,
-    /// Where the scores listen, for an arena
+    /// Address of the scores process, for an arena
     #[arg(long, value_name = "ADDR")]
     pub(crate) scores: Option<String>,
-    /// What these scores speak: ours, or the ancestor's wire
+    /// Protocol of the scores process: ours (numbered) or the original's (ancestor) [default:
+    /// numbered]
     #[arg(long, value_name = "numbered|ancestor")]
     pub(crate) scores_wire: Option<String>,
-    /// Whether the last digit of an id number must be its Verhoeff check digit
+    /// Require a valid Verhoeff check digit at the end of id numbers [default: false]
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) verhoeff: Option<String>,
-    /// Where rooms are kept: embedded, or a postgres://, mysql:// or redis:// URL
+    /// Back end of rooms: embedded, or a postgres://, mysql:// or redis:// URL [default: embedded]
     #[arg(long, value_name = "URL|embedded")]
     pub(crate) rooms_backend: Option<String>,
-    /// Where the exchange is kept: embedded, or a postgres:// URL
+    /// Back end of the exchange: embedded, or a postgres:// URL [default: embedded]
     #[arg(long, value_name = "URL|embedded")]
     pub(crate) exchange_backend: Option<String>,
 }
 
+/// Place of the flags about logging in a help text: below those of the command, above `--help`.
+const LAST: usize = 998;
+
 /// The flags about logging, which every command takes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogFlags {
-    /// What to log on standard error: error, warn, info, debug, trace, or directives as in RUST_LOG
-    #[arg(long, global = true, value_name = "LEVEL")]
+    /// Log level on standard error: error, warn, info, debug, trace, or directives as in RUST_LOG
+    /// [default: info]
+    #[arg(long, global = true, display_order = LAST, value_name = "LEVEL")]
     pub(crate) log: Option<String>,
-    /// How log lines look
-    #[arg(long, global = true, value_name = "text|json")]
+    /// Format of log lines [default: text]
+    #[arg(long, global = true, display_order = LAST, value_name = "text|json")]
     pub(crate) log_format: Option<String>,
 }
 

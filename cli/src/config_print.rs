@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The TOML file
+    /// Configuration file (TOML)
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]

@@ -32,26 +32,24 @@ use crash::Crash;
 use traders::Traders;
 use travellers::Travellers;
 
-/// A season, a rush, a crash under load, traders and travellers and a crash under each, players, and
-/// everything checked; in under a minute.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Replay this CSV of the public hotel-bookings data set; else a season drawn from its figures
+    /// Hotel-bookings CSV to replay; default: a season generated from its statistics
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Travel on these routes of OpenFlights; else on flights between twelve airports
+    /// OpenFlights routes (routes.dat) for the travellers; default: flights between twelve cities
     #[arg(long, value_name = "FILE", requires = "airports")]
     routes: Option<PathBuf>,
-    /// The airports of the routes
+    /// OpenFlights airports (airports.dat) for --routes
     #[arg(long, value_name = "FILE", requires = "routes")]
     airports: Option<PathBuf>,
-    /// How much is done
+    /// Amount of work
     #[arg(long, value_enum, default_value = "full")]
     scale: Scale,
-    /// The same seed draws the same season
+    /// Random seed; the same seed generates the same season
     #[arg(long, default_value = "1")]
     seed: u64,
-    /// Leave the server running afterwards, until Ctrl-C
+    /// Leave the server running until Ctrl-C
     #[arg(long)]
     stay: bool,
 }

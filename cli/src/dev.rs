@@ -58,13 +58,13 @@ const BOOKED: &str = "      answers 1 for done, reference, room, position in the
 pub(crate) struct Arguments {
     #[command(flatten)]
     flags: Flags,
-    /// Stop when standard input ends, as well as on SIGTERM: for programs that start this one
+    /// Also stop when standard input ends, for programs that start this one
     #[arg(long)]
     attached: bool,
     #[command(flatten)]
     slow: Slow,
-    /// For checks: standard input orders what goes wrong with the disk, a line each: `sync-error N` and
-    /// `sync-lost N` (the N-th sync from then on), `full-disk`, `room`. Segments are small
+    /// For tests: read disk faults from standard input, one per line: `sync-error N` and `sync-lost
+    /// N` (fault at the N-th next sync), `full-disk`, `room` (ends full-disk). Uses small segments
     #[arg(long, requires = "attached", value_name = "BOOL", action = clap::ArgAction::Set, default_value_t = false)]
     disk_orders: bool,
 }
@@ -73,10 +73,10 @@ pub(crate) struct Arguments {
 /// that is worth. No configuration has it, and no server that serves anybody else.
 #[derive(Args, Debug)]
 struct Slow {
-    /// For measurements: each sync of the journal takes so much longer, up to a second
+    /// For measurements: delay each journal sync by this many microseconds, up to one second
     #[arg(long, value_name = "US", requires = "attached", value_parser = clap::value_parser!(u64).range(..=1_000_000))]
     slow_sync_us: Option<u64>,
-    /// For measurements: each command takes so much longer to decide, up to a second
+    /// For measurements: delay each command by this many nanoseconds, up to one second
     #[arg(long, value_name = "NS", requires = "attached", value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
     slow_command_ns: Option<u64>,
 }

@@ -9,7 +9,12 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Drives an order book with a LOBSTER message file
+    /// Replay a LOBSTER message file through an order book
+    ///
+    /// Executions in the file name the resting order that they take from. Orders that rested before
+    /// the file begins are not in it: without --book, the first rows of --levels lack them, and
+    /// messages about them are counted and reported. Auctions (type 6) and halts (type 7) do not
+    /// change the book. Without --levels, --trades and --top, only the totals are printed.
     Replay(replay::Arguments),
 }
 

@@ -1,12 +1,7 @@
-//! What the process answers to the shell.
+//! Exit codes of the process; `turnstile --help` lists them.
 //!
-//! 0: fine. 2: the command line or the configuration is wrong, or a newer version wrote the directory. 74:
-//! a server ended or did not start because its disk failed (`EX_IOERR` of `sysexits.h`): what it
-//! acknowledged is there, and what it recovers at its next start is written again. 95: nothing
-//! contradicts a directory, but the last group is torn and may have been acknowledged. 96: a measurement did not become
-//! steady, or precise enough, in its time. 97: something was sold twice, lost or contradicted. 98: a
-//! measurement is invalid. 99: an objective was missed. 1: anything else. A server that a fault point
-//! ends answers 96, too.
+//! 74 is `EX_IOERR` of `sysexits.h`: the server's disk failed. Acknowledged records are on the disk,
+//! and the next start recovers them. 96 is also the exit code of a server that a fault point ends.
 
 use std::{fmt, io};
 

@@ -10,13 +10,13 @@ use crate::{exit::Coded, terminal};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Games {
-    /// Count all results again and compare every statistic
+    /// Recount all results in the journal and compare every statistic
     Recount(Arguments),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The data directory; no server may be using it, and nothing in it is changed
+    /// Data directory. It must not be in use by a server, and is not changed
     dir: PathBuf,
 }
 

@@ -59,87 +59,90 @@ const PROPERTY: &str = "bench";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Drives one service, or any server: http://HOST:PORT/PATH, https://, resp://HOST:PORT, rediss://
+    /// Run load on one service, or on any server: http://HOST:PORT/PATH, https://,
+    /// resp://HOST:PORT, rediss://
     #[command(subcommand)]
     Run(Box<Run>),
-    /// More and more users, until they bring nothing: capacity and knee, with intervals
+    /// Add users until throughput stops growing; report capacity and knee with confidence intervals
     Sweep(Box<sweep::Arguments>),
-    /// The highest rate that meets objectives
+    /// Find the highest rate that meets the objectives
     Capacity(Box<capacity::Arguments>),
-    /// What holds a server back: the resource that is full, and how sure that is
+    /// Find the resource that limits throughput, with its probability
     ///
-    /// Looks at what server, database and generator use while more and more users ask, and at what the
-    /// server's threads wait for. With --confirm one resource after the other is changed, and what that
-    /// brings is told. docs/lab-bottleneck.md says how.
+    /// Measures what server, database and generator use while the number of users grows, and what
+    /// the server's threads wait for. With --confirm, changes one resource at a time and measures
+    /// the effect. See docs/lab-bottleneck.md.
     Bottleneck(Box<bottleneck::Arguments>),
-    /// Two servers by runs in pairs, in an order that chance decides; or two kept runs
+    /// Compare two servers by pairs of runs in random order, or two saved runs
     Compare(Box<compare::Arguments>),
-    /// Load, and in the same run the proof: every answer replayed at its position
+    /// Run load and check every answer during the run
     ///
-    /// Users want the same few things. What each asks and hears is replayed meanwhile in a naive model
-    /// of the service, in the order of the positions that the answers tell; readers look while others
-    /// change. A broken promise ends with exit code 97. docs/lab-check.md says what is checked.
+    /// Users compete for few items. A naive model of the service replays each request and answer in
+    /// the order of the positions in the answers; readers query while others write. A broken
+    /// promise exits with code 97. docs/lab-check.md lists the checks.
     Check(Box<check::Arguments>),
-    /// Keeps what a run or a live server is asked and answers, with its instants
+    /// Record the requests and answers of a run or of a live server, with timestamps
     ///
-    /// docs/lab-trace.md says what a trace is good for, docs/formats/trace.md what is in it.
+    /// docs/lab-trace.md describes uses of a trace, docs/formats/trace.md its format.
     Record(Box<record::Recording>),
-    /// Sends a recorded stream again, byte for byte, and compares the answers
+    /// Replay a recorded trace byte for byte and compare the answers
     Replay(Box<record::Replaying>),
-    /// Many clients want few rooms at the same instant: each room must be sold once
+    /// Let many clients request few rooms at the same instant; each room must be sold once
     Rush(RushArguments),
-    /// What can be trusted on this machine: processors, limits, neighbours, clocks, disk
+    /// Check whether this machine gives trustworthy measurements: CPUs, limits, other processes,
+    /// clocks, disk
     ///
-    /// Each is named with what it does to measurements, and its cure. One that is bad ends with exit
-    /// code 98. docs/lab-calibrate.md says what is looked at.
+    /// Each finding names its effect on measurements and a remedy. A bad one exits with code 98.
+    /// docs/lab-calibrate.md lists the checks.
     Doctor(doctor::Arguments),
-    /// How far the lab's own generator is from what is known before
+    /// Measure the error of the lab's generator against servers with known delays
     ///
-    /// Against servers whose delays follow a formula: percentiles, lateness, ten thousand users,
-    /// memory; with --versus also its cost beside other generators. A claim that is not kept ends
-    /// with exit code 98. docs/lab-calibrate.md describes the servers and the verdicts.
+    /// Covers percentiles, lateness, ten thousand users and memory; with --versus, also the CPU
+    /// cost per request beside other generators. A failed claim exits with code 98.
+    /// docs/lab-calibrate.md describes the servers and the claims.
     Calibrate(calibrate::Arguments),
-    /// Answers numbers with themselves until its input ends: the server of a calibration's crowd
+    /// Echo numbers until standard input ends: the server for the crowd part of calibrate
     #[command(hide = true)]
     Answer,
-    /// Looks for figures in a table that cannot be: whoever measured them, with whatever tool
+    /// Find impossible figures in a table of measurements, made with any tool
     ///
-    /// Laws that hold for every system are put to each point, and those that break one are named
-    /// with the reason; the exit code is then 98. docs/lab-audit.md says which laws.
+    /// Applies laws that hold for every system to each point, and prints each broken law with the
+    /// reason. A broken law exits with code 98. docs/lab-audit.md lists the laws.
     Audit(audit::Arguments),
-    /// Makes the ancestors' experiments again, and sets what they published beside it
+    /// Repeat the originals' experiments and compare the results with the published ones
     ///
-    /// Says of each conclusion that they drew whether it is confirmed, refuted or not testable here,
-    /// and why. Quick by default: minutes. docs/lab-reproduce.md describes what is measured.
+    /// The originals are five published course reports. Each of their conclusions is reported as
+    /// confirmed, refuted or not testable here, with the reason. Takes minutes without --full and
+    /// --as-published. See docs/lab-reproduce.md.
     Reproduce(reproduce::Arguments),
-    /// Shows a result that is there: as a page, a table or a text
+    /// Show a saved result as a page, a table or text
     Report(report::Arguments),
-    /// Lists the results that are there
+    /// List saved results
     Ls(report::Listing),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Run {
-    /// Guests who book and cancel
+    /// Book and cancel hotel rooms
     Rooms(RoomsArguments),
-    /// Traders who send and cancel orders
+    /// Send and cancel exchange orders
     ///
-    /// Accounts and symbols are made for the run. At its end cash and shares must be what was put
-    /// in, and every order what was acknowledged. docs/exchange-load.md describes the order flow
-    /// and the proof.
+    /// Creates accounts and symbols for the run. At the end, checks that cash and shares are
+    /// conserved and that every order is as acknowledged. docs/exchange-load.md describes the order
+    /// flow and the checks.
     Exchange(exchange::Arguments),
-    /// Pairs of players over the unframed wire of games
+    /// Play scripted tic-tac-toe in pairs of players
     ///
-    /// Each plays scripted tic-tac-toe with its neighbour, as the published load generator does. At
-    /// the end every game must have been counted once. docs/games-load.md describes the script, the
-    /// figures and the proof.
+    /// Plays as the published load generator does, by default over the original's unframed wire. At
+    /// the end, checks that every game was counted once. docs/games-load.md describes the script,
+    /// the figures and the checks.
     Games(games::Arguments),
-    /// Clients who buy journeys in interactive transactions, over the door of travel
+    /// Buy journeys in interactive transactions over the travel door
     ///
-    /// The two experiments of the ancestor: what each request of a transaction takes, beside what
-    /// was published, and response times of several clients at a rate. Flights, cars, rooms and
-    /// customers are made for the run. At its end every journey must have been sold whole or not at
-    /// all. docs/travel-load.md describes the load and the proof.
+    /// Runs the original's two experiments: the time of each request in a transaction, beside the
+    /// published figures, and response times of several clients at a rate. Creates flights, cars,
+    /// rooms and customers for the run. At the end, checks that every journey was sold whole or not
+    /// at all. docs/travel-load.md describes the load and the checks.
     Travel(travel::Arguments),
     /// Any other server: http://HOST:PORT/PATH, or resp://HOST:PORT -- COMMAND; with TLS https:// and
     /// rediss://
@@ -150,13 +153,13 @@ pub(crate) enum Run {
 /// Which server, and where the result goes.
 #[derive(Args, Debug)]
 struct Target {
-    /// RESP door of the server; without it, the lab starts one of its own
+    /// RESP address of the server; default: the lab starts its own server
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
-    /// Also write the result as JSON
+    /// Also write the result to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Generator threads
+    /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
     #[command(flatten)]
@@ -173,7 +176,7 @@ pub(crate) struct RoomsArguments {
     output: Output,
     #[command(flatten)]
     aims: Aims,
-    /// Shares of the operations
+    /// Weights of the operations
     #[arg(long, default_value = "book=70,cancel=30")]
     mix: rooms::Mix,
 }
@@ -182,10 +185,10 @@ pub(crate) struct RoomsArguments {
 pub(crate) struct RushArguments {
     #[command(flatten)]
     target: Target,
-    /// Rooms for sale
+    /// Number of rooms for sale
     #[arg(long, default_value = "1")]
     rooms: NonZeroUsize,
-    /// Clients; each connects first and asks once
+    /// Number of clients; all connect first, then each sends one request
     #[arg(long, default_value = "500")]
     clients: NonZeroUsize,
 }

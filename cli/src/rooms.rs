@@ -15,23 +15,29 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Imports the public hotel-bookings CSV
+    /// Import the public hotel-bookings CSV
+    ///
+    /// Replays bookings and cancellations in their original order. Creates the rooms first: for
+    /// each hotel and type a percentage (--fill) of the peak demand. Each request has a key derived
+    /// from its row, so repeating an import changes nothing.
     Import(ImportArguments),
-    /// Copies a whole state of rooms from one back end to another
+    /// Copy all rooms data from one back end to another
+    ///
+    /// A place is postgres://..., mysql://...?engine=..., redis://..., or a data directory, as a
+    /// path or as embedded:DIR. Stop the servers of both places first. Compares both places after
+    /// the copy; exits with code 97 if they differ.
     Copy(copy::CopyArguments),
 }
 
-/// Guests, bookings and cancellations are replayed in the order in which they were made. Rooms are
-/// made first: for each hotel and type a share of the most that were ever wanted in one night.
-/// Every request carries a key made of its row: an import that is run again changes nothing.
 #[derive(Args, Debug)]
 pub(crate) struct ImportArguments {
-    /// The CSV file
+    /// CSV file of bookings
     file: PathBuf,
-    /// RESP door of the server
+    /// RESP address of the server
     #[arg(long, value_name = "ADDR", value_parser = address::parse, default_value = resp::ADDRESS)]
     resp: SocketAddr,
-    /// Rooms, in percent of the peak demand of each type; below 100 some bookings are refused
+    /// Rooms of each type in percent of its peak demand, 1 to 1000; below 100 some bookings are
+    /// refused
     #[arg(long, value_name = "PERCENT", default_value_t = season::FILL_PERCENT, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     fill: u32,
 }

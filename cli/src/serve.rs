@@ -21,8 +21,8 @@ use crate::{
 pub(crate) struct Arguments {
     #[command(flatten)]
     config: config_print::Arguments,
-    /// Serve although acknowledged records after this position are lost, and give them up; a refused
-    /// start names the position. Any other loss is still refused
+    /// Start although acknowledged records after this position are lost. A start that fails for
+    /// this reason prints the position. Any other loss still stops the start
     #[arg(long, value_name = "POSITION", value_parser = position)]
     accept_loss: Option<Position>,
 }

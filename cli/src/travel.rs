@@ -23,28 +23,29 @@ pub(crate) use open_flights::Reading;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Imports the public routes and airports of OpenFlights
+    /// Import the public routes and airports of OpenFlights
+    ///
+    /// Each route becomes a flight, and each destination airport a location with cars and rooms;
+    /// docs/travel-load.md lists the rules for seats and prices. Existing items are not changed, so
+    /// an import can be repeated or continued.
     Import(ImportArguments),
 }
 
-/// Each route becomes a flight, and each airport that one arrives at a location with cars and
-/// rooms; docs/travel-load.md has the rules for seats and prices. What is there already is left as
-/// it is: an import that is run again, or was interrupted, adds what is missing.
 #[derive(Args, Debug)]
 pub(crate) struct ImportArguments {
     #[command(flatten)]
     files: Files,
-    /// Door of travel of the server
+    /// Travel address of the server
     #[arg(long, value_name = "ADDR", value_parser = address::parse, default_value = lines::ADDRESS)]
     travel: SocketAddr,
 }
 
 #[derive(Args, Debug)]
 struct Files {
-    /// routes.dat
+    /// Routes of OpenFlights (routes.dat)
     #[arg(long, value_name = "FILE")]
     routes: PathBuf,
-    /// airports.dat
+    /// Airports of OpenFlights (airports.dat)
     #[arg(long, value_name = "FILE")]
     airports: PathBuf,
 }

@@ -17,17 +17,21 @@ const PAGE: usize = 1_000;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Lists open transactions: where each stands, and for whom it waits
+    /// List open transactions with their phase and the transaction they wait for
     List(ListArguments),
-    /// Shows one transaction: what it locks, what it wants, and who has that
+    /// Show one transaction: the locks it holds, the lock it waits for, and the holder of that lock
     Show(ShowArguments),
-    /// Decides by hand, at one desk, a transaction that waits there for its decision
+    /// Commit or abort by hand a transaction that is in doubt at one resource manager
+    ///
+    /// The other participants are notified. If one of them decided differently, the server
+    /// publishes an event (a heuristic disagreement). Ask the coordinator for its decision first,
+    /// if it is reachable.
     Resolve(ResolveArguments),
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ListArguments {
-    /// Only those in this state
+    /// List only transactions in this state
     #[arg(long)]
     state: Option<State>,
     #[command(flatten)]
@@ -36,26 +40,24 @@ pub(crate) struct ListArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ShowArguments {
-    /// The transaction's number
+    /// Transaction number (xid)
     xid: u64,
     #[command(flatten)]
     asking: Asking,
 }
 
-/// The others hear of it, and where one of them has decided otherwise, that is told as an event: a
-/// desk then disagrees. So ask the coordinator first, if there is one left.
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("decision").required(true))]
 pub(crate) struct ResolveArguments {
-    /// The transaction's number
+    /// Transaction number (xid)
     xid: u64,
-    /// The desk that waits for the decision; its server is the one to ask
+    /// Resource manager in doubt; --resp must name its server
     #[arg(long)]
     desk: Desk,
-    /// What it has done there stands
+    /// Commit the transaction there
     #[arg(long, group = "decision")]
     commit: bool,
-    /// What it has done there is undone
+    /// Abort the transaction there
     #[arg(long, group = "decision")]
     abort: bool,
     #[command(flatten)]
@@ -64,23 +66,23 @@ pub(crate) struct ResolveArguments {
 
 #[derive(Args, Debug)]
 struct Asking {
-    /// RESP door of the server
+    /// RESP address of the server
     #[arg(long, value_name = "ADDR", value_parser = address::parse, default_value = resp::ADDRESS)]
     resp: SocketAddr,
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum State {
-    /// May be asked for more
+    /// Accepts more operations
     Active,
     /// Waits for a lock
     Waiting,
-    /// Its end has begun
+    /// Commit or abort has begun
     Prepared,
-    /// How it ends is not known here
+    /// Voted, and its decision is not known here
     InDoubt,
 }
 

@@ -12,7 +12,7 @@ use crate::{exit::Coded, terminal};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// The data directory; no server may be using it, and nothing in it is changed
+    /// Data directory. It must not be in use by a server, and is not changed
     dir: PathBuf,
 }
 

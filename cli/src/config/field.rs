@@ -348,3 +348,34 @@ pub(crate) fn suggestion<'a>(typed: &str, names: impl Iterator<Item = &'a str>) 
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map_or_else(String::new, |(_, name)| format!("; did you mean `{name}`?"))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Field;
+
+    #[test]
+    fn the_help_of_each_option_names_its_default() {
+        let mut program = crate::arguments::Arguments::command();
+        program.build();
+        let serve = program.find_subcommand("serve").unwrap();
+        for field in Field::ALL {
+            let Some(default) = field.default().filter(|default| !default.is_empty()) else {
+                continue;
+            };
+            let flag = field.flag().trim_start_matches("--");
+            let mut options = serve.get_arguments();
+            let option = options.find(|option| option.get_long() == Some(flag));
+            let help = option.and_then(clap::Arg::get_help).unwrap().to_string();
+            let named = [
+                format!("[default: {default}]"),
+                format!("[default: {default};"),
+            ];
+            assert!(
+                named.iter().any(|name| help.contains(name)),
+                "{flag}: {help}"
+            );
+        }
+    }
+}

@@ -31,19 +31,16 @@ const LINE_BYTES_MAX: u64 = 1024;
 /// The longest row of an orderbook file: a thousand levels.
 const ROW_BYTES_MAX: u64 = 128 * 1024;
 
-/// The file lists what happened to resting orders, so an execution takes from the order that it
-/// names. Orders that were on the book before the file begins are not in it: without --book the first
-/// rows lack them, and what becomes of them is counted and told. Auctions (type 6) and halts (type 7)
-/// leave the book as it is. With none of --levels, --trades and --top only the figures are printed.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// A LOBSTER message file: time, type, order id, size, price, direction
+    /// LOBSTER message file: time, type, order id, size, price, direction
     file: PathBuf,
-    /// Start from an opening book: the first row of this LOBSTER orderbook file, which shows the book
-    /// after the first message. Levels that it does not show are not known
+    /// Start with the book in the first row of this LOBSTER orderbook file, which shows the book
+    /// after the first message. Deeper levels stay unknown
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
-    /// Write so many levels of each side after each message, as LOBSTER's orderbook files have them
+    /// Print this many levels of each side after each message, in LOBSTER's orderbook format, 1 to
+    /// 1000
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1_000), conflicts_with_all = ["trades", "top"])]
     levels: Option<u16>,
     /// Print each trade

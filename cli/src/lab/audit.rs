@@ -11,24 +11,24 @@ use crate::{exit::Coded, terminal};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Table as CSV: users, throughput and response_ms (or _s, _us, _ns), one row for each point;
-    /// also think_ms, utilization or cpu_percent, cores, and run_1_ms, run_2_ms, ... with mean_ms,
-    /// sd_ms and se_ms. Columns with words tell series apart. `-` is standard input
+    /// CSV table with one row per point: users, throughput and response_ms (or _s, _us, _ns);
+    /// optional think_ms, utilization or cpu_percent, cores, and run_1_ms, run_2_ms, ... with
+    /// mean_ms, sd_ms and se_ms. Text columns separate series. `-` reads standard input
     #[arg(required_unless_present = "published")]
     file: Option<PathBuf>,
-    /// Instead: the tables in the five reports of the ancestors
+    /// Audit the tables of the five originals' reports instead
     #[arg(long, conflicts_with_all = ["file", "closed", "think"])]
     published: bool,
-    /// The users of the table each waited for the answer before they asked again
+    /// The load was a closed loop: each user waited for the answer before the next request
     #[arg(long)]
     closed: bool,
-    /// And then thought for this long on average, such as 100ms or 2s
+    /// Mean think time of the users, such as 100ms or 2s
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "closed")]
     think: Option<Duration>,
-    /// How far a law may be off, for rounding and noise
+    /// Tolerance for rounding and noise
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = percent)]
     tolerance: f64,
-    /// Also write what was found as JSON
+    /// Also write the findings to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }

@@ -32,19 +32,19 @@ const SURE: f64 = 0.5;
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: Subject,
-    /// Users who make it show: 2 or more, and more than the server can take at once
+    /// Maximum number of users, from 2; choose more than the server can handle at once
     #[arg(short, long, default_value = "40")]
     connections: NonZeroUsize,
-    /// How long a user thinks after an answer: 100ms, or exp:100ms for a mean
+    /// Think time of a user after each answer: 100ms, or exp:100ms for an exponential distribution
     #[arg(long)]
     think: Option<Thought>,
-    /// Requests under way on each connection
+    /// Requests in flight on each connection
     #[arg(short = 'P', long, default_value = "1")]
     pipeline: NonZeroUsize,
-    /// Then changes one resource after the other, and tells what each brings
+    /// Then change one resource at a time and measure the effect
     #[arg(long)]
     confirm: bool,
-    /// Pairs of runs, without and with a change, of each
+    /// Pairs of runs (without and with the change) for each resource, 2 to 100
     #[arg(long, default_value = "3", requires = "confirm", value_parser = clap::value_parser!(u16).range(2..=100))]
     pairs: u16,
     #[command(flatten)]

@@ -17,22 +17,21 @@ use crate::{exit::Coded, terminal};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Measure only these parts: accuracy, lag, crowd, memory
+    /// Run only these parts: accuracy, lag, crowd, memory
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     only: Vec<Chosen>,
-    /// Also what a request costs the generator, beside another one that is installed: wrk,
-    /// redis-benchmark
+    /// Also compare the CPU cost per request with these installed generators: wrk, redis-benchmark
     #[arg(long, value_name = "RIVAL", value_delimiter = ',')]
     versus: Vec<Rival>,
-    /// How long each run measures; a percentile with fewer than ten samples above it is left out
+    /// Duration of each run; a percentile with fewer than ten samples above it is left out
     #[arg(short, long, default_value = "12s", value_parser = duration)]
     duration: Duration,
-    /// Decides instants and orders
+    /// Random seed of instants and orders
     #[arg(long, default_value = "1")]
     seed: u64,
     #[command(flatten)]
     waiting: Waiting,
-    /// Also write what was found as JSON
+    /// Also write the findings to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]

@@ -40,13 +40,13 @@ const VAGUE: &str = "not known well: each end is sure, but between them chance d
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: Subject,
-    /// What the rate must meet, such as 'p99<20ms,errors<0.1%'
+    /// Objectives that the rate must meet, such as 'p99<20ms,errors<0.1%'
     #[arg(long, value_parser = Slo::parse_all)]
     slo: Objectives,
-    /// Connections
+    /// Number of connections
     #[arg(short, long, default_value = "64")]
     connections: NonZeroUsize,
-    /// The law of the instants: fixed, poisson, jitter:1% or burst:10
+    /// Arrival process: fixed, poisson, jitter:1% or burst:10
     #[arg(long, default_value = "poisson")]
     arrivals: Rule,
     #[command(flatten)]

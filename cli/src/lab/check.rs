@@ -31,35 +31,33 @@ const SPOOL: &str = "told.spool";
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// rooms: visitors who book, hold, cancel and look at the same few rooms; exchange: dealers who send and
-    /// cancel orders in the same few books; games: stewards who pair, move, offer draws and resign for
-    /// the same few players; travel: planners who want the same few flights, cars and rooms, in
-    /// transactions and in one command
+    /// rooms: book, hold, cancel and query the same few rooms; exchange: send and cancel orders in
+    /// the same few books; games: pair, move, offer draws and resign for the same few players;
+    /// travel: reserve the same few flights, cars and rooms, in transactions and in single commands
     service: Service,
-    /// RESP door of the server, of which nobody else uses this service; without it, the lab starts
-    /// one of its own
+    /// RESP address of the server; no other client may use the checked service. Default: the lab
+    /// starts its own server
     #[arg(long, value_name = "ADDR", value_parser = address::parse, conflicts_with_all = ["turnstile", "faults"])]
     resp: Option<SocketAddr>,
-    /// Program of the server that the lab starts: this one, unless another is named
+    /// Program for the server that the lab starts; default: this one
     #[arg(long, value_name = "BIN")]
     turnstile: Option<PathBuf>,
-    /// What is done to the server that the lab starts, at instants that the seed decides: kill (and
-    /// start it again), pause, sync-error (a sync fails, the server must end, and is started again),
-    /// full-disk (for a while), sync-lost (what was synced is gone after the next kill: the check must
-    /// find it)
+    /// Faults of the lab's own server, at random instants: kill (SIGKILL and restart), pause,
+    /// sync-error (a sync fails, the server must exit, and is restarted), full-disk (for a while),
+    /// sync-lost (synced data is lost at the next kill: the check must find it)
     #[arg(long, value_delimiter = ',')]
     faults: Vec<Fault>,
-    /// Replay what users were told when the load is over, not beside it: until then it is kept in the
-    /// result's directory, some 30 bytes for each request
+    /// Replay after the run instead of during it; keeps about 30 bytes per request in the result's
+    /// directory until then
     #[arg(long)]
     afterwards: bool,
-    /// exchange: symbols, each with a book of its own
+    /// exchange: number of symbols, each with its own book, 1 to 1000
     #[arg(long, default_value = "4", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     symbols: u16,
-    /// Also write what was checked as JSON
+    /// Also write the findings to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Generator threads
+    /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
     #[command(flatten)]

@@ -24,20 +24,20 @@ use crate::{address, exit::Coded};
 #[derive(Args, Debug)]
 #[command(mut_arg("what", |what| what.required(false)))]
 pub(crate) struct Arguments {
-    /// A: the program of a server, the address of one that runs, or the run.json of a kept run
+    /// A: program of a server, address of a running one, or run.json of a saved run
     #[arg(value_name = "A")]
     a: String,
-    /// B, likewise
+    /// B: the same
     #[arg(value_name = "B")]
     b: String,
     #[command(flatten)]
     subject: Subject,
     #[command(flatten)]
     pacing: Pacing,
-    /// Pairs of runs
+    /// Number of pairs of runs
     #[arg(long, default_value = "6")]
     pairs: NonZeroUsize,
-    /// A difference smaller than this does not matter
+    /// Smallest difference that matters
     #[arg(long, default_value = "2%", value_parser = share)]
     margin: f64,
     #[command(flatten)]

@@ -10,10 +10,10 @@ use crate::{exit::Coded, terminal};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Where a server would keep its data; by default where the lab's own servers do
+    /// Data directory whose disk is checked; default: the one of the lab's own servers
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Also write what was found as JSON
+    /// Also write the findings to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }

@@ -27,11 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// Which door is driven
+    /// Protocol of the orders
     #[arg(long, value_enum, default_value = "resp")]
     door: Door,
-    /// XML door of the server, for --door xml. Add its --resp, where the accounts can be looked
-    /// into: without it only what the orders' statuses tell is proven
+    /// XML address of the server, for --door xml. Add --resp of the same server to check the
+    /// accounts too; without it, only the order statuses are checked
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     xml: Option<SocketAddr>,
     #[command(flatten)]
@@ -40,11 +40,11 @@ pub(crate) struct Arguments {
     output: Output,
     #[command(flatten)]
     aims: Aims,
-    /// Instead: so many traders, each of whom connects, sends one order, waits for the answer and
-    /// goes; --connections of them at a time. The time of all of them is told
+    /// Run this many traders instead: each connects, sends one order, waits for the answer and
+    /// disconnects; --connections of them at a time. Reports the total time
     #[arg(long, value_name = "TRADERS", conflicts_with_all = ["duration", "warm_up", "pipeline", "rate", "think", "stages"])]
     one_shot: Option<NonZeroUsize>,
-    /// Symbols, each with a book of its own: 1 to 1000
+    /// Number of symbols, each with its own book, 1 to 1000
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     symbols: u16,
 }

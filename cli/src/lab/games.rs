@@ -26,21 +26,19 @@ use crate::{
     terminal,
 };
 
-/// How many games each plays, when nothing is said of that or of time.
+/// Games per player without `--iterations`, `--duration` and `--precision`.
 const ITERATIONS: NonZeroU64 = NonZeroU64::new(100).expect("it is above zero");
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Which door is driven: the ancestor's unframed wire, a connection for each player; or RESP, a
-    /// connection for each pair
+    /// Protocol: the original's unframed wire with one connection per player, or RESP with one per
+    /// pair
     #[arg(long, value_enum, default_value = "wire")]
     door: Door,
-    /// Games door of the server, its arena, for --door wire; without an address, the lab starts a
-    /// server of its own
+    /// Arena address of the server, for --door wire; default: the lab starts its own server
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     games_arena: Option<SocketAddr>,
-    /// Of a server of the lab's own, for --door wire: arena and scores in one process, or each in a
-    /// process of its own
+    /// Processes of the lab's own server, for --door wire: arena and scores in one, or separate
     #[arg(
         long,
         value_enum,
@@ -48,37 +46,38 @@ pub(crate) struct Arguments {
         conflicts_with = "games_arena"
     )]
     servers: Servers,
-    /// RESP door of the server, for --door resp
+    /// RESP address of the server, for --door resp
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
-    /// Players, each of whom plays with the next; several numbers are run one after the other
+    /// Number of players; each plays the next one. Several numbers run one after the other
     #[arg(short, long, value_delimiter = ',', default_value = "100")]
     connections: Vec<NonZeroUsize>,
-    /// How many games each plays; 100 unless a time or a precision is asked for instead
+    /// Games per player [default: 100, without --duration and --precision]
     #[arg(short, long, value_name = "GAMES", conflicts_with_all = ["duration", "precision"])]
     iterations: Option<NonZeroU64>,
-    /// Games a second that all pairs together begin, whatever has ended; or stages of time and rate,
-    /// such as 10s:100,1m:500. Without it a pair begins when its last game has ended
+    /// Open loop: games started per second by all pairs together; or stages TIME:RATE that ramp to
+    /// each rate, such as 10s:100,1m:500. Without it, a pair starts a game when its last one has
+    /// ended
     #[arg(short, long)]
     rate: Option<Level>,
     #[command(flatten)]
     manner: Manner,
     #[command(flatten)]
     extent: Extent,
-    /// The number of the first player; the others follow. Nobody else may play under them
+    /// Number of the first player; the others follow. No other client may play under these numbers
     #[arg(long, default_value = "1")]
     first_player: u32,
-    /// Leave the sockets as the ancestor's client has them, with Nagle's algorithm
+    /// Leave Nagle's algorithm on, as the original's client does
     #[arg(long)]
     nagle: bool,
-    /// Also write the result as JSON
+    /// Also write the result to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
     aims: Aims,
-    /// Generator threads
+    /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
 }

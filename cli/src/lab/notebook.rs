@@ -32,10 +32,10 @@ const FOLDER: &str = "runs";
 /// Where the results of a command go, and what they should be.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Output {
-    /// Directory for run.json; by default a dated one in runs/
+    /// Directory for run.json; default: a dated one in runs/
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Say nothing on the way
+    /// Print no progress
     #[arg(short, long)]
     quiet: bool,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Output {
 /// What a run should reach.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Aims {
-    /// Objectives, such as 'p99<50ms,errors<0.1%' or 'book p99<10ms'; a miss ends with exit code 99
+    /// Objectives, such as 'p99<50ms,errors<0.1%' or 'book p99<10ms'; a miss exits with code 99
     #[arg(long, value_parser = Slo::parse_all)]
     slo: Option<Objectives>,
 }

@@ -9,24 +9,25 @@ use turnstile_load::pace::{Law, Length, Pace, Profile, Rhythm, Think, Wait};
 use super::duration;
 use crate::exit::Coded;
 
-/// How well the mean throughput of a closed loop is known in the end, unless something else is asked.
+/// Precision of the mean throughput of a closed loop, if no option sets it.
 const PRECISION: f64 = 0.01;
 
-/// The same of the mean response of an open loop, which varies more.
+/// Precision of the mean response time of an open loop, which varies more.
 const PRECISION_OPEN: f64 = 0.05;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Pacing {
-    /// Connections, each a user who waits for the answer before the next request
+    /// Number of users, each with one connection; a user waits for the answer before the next
+    /// request
     #[arg(short, long, default_value = "50")]
     pub(super) connections: NonZeroUsize,
-    /// Instead: requests a second at instants that are fixed before, whatever is answered; or stages
-    /// of time and rate, such as 10s:100,1m:500, from nothing on
+    /// Open loop: requests per second on a fixed schedule, however late the answers are; or stages
+    /// TIME:RATE that ramp from 0 to each rate in turn, such as 10s:100,1m:500
     #[arg(short, long)]
     rate: Option<Level>,
     #[command(flatten)]
     manner: Manner,
-    /// Requests under way on each connection
+    /// Requests in flight on each connection
     #[arg(short = 'P', long, default_value = "1")]
     pipeline: NonZeroUsize,
     #[command(flatten)]
@@ -36,19 +37,20 @@ pub(crate) struct Pacing {
 /// When users ask, but for how many they are and how often they do.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Manner {
-    /// Of a rate, the law of the instants: fixed, poisson, jitter:1%, burst:10, or trace:FILE with a
-    /// line of seconds for each; poisson unless something else is told
+    /// Arrival process for --rate: fixed, poisson (default), jitter:1%, burst:10, or trace:FILE
+    /// (one timestamp in seconds per line)
     #[arg(long, value_name = "LAW")]
     arrivals: Option<Rule>,
-    /// Without a rate: how long a user thinks after an answer, 100ms, or exp:100ms for a mean
+    /// Think time of a user after each answer: 100ms, or exp:100ms for an exponential distribution.
+    /// Not with --rate
     #[arg(long)]
     think: Option<Thought>,
-    /// Without a rate: how many of the users are there, stages of time and number such as
-    /// 10s:10,1m:50
+    /// Number of active users over time: stages TIME:USERS that ramp from 0 to each number in turn,
+    /// such as 10s:10,1m:50. Not with --rate
     #[arg(long)]
     stages: Option<Level>,
-    /// What a request, or what is made of several, may take from the instant at which it was due;
-    /// what comes later is counted as late
+    /// Deadline of a request or transaction, from its scheduled instant; later answers count as
+    /// late
     #[arg(long, value_parser = duration)]
     deadline: Option<Duration>,
 }
@@ -56,21 +58,21 @@ pub(crate) struct Manner {
 /// How long a point takes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Extent {
-    /// How long to measure, such as 10s or 500ms. Without it the warm-up is found, and the run goes on
-    /// until the mean is known
+    /// Measure for this long, such as 10s or 500ms. Without it, the end of the warm-up is detected,
+    /// and the run goes on until the mean is precise (--precision, --max-time)
     #[arg(short, long, value_parser = duration)]
     duration: Option<Duration>,
-    /// How long to warm up before that; 1s unless something else is asked
+    /// Warm up for this long before --duration [default: 1s]
     #[arg(long, requires = "duration", value_parser = duration)]
     warm_up: Option<Duration>,
-    /// How well the mean should be known: of the throughput within 1%, of the response of an open
-    /// loop within 5%
+    /// Stop when the half-width of the mean's 95 % confidence interval is below this [default: 1%
+    /// for throughput, 5% for an open loop's response time]
     #[arg(long, conflicts_with = "duration", value_parser = share)]
     precision: Option<f64>,
-    /// The longest run; what is not known by then ends with exit code 96
+    /// Longest run; exits with code 96 if the mean is not precise by then
     #[arg(long, default_value = "1m", conflicts_with = "duration", value_parser = duration)]
     max_time: Duration,
-    /// The same seed sends the same requests at the same instants
+    /// Random seed; the same seed sends the same requests at the same instants
     #[arg(long, default_value = "1")]
     pub(super) seed: u64,
     #[command(flatten)]
@@ -80,11 +82,11 @@ pub(crate) struct Extent {
 /// How the generator's threads wait for what is due.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct Waiting {
-    /// Run the generator's threads with real-time priority (FIFO): nobody else delays them
+    /// Run generator threads with real-time priority (SCHED_FIFO)
     #[arg(long)]
     rt: bool,
-    /// The generator's threads never sleep, and so nobody has to wake them: each takes a processor of
-    /// its own whole. With --rt they sleep a tenth of the time, where nothing is due
+    /// Busy-poll instead of sleeping. Each generator thread uses one full CPU. With --rt, threads
+    /// sleep a tenth of the time when nothing is due
     #[arg(long)]
     awake: bool,
 }

@@ -30,15 +30,15 @@ use crate::{address, exit::Coded, terminal};
 
 #[derive(Args, Debug)]
 pub(crate) struct Recording {
-    /// The trace, a file that is not there yet
+    /// Trace file to write; must not exist
     file: PathBuf,
-    /// Record a run of this workload: what its seed makes it send, and what it is answered
+    /// Record a run of this workload
     #[arg(required_unless_present = "to", conflicts_with = "to")]
     workload: Option<Workload>,
-    /// Instead: record what clients say to this RESP server, by a proxy
+    /// Instead, record the clients of this RESP server through a proxy
     #[arg(long, value_name = "ADDR", value_parser = address::parse, conflicts_with = "resp")]
     to: Option<SocketAddr>,
-    /// Where the proxy listens
+    /// Address of the proxy; port 0 picks a free port
     #[arg(
         long,
         value_name = "ADDR",
@@ -47,10 +47,10 @@ pub(crate) struct Recording {
         default_value = "127.0.0.1:0"
     )]
     listen: SocketAddr,
-    /// RESP door of the server for a run; without it, the lab starts one of its own
+    /// RESP address of the server for a run; default: the lab starts its own server
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
-    /// Generator threads
+    /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
     #[command(flatten)]
@@ -65,18 +65,18 @@ enum Workload {
 
 #[derive(Args, Debug)]
 pub(crate) struct Replaying {
-    /// The trace
+    /// Trace file to replay
     file: PathBuf,
-    /// RESP door of the server; without it, the lab starts one of its own
+    /// RESP address of the server; default: the lab starts its own server
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
-    /// How much faster than it was recorded: 2x, 0.5x
+    /// Speed relative to the recording, 0.001x to 1000x
     #[arg(long, default_value = "1x", value_parser = speed)]
     speed: f64,
-    /// Generator threads
+    /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
-    /// Also write the result as JSON
+    /// Also write the result to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]

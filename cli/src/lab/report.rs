@@ -23,25 +23,25 @@ const DEPTH_MAX: u8 = 2;
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// A run: its folder, or its run.json
+    /// Saved run: its folder or its run.json
     run: PathBuf,
-    /// As a page, report.html: one file that needs no network. This is what is written if nothing is said
+    /// Write a page, report.html: one file that needs no network. This is the default
     #[arg(long)]
     html: bool,
-    /// As a table, points.csv: a row for each point
+    /// Write a table, points.csv: one row per point
     #[arg(long)]
     csv: bool,
-    /// As a text, report.md
+    /// Write text, report.md
     #[arg(long)]
     md: bool,
-    /// Folder to write to, instead of that of the run; `-` is standard output
+    /// Folder to write to; default: the run's folder. `-` writes to standard output
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Listing {
-    /// Folder with runs
+    /// Folder with saved runs
     #[arg(default_value = RUNS)]
     folder: PathBuf,
 }

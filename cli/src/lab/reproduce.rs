@@ -33,21 +33,20 @@ pub(crate) struct Arguments {
     /// booking-mysql, booking-redis, exchange-cores, games-users, travel-ops, travel-rate; or all
     #[arg(required = true, value_name = "EXPERIMENT")]
     experiments: Vec<Choice>,
-    /// As long and as often as the ancestor's authors measured, with their rules of what is left out
+    /// Use the durations, repeats and exclusions of the original's authors
     #[arg(long)]
     as_published: bool,
-    /// Every point that was published
+    /// Measure every published point
     #[arg(long)]
     full: bool,
-    /// A few points, as short as can be: to see that everything works
+    /// Measure a few points very briefly: a smoke test
     #[arg(long, conflicts_with_all = ["full", "as_published"])]
     brief: bool,
-    /// Of rooms, also measure a server of the lab's own that keeps them in this database, as
-    /// `turnstile dev` has it; several times for several
+    /// Also measure rooms on the lab's own server with this database as back end; repeatable
     #[arg(long, value_name = "URL")]
     rooms_backend: Vec<Database>,
-    /// Of the exchange, also measure a server of the lab's own that keeps it in this Postgres;
-    /// several times for several
+    /// Also measure the exchange on the lab's own server with this PostgreSQL as back end;
+    /// repeatable
     #[arg(long, value_name = "URL")]
     exchange_backend: Vec<Database>,
     #[command(flatten)]
@@ -57,10 +56,10 @@ pub(crate) struct Arguments {
 /// Where results go.
 #[derive(Args, Debug)]
 struct Place {
-    /// Directory for results; by default a dated one in runs/
+    /// Directory for results; default: a dated one in runs/
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Go on in that directory: what was asked in the same words and is kept there is not measured again
+    /// Resume in that directory: runs saved there by the same command are not repeated
     #[arg(long, requires = "output")]
     resume: bool,
 }

@@ -27,38 +27,39 @@ use crate::{child::Server, exit::Coded};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Subject {
-    /// rooms, exchange, travel, games, http://HOST:PORT/PATH, or resp://HOST:PORT with a command after
-    /// --, with TLS https:// or rediss://; __n__ in path, body and command is the number of the request
+    /// rooms, exchange, travel, games, http://HOST:PORT/PATH, or resp://HOST:PORT with a command
+    /// after --; with TLS https:// or rediss://. __n__ in path, body and command becomes the number
+    /// of the request
     #[arg(required = true)]
     what: Option<What>,
     #[command(flatten)]
     named: Named,
-    /// Generator threads
+    /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
     #[command(flatten)]
     settings: Settings,
-    /// http: the method
+    /// http: method
     #[arg(long, default_value = "GET")]
     method: String,
-    /// http: more headers, `name: value`
+    /// http: header, repeatable
     #[arg(long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
-    /// http: the body
+    /// http: body
     #[arg(long)]
     body: Option<String>,
-    /// https and rediss: trust the authorities of this PEM file, and not those of the system
+    /// https and rediss: trust the certificate authorities in this PEM file instead of the system's
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
-    /// https and rediss: trust whoever answers
+    /// https and rediss: do not verify certificates
     #[arg(long, conflicts_with = "cacert")]
     insecure: bool,
-    /// Processors of a server of the lab's own and of the generator, such as server=0,gen=1
+    /// CPUs of the lab's own server and of the generator, such as server=0,gen=1
     #[arg(long, value_parser = pin::parse)]
     pin: Option<pin::Pins>,
     #[command(flatten)]
     behind: Behind,
-    /// resp: the command
+    /// resp: command to send
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -118,7 +119,7 @@ impl Subject {
         }
     }
 
-    /// Generator threads.
+    /// Number of generator threads.
     pub(super) const fn threads(&self) -> NonZeroUsize {
         self.threads
     }

@@ -30,30 +30,30 @@ const UNKNOWN: f64 = 0.05;
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: Subject,
-    /// Users, from..to: twice as many each time until they surely bring less than 5 % more. With
-    /// --rate the connections, of which there are as many as it says last
+    /// Range of users, FROM..TO: the number doubles until doubling surely adds less than 5 %
+    /// throughput. With --rate: number of connections, the TO of the range
     #[arg(short, long, default_value = "1..256")]
     connections: Range,
-    /// Instead: requests a second, from..to, twice as many each time likewise
+    /// Open loop: range of requests per second, FROM..TO, doubled in the same way
     #[arg(short, long)]
     rate: Option<Range>,
-    /// The law of the instants of --rate: fixed, poisson, jitter:1% or burst:10
+    /// Arrival process for --rate: fixed, poisson, jitter:1% or burst:10
     #[arg(long, default_value = "poisson", requires = "rate")]
     arrivals: Rule,
-    /// How long a user thinks after an answer: 100ms, or exp:100ms for a mean
+    /// Think time of a user after each answer: 100ms, or exp:100ms for an exponential distribution
     #[arg(long, conflicts_with = "rate")]
     think: Option<Thought>,
-    /// Requests under way on each connection
+    /// Requests in flight on each connection
     #[arg(short = 'P', long, default_value = "1")]
     pipeline: NonZeroUsize,
-    /// How often each point is measured
+    /// Runs per point
     #[arg(long, default_value = "1")]
     repeat: NonZeroUsize,
-    /// Processors of a server of the lab's own, one number after the other, such as 1,2,4
+    /// Numbers of CPUs of the lab's own server, one curve for each, such as 1,2,4
     #[arg(long, value_delimiter = ',')]
     cores: Vec<NonZeroUsize>,
-    /// Time of processors of such a server, in processors, such as 0.25,0.5,1: by a control group,
-    /// which takes root or one that this user was given
+    /// CPU quotas of the lab's own server in CPUs, one curve for each, such as 0.25,0.5,1; needs
+    /// root or a delegated control group
     #[arg(long, value_delimiter = ',', value_parser = quota::parse)]
     cpu_quota: Vec<f64>,
     #[command(flatten)]

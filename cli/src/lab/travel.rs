@@ -52,49 +52,47 @@ const CLIENTS_OF_ONE: usize = 8;
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Door of travel, where command lines are taken; without it, the lab starts a server of its
-    /// own
+    /// Travel address of the server; default: the lab starts its own server
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     travel: Option<SocketAddr>,
-    /// Of a server of the lab's own: the middleware and its managers in one process, or each in a
-    /// process of its own
+    /// Processes of the lab's own server: middleware and resource managers in one, or separate
     #[arg(long, value_enum, default_value = "one", conflicts_with = "travel")]
     servers: Servers,
-    /// RESP door of the same server, which tells the report what server it is
+    /// RESP address of the same server, to identify it in the report
     #[arg(long, value_name = "ADDR", value_parser = address::parse, requires = "travel")]
     resp: Option<SocketAddr>,
-    /// Also write the result as JSON
+    /// Also write the result to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Generator threads
+    /// Number of generator threads
     #[arg(short = 't', long, default_value_t = default_threads())]
     threads: NonZeroUsize,
-    /// What is measured. Without it: `ops`, or one point of `rate` when options of `rate` say which,
-    /// such as -c 8 -d 2s: of 8 clients, each as fast as it is answered, unless others are asked for
+    /// Experiment to run. Default: ops; or one point of rate if its options are given, such as -c 8
+    /// -d 2s (8 clients unless -c says otherwise, each as fast as it is answered)
     #[arg(long, value_enum)]
     experiment: Option<Measured>,
-    /// Over which resource managers a journey goes: three flights, or a flight, a car and a room.
-    /// Without it, `ops` measures one after the other, and `rate` measures several
+    /// Resource managers of a journey: three flights, or a flight, a car and a room. Default: ops
+    /// measures both, rate measures several
     #[arg(long, value_enum)]
     managers: Option<Over>,
-    /// `ops`: transactions, of which the first fifth is not measured; 100 unless something else is
-    /// asked
+    /// ops: number of transactions; the first fifth is not measured [default: 100]
     #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     transactions: Option<u64>,
-    /// `rate`: clients, each with a connection; one number after the other. --experiment rate alone
-    /// means 2,4,6,8
+    /// rate: numbers of clients, each with a connection, run one after the other [default with
+    /// --experiment rate: 2,4,6,8]
     #[arg(short, long, value_name = "CLIENTS,...", value_delimiter = ',')]
     connections: Vec<NonZeroUsize>,
-    /// `rate`: transactions a second of all clients together, or `max`: each when the last has
-    /// ended; one after the other. --experiment rate alone means 50,100,200,500,1000,2000,max
+    /// rate: transactions per second of all clients together, or max (each client starts when its
+    /// last one has ended), run one after the other [default with --experiment rate:
+    /// 50,100,200,500,1000,2000,max]
     #[arg(short, long, value_name = "RATE,...", value_delimiter = ',')]
     rate: Vec<Rate>,
     #[command(flatten)]
     manner: Manner,
     #[command(flatten)]
     extent: Extent,
-    /// `rate`: let clients get into each other's way: journeys are chosen by Zipf's law with this
-    /// exponent, from 0 to 10, instead of the rule that keeps clients apart
+    /// rate: make clients compete: choose journeys by Zipf's law with this exponent, 0 to 10,
+    /// instead of keeping clients apart
     #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
     zipf: Option<f64>,
     #[command(flatten)]
@@ -120,9 +118,9 @@ enum Driven {
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Measured {
-    /// What each of the nine requests of a transaction takes, with one client
+    /// Time of each of the nine requests in a transaction, with one client
     Ops,
-    /// What a transaction takes with several clients who begin them at a rate
+    /// Time of a transaction, with several clients at a rate
     Rate,
 }
 

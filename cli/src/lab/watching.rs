@@ -10,8 +10,8 @@ use crate::child::Server;
 /// What the lab cannot find out by itself.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Behind {
-    /// Process of the database behind the server; else the lab asks the server where it is, and looks
-    /// for it on this machine
+    /// Process id of the server's database; default: the lab asks the server for its database and
+    /// finds the process on this machine
     #[arg(long, value_name = "PID")]
     database_pid: Option<u32>,
 }

@@ -32,14 +32,14 @@ pub(super) enum Service {
 /// Where a service is driven, if a server runs already.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct Named {
-    /// RESP door of the server; without an address, the lab starts a server of its own. travel and
-    /// games are driven at the doors below; with --travel this one only tells what server it is
+    /// RESP address of the server; default: the lab starts its own server. travel and games use the
+    /// addresses below; beside --travel, this one only identifies the server in the report
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     resp: Option<SocketAddr>,
-    /// travel: its door, where command lines are taken
+    /// travel: address of the door for command lines
     #[arg(long, value_name = "ADDR", value_parser = address::parse)]
     travel: Option<SocketAddr>,
-    /// games: its arena. With --resp instead, games are played over RESP
+    /// games: address of the arena. With --resp instead, games are played over RESP
     #[arg(long, value_name = "ADDR", value_parser = address::parse, conflicts_with = "resp")]
     games_arena: Option<SocketAddr>,
 }
@@ -47,10 +47,10 @@ pub(super) struct Named {
 /// What only one service knows.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Settings {
-    /// rooms: shares of the operations
+    /// rooms: weights of the operations
     #[arg(long, default_value = "book=70,cancel=30")]
     mix: rooms::Mix,
-    /// exchange: symbols, each with a book of its own
+    /// exchange: number of symbols, each with its own book, 1 to 1000
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     symbols: u16,
     /// travel: resource managers of a journey: three flights, or a flight, a car and a room

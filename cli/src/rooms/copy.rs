@@ -14,18 +14,15 @@ use crate::{
     terminal::{self, Progress, Table},
 };
 
-/// A place is postgres://..., mysql://...?engine=..., redis://..., or a data directory, as a path or
-/// as embedded:DIR. Stop the servers of both places first. Afterwards both are compared piece by
-/// piece; the exit code is 97 when they differ.
 #[derive(Args, Debug)]
 pub(crate) struct CopyArguments {
-    /// Where the state is
+    /// Place to copy from
     #[arg(long, value_name = "PLACE")]
     from: CopyPlace,
-    /// Where it is to be: nothing may be there yet
+    /// Place to copy to; must be empty
     #[arg(long, value_name = "PLACE")]
     to: CopyPlace,
-    /// Throws away what an unfinished copy has left in the target
+    /// Delete what an unfinished copy left in the target, and start over
     #[arg(long)]
     again: bool,
 }
