@@ -55,7 +55,7 @@ async function booksAndCancels() {
     arrival: "2027-03-01",
     departure: "2027-03-04",
     guest: "ada",
-    id: "********2346",
+    id_number: "********2346",
   });
 
   refused(await send("ROOMS.CANCEL", reference, BOB), "wrong_guest");

@@ -61,7 +61,7 @@ def books_and_cancels():
         "arrival": "2027-03-01",
         "departure": "2027-03-04",
         "guest": "ada",
-        "id": "********2346",
+        "id_number": "********2346",
         "position": position,
     }
     equal({name: found[name] for name in expected}, expected)

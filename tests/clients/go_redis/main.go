@@ -52,7 +52,7 @@ func booksAndCancels(ctx context.Context, door *redis.Client) {
 		"arrival":   "2027-03-01",
 		"departure": "2027-03-04",
 		"guest":     "ada",
-		"id":        "********2346",
+		"id_number": "********2346",
 		"position":  booked["position"],
 	})
 
