@@ -84,7 +84,7 @@ fn it_is_shown_who_has_what_and_who_waits_for_whom() {
     assert_eq!(
         ended,
         json!({"xid": has, "state": "committed", "phase": "committed", "touched": [], "awaited": [],
-            "branches": []})
+            "before": [], "branches": []})
     );
     site.close();
 }
