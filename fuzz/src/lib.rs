@@ -2,6 +2,7 @@
 //! build with any toolchain; only the harnesses in `fuzz_targets/` need a fuzzer.
 
 pub mod duel;
+pub mod http;
 pub mod lines;
 pub mod parcels;
 pub mod record;

@@ -13,7 +13,7 @@ use crate::{step, tree};
 
 pub(crate) fn run(root: &Path) -> Result<()> {
     let clients = install(root)?;
-    step::timed("fuzz targets", || build_fuzz_targets(root))?;
+    step::timed("fuzz targets", || test_fuzz_targets(root))?;
     step::timed("tests", || passed(test(root, &["--workspace"], &clients)?))
 }
 
@@ -46,19 +46,20 @@ pub(crate) fn install(root: &Path) -> Result<Clients> {
 }
 
 /// The fuzz targets are outside the workspace, because their crate wants its own flags to run.
-fn build_fuzz_targets(root: &Path) -> Result<()> {
+/// Their harnesses are built, and the tests of their bodies run.
+fn test_fuzz_targets(root: &Path) -> Result<()> {
     if !root.join("fuzz/Cargo.toml").exists() {
         return Ok(());
     }
-    let mut check = step::cargo(root);
-    check.args([
-        "check",
-        "--quiet",
-        "--manifest-path",
-        "fuzz/Cargo.toml",
-        "--target-dir",
-    ]);
-    step::run(check.arg(tree::target_folder(root)?.join("fuzz")))
+    let target = tree::target_folder(root)?.join("fuzz");
+    for what in [&["check"][..], &["test", "--lib"]] {
+        let mut cargo = step::cargo(root);
+        cargo
+            .args(what)
+            .args(["--quiet", "--manifest-path", "fuzz/Cargo.toml"]);
+        step::run(cargo.arg("--target-dir").arg(&target))?;
+    }
+    Ok(())
 }
 
 /// Runs the tests of some packages; says how many ended how, and whether cargo is content.
