@@ -1,4 +1,4 @@
-//! The automation of the house: `cargo xtask ci|check|test|tidy|house|steady|mutants`.
+//! The automation of the house: `cargo xtask ci|check|test|tidy|docs|house|steady|mutants`.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -9,6 +9,7 @@ mod check;
 mod ci;
 mod clients;
 mod code;
+mod docs;
 mod house;
 mod modules;
 mod mutants;
@@ -16,6 +17,7 @@ mod steady;
 mod step;
 mod suite;
 mod tidy;
+mod tool;
 mod tree;
 
 use std::env;
@@ -33,6 +35,7 @@ cargo xtask check [BASE]     format, tidy, lints and unit tests of the crates th
 cargo xtask test [AREA]      installs what the tests need, then runs them: all, or those of a crate
                              or a folder of crates, for example server or domain
 cargo xtask tidy [--bless]   the rules of the house; --bless accepts changed formats
+cargo xtask docs             builds the book of docs/ into target/book
 cargo xtask house [BEFORE]   figures of the source tree, beside those of an older checkout
 
 By night, each with a result that is kept:
@@ -61,6 +64,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["check", base] => check::run(root, base),
         ["test"] => suite::run(root),
         ["test", area] => suite::run_area(root, area),
+        ["docs"] => docs::run(root),
         ["steady"] => steady::run(root, steady::RUNS),
         ["steady", runs] => steady::run(root, runs.parse().context("RUNS is a number")?),
         ["mutants"] => mutants::run(root, &mutants::CRATES, None),

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::{step, tree};
+use crate::{step, tool, tree};
 
 /// Crates whose every decision matters. What only costs speed is left out by name in
 /// `.cargo/mutants.toml`.
@@ -41,7 +41,9 @@ and code whose mutants mean the same, is left out with its reason in
 
 /// Measures each crate: all of its mutants, or a `share` of them such as `0/20`, spread evenly.
 pub(crate) fn run(root: &Path, crates: &[&str], share: Option<&str>) -> Result<()> {
-    let tool = step::timed("cargo-mutants", || install(root))?;
+    let tool = step::timed("cargo-mutants", || {
+        tool::install(root, "cargo-mutants", VERSION)
+    })?;
     for name in crates {
         let section = step::timed(name, || measure(root, &tool, name, share))?;
         let path = root.join(RESULT);
@@ -49,17 +51,6 @@ pub(crate) fn run(root: &Path, crates: &[&str], share: Option<&str>) -> Result<(
         fs::write(&path, with_section(&page, name, &section)).context("writing the result")?;
     }
     Ok(())
-}
-
-fn install(root: &Path) -> Result<PathBuf> {
-    let folder = tree::target_folder(root)?.join("tools");
-    let tool = folder.join("bin/cargo-mutants");
-    if !tool.exists() {
-        let mut cargo = step::cargo(root);
-        cargo.args(["install", "cargo-mutants", "--version", VERSION]);
-        step::run(cargo.args(["--locked", "--quiet", "--root"]).arg(&folder))?;
-    }
-    Ok(tool)
 }
 
 fn measure(root: &Path, tool: &Path, name: &str, share: Option<&str>) -> Result<String> {

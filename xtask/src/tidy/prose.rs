@@ -55,7 +55,7 @@ pub(super) fn documents_use_plain_english(tree: &Tree) -> Vec<Violation> {
 }
 
 /// The lines that are no code, with their numbers.
-fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_code = false;
     (1..).zip(text.lines()).filter(move |(_, line)| {
         let is_fence = line.trim_start().starts_with("```");
