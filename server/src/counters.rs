@@ -13,7 +13,7 @@ use turnstile_rooms::Rooms;
 use turnstile_travel::{Desk, PerDesk, Travel};
 use turnstile_types::Position;
 
-use crate::{conversation::FastDoor, shares::Opens};
+use crate::core::{conversation::FastDoor, shares::Opens};
 
 pub use self::durations::{DOORS, DURATION_BOUNDS_NS, Durations, Histogram};
 

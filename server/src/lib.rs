@@ -1,67 +1,43 @@
 //! Doors, limits, sessions, configuration and shutdown.
 //!
-//! One thread, the fast loop ([`turn`]), owns the back end and the connections of the fast doors.
+//! One thread, the fast loop ([`turn`](self::core::turn)), owns the back end and the connections of the fast doors.
 //! Everything else reaches it through the [`Gate`].
 
 #![forbid(unsafe_code)]
 
-mod asked;
-mod buffer;
-mod clock;
-mod connection;
-mod connections;
-mod conversation;
-mod copying;
+mod core;
 mod counters;
-mod engine;
-mod fault_points;
-mod feed;
-mod gate;
-mod hall;
-mod http;
+mod doors;
 mod limits;
-mod lines;
-mod listener;
-mod loading;
-mod log_limit;
-mod owed;
-mod pace;
-mod player;
-mod post;
-mod remote;
 mod running;
-mod scores;
-mod session;
-mod shares;
-mod signals;
-mod slow_log;
 mod starting;
-mod tickets;
-mod turn;
-mod xml;
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use turnstile_embedded::{OpenError, UnsoundSettings};
 use turnstile_travel::Desk;
 
-pub use asked::{Answered, Executed, Request, Undecided};
-pub use clock::ClockStatus;
-pub use copying::CopyPlace;
+pub use self::core::{
+    asked::{Answered, Executed, Request, Undecided},
+    clock::ClockStatus,
+    copying::CopyPlace,
+    fault_points::{FAULT_EXIT, HAS_FAULT_POINTS},
+    feed::Feed,
+    gate::{Ask, BackendStatus, Gate, LineStatus, Overloaded, ServerStatus},
+    remote::{DatabaseUrl, InvalidUrl},
+    shares::ShareFull,
+};
 pub use counters::{
     COMMIT_BOUNDS_NS, Counter, Counters, DOORS, DURATION_BOUNDS_NS, DoorCounters, Durations,
     ErrorCode, Histogram, LineCounters, MachineCounters, Tally,
 };
-pub use fault_points::{FAULT_EXIT, HAS_FAULT_POINTS};
-pub use feed::Feed;
-pub use gate::{Ask, BackendStatus, Gate, LineStatus, Overloaded, ServerStatus};
-pub use hall::ScoresWire;
-pub use http::{HttpLimits, InvalidOrigin, Origin};
+pub use doors::{
+    arena::hall::ScoresWire,
+    desk::Peers,
+    http::{HttpLimits, InvalidOrigin, Origin},
+};
 pub use limits::Limits;
-pub use post::Peers;
-pub use remote::{DatabaseUrl, InvalidUrl};
 pub use running::{Running, StopError, Stopper};
-pub use shares::ShareFull;
 pub use starting::{Starting, start};
 pub use turnstile_embedded::{Durability, Options, Recovery};
 

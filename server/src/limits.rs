@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnstile_resp::FRAME_BYTES_MAX;
 
-use crate::http::HttpLimits;
+use crate::doors::http::HttpLimits;
 
 /// Connections of the fast doors at a time, unless somebody says otherwise: ten thousand players, and
 /// as many again who look on and operate. An idle one costs some kilobytes.

@@ -5,8 +5,10 @@ use std::{fmt, io, net::SocketAddr, sync::Arc, thread::JoinHandle};
 use turnstile_embedded::{CommitError, Recovery};
 
 use crate::{
-    Limits, counters::Counters, gate::Gate, http::HttpDoor, loading::Loading, signals::Signals,
-    turn::Broken,
+    Limits,
+    core::{gate::Gate, loading::Loading, signals::Signals, turn::Broken},
+    counters::Counters,
+    doors::http::HttpDoor,
 };
 
 /// The thread of the loop.

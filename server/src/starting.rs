@@ -17,21 +17,25 @@ use turnstile_types::Position;
 
 use crate::{
     DatabaseUrl, Running, Settings, StartError, Stopper,
-    conversation::{Choices, FastDoor},
+    core::{
+        conversation::{Choices, FastDoor},
+        engine::{Engine, Recovered},
+        fault_points::FaultPoints,
+        feed::Feed,
+        gate::{Gate, InDatabases},
+        listener::Listener,
+        loading::Loading,
+        remote::{self, Housed, Landings, Opened, Opening, Remotes, Way, opening},
+        signals::Signals,
+        turn::{Arrival, Arrivals, FastLoop, GATE, LISTENERS},
+    },
     counters::Counters,
-    engine::{Engine, Recovered},
-    fault_points::FaultPoints,
-    feed::Feed,
-    gate::{Gate, InDatabases},
-    hall::Teller,
-    http::{About, Feeds, HttpDoor},
+    doors::{
+        arena::hall::Teller,
+        http::{About, Feeds, HttpDoor},
+    },
     limits::{BACKLOG, GATE_QUEUE},
-    listener::Listener,
-    loading::Loading,
-    remote::{self, Housed, Landings, Opened, Opening, Remotes, Way, opening},
     running::LoopThread,
-    signals::Signals,
-    turn::{Arrival, Arrivals, FastLoop, GATE, LISTENERS},
 };
 
 /// A server whose doors are open, and whose journal is being recovered. Until that is over every door

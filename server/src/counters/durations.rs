@@ -12,7 +12,7 @@ use turnstile_travel::Travel;
 use turnstile_types::Position;
 
 use super::{Counted, Counter};
-use crate::conversation::FastDoor;
+use crate::core::conversation::FastDoor;
 
 /// The upper bounds of the buckets for request durations, in nanoseconds; one more bucket is open.
 pub const DURATION_BOUNDS_NS: [u64; 11] = [

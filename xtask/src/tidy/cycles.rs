@@ -24,7 +24,7 @@ const KNOTS: &[(&str, usize)] = &[
     ("lab/audit", 3),
     ("lab/check", 2),
     ("lab/stats", 2),
-    ("server", 22),
+    ("server", 4),
     ("sim", 2),
 ];
 

@@ -1,0 +1,252 @@
+//! What other threads ask of one machine, and the answers that wait for their group.
+
+use std::fmt;
+
+use tokio::sync::oneshot;
+use turnstile_contract::{self as contract, Failure, Service};
+use turnstile_embedded::{ExecuteError, Reply, Services};
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
+use turnstile_rooms::Rooms;
+use turnstile_travel::{LateAnswer, Travel};
+use turnstile_types::{Hosts, Key, Machine, Position, Principal};
+
+use crate::{
+    core::{
+        engine::Engine,
+        gate::{Ask, ServerStatus},
+        remote::{Caller, Job, Remote, Who},
+        shares::{ShareFull, Shares},
+        tickets::{Tickets, Waiter},
+    },
+    counters::{Counted, ErrorCode},
+};
+
+/// What a command comes to.
+pub type Executed<M> = Result<Reply<M>, Undecided>;
+
+/// What a query comes to, and the position of the last record that its answer has surely seen: what
+/// happened after it is told to those who follow the machine.
+pub type Answered<M> = Result<(Position, <M as Machine>::Answer), Failure>;
+
+/// Why a command was not decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// The journal did not take it.
+    Journal(ExecuteError),
+    /// The database behind the service did not.
+    Backend(Failure),
+    /// The client has as much open as it may.
+    Share(ShareFull),
+}
+
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Journal(cause) => cause.fmt(f),
+            Self::Backend(cause) => cause.fmt(f),
+            Self::Share(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Undecided {}
+
+/// One request to a machine, and where its answer goes.
+#[derive(Debug)]
+pub enum Request<M: Machine> {
+    Command {
+        principal: Principal,
+        key: Option<Box<str>>,
+        /// What the machine's `encode_command` wrote.
+        command: Vec<u8>,
+        reply: oneshot::Sender<Executed<M>>,
+    },
+    Query {
+        principal: Principal,
+        query: M::Query,
+        reply: oneshot::Sender<Answered<M>>,
+    },
+}
+
+/// A machine that other threads can ask.
+pub(crate) trait Asked: Counted {
+    fn ask(request: Request<Self>) -> Ask;
+}
+
+impl Asked for Rooms {
+    fn ask(request: Request<Self>) -> Ask {
+        Ask::Rooms(request)
+    }
+}
+
+impl Asked for Exchange {
+    fn ask(request: Request<Self>) -> Ask {
+        Ask::Exchange(request)
+    }
+}
+
+impl Asked for Travel {
+    fn ask(request: Request<Self>) -> Ask {
+        Ask::Travel(request)
+    }
+}
+
+impl Asked for Games {
+    fn ask(request: Request<Self>) -> Ask {
+        Ask::Games(request)
+    }
+}
+
+/// An answer of one machine that waits for its group, and who waits for it.
+pub(crate) enum Decided<M: Machine> {
+    Command(oneshot::Sender<Executed<M>>, Executed<M>),
+    Query(oneshot::Sender<Answered<M>>, Answered<M>),
+}
+
+/// An answer that waits for its group.
+pub(crate) enum Waiting {
+    Rooms(Decided<Rooms>),
+    Exchange(Decided<Exchange>),
+    Travel(Decided<Travel>),
+    Games(Decided<Games>),
+    Late(oneshot::Sender<LateAnswer>, LateAnswer),
+    Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
+}
+
+impl<M: Counted> Decided<M>
+where
+    Services: Hosts<M>,
+{
+    /// Has a request decided. One whose bytes are no command is dropped: its sender hears that
+    /// nothing happened.
+    fn of(request: Request<M>, engine: &mut Engine, shares: &mut Shares) -> Option<Self> {
+        match request {
+            Request::Command {
+                principal,
+                key,
+                command,
+                reply,
+            } => {
+                let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
+                let executed = engine.execute_within::<M>(shares, (&principal, key), &command);
+                Some(Self::Command(reply, executed))
+            }
+            Request::Query {
+                principal,
+                query,
+                reply,
+            } => {
+                let answer = engine.query::<M>(&principal, &query);
+                Some(Self::Query(reply, Ok((engine.firm_position(), answer))))
+            }
+        }
+    }
+}
+
+/// The key and the command of a request; nothing when its bytes are none.
+fn understood<'a, M: Machine>(
+    key: Option<&'a str>,
+    command: &'a [u8],
+    engine: &Engine,
+) -> Option<(Option<Key<'a>>, M::Command<'a>)> {
+    let key = key.map(|key| Key::parse(key.as_bytes())).transpose();
+    let (Ok(key), Ok(command)) = (key, M::decode_command(command)) else {
+        engine.counters.error(ErrorCode::Invalid);
+        return None;
+    };
+    Some((key, command))
+}
+
+/// Sends the request to the database of its service, or gives it back when there is none.
+fn sent_away<M: Counted + Service>(
+    request: Request<M>,
+    remote: Option<&Remote<M>>,
+    engine: &Engine,
+) -> Option<Request<M>> {
+    let Some(remote) = remote else {
+        return Some(request);
+    };
+    match request {
+        Request::Command {
+            principal,
+            key,
+            command,
+            reply,
+        } => {
+            let (key, command) = understood::<M>(key.as_deref(), &command, engine)?;
+            let timed = engine
+                .stopwatch
+                .time::<M>([M::command_place(&command)].into_iter());
+            let request = contract::Request::new::<M>(principal, key, &command);
+            let who = Who::Asked(reply);
+            remote.ask(Job::Commands(vec![request], Caller { who, timed }));
+        }
+        Request::Query {
+            principal,
+            query,
+            reply,
+        } => {
+            engine.counters.query::<M>(&query);
+            let timed = engine
+                .stopwatch
+                .time::<M>([M::query_place(&query)].into_iter());
+            let who = Who::Asked((reply, remote.seen));
+            remote.ask(Job::Queries(principal, vec![query], Caller { who, timed }));
+        }
+    }
+    None
+}
+
+impl<M: Machine> Decided<M> {
+    fn answer(self) {
+        match self {
+            Self::Command(sender, executed) => drop(sender.send(executed)),
+            Self::Query(sender, answer) => drop(sender.send(answer)),
+        }
+    }
+}
+
+impl Waiting {
+    /// Has the request decided; see [`Decided::of`]. Nothing waits for the group either when a database
+    /// decides it, or when it is a late answer that was asked for and is not given yet.
+    pub(crate) fn decide(
+        ask: Ask,
+        engine: &mut Engine,
+        tickets: &mut Tickets,
+        shares: &mut Shares,
+    ) -> Option<Self> {
+        Some(match ask {
+            Ask::Rooms(request) => {
+                let request = sent_away(request, engine.remotes.rooms.as_ref(), engine)?;
+                Self::Rooms(Decided::of(request, engine, shares)?)
+            }
+            Ask::Exchange(request) => {
+                let request = sent_away(request, engine.remotes.exchange.as_ref(), engine)?;
+                Self::Exchange(Decided::of(request, engine, shares)?)
+            }
+            Ask::Travel(request) => Self::Travel(Decided::of(request, engine, shares)?),
+            Ask::Games(request) => Self::Games(Decided::of(request, engine, shares)?),
+            Ask::Late { ticket, reply } => match engine.late_answer(ticket) {
+                LateAnswer::Pending => {
+                    tickets.add(ticket, Waiter::Asked(reply));
+                    return None;
+                }
+                known => Self::Late(reply, known),
+            },
+            Ask::Status { reply } => Self::Status(reply, Box::new(engine.status())),
+        })
+    }
+
+    /// One who has gone meanwhile is not waited for: the answer is dropped.
+    pub(crate) fn answer(self) {
+        match self {
+            Self::Rooms(decided) => decided.answer(),
+            Self::Exchange(decided) => decided.answer(),
+            Self::Travel(decided) => decided.answer(),
+            Self::Games(decided) => decided.answer(),
+            Self::Late(sender, answer) => drop(sender.send(answer)),
+            Self::Status(sender, status) => drop(sender.send(*status)),
+        }
+    }
+}

@@ -1,0 +1,493 @@
+//! One client: its socket, what has come, what is owed, and how far its life has gone.
+
+mod ageing;
+
+use std::{
+    io::{self, Write},
+    net::Shutdown,
+};
+
+use mio::net::TcpStream;
+use rustix::net::{SendFlags, send};
+use turnstile_duel::Parcel;
+use turnstile_resp::travel::Decided;
+use turnstile_travel::Outcome;
+use turnstile_types::Position;
+
+use crate::{
+    core::{
+        buffer::{Filled, Input, Output},
+        conversation::{Conversation, InputRefused, Next},
+        engine::Engine,
+        remote::{Housed, Landing},
+        shares::Shares,
+    },
+    doors::resp::{Prompt, Surroundings},
+    limits::{INPUT_SPARED_BYTES, Limits, PIPELINE_DEPTH},
+};
+
+pub(crate) use ageing::Expired;
+
+/// What the socket may still bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Incoming {
+    /// Nothing until the poll says so.
+    Drained,
+    /// Bytes.
+    Ready,
+    /// Bytes, and then the end: it is read until there.
+    Ending,
+    /// The end has been read.
+    Ended,
+}
+
+/// How far a connection's life has gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Serving,
+    /// The server stops: what has come is read once more and answered.
+    LastCall,
+    /// Everything owed is sent, then it ends.
+    Closing,
+    /// We have said all. What still comes is thrown away, so that the last answer is not lost by a
+    /// reset; the field holds the sweep in which that began.
+    Parting(u32),
+    Gone,
+}
+
+/// A socket on which the last byte of what is written is marked as urgent.
+struct Marking<'a>(&'a TcpStream);
+
+impl Write for Marking<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(send(self.0, bytes, SendFlags::OOB | SendFlags::NOSIGNAL)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One client of a fast door.
+///
+/// It moves from serving to gone and never back. Its input is decoded where it lies, its replies
+/// are encoded where they are sent from. A peer that does not take what it is owed is first not
+/// read from any more, then closed.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    socket: TcpStream,
+    conversation: Conversation,
+    input: Input,
+    output: Output,
+    /// Whether the message that it is owed ends with a mark; see [`Parcel::is_marked`].
+    is_marked: bool,
+    incoming: Incoming,
+    phase: Phase,
+    /// Whether requests that have come wait for the next turn.
+    unfinished: bool,
+    /// Whether it stands in the loop's queue.
+    pub(crate) queued: bool,
+    /// The last sweep in which it asked for something.
+    active: u32,
+    /// The sweep since which it has not taken all it is owed.
+    stalled: Option<u32>,
+    /// The memory of its answers when it was last counted, in bytes.
+    unsent: usize,
+    /// The first sweep that found the request begun whose rest is still to come.
+    begun: Option<u32>,
+}
+
+impl Connection {
+    pub(crate) fn new(socket: TcpStream, conversation: Conversation, sweep: u32) -> Self {
+        Self {
+            socket,
+            conversation,
+            input: Input::default(),
+            output: Output::default(),
+            is_marked: false,
+            incoming: Incoming::Drained,
+            phase: Phase::Serving,
+            unfinished: false,
+            queued: false,
+            active: sweep,
+            stalled: None,
+            unsent: 0,
+            begun: None,
+        }
+    }
+
+    pub(crate) const fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// What its client has open in tables that all share, where its door counts that.
+    pub(crate) fn into_shares(self) -> Option<Shares> {
+        self.conversation.into_shares()
+    }
+
+    /// Whether it is still answered, and told what it follows.
+    const fn is_served(&self) -> bool {
+        matches!(self.phase, Phase::Serving | Phase::LastCall)
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.phase == Phase::Gone
+    }
+
+    /// Whether all that will ever be said to it has been sent.
+    pub(crate) const fn is_told(&self) -> bool {
+        matches!(self.phase, Phase::Parting(_) | Phase::Gone)
+    }
+
+    pub(crate) fn is_owed(&self) -> bool {
+        self.output.owed() > 0 || self.phase == Phase::Closing
+    }
+
+    /// The poll says that bytes have come, or the end.
+    pub(crate) fn note_readable(&mut self, is_ending: bool) {
+        match self.incoming {
+            Incoming::Ended => {}
+            _ if is_ending => self.incoming = Incoming::Ending,
+            Incoming::Drained => self.incoming = Incoming::Ready,
+            Incoming::Ready | Incoming::Ending => {}
+        }
+    }
+
+    /// Whether it has something to do that needs no new event.
+    pub(crate) fn is_due(&self, limits: &Limits) -> bool {
+        let may_read = matches!(self.incoming, Incoming::Ready | Incoming::Ending);
+        match self.phase {
+            Phase::Serving | Phase::LastCall => {
+                let waits = self.conversation.waits();
+                let takes = self.takes(limits);
+                !waits && takes && (self.unfinished || may_read)
+            }
+            Phase::Parting(_) => may_read,
+            Phase::Closing | Phase::Gone => false,
+        }
+    }
+
+    /// Whether it may be read from, for what it is owed. A peer always is: two that wait for each
+    /// other to take something would wait for ever, and the post sees to what it is owed.
+    fn takes(&self, limits: &Limits) -> bool {
+        self.conversation.peer().is_some() || self.output.owed() < limits.connection_output_bytes
+    }
+
+    /// What it is owed, in bytes.
+    pub(crate) fn owed(&self) -> usize {
+        self.output.owed()
+    }
+
+    /// Appends to what it is owed something that it did not ask for, unless it is about to end.
+    pub(crate) fn say<T: Default>(&mut self, put: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        if self.phase == Phase::Serving {
+            put(self.output.tail())
+        } else {
+            T::default()
+        }
+    }
+
+    /// Appends a message that its client is to read alone. A client that has not taken what it was sent
+    /// before is dropped instead; answers whether it was.
+    pub(crate) fn put_parcel(&mut self, parcel: &Parcel) -> bool {
+        // One who follows has nothing under way when there is something to say.
+        let is_deaf = self.output.owed() > 0;
+        if is_deaf {
+            self.phase = Phase::Gone;
+        } else if self.is_served() {
+            self.is_marked = parcel.is_marked();
+            self.output.tail().extend_from_slice(parcel.bytes());
+        }
+        is_deaf
+    }
+
+    /// Has the system acknowledge what has come: nothing is answered to it.
+    pub(crate) fn acknowledge(&mut self) {
+        if let Err(failure) = rustix::net::sockopt::set_tcp_quickack(&self.socket, true) {
+            tracing::debug!(%failure, "a move is acknowledged when the system does");
+        }
+    }
+
+    /// Ends it when all that it is owed is sent.
+    pub(crate) fn close(&mut self) {
+        if self.is_served() {
+            self.phase = Phase::Closing;
+        }
+    }
+
+    /// The server stops: reads once more, then closes. Whoever waits for an answer that may never
+    /// come is told so, and nothing of what it has sent since is done.
+    pub(crate) fn last_call(&mut self) {
+        let waits = self.conversation.waits() && !self.conversation.waits_for_database();
+        if self.phase == Phase::Serving && waits {
+            self.put_durable(Conversation::end);
+            self.phase = Phase::Closing;
+        }
+        if self.phase == Phase::Serving {
+            self.phase = Phase::LastCall;
+            self.note_readable(false);
+        }
+    }
+
+    /// Reads once and answers every whole request, up to `budget` of them; answers how many.
+    pub(crate) fn serve(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        scratch: &mut Input,
+        limits: &Limits,
+        budget: usize,
+    ) -> usize {
+        if let Phase::Parting(_) = self.phase {
+            self.discard(scratch);
+            return 0;
+        }
+        if self.conversation.waits() {
+            return 0;
+        }
+        let held = self.held();
+        let borrows = self.input.is_empty();
+        if borrows {
+            std::mem::swap(&mut self.input, scratch);
+        }
+        if !self.unfinished {
+            self.read(around);
+        }
+        let served = self.answer(around, limits, budget.min(PIPELINE_DEPTH));
+        if borrows {
+            let left = if self.input.is_empty() {
+                Input::default()
+            } else {
+                self.input.kept()
+            };
+            std::mem::swap(&mut self.input, scratch);
+            scratch.clear();
+            self.input = left;
+        } else {
+            self.input.shrink();
+        }
+        if served > 0 {
+            self.begun = None;
+        }
+        if self.held() > held {
+            self.confine(around, limits);
+        }
+        let is_last = self.incoming == Incoming::Ended || self.phase == Phase::LastCall;
+        if is_last && !self.unfinished && self.is_served() {
+            if self.incoming == Incoming::Ended {
+                let (left, out) = (self.input.pending(), self.output.tail());
+                self.conversation.end_of_input(around.engine, left, out);
+            }
+            self.phase = Phase::Closing;
+        }
+        if !self.is_served() {
+            self.input = Input::default();
+        }
+        served
+    }
+
+    /// Bytes that it keeps of requests that are not answered.
+    pub(crate) fn held(&self) -> usize {
+        self.input.size() + self.conversation.held()
+    }
+
+    /// It keeps more than before. When it waits for the rest of a large request and all connections
+    /// together keep too much, it is told so and closed: waiting would not help it, since those who
+    /// have the memory may never end their requests.
+    fn confine(&mut self, around: &Surroundings<'_>, limits: &Limits) {
+        let held = self.held();
+        let is_spared = held <= INPUT_SPARED_BYTES || self.unfinished;
+        if self.is_served() && !is_spared && held + around.others.held() > limits.input_bytes {
+            let out = self.output.tail();
+            let why = InputRefused::TooMuch;
+            self.conversation.refuse_input(around.engine, why, out);
+            self.phase = Phase::Closing;
+        }
+    }
+
+    fn read(&mut self, around: &Surroundings<'_>) {
+        if !matches!(self.incoming, Incoming::Ready | Incoming::Ending) {
+            return;
+        }
+        match self.input.fill(&mut self.socket) {
+            Ok(Filled::Bytes { count, more }) => {
+                let door = around.engine.counters.of(self.conversation.door());
+                door.bytes_in.add(count.try_into().unwrap_or(0));
+                // A short read has emptied the socket: what comes later raises a new event.
+                if !more && self.incoming == Incoming::Ready {
+                    self.incoming = Incoming::Drained;
+                }
+            }
+            Ok(Filled::Nothing) => self.incoming = Incoming::Drained,
+            Ok(Filled::End) => self.incoming = Incoming::Ended,
+            Err(failure) => self.fail(&failure),
+        }
+    }
+
+    fn answer(&mut self, around: &mut Surroundings<'_>, limits: &Limits, budget: usize) -> usize {
+        let mut served = 0;
+        let mut at = 0;
+        self.unfinished = false;
+        while self.is_served() {
+            if served == budget || !self.takes(limits) {
+                self.unfinished = true;
+                break;
+            }
+            let rest = self.input.pending().get(at..).unwrap_or_default();
+            let progress = self
+                .conversation
+                .run(around, rest, budget - served, self.output.tail());
+            at += progress.length;
+            served += progress.requests;
+            match progress.next {
+                Next::More => {}
+                Next::Incomplete => break,
+                Next::Close => self.phase = Phase::Closing,
+                Next::Drop => self.phase = Phase::Gone,
+            }
+            if self.conversation.waits() {
+                self.unfinished = true;
+                break;
+            }
+        }
+        self.input.consume(at);
+        around
+            .engine
+            .counters
+            .requests
+            .add(served.try_into().unwrap_or(0));
+        served
+    }
+
+    /// All that is owed belongs to the group that is now under way.
+    pub(crate) const fn seal(&mut self) {
+        self.output.seal();
+    }
+
+    /// The group under way is durable.
+    pub(crate) fn release_sealed(&mut self) {
+        self.output.release_sealed();
+    }
+
+    /// So many bytes of what waits for its group need not wait.
+    pub(crate) const fn release_ahead(&mut self, bytes: usize) {
+        self.output.release_ahead(bytes);
+    }
+
+    /// Everything that is owed is durable.
+    pub(crate) const fn release(&mut self) {
+        self.output.release();
+    }
+
+    /// Whether something that is owed waits for its group.
+    pub(crate) fn waits(&self) -> bool {
+        self.output.held() > 0
+    }
+
+    /// Sends what was released.
+    pub(crate) fn send(&mut self, sweep: u32) -> u64 {
+        if self.phase == Phase::Gone {
+            return 0;
+        }
+        let flushed = if self.is_marked {
+            self.output.flush(&mut Marking(&self.socket))
+        } else {
+            self.output.flush(&mut self.socket)
+        };
+        let sent = match flushed {
+            Ok(sent) => sent,
+            Err(failure) => {
+                self.fail(&failure);
+                0
+            }
+        };
+        if self.output.owed() == 0 {
+            self.stalled = None;
+            if self.phase == Phase::Closing {
+                self.part(sweep);
+            }
+        } else if self.output.owed() == self.output.held() {
+            // It is the disk that it waits for.
+            self.stalled = None;
+        } else if sent > 0 || self.stalled.is_none() {
+            self.stalled = Some(sweep);
+        }
+        self.active = sweep;
+        sent.try_into().unwrap_or(0)
+    }
+
+    /// Tells the peer that nothing more will come.
+    fn part(&mut self, sweep: u32) {
+        let told = self.socket.shutdown(Shutdown::Write).is_ok();
+        let listens = told && self.incoming != Incoming::Ended;
+        self.phase = if listens {
+            Phase::Parting(sweep)
+        } else {
+            Phase::Gone
+        };
+        self.note_readable(false);
+    }
+
+    fn discard(&mut self, scratch: &mut Input) {
+        let filled = scratch.fill(&mut self.socket);
+        scratch.clear();
+        match filled {
+            Ok(Filled::Bytes { more: true, .. }) => {}
+            Ok(Filled::Bytes { .. }) if self.incoming == Incoming::Ending => {}
+            Ok(Filled::Bytes { .. } | Filled::Nothing) => self.incoming = Incoming::Drained,
+            Ok(Filled::End) => self.phase = Phase::Gone,
+            Err(failure) => self.fail(&failure),
+        }
+    }
+
+    fn fail(&mut self, failure: &io::Error) {
+        tracing::debug!(%failure, "a connection broke");
+        self.phase = Phase::Gone;
+    }
+
+    /// Before the messages of a group: one who has not taken those of the groups before is dropped. What
+    /// it is owed for this one comes on top, so that a large group drops nobody who reads. Answers
+    /// whether it was dropped.
+    pub(crate) fn drop_if_deaf(&mut self, limits: &Limits) -> bool {
+        let is_deaf = self.is_served() && self.output.owed() >= limits.connection_output_bytes;
+        if is_deaf {
+            self.phase = Phase::Gone;
+        }
+        is_deaf
+    }
+
+    /// Appends a message that answers no request.
+    pub(crate) fn tell(&mut self, message: (&str, &str)) {
+        if self.is_served() {
+            self.put_durable(|conversation, out| conversation.put_message(message, out));
+        }
+    }
+
+    /// Appends a late answer; after the last that it waits for it goes on with what has come
+    /// meanwhile.
+    pub(crate) fn put_late(&mut self, late: (Position, Decided), outcome: &Outcome) {
+        self.put_durable(|conversation, out| conversation.put_late(late, outcome, out));
+    }
+
+    /// Appends the answer to a command about fault points, when the desks have them; says whether
+    /// nothing more is to come.
+    pub(crate) fn settle_arming(&mut self, engine: &Engine) -> bool {
+        let out = self.output.tail();
+        self.conversation.settle_arming(engine, out) || !self.conversation.is_arming()
+    }
+
+    /// Appends what a database has answered. What this process decided for the same client may be
+    /// among it, so that it waits for the open group.
+    pub(crate) fn put_landed<M: Prompt + Housed>(&mut self, client: u64, landing: Landing<M>) {
+        let out = self.output.tail();
+        self.conversation.put_landed(client, landing, out);
+    }
+
+    /// Appends what is durable. It stays behind the answers that are not.
+    fn put_durable(&mut self, put: impl FnOnce(&mut Conversation, &mut Vec<u8>)) {
+        let is_first = self.output.held() == 0;
+        put(&mut self.conversation, self.output.tail());
+        if is_first {
+            self.output.release();
+        }
+    }
+}

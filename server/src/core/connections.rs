@@ -1,0 +1,120 @@
+//! The connections of the fast doors, by the numbers under which the poll knows them.
+
+use crate::core::connection::Connection;
+
+/// A table whose places are reused. One connection at a time may be out, to be served.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    places: Vec<Option<Box<Connection>>>,
+    free: Vec<usize>,
+    open: usize,
+    held: usize,
+    unsent: usize,
+}
+
+impl Connections {
+    /// How many are open, the one that is out included.
+    pub(crate) const fn open(&self) -> usize {
+        self.open
+    }
+
+    /// Bytes that those who are not out keep of their requests.
+    pub(crate) const fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Memory of the answers of those who are not out, in bytes, as of their last
+    /// [count](Self::recount).
+    pub(crate) const fn unsent(&self) -> usize {
+        self.unsent
+    }
+
+    /// Counts the answers of a connection that was given more, or has sent some.
+    pub(crate) fn recount(&mut self, place: usize) {
+        if let Some(connection) = self.places.get_mut(place).and_then(Option::as_deref_mut) {
+            let (before, now) = connection.count_unsent();
+            self.unsent = self.unsent - before + now;
+        }
+    }
+
+    /// The places of those who leave answers unread, by how much and for how long; the slowest last.
+    pub(crate) fn slowest(&self, sweep: u32) -> Vec<usize> {
+        let places = self.places.iter().enumerate();
+        let slow = places.filter_map(|(place, slot)| {
+            let weight = slot.as_deref()?.slowness(sweep)?;
+            Some((weight, place))
+        });
+        let mut slow: Vec<_> = slow.collect();
+        slow.sort_unstable();
+        slow.into_iter().map(|(_, place)| place).collect()
+    }
+
+    /// The place that the next connection will have.
+    pub(crate) fn next_place(&self) -> usize {
+        self.free.last().copied().unwrap_or(self.places.len())
+    }
+
+    /// Puts a new connection in [`next_place`](Self::next_place).
+    pub(crate) fn add(&mut self, connection: Box<Connection>) {
+        self.open += 1;
+        match self.free.pop() {
+            Some(place) => self.put_back(place, connection),
+            None => {
+                let place = self.places.len();
+                self.places.push(None);
+                self.put_back(place, connection);
+            }
+        }
+    }
+
+    /// What it keeps of its requests MUST stay the same. When it is given an answer, it MUST be
+    /// [counted](Self::recount) anew, at the latest when it was sent something.
+    pub(crate) fn get_mut(&mut self, place: usize) -> Option<&mut Connection> {
+        self.places.get_mut(place)?.as_deref_mut()
+    }
+
+    /// Takes a connection out. It MUST be put back or forgotten.
+    pub(crate) fn take(&mut self, place: usize) -> Option<Box<Connection>> {
+        let connection = self.places.get_mut(place)?.take()?;
+        self.held -= connection.held();
+        self.unsent -= connection.counted_unsent();
+        Some(connection)
+    }
+
+    pub(crate) fn put_back(&mut self, place: usize, mut connection: Box<Connection>) {
+        let slot = self
+            .places
+            .get_mut(place)
+            .expect("a connection goes where it came from");
+        assert!(slot.is_none(), "the place was kept free");
+        self.held += connection.held();
+        self.unsent += connection.count_unsent().1;
+        *slot = Some(connection);
+    }
+
+    /// Frees the place of a connection that was taken out.
+    pub(crate) fn forget(&mut self, place: usize) {
+        self.open -= 1;
+        self.free.push(place);
+    }
+
+    /// The places in use.
+    pub(crate) fn places(&self) -> Vec<usize> {
+        let used = self
+            .places
+            .iter()
+            .enumerate()
+            .filter(|(_, slot)| slot.is_some());
+        used.map(|(place, _)| place).collect()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Connection> {
+        self.placed().map(|(_, connection)| connection)
+    }
+
+    /// Those who are not out, with their places.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (usize, &Connection)> {
+        let places = self.places.iter().enumerate();
+        places.filter_map(|(place, slot)| Some((place, slot.as_deref()?)))
+    }
+}

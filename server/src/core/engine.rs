@@ -1,0 +1,449 @@
+//! The back end as one turn of the loop uses it: one instant for all, and at the end the group is
+//! committed or sent on its way.
+
+mod fullness;
+mod lines;
+mod loading;
+mod sharing;
+mod status;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
+use turnstile_resp::{catalogue::Catalogue, rooms::Door};
+use turnstile_rooms::IdKey;
+use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
+
+use crate::{
+    core::{
+        clock::{self, Clock},
+        fault_points::FaultPoints,
+        loading::Loading,
+        owed::{Followed, News},
+        pace::Pace,
+        remote::Remotes,
+        slow_log::SlowLog,
+    },
+    counters::{Counted, Counters, ErrorCode, Stopwatch},
+    doors::desk::Switchboard,
+    limits::{FULL_DISK_REST, Limits, SOFT_AGE},
+};
+
+use self::fullness::Fullness;
+
+pub(crate) use self::loading::Recovered;
+
+/// What to do with the open group at the end of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Make it durable and wait for that.
+    Commit,
+    /// Have it carried to the disk.
+    Submit,
+    /// Let more requests join it.
+    Grow,
+    /// It promises nothing: send what it owes, and let more requests join it.
+    Release,
+}
+
+/// A group on its way to the disk.
+#[derive(Debug, Default)]
+struct Journey {
+    records: u64,
+    /// How long the loop worked on it.
+    work: Duration,
+    has_landed: bool,
+}
+
+/// The back end, the clock of the turn, and what is counted.
+pub(crate) struct Engine {
+    backend: Embedded,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) stopwatch: Stopwatch,
+    pub(crate) catalogue: Catalogue,
+    /// Everybody, until callers have keys.
+    pub(crate) principal: Principal,
+    pub(crate) resp_port: u16,
+    /// Who is on the lines to other processes of travel.
+    pub(crate) switchboard: Switchboard,
+    pub(crate) fault_points: FaultPoints,
+    /// The services that databases decide.
+    pub(crate) remotes: Remotes,
+    pub(crate) id_key: IdKey,
+    pub(crate) slow_log: SlowLog,
+    verhoeff: bool,
+    clock: Clock,
+    now: Timestamp,
+    began: Timestamp,
+    /// The position at the end of the last group that was handed over.
+    handed_over: u64,
+    /// Groups that the sequencer had sent ahead by then.
+    sent_ahead: u64,
+    journey: Journey,
+    /// Nothing where no thread carries groups.
+    pace: Option<Pace>,
+    /// When the open group's first answers left without it.
+    soft_since: Option<Instant>,
+    /// When this turn began to work on the open group.
+    since: Instant,
+    /// How long earlier turns worked on it.
+    work: Duration,
+    /// What is due is not tried again before this; nothing but on a full disk.
+    rest: Duration,
+    fullness: Fullness,
+    stopped: bool,
+    /// While the journal is recovered; the back end is an empty one then, and MUST NOT be asked.
+    loading: Option<Arc<Loading>>,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        backend: Embedded,
+        counters: Arc<Counters>,
+        verhoeff: bool,
+        resp_port: u16,
+    ) -> Self {
+        let mut clock = Clock::start(backend.status().time, clock::system);
+        let now = clock.read();
+        Self {
+            id_key: backend.id_key().clone(),
+            handed_over: backend.position().0,
+            sent_ahead: 0,
+            journey: Journey::default(),
+            pace: (backend.status().log_thread != LogThread::None).then(Pace::default),
+            soft_since: None,
+            since: Instant::now(),
+            work: Duration::ZERO,
+            backend,
+            counters,
+            stopwatch: Stopwatch::new(),
+            catalogue: Catalogue::new(),
+            principal: Principal::local(),
+            resp_port,
+            switchboard: Switchboard::default(),
+            fault_points: FaultPoints::new(false, None),
+            remotes: Remotes::default(),
+            slow_log: SlowLog::new(Limits::STANDARD.slow_command),
+            verhoeff,
+            clock,
+            now,
+            began: now,
+            rest: Duration::ZERO,
+            fullness: Fullness::default(),
+            stopped: false,
+            loading: None,
+        }
+    }
+
+    /// Reads the clock for this turn and lets happen what is due.
+    pub(crate) fn begin_turn(&mut self) {
+        self.since = Instant::now();
+        self.stopwatch.begin(self.since);
+        self.now = self.clock.read();
+        match self.backend.tick(self.now) {
+            Ok(()) if self.rest.is_zero() => {}
+            Ok(()) => {
+                self.rest = Duration::ZERO;
+                self.fullness.end();
+            }
+            Err(ExecuteError::ReadOnly) => {
+                self.rest = FULL_DISK_REST;
+                self.fullness.begin(self.backend.shortage());
+            }
+            Err(refused) => self.note(Some(refused)),
+        }
+    }
+
+    pub(crate) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// How long the loop may sleep before something is due.
+    pub(crate) fn until_due(&self) -> Option<Duration> {
+        let due = self.backend.deadline()?;
+        let wait = Duration::from_millis(due.ms_since(self.clock.peek()));
+        Some(wait.max(self.rest))
+    }
+
+    /// Whether what is due found no room on the disk and waits until it is tried again.
+    #[cfg(test)]
+    pub(crate) const fn rests(&self) -> bool {
+        !self.rest.is_zero()
+    }
+
+    pub(crate) const fn door(&self) -> Door<'_> {
+        Door {
+            id_key: &self.id_key,
+            verhoeff: self.verhoeff,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn execute<M: Counted>(
+        &mut self,
+        principal: &Principal,
+        key: Option<Key<'_>>,
+        command: &M::Command<'_>,
+    ) -> Result<Reply<M>, ExecuteError>
+    where
+        Services: Hosts<M>,
+    {
+        assert!(
+            self.loading.is_none(),
+            "nothing is decided before the recovery"
+        );
+        let executed = self.backend.execute::<M>(self.now, principal, key, command);
+        match &executed {
+            Ok(reply) => {
+                self.counters.command::<M>(command, reply);
+                let operation = M::command_place(command);
+                match M::late_ticket(&reply.outcome).filter(|_| !reply.replayed) {
+                    None => self.stopwatch.count::<M>(operation),
+                    Some(ticket) => self.stopwatch.postpone::<M>(operation, ticket),
+                }
+                self.fullness.end();
+                if M::commits(&reply.outcome) && self.lines().is_empty() {
+                    self.fault_points.committed_here();
+                }
+            }
+            Err(refused) => self.note(Some(*refused)),
+        }
+        executed
+    }
+
+    pub(crate) fn query<M: Counted>(&mut self, principal: &Principal, query: &M::Query) -> M::Answer
+    where
+        Services: Hosts<M>,
+    {
+        assert!(
+            self.loading.is_none(),
+            "nothing is known before the recovery"
+        );
+        self.counters.query::<M>(query);
+        self.stopwatch.count::<M>(M::query_place(query));
+        self.backend.query::<M>(self.now, principal, query)
+    }
+
+    /// The late answer under this ticket leaves now.
+    pub(crate) fn end_late(&mut self, ticket: Position) {
+        self.stopwatch.end_late(ticket, &self.counters.durations);
+    }
+
+    pub(crate) fn prefetch<M: Machine>(&self, command: &M::Command<'_>)
+    where
+        Services: Hosts<M>,
+    {
+        self.backend.prefetch::<M>(command);
+    }
+
+    /// Makes the next `bytes` of records one group.
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), ExecuteError> {
+        let reserved = self.backend.reserve(bytes);
+        self.note(reserved.err());
+        reserved
+    }
+
+    fn note(&mut self, refused: Option<ExecuteError>) {
+        match refused {
+            None => {}
+            Some(ExecuteError::Stopped) => self.stopped = true,
+            Some(ExecuteError::ReadOnly) => {
+                self.fullness.begin(self.backend.shortage());
+                self.counters.error(ErrorCode::ReadOnly);
+            }
+            Some(ExecuteError::KeysFull { .. }) => self.counters.error(ErrorCode::Busy),
+            Some(ExecuteError::KeyReused { .. }) => self.counters.error(ErrorCode::KeyReused),
+            Some(ExecuteError::TooLarge) => self.counters.error(ErrorCode::Invalid),
+        }
+    }
+
+    /// Whether a write or sync has failed: nothing may be sent any more.
+    pub(crate) const fn has_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    pub(crate) fn end_turn(&mut self) {
+        self.work += self.since.elapsed();
+    }
+
+    /// Makes the open group durable. Nothing of it may be sent before, but what was released.
+    pub(crate) fn commit(&mut self) -> Result<(), CommitError> {
+        let has_group = self.is_open();
+        let records = self.close_group();
+        if !has_group {
+            self.counters.records.add(records);
+            self.work = Duration::ZERO;
+            return self.backend.commit().map(drop);
+        }
+        let (begun, work) = self.take_work();
+        self.backend.commit()?;
+        self.since = Instant::now();
+        let took = self.since.duration_since(begun);
+        self.note_durable(records, work, took);
+        self.counters.groups_inline.add(1);
+        Ok(())
+    }
+
+    /// Has the open group carried to the disk. Nothing of it may be sent before it has landed.
+    ///
+    /// # Panics
+    /// When there is none: nothing would ever land.
+    pub(crate) fn submit(&mut self) -> Result<(), CommitError> {
+        assert!(self.is_open(), "only an open group is carried");
+        self.journey.records = self.close_group();
+        self.backend.submit()?;
+        (self.since, self.journey.work) = self.take_work();
+        self.counters.groups_overlapped.add(1);
+        Ok(())
+    }
+
+    /// As [`has_landed`](Self::has_landed), for the caller who will now send its answers.
+    pub(crate) fn take_landed(&mut self) -> Result<bool, CommitError> {
+        let has_landed = self.has_landed()?;
+        self.journey.has_landed = false;
+        Ok(has_landed)
+    }
+
+    /// Waits until the group under way has landed, or failed.
+    pub(crate) fn await_landing(&mut self) {
+        self.backend.await_settled();
+    }
+
+    pub(crate) const fn is_under_way(&self) -> bool {
+        self.backend.is_under_way()
+    }
+
+    /// Whether the group under way has landed, and its answers are not yet sent.
+    pub(crate) fn has_landed(&mut self) -> Result<bool, CommitError> {
+        if let Some(settled) = self.backend.settle()? {
+            self.note_durable(self.journey.records, self.journey.work, settled.took);
+            self.journey.has_landed = true;
+        }
+        Ok(self.journey.has_landed)
+    }
+
+    /// What becomes of the open group; `is_calm` says that nobody is about to join it, `is_crowded`
+    /// that nobody may, and `grows` that another look is worth its price.
+    pub(crate) fn step(&self, is_calm: bool, is_crowded: bool, grows: bool) -> Step {
+        let overlaps =
+            self.pace.as_ref().is_some_and(Pace::overlaps) && !self.fault_points.is_armed();
+        // Where nothing is synced, no thread carries groups, and a larger one spares nothing.
+        let syncs = self.pace.is_some();
+        let is_aged = self.rest_of_group() == Some(Duration::ZERO);
+        if !self.is_open() {
+            Step::Commit
+        } else if !self.backend.has_promised() && !is_aged && !is_crowded {
+            Step::Release
+        } else if !overlaps && syncs && grows && !is_crowded {
+            Step::Grow
+        } else if !overlaps {
+            Step::Commit
+        } else if is_calm || is_crowded {
+            Step::Submit
+        } else {
+            Step::Grow
+        }
+    }
+
+    /// What the open group owes is being sent without it: the loop's work on that is over.
+    pub(crate) fn release(&mut self) {
+        self.soft_since.get_or_insert(self.since);
+        self.work = Duration::ZERO;
+        self.since = Instant::now();
+    }
+
+    /// How long the open group may stay open; nothing when there is none.
+    pub(crate) fn until_commit(&self) -> Option<Duration> {
+        let rests = !self.backend.has_promised();
+        let rest = || self.rest_of_group().filter(|_| rests);
+        self.is_open().then(|| rest().unwrap_or_default())
+    }
+
+    /// How much is left of the time of a group whose first answers have left.
+    fn rest_of_group(&self) -> Option<Duration> {
+        let since = self.soft_since?;
+        Some(SOFT_AGE.saturating_sub(since.elapsed()))
+    }
+
+    /// Has a test decide what time it is, from the next turn on.
+    #[cfg(test)]
+    pub(crate) fn set_clock(&mut self, source: fn() -> clock::Reading) {
+        self.clock = Clock::start(self.backend.status().time, source);
+    }
+
+    /// Decides for a test whether groups are carried beside the loop.
+    #[cfg(test)]
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.pace = Some(pace);
+    }
+
+    /// Whether the open group has records. The log is asked, not the position: a group that was full
+    /// has gone ahead, and a full disk may have refused whatever came after it.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.backend.is_open()
+    }
+
+    /// How many records the open group has, with those that went ahead of it; the next group counts
+    /// from here.
+    fn close_group(&mut self) -> u64 {
+        let sent_ahead = self.backend.sent_ahead();
+        let new = sent_ahead - std::mem::replace(&mut self.sent_ahead, sent_ahead);
+        self.counters.groups.add(new);
+        self.counters.groups_inline.add(new);
+        self.soft_since = None;
+        let assigned = self.backend.position().0;
+        assigned - std::mem::replace(&mut self.handed_over, assigned)
+    }
+
+    /// The time, and how long the loop has worked on the open group until now.
+    fn take_work(&mut self) -> (Instant, Duration) {
+        let now = Instant::now();
+        (
+            now,
+            std::mem::take(&mut self.work) + now.duration_since(self.since),
+        )
+    }
+
+    fn note_durable(&mut self, records: u64, work: Duration, took: Duration) {
+        if let Some(pace) = &mut self.pace {
+            pace.note(work, took);
+        }
+        let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.counters.commit(records, ns);
+    }
+
+    /// From now on somebody wants to know what happens in games. It MUST be called before anything is
+    /// decided that they are to hear of: what nobody wants is not even noted.
+    pub(crate) fn heed_games(&mut self) {
+        self.backend.want_games_events(true);
+    }
+
+    /// Adds what has happened since the last call to what is to be told; of the exchange, when somebody
+    /// follows it, and of games, since [somebody did](Self::heed_games). Those of games are heeded
+    /// further when somebody follows them.
+    pub(crate) fn gather_news(&mut self, news: &mut News, followed: Followed) {
+        self.backend.move_rooms_events(&mut news.rooms);
+        self.backend.drain_exchange_events(&mut |event| {
+            if followed.exchange {
+                news.exchange.push(event);
+            } else {
+                news.exchange_dropped = Some(event.position);
+            }
+        });
+        self.backend
+            .drain_travel_events(&mut |event| news.travel.push(event));
+        let dropped = self
+            .backend
+            .drain_games_events(&mut |event| news.games.push(event));
+        news.games_dropped = dropped.or(news.games_dropped);
+        self.backend.want_games_events(followed.games);
+    }
+
+    /// Commits, seals and closes.
+    pub(crate) fn close(self) -> Result<(), CommitError> {
+        self.backend.close()
+    }
+}

@@ -1,0 +1,48 @@
+//! Commands of clients who may have only so much open.
+
+use turnstile_embedded::{Reply, Services};
+use turnstile_types::{Hosts, Key, Principal};
+
+use super::Engine;
+use crate::{
+    core::{
+        asked::Undecided,
+        shares::{Asking, Shares},
+    },
+    counters::{Counted, ErrorCode},
+};
+
+impl Engine {
+    /// Has a command decided for a client with these shares.
+    ///
+    /// # Errors
+    /// Its share is used up and nothing was done, or the journal did not take the command.
+    #[inline]
+    pub(crate) fn execute_within<M: Counted>(
+        &mut self,
+        shares: &mut Shares,
+        (principal, key): (&Principal, Option<Key<'_>>),
+        command: &M::Command<'_>,
+    ) -> Result<Reply<M>, Undecided>
+    where
+        Services: Hosts<M>,
+    {
+        let at = Asking {
+            backend: &self.backend,
+            now: self.now,
+            turn: self.counters.turns.get(),
+        };
+        if let Err(full) = shares.check::<M>(at, command) {
+            // A command that is sent again opens nothing more.
+            let is_known = key.is_some_and(|key| self.backend.knows(self.now, principal, key));
+            if !is_known {
+                self.counters.error(ErrorCode::Busy);
+                return Err(Undecided::Share(full));
+            }
+        }
+        let executed = self.execute::<M>(principal, key, command);
+        let reply = executed.map_err(Undecided::Journal)?;
+        shares.note::<M>(&reply);
+        Ok(reply)
+    }
+}

@@ -1,0 +1,241 @@
+//! The gate: how other threads reach the loop.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    time::Duration,
+};
+
+use mio::Waker;
+use tokio::sync::{oneshot, watch};
+use turnstile_embedded::Status;
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
+use turnstile_rooms::{IdKey, Rooms, Totals};
+use turnstile_travel::{LateAnswer, PerDesk, Travel};
+use turnstile_types::Position;
+
+use crate::{
+    core::{asked::Request, clock::ClockStatus, loading::Loading},
+    limits::GATE_QUEUE,
+};
+
+/// One request to the loop, and where its answer goes. The answer comes when it is durable; when
+/// the server stops instead, the sender is dropped.
+#[derive(Debug)]
+pub enum Ask {
+    Rooms(Request<Rooms>),
+    Exchange(Request<Exchange>),
+    Travel(Request<Travel>),
+    Games(Request<Games>),
+    /// Waits for the late answer under a ticket; it is never told to be pending.
+    Late {
+        ticket: Position,
+        reply: oneshot::Sender<LateAnswer>,
+    },
+    Status {
+        reply: oneshot::Sender<ServerStatus>,
+    },
+}
+
+/// What the loop knows about the server at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerStatus {
+    pub backend: Status,
+    /// How long ago the oldest idempotency key that is kept was used first.
+    pub key_age: Duration,
+    pub totals: Totals,
+    pub exchange: turnstile_exchange::Totals,
+    pub travel: turnstile_travel::Totals,
+    pub games: turnstile_games::Totals,
+    /// Lines to other processes of travel.
+    pub lines: PerDesk<Option<LineStatus>>,
+    /// What the database of rooms has done, where there is one.
+    pub rooms_backend: Option<BackendStatus>,
+    /// The same of the exchange.
+    pub exchange_backend: Option<BackendStatus>,
+    /// Since the loop began, in whole seconds.
+    pub uptime: Duration,
+    pub read_only: bool,
+    /// How logged time goes beside the wall clock.
+    pub clock: ClockStatus,
+}
+
+/// How a database is that decides a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackendStatus {
+    /// Whether it answered when it was last asked, at most about a second ago.
+    pub answers: bool,
+    /// What was counted since the start, each with its name.
+    pub counts: [(&'static str, u64); 9],
+}
+
+/// Which services databases decide. Their events are not told: others may write there too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InDatabases {
+    pub(crate) rooms: bool,
+    pub(crate) exchange: bool,
+}
+
+/// One line to another process of travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineStatus {
+    /// How often this end has started anew.
+    pub life: u64,
+    /// The same of the peer, as far as it is known; 0 before it was met.
+    pub peer_life: u64,
+    /// Parcels that the peer has not said to have taken.
+    pub unacknowledged: usize,
+    /// Transactions that wait for their decision at the desk, if it is played here.
+    pub in_doubt: usize,
+}
+
+/// Too many requests wait, or the server is stopping: come again later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overloaded;
+
+impl fmt::Display for Overloaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "too many requests wait, try again later")
+    }
+}
+
+impl std::error::Error for Overloaded {}
+
+/// Reaches the loop from any thread. Cheap to clone.
+#[derive(Clone)]
+pub struct Gate {
+    asks: SyncSender<Ask>,
+    bell: Arc<Bell>,
+    answered: watch::Receiver<()>,
+    loading: Arc<Loading>,
+    verhoeff: bool,
+    pub(crate) in_databases: InDatabases,
+}
+
+/// Wakes the loop, once for whatever has come since it last looked.
+struct Bell {
+    rung: AtomicBool,
+    waker: Waker,
+}
+
+impl Bell {
+    fn ring(&self) {
+        if !self.rung.swap(true, Ordering::AcqRel)
+            && let Err(failure) = self.waker.wake()
+        {
+            tracing::error!(%failure, "the loop cannot be woken");
+        }
+    }
+}
+
+/// The loop's side of the gate.
+pub(crate) struct Inbox {
+    asks: Receiver<Ask>,
+    bell: Arc<Bell>,
+    /// The last, so that whoever hears of its end finds all others ended.
+    answered: watch::Sender<()>,
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Gate")
+    }
+}
+
+impl Gate {
+    pub(crate) fn new(waker: Waker, loading: Arc<Loading>, verhoeff: bool) -> (Self, Inbox) {
+        let (sender, receiver) = sync_channel(GATE_QUEUE);
+        let bell = Arc::new(Bell {
+            rung: AtomicBool::new(false),
+            waker,
+        });
+        let (answering, answered) = watch::channel(());
+        let inbox = Inbox {
+            asks: receiver,
+            bell: Arc::clone(&bell),
+            answered: answering,
+        };
+        (
+            Self {
+                asks: sender,
+                bell,
+                answered,
+                loading,
+                verhoeff,
+                in_databases: InDatabases::default(),
+            },
+            inbox,
+        )
+    }
+
+    /// Puts a request in the loop's queue.
+    ///
+    /// # Errors
+    /// The queue is full, or the loop has ended; nothing of the request happened.
+    pub fn ask(&self, ask: Ask) -> Result<(), Overloaded> {
+        self.put(ask)?;
+        self.bell.ring();
+        Ok(())
+    }
+
+    /// Puts a request in the loop's queue without waking the loop, for callers that have several
+    /// and wake it once after them: on a shared core each wake-up would interrupt the caller.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub(crate) fn put(&self, ask: Ask) -> Result<(), Overloaded> {
+        self.asks.try_send(ask).map_err(|_returned| Overloaded)
+    }
+
+    /// The key that seals id numbers.
+    ///
+    /// # Panics
+    /// It is asked for before the journal is recovered.
+    #[must_use]
+    pub fn id_key(&self) -> &IdKey {
+        self.loading.id_key()
+    }
+
+    /// The recovery, while it goes on: nothing may be asked then.
+    pub(crate) fn recovery(&self) -> Option<&Loading> {
+        (!self.loading.is_over()).then_some(&*self.loading)
+    }
+
+    /// Whether the last digit of id numbers is checked.
+    #[must_use]
+    pub const fn verhoeff(&self) -> bool {
+        self.verhoeff
+    }
+
+    /// Changes when the loop has answered a turn's requests, and closes when it never will again. One
+    /// task waits for it on behalf of all who asked, so that the loop pays for one wake-up only.
+    pub(crate) fn answered(&self) -> watch::Receiver<()> {
+        self.answered.clone()
+    }
+
+    /// Wakes the loop for something that it finds elsewhere.
+    pub(crate) fn wake(&self) {
+        self.bell.ring();
+    }
+}
+
+impl Inbox {
+    /// Whether something may have come since this was last asked.
+    pub(crate) fn has_rung(&self) -> bool {
+        self.bell.rung.load(Ordering::Relaxed) && self.bell.rung.swap(false, Ordering::AcqRel)
+    }
+
+    pub(crate) fn next(&self) -> Option<Ask> {
+        self.asks.try_recv().ok()
+    }
+
+    /// Says that a turn's requests are answered.
+    pub(crate) fn note_answered(&self) {
+        self.answered.send_replace(());
+    }
+}

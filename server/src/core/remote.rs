@@ -1,0 +1,319 @@
+//! Services whose state lies in a database: a thread beside the loop asks it, many commands at a time.
+
+mod carrier;
+pub(crate) mod opening;
+mod queue;
+mod url;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+};
+
+use tokio::sync::oneshot;
+use turnstile_contract::{Backend, Facts, Failure, Reply, Request, Service};
+use turnstile_exchange::Exchange;
+use turnstile_rooms::Rooms;
+use turnstile_types::{Position, Principal};
+
+pub(crate) use self::url::Kind;
+pub use self::url::{DatabaseUrl, InvalidUrl};
+
+pub(crate) use self::carrier::{BATCH_COMMANDS, Opened, Opening, open};
+
+use self::queue::Sender;
+use crate::{
+    core::{
+        asked::{Answered, Executed, Undecided},
+        gate::{BackendStatus, Gate},
+    },
+    counters::TimedRequests,
+};
+
+/// The services that are not decided by the loop.
+#[derive(Debug, Default)]
+pub(crate) struct Remotes {
+    pub(crate) rooms: Option<Remote<Rooms>>,
+    pub(crate) exchange: Option<Remote<Exchange>>,
+}
+
+impl Remotes {
+    /// Lets go what a turn has asked of databases.
+    pub(crate) fn depart(&self) {
+        if let Some(rooms) = &self.rooms {
+            rooms.depart();
+        }
+        if let Some(exchange) = &self.exchange {
+            exchange.depart();
+        }
+    }
+}
+
+/// A machine whose state may lie in a database.
+pub(crate) trait Housed: Service {
+    const NAME: &'static str;
+    /// What asks for its totals.
+    const TOTALS: Self::Query;
+
+    fn landed(landing: Landing<Self>) -> Landed;
+}
+
+impl Housed for Rooms {
+    const NAME: &'static str = "rooms";
+    const TOTALS: Self::Query = turnstile_rooms::Query::Totals;
+
+    fn landed(landing: Landing<Self>) -> Landed {
+        Landed::Rooms(landing)
+    }
+}
+
+impl Housed for Exchange {
+    const NAME: &'static str = "exchange";
+    const TOTALS: Self::Query = turnstile_exchange::Query::Totals;
+
+    fn landed(landing: Landing<Self>) -> Landed {
+        Landed::Exchange(landing)
+    }
+}
+
+/// Why nobody can follow what happens in a service that a database decides.
+pub(crate) fn silence_of<M: Housed>() -> String {
+    let service = M::NAME;
+    format!("a database decides {service}, and does not tell what happens there")
+}
+
+/// Who asked, and what is timed until the answer.
+#[derive(Debug)]
+pub(crate) struct Caller<T> {
+    pub(crate) who: Who<T>,
+    pub(crate) timed: TimedRequests,
+}
+
+/// A client of a fast door, or somebody at the gate, who is answered through a `T`.
+#[derive(Debug)]
+pub(crate) enum Who<T> {
+    /// The connection at this place, if it is still that of this client.
+    Connection {
+        place: usize,
+        client: u64,
+    },
+    Asked(T),
+}
+
+impl<T> Who<T> {
+    const fn connection(&self) -> Option<(usize, u64)> {
+        match self {
+            Self::Connection { place, client } => Some((*place, *client)),
+            Self::Asked(_) => None,
+        }
+    }
+}
+
+/// Who asked for a command.
+pub(crate) type Commander<M> = Caller<oneshot::Sender<Executed<M>>>;
+
+/// Who asked for a query; with the last position that was known then.
+pub(crate) type Questioner<M> = Caller<(oneshot::Sender<Answered<M>>, Position)>;
+
+/// What a database is asked.
+pub(crate) enum Job<M: Service> {
+    /// Commands of one caller, decided in their order.
+    Commands(Vec<Request>, Commander<M>),
+    /// Queries of one caller, answered one after the other.
+    Queries(Principal, Vec<M::Query>, Questioner<M>),
+}
+
+impl<M: Service> Job<M> {
+    const fn commands(&self) -> usize {
+        match self {
+            Self::Commands(commands, _) => commands.len(),
+            Self::Queries(..) => 0,
+        }
+    }
+
+    /// What is answered when there is no place for it.
+    fn refused(self) -> Landing<M> {
+        let failure = || Failure::Unavailable {
+            reason: "too many requests wait for the database".to_owned(),
+        };
+        match self {
+            Self::Commands(commands, caller) => {
+                let decided = commands.into_iter().map(|one| (one, Err(failure())));
+                Landing::Commands(decided.collect(), caller)
+            }
+            Self::Queries(_, queries, caller) => {
+                let answers = queries.iter().map(|_| Err(failure()));
+                Landing::Queries(answers.collect(), caller)
+            }
+        }
+    }
+}
+
+/// What a database has answered.
+pub(crate) enum Landing<M: Service> {
+    Commands(Vec<Decided<M>>, Commander<M>),
+    Queries(Vec<Result<M::Answer, Failure>>, Questioner<M>),
+}
+
+impl<M: Service> Landing<M> {
+    /// Whether somebody at the gate waits for it.
+    pub(crate) const fn is_asked(&self) -> bool {
+        self.connection().is_none()
+    }
+
+    /// The connection that asked, and its client.
+    pub(crate) const fn connection(&self) -> Option<(usize, u64)> {
+        match self {
+            Self::Commands(_, caller) => caller.who.connection(),
+            Self::Queries(_, caller) => caller.who.connection(),
+        }
+    }
+
+    /// Answers whoever asked at the gate, if anybody did.
+    pub(crate) fn answer(self) {
+        match self {
+            Self::Commands(decided, caller) => {
+                if let Who::Asked(reply) = caller.who {
+                    let result = decided.into_iter().next().map(|(_, result)| result);
+                    let result = result.expect("who asks at the gate asks for one command");
+                    drop(reply.send(result.map_err(Undecided::Backend)));
+                }
+            }
+            Self::Queries(answers, caller) => {
+                if let Who::Asked((reply, position)) = caller.who {
+                    let answer = answers.into_iter().next();
+                    let answer = answer.expect("who asks at the gate asks one query");
+                    drop(reply.send(answer.map(|answer| (position, answer))));
+                }
+            }
+        }
+    }
+
+    /// The requests that it answers.
+    pub(crate) const fn timed(&self) -> &TimedRequests {
+        match self {
+            Self::Commands(_, caller) => &caller.timed,
+            Self::Queries(_, caller) => &caller.timed,
+        }
+    }
+}
+
+/// A command, and what the database made of it.
+pub(crate) type Decided<M> = (Request, Result<Reply<M>, Failure>);
+
+/// An answer of any service.
+pub(crate) enum Landed {
+    Rooms(Landing<Rooms>),
+    Exchange(Landing<Exchange>),
+}
+
+/// What was last heard of a database.
+#[derive(Clone, Debug)]
+pub(crate) struct Known<M: Service> {
+    pub(crate) facts: Facts,
+    /// What it answered when it was last asked for its totals.
+    pub(crate) totals: Option<M::Answer>,
+    /// Why it did not answer when it was last asked.
+    pub(crate) trouble: Option<String>,
+}
+
+/// The loop's side of a database.
+pub(crate) struct Remote<M: Service> {
+    jobs: Sender<Job<M>>,
+    /// Where an answer goes for which it is not asked, and what it is there.
+    way: Way,
+    landed: fn(Landing<M>) -> Landed,
+    backend: Arc<dyn Backend<M>>,
+    known: Arc<Mutex<Known<M>>>,
+    /// The last position that it has told the loop.
+    pub(crate) seen: Position,
+}
+
+impl<M: Service> fmt::Debug for Remote<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Remote").field(&self.backend).finish()
+    }
+}
+
+impl<M: Service> Remote<M> {
+    /// Has work done, when the turn ends that asks. Each caller waits for its answer before it asks
+    /// this database again, so that the queue has a place for it, unless many have gone without waiting.
+    pub(crate) fn ask(&self, job: Job<M>) {
+        if let Err(job) = self.jobs.put(job) {
+            tracing::warn!(backend = ?self.backend, "too many requests wait for a database");
+            self.way.tell((self.landed)(job.refused()));
+            self.way.ring();
+        }
+    }
+
+    /// Wakes the thread for what a turn has asked.
+    pub(crate) fn depart(&self) {
+        self.jobs.ring();
+    }
+
+    pub(crate) fn backend(&self) -> &dyn Backend<M> {
+        &*self.backend
+    }
+
+    pub(crate) fn status(&self) -> BackendStatus {
+        BackendStatus {
+            answers: self.known().trouble.is_none(),
+            counts: self.backend.tally().named(),
+        }
+    }
+
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known<M>> {
+        lock(&self.known)
+    }
+}
+
+fn lock<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where answers come back to the loop.
+#[derive(Debug)]
+pub(crate) struct Landings {
+    sender: mpsc::SyncSender<Landed>,
+    receiver: mpsc::Receiver<Landed>,
+}
+
+impl Landings {
+    /// For so many callers of each of so many databases; each has one answer of each on its way at
+    /// most.
+    pub(crate) fn of(callers: usize, databases: usize) -> Self {
+        let (sender, receiver) = mpsc::sync_channel(callers * databases);
+        Self { sender, receiver }
+    }
+
+    /// The way here from another thread.
+    pub(crate) fn way(&self, gate: Gate) -> Way {
+        Way {
+            landings: self.sender.clone(),
+            gate,
+        }
+    }
+
+    pub(crate) fn next(&self) -> Option<Landed> {
+        self.receiver.try_recv().ok()
+    }
+}
+
+/// How a thread gives answers back.
+#[derive(Clone)]
+pub(crate) struct Way {
+    landings: mpsc::SyncSender<Landed>,
+    gate: Gate,
+}
+
+impl Way {
+    fn tell(&self, landed: Landed) {
+        if self.landings.try_send(landed).is_err() {
+            tracing::debug!("an answer came when the loop had ended");
+        }
+    }
+
+    fn ring(&self) {
+        self.gate.wake();
+    }
+}

@@ -1,0 +1,70 @@
+//! What the threads of a server tell each other about its end.
+
+use std::sync::{
+    Mutex, OnceLock, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use crate::{Limits, doors::http::HttpStopper};
+
+/// The end begins when somebody asks for it; the loop ends last, when nobody else needs it.
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    ending: AtomicBool,
+    others_ended: AtomicBool,
+    http: OnceLock<HttpStopper>,
+    has_limits: AtomicBool,
+    limits: Mutex<Option<Limits>>,
+}
+
+impl Signals {
+    /// Begins the end.
+    pub(crate) fn end(&self) {
+        self.ending.store(true, Ordering::Release);
+        if let Some(http) = self.http.get() {
+            http.stop();
+        }
+    }
+
+    /// Has this door stopped when the end begins.
+    pub(crate) fn stop_with(&self, http: HttpStopper) {
+        let is_first = self.http.set(http).is_ok();
+        assert!(is_first, "a server has one HTTP door");
+        if self.is_ending() {
+            self.end();
+        }
+    }
+
+    /// Has the loop serve within these limits from its next turn on.
+    pub(crate) fn set_limits(&self, limits: &Limits) {
+        let mut place = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(*limits);
+        self.has_limits.store(true, Ordering::Release);
+    }
+
+    /// The limits that were set since the last call.
+    pub(crate) fn take_limits(&self) -> Option<Limits> {
+        if !self.has_limits.load(Ordering::Relaxed)
+            || !self.has_limits.swap(false, Ordering::AcqRel)
+        {
+            return None;
+        }
+        self.limits
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Acquire)
+    }
+
+    /// Says that no other thread will ask the loop for anything.
+    pub(crate) fn note_others_ended(&self) {
+        self.others_ended.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn have_others_ended(&self) -> bool {
+        self.others_ended.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,502 @@
+//! The fast loop, one turn at a time: the story of every request from the poll to the answer.
+
+mod ending;
+mod evicting;
+mod handing;
+mod landing;
+mod loading;
+mod playing;
+mod posting;
+mod reporting;
+mod shedding;
+mod telling;
+mod waiting;
+
+use std::{collections::VecDeque, io, net::SocketAddr, sync::Arc, time::Instant};
+
+use mio::{Events, Interest, Poll, Token, net::TcpStream};
+use turnstile_embedded::CommitError;
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
+use turnstile_rooms::Rooms;
+use turnstile_travel::{Desk, PerDesk, Travel};
+
+use crate::{
+    core::{
+        asked::Waiting,
+        buffer::Input,
+        connection::{Connection, Expired},
+        connections::Connections,
+        conversation::{Choices, Conversation, FastDoor},
+        engine::Engine,
+        feed::Feed,
+        gate::Inbox,
+        listener::{Accepted, Listener, RECOVERING, TOO_MANY, refuse},
+        log_limit::LogLimit,
+        owed::Owed,
+        remote::Landings,
+        shares::{LeftOpen, Shares},
+        signals::Signals,
+        slow_log::SlowLog,
+        tickets::{Tickets, Waiter},
+    },
+    counters::DoorPlace,
+    doors::{
+        arena::hall::Hall,
+        desk::{PeerSession, Route},
+        http::Feeds,
+        resp::Surroundings,
+    },
+    limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, PEERS, SWEEP, TURN_REQUESTS},
+};
+
+pub(crate) use self::loading::{Arrival, Arrivals};
+
+/// The poll's name for the gate; connections are named by their places, from 0.
+pub(crate) const GATE: Token = Token(usize::MAX);
+
+/// The poll's name for every listener: when it is called, all doors are looked at.
+pub(crate) const LISTENERS: Token = Token(usize::MAX - 1);
+
+/// Why the loop ended on its own.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    Poll(io::Error),
+    /// What was executed is not durable: nothing of it was sent.
+    Commit(CommitError),
+    /// A group that had to go before its turn ended was not durable; the same holds.
+    Stopped,
+}
+
+/// When the listener is asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accepting {
+    WhenTold,
+    NextTurn,
+    /// No descriptor was left: asking at once would spin.
+    NextSweep,
+}
+
+/// The one thread that decides.
+///
+/// It owns the back end, the listener and the connections, and runs to completion: whatever one
+/// turn has read is decoded, executed, committed once and answered once. The downside is that a
+/// slow sync delays everybody; the gain is that nothing is ever handed over or locked, and that
+/// what comes during a sync shares the next one.
+///
+/// Under much load the loop does not wait for the sync: a thread carries the group to the disk while
+/// the loop makes the next one, and its answers leave when it has landed. So at most two groups owe
+/// answers, the open one and the one under way. With little load that thread's wake-ups would cost
+/// more than the wait; [`Pace`](crate::core::pace::Pace) decides.
+pub(crate) struct FastLoop {
+    poll: Poll,
+    listeners: Vec<Listener>,
+    accepting: Accepting,
+    connections: Connections,
+    engine: Engine,
+    asks_wait: bool,
+    rooms: Arc<Feed<Rooms>>,
+    exchange: Arc<Feed<Exchange>>,
+    travel: Arc<Feed<Travel>>,
+    games: Arc<Feed<Games>>,
+    signals: Arc<Signals>,
+    limits: Limits,
+    choices: Choices,
+    scratch: Input,
+    /// Connections with something to do, in the order in which they got it.
+    ready: VecDeque<usize>,
+    /// What the open group owes.
+    open: Owed,
+    /// What the group under way owes; empty when there is none.
+    under_way: Owed,
+    /// Who waits for a late answer.
+    tickets: Tickets,
+    /// What other threads may have open, of which HTTP is the only one with clients.
+    shares: Shares,
+    /// What clients have left open who have gone.
+    left: LeftOpen,
+    /// Where the answers of databases come.
+    pub(crate) landings: Landings,
+    /// Who plays at the arena's door.
+    pub(crate) hall: Hall,
+    /// What the log says seldom: of slow clients that were dropped, and of transactions that were evicted.
+    drops: LogLimit,
+    deaf_followers: LogLimit,
+    deaf_players: LogLimit,
+    evictions: LogLimit,
+    /// Connections that wait for desks to have their fault points.
+    arming: Vec<usize>,
+    /// Lines to the other processes of travel.
+    routes: PerDesk<Route>,
+    /// Connections that follow events.
+    followers: Vec<usize>,
+    /// Connections that the one just served wants closed.
+    killed: Vec<usize>,
+    connections_ever: u64,
+    sweep: u32,
+    swept_ms: u64,
+    /// How often it has looked for requests since a group is under way.
+    looks: u32,
+    /// When the patience with leaving connections ends, once the server stops.
+    farewell: Option<Instant>,
+    /// The last: who asked hears of its end when all that is owed is dropped.
+    inbox: Inbox,
+}
+
+impl FastLoop {
+    pub(crate) fn new(
+        poll: Poll,
+        listeners: Vec<Listener>,
+        mut engine: Engine,
+        inbox: Inbox,
+        (feeds, signals): (Feeds, Arc<Signals>),
+        (limits, choices): (Limits, Choices),
+    ) -> Self {
+        engine.slow_log = SlowLog::new(limits.slow_command);
+        Self {
+            poll,
+            listeners,
+            accepting: Accepting::WhenTold,
+            connections: Connections::default(),
+            swept_ms: engine.now().0,
+            tickets: Tickets::new(Arc::clone(&engine.counters)),
+            shares: Shares::of_http(),
+            left: LeftOpen::default(),
+            engine,
+            inbox,
+            asks_wait: false,
+            rooms: feeds.rooms,
+            exchange: feeds.exchange,
+            travel: feeds.travel,
+            games: feeds.games,
+            signals,
+            limits,
+            choices,
+            scratch: Input::roomy(),
+            ready: VecDeque::new(),
+            open: Owed::default(),
+            under_way: Owed::default(),
+            landings: Landings::of(0, 0),
+            hall: Hall::default(),
+            drops: LogLimit::default(),
+            deaf_followers: LogLimit::default(),
+            deaf_players: LogLimit::default(),
+            evictions: LogLimit::default(),
+            arming: Vec::new(),
+            routes: PerDesk::each(|_| Route::new(None)),
+            followers: Vec::new(),
+            killed: Vec::new(),
+            connections_ever: 0,
+            sweep: 0,
+            looks: 0,
+            farewell: None,
+        }
+    }
+
+    /// Says where the desks listen that are played by other processes.
+    pub(crate) fn dial_at(&mut self, desks: &[(Desk, SocketAddr)]) {
+        for &(desk, address) in desks {
+            *self.routes.at_mut(desk) = Route::new(Some(address));
+        }
+    }
+
+    /// Turns until it is stopped, then closes the back end.
+    fn turn_to_the_end(mut self) -> Result<(), Broken> {
+        let mut events = Events::with_capacity(EVENTS);
+        loop {
+            self.wait(&mut events)?;
+            self.turn()?;
+            if self.signals.is_ending() && self.say_farewell() {
+                break;
+            }
+        }
+        for place in self.connections.places() {
+            self.close(place);
+        }
+        self.engine.close().map_err(Broken::Commit)
+    }
+
+    /// One turn: everything that has come is executed, made durable at once, and answered.
+    /// Under much load, it is what becomes durable while the next turn runs.
+    fn turn(&mut self) -> Result<(), Broken> {
+        self.engine.counters.turns.add(1);
+        self.engine.begin_turn();
+        self.heed_limits();
+        self.engine.fault_points.recover();
+        self.see_off();
+        self.accept();
+        self.take_landed();
+        self.serve()?;
+        self.take_asks();
+        self.evict();
+        self.engine.remotes.depart();
+        if self.engine.has_stopped() {
+            return Err(Broken::Stopped);
+        }
+        self.post();
+        self.report();
+        self.hand_over()?;
+        self.sweep();
+        self.engine.end_turn();
+        Ok(())
+    }
+
+    /// Takes over the limits that may change while the server runs.
+    fn heed_limits(&mut self) {
+        if let Some(limits) = self.signals.take_limits() {
+            self.limits.connections = limits.connections;
+            self.limits.request = limits.request;
+            self.limits.busy_poll = limits.busy_poll;
+        }
+    }
+
+    fn accept(&mut self) {
+        if self.accepting != Accepting::NextTurn {
+            return;
+        }
+        self.accepting = Accepting::WhenTold;
+        for number in 0..self.listeners.len() {
+            self.accept_at(number);
+        }
+    }
+
+    fn accept_at(&mut self, number: usize) {
+        for _ in 0..ACCEPTS {
+            let Some(listener) = self.listeners.get_mut(number) else {
+                return;
+            };
+            let door = listener.door();
+            match listener.accept() {
+                Accepted::Connection(socket, peer) => self.welcome(door, socket, peer),
+                Accepted::Nobody => return,
+                Accepted::NoDescriptor => {
+                    tracing::warn!("no descriptor left for a new connection");
+                    self.engine.counters.of(door).refused.add(1);
+                    self.accepting = Accepting::NextSweep;
+                    return;
+                }
+            }
+        }
+        // There may be more: they have their turn after those who are here.
+        self.accepting = Accepting::NextTurn;
+    }
+
+    fn welcome(&mut self, door: FastDoor, mut socket: TcpStream, peer: SocketAddr) {
+        let counted = self.engine.counters.of(door);
+        let is_full = match door {
+            FastDoor::Desk => counted.open.get() >= PEERS,
+            _ => self.connections.open() >= self.limits.connections,
+        };
+        if is_full {
+            counted.refused.add(1);
+            refuse(&mut socket, door, TOO_MANY);
+            return;
+        }
+        // The other wires know no answer but that of a service.
+        if self.engine.recovery().is_some() && door != FastDoor::Resp {
+            counted.refused.add(1);
+            refuse(&mut socket, door, RECOVERING);
+            return;
+        }
+        counted.accepted.add(1);
+        self.connections_ever += 1;
+        let client = (self.connections_ever, peer);
+        let conversation = Conversation::new(door, client, self.engine.now().0, self.choices);
+        self.admit(socket, conversation);
+    }
+
+    /// Takes a connection among those that are served, and says at which place.
+    fn admit(&mut self, mut socket: TcpStream, conversation: Conversation) -> Option<usize> {
+        let place = self.connections.next_place();
+        // Both interests at once and for ever: edges that nobody waits for cost nothing, and no
+        // request ever pays for a change of interest.
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let prepared = socket.set_nodelay(true).and_then(|()| {
+            self.poll
+                .registry()
+                .register(&mut socket, Token(place), interest)
+        });
+        if let Err(failure) = prepared {
+            tracing::debug!(%failure, "a connection broke before it was served");
+            return None;
+        }
+        self.engine.counters.of(conversation.door()).open.add(1);
+        let connection = Connection::new(socket, conversation, self.sweep);
+        self.connections.add(Box::new(connection));
+        Some(place)
+    }
+
+    /// How many requests more the open group takes.
+    const fn room(&self) -> usize {
+        TURN_REQUESTS.saturating_sub(self.open.requests)
+    }
+
+    /// Lets every connection that has something to do read once and have its requests executed.
+    /// When the group is full, the others keep their places in the queue.
+    fn serve(&mut self) -> Result<(), Broken> {
+        for _ in 0..self.ready.len() {
+            let budget = self.room();
+            if budget == 0
+                || !self.may_owe_more()
+                || self.engine.has_stopped()
+                || self.engine.has_landed().map_err(Broken::Commit)?
+            {
+                break;
+            }
+            let Some(place) = self.ready.pop_front() else {
+                break;
+            };
+            let Some(mut connection) = self.connections.take(place) else {
+                continue;
+            };
+            let door = DoorPlace::of(connection.conversation().door());
+            self.engine.stopwatch.enter(door);
+            let followed = connection.conversation().follows();
+            let waited = connection.conversation().waits();
+            let mut around = Surroundings {
+                engine: &mut self.engine,
+                hall: &mut self.hall,
+                place,
+                others: &self.connections,
+                killed: &mut self.killed,
+                signals: &self.signals,
+            };
+            self.open.requests +=
+                connection.serve(&mut around, &mut self.scratch, &self.limits, budget);
+            let follows = connection.conversation().follows();
+            if follows != followed {
+                self.followers.retain(|&follower| follower != place);
+                if follows {
+                    self.followers.push(place);
+                }
+            }
+            if !waited {
+                for ticket in connection.conversation().awaited() {
+                    self.tickets.add(ticket, Waiter::Connection(place));
+                }
+            }
+            connection.queued = connection.is_due(&self.limits);
+            if connection.queued {
+                self.ready.push_back(place);
+            }
+            if connection.is_owed() || connection.is_gone() {
+                self.open.places.push(place);
+            }
+            if connection.conversation().is_arming() {
+                self.arming.push(place);
+            }
+            let met = connection.conversation().peer().and_then(PeerSession::met);
+            self.connections.put_back(place, connection);
+            while let Some(killed) = self.killed.pop() {
+                self.close(killed);
+            }
+            self.run_errands();
+            if let Some(desk) = met {
+                self.meet(desk, place);
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes what other threads have asked, a bounded number of them.
+    fn take_asks(&mut self) {
+        if !self.asks_wait || self.room() == 0 {
+            return;
+        }
+        self.asks_wait = false;
+        self.engine.stopwatch.enter(DoorPlace::HTTP);
+        for _ in 0..GATE_BATCH {
+            let Some(ask) = self.inbox.next() else { return };
+            // Who asks may have begun to follow right before.
+            if self.games.is_kept() {
+                self.engine.heed_games();
+            }
+            self.engine.counters.gate_taken.add(1);
+            self.open.requests += 1;
+            match Waiting::decide(ask, &mut self.engine, &mut self.tickets, &mut self.shares) {
+                Some(waiting) => self.open.waiting.push(waiting),
+                None => self.inbox.note_answered(),
+            }
+        }
+        self.asks_wait = true;
+    }
+
+    /// Sends each of these connections what was released to it.
+    fn send(&mut self, places: &mut Vec<usize>) {
+        for place in places.drain(..) {
+            let Some(connection) = self.connections.get_mut(place) else {
+                continue;
+            };
+            let sent = connection.send(self.sweep);
+            let door = self.engine.counters.of(connection.conversation().door());
+            door.bytes_out.add(sent);
+            if connection.owed() == 0
+                && let Some(desk) = connection.conversation().peer().and_then(PeerSession::met)
+            {
+                self.engine.fault_points.sent(desk);
+            }
+            if connection.is_gone() {
+                self.close(place);
+                continue;
+            }
+            if !connection.queued && connection.is_due(&self.limits) {
+                connection.queued = true;
+                self.ready.push_back(place);
+            }
+            self.connections.recount(place);
+        }
+    }
+
+    fn close(&mut self, place: usize) {
+        if let Some(connection) = self.connections.take(place) {
+            let door = connection.conversation().door();
+            for ticket in connection.conversation().awaited() {
+                self.tickets.forget(ticket, place);
+            }
+            let player = connection.conversation().player();
+            let line = connection.conversation().peer().and_then(PeerSession::desk);
+            if let Some(shares) = connection.into_shares() {
+                self.left.add(shares, self.engine.travel());
+            }
+            self.connections.forget(place);
+            self.followers.retain(|&follower| follower != place);
+            self.engine.counters.of(door).open.take(1);
+            if let Some(desk) = line {
+                self.lose(desk, place);
+            }
+            self.lose_scores(place);
+            if let Some(player) = player {
+                self.hall.leave(player, place);
+            }
+        }
+    }
+
+    /// About once a second: ends connections that have been silent, deaf or half heard for too long.
+    fn sweep(&mut self) {
+        let now_ms = self.engine.now().0;
+        // A clock that was set back begins a new second as well.
+        if now_ms.abs_diff(self.swept_ms) < u64::try_from(SWEEP.as_millis()).unwrap_or(u64::MAX) {
+            return;
+        }
+        self.swept_ms = now_ms;
+        self.sweep = self.sweep.wrapping_add(1);
+        if self.accepting == Accepting::NextSweep {
+            self.accepting = Accepting::NextTurn;
+        }
+        let mut told = Vec::new();
+        for place in self.connections.places() {
+            let Some(connection) = self.connections.get_mut(place) else {
+                continue;
+            };
+            match connection.expire(self.sweep, &self.limits, &self.engine) {
+                Expired::No => {}
+                Expired::Told => told.push(place),
+                Expired::Gone => self.close(place),
+            }
+        }
+        self.send_told(told);
+    }
+}
+
+#[cfg(test)]
+mod tests;

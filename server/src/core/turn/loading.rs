@@ -1,0 +1,101 @@
+//! Turns while the journal is recovered: clients are let in and told so, and nothing is decided.
+
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+
+use mio::Events;
+use turnstile_embedded::Recovery;
+
+use super::{Broken, FastLoop};
+use crate::{
+    StartError,
+    core::{
+        engine::Recovered,
+        owed::{Followed, News},
+    },
+    doors::arena::hall::Teller,
+    limits::EVENTS,
+};
+
+/// What the thread that recovers hands to the loop.
+pub(crate) struct Arrival {
+    pub(crate) recovered: Recovered,
+    pub(crate) teller: Option<Teller>,
+    pub(crate) found: Recovery,
+}
+
+/// What the loop waits for, and whom it tells.
+pub(crate) struct Arrivals {
+    pub(crate) arrives: Receiver<Result<Arrival, StartError>>,
+    pub(crate) started: SyncSender<Result<Recovery, StartError>>,
+}
+
+impl FastLoop {
+    /// Serves when the state has arrived, until it is stopped; then closes the back end. Whoever waits
+    /// for the start hears nothing when it is stopped before.
+    pub(crate) fn run(mut self, arrivals: Arrivals) -> Result<(), Broken> {
+        let Arrivals { arrives, started } = arrivals;
+        let started_well = match self.await_recovery(&arrives)? {
+            None => return Ok(()),
+            Some(Err(failure)) => started.send(Err(failure)).is_err(),
+            Some(Ok(arrival)) => {
+                let found = self.take_up(arrival);
+                started.send(Ok(found)).is_ok()
+            }
+        };
+        drop((arrives, started));
+        if !started_well {
+            return Ok(());
+        }
+        let mut replayed = News::default();
+        self.engine.gather_news(&mut replayed, Followed::ALL);
+        self.publish(&mut replayed, Followed::ALL);
+        self.turn_to_the_end()
+    }
+
+    /// Lets clients in until the state arrives; nothing when the server is stopped before.
+    fn await_recovery(
+        &mut self,
+        arrives: &Receiver<Result<Arrival, StartError>>,
+    ) -> Result<Option<Result<Arrival, StartError>>, Broken> {
+        let mut events = Events::with_capacity(EVENTS);
+        loop {
+            self.wait(&mut events)?;
+            // What is asked through the gate waits for the services.
+            self.asks_wait = false;
+            if self.signals.is_ending() {
+                return Ok(None);
+            }
+            match arrives.try_recv() {
+                Ok(arrival) => return Ok(Some(arrival)),
+                Err(TryRecvError::Disconnected) => return Ok(None),
+                Err(TryRecvError::Empty) => {}
+            }
+            self.engine.counters.turns.add(1);
+            self.engine.begin_idle_turn();
+            self.accept();
+            self.serve()?;
+            self.hand_over()?;
+            self.sweep();
+        }
+    }
+
+    /// The services are there from now on. The doors know it last.
+    fn take_up(&mut self, arrival: Arrival) -> Recovery {
+        let Arrival {
+            recovered,
+            teller,
+            found,
+        } = arrival;
+        let took = u64::try_from(found.took.as_nanos()).unwrap_or(u64::MAX);
+        self.engine.counters.recovery_ns.set(took);
+        self.engine.counters.recovery_records.set(found.records);
+        self.hall.teller = teller;
+        self.rooms.begin_after(found.rooms_events_after);
+        self.exchange.begin_after(found.exchange_events_after);
+        self.travel.begin_after(found.travel_events_after);
+        self.games.begin_after(found.games_events_after);
+        self.asks_wait = true;
+        self.engine.take_up(recovered);
+        found
+    }
+}

@@ -1,0 +1,410 @@
+//! The hall: who waits and who plays at the arena's door, on the ancestor's wire.
+
+mod refused;
+mod table;
+mod teller;
+
+use std::collections::HashMap;
+
+use turnstile_duel::{Duel, Greeting, Heard, Move, Parcel, Player, Seat};
+use turnstile_games::{
+    Answer, Change, Command, Deed, Done, Event, EventKind, Game, Games, MatchId, Outcome, PlayerId,
+    Query, Standing,
+};
+
+use crate::core::engine::Engine;
+
+pub(crate) use refused::Refused;
+use table::{OpenGame, Table, claim};
+pub(crate) use table::{name, triple};
+pub use teller::ScoresWire;
+pub(crate) use teller::Teller;
+
+/// What is played here.
+const GAME: Game = Game::TicTacToe;
+
+/// Everybody at the arena's door.
+///
+/// A connection is a guest from its greeting on, and sits at a table once its opponent is there. The
+/// rules, the turns and the results are the machine's; what is said on the wire, and when, is the
+/// [`Duel`]'s; here is who is who. What is to be done with connections is noted as errands, for the
+/// loop: what one client says makes another hear something.
+///
+/// The wire knows no way to come back to a game. So whoever leaves one resigns it, and both
+/// connections end. Only when the server ends are games left as they are: then the machine gives
+/// their players the grace, as it does to all.
+#[derive(Debug, Default)]
+pub(crate) struct Hall {
+    guests: HashMap<Player, Guest>,
+    tables: Vec<Option<Table>>,
+    free: Vec<usize>,
+    /// The matches of which the loop has to hear: those that are played, and those whose results
+    /// a distant scores server has not counted.
+    matches: HashMap<MatchId, usize>,
+    errands: Vec<Errand>,
+    /// Who tells distant scores the results, where they are not counted here.
+    pub(crate) teller: Option<Teller>,
+    /// Whose connection, at which place, has ended.
+    left: Vec<(Player, usize)>,
+}
+
+#[derive(Debug)]
+struct Guest {
+    place: usize,
+    opponent: Player,
+    seat: Option<(usize, Seat)>,
+}
+
+/// What the loop is to do with a connection, by its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Errand {
+    /// Say this, in one piece.
+    Send { place: usize, parcel: Parcel },
+    /// Have the system acknowledge what has come, for nothing will be answered.
+    Acknowledge { place: usize },
+    /// Close it when it has heard everything.
+    Close { place: usize },
+}
+
+impl Hall {
+    /// Whether nobody is here who may have to hear what happens.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.matches.is_empty()
+    }
+
+    /// Whether there is something to do at the start of a turn.
+    pub(crate) const fn is_busy(&self) -> bool {
+        !self.errands.is_empty() || !self.left.is_empty()
+    }
+
+    pub(crate) fn take_errands(&mut self) -> Vec<Errand> {
+        std::mem::take(&mut self.errands)
+    }
+
+    /// Gives back the memory of errands that are done.
+    pub(crate) fn keep_room(&mut self, mut done: Vec<Errand>) {
+        done.clear();
+        if self.errands.is_empty() {
+            self.errands = done;
+        }
+    }
+
+    /// A connection has said who it is, and with whom it wants to play.
+    pub(super) fn greet(
+        &mut self,
+        engine: &mut Engine,
+        place: usize,
+        greeting: Greeting,
+    ) -> Result<(), Refused> {
+        let Greeting { own, opponent } = greeting;
+        if self.guests.contains_key(&own) {
+            return Err(Refused::Connected(own));
+        }
+        let (player, other) = (name(own), name(opponent));
+        let challenge = Command::Challenge {
+            player,
+            opponent: other,
+            game: GAME,
+        };
+        let state = match decide(engine, &challenge)? {
+            Done::Begun(state) => Some(state),
+            _ => None,
+        };
+        decide(engine, &Command::Connect { player })?;
+        let guest = Guest {
+            place,
+            opponent,
+            seat: None,
+        };
+        self.guests.insert(own, guest);
+        let Some(state) = state else { return Ok(()) };
+        let game = OpenGame {
+            match_id: state.id,
+            ply: state.ply,
+        };
+        let waiting = self.guests.get(&opponent);
+        let waits = waiting.filter(|guest| guest.seat.is_none() && guest.opponent == own);
+        let Some(first) = waits.map(|guest| guest.place) else {
+            let deed = Deed::Abort;
+            act(engine, (game.match_id, player), deed)?;
+            return Err(Refused::Elsewhere(opponent));
+        };
+        self.seat([(opponent, first), (own, place)], game);
+        Ok(())
+    }
+
+    /// Two sit down, the one who came first first.
+    fn seat(&mut self, guests: [(Player, usize); 2], game: OpenGame) {
+        let players = guests.map(|(player, _)| player);
+        let table = Table {
+            duel: Duel::default(),
+            players,
+            names: players.map(name),
+            places: guests.map(|(_, place)| place),
+            game: Some(game),
+            standings: None,
+        };
+        let number = self.free.pop().unwrap_or(self.tables.len());
+        if number == self.tables.len() {
+            self.tables.push(None);
+        }
+        self.tables[number] = Some(table);
+        self.matches.insert(game.match_id, number);
+        for seat in Seat::BOTH {
+            let guest = self.guests.get_mut(&players[seat.index()]);
+            guest.expect("who sits down is a guest").seat = Some((number, seat));
+        }
+        self.say(number);
+    }
+
+    /// Where a guest sits, once the opponent is there.
+    pub(super) fn seat_of(&self, player: Player) -> Option<(usize, Seat)> {
+        self.guests.get(&player)?.seat
+    }
+
+    /// Takes what a seat says at the front of `bytes`: its length, or nothing while it is not
+    /// whole.
+    pub(super) fn hear(
+        &mut self,
+        engine: &mut Engine,
+        (number, seat): (usize, Seat),
+        bytes: &[u8],
+    ) -> Result<Option<usize>, Refused> {
+        let heard = self.table(number).duel.hear(seat, bytes)?;
+        let Some((heard, length)) = heard else {
+            return Ok(None);
+        };
+        match heard {
+            Heard::Move(play) => self.play(engine, number, seat, play)?,
+            Heard::Done => self.tell(engine, number),
+        }
+        Ok(Some(length))
+    }
+
+    /// Has a move decided. With the first, a game begins: those who end after a game have begun no
+    /// other.
+    fn play(
+        &mut self,
+        engine: &mut Engine,
+        number: usize,
+        seat: Seat,
+        play: Move,
+    ) -> Result<(), Refused> {
+        let table = self.table(number);
+        let player = table.names[seat.index()];
+        let place = table.places[seat.index()];
+        let game = match table.game {
+            Some(game) => game,
+            None => {
+                let players = [player, table.names[seat.other().index()]];
+                let game = begin(engine, players)?;
+                self.table(number).game = Some(game);
+                self.matches.insert(game.match_id, number);
+                game
+            }
+        };
+        let deed = Deed::Move {
+            ply: game.ply,
+            choice: play.cell.number(),
+            claim: Some(claim(play.claim)),
+        };
+        let state = match act(engine, (game.match_id, player), deed)? {
+            Done::Acted(state) => state,
+            other => unreachable!("a move was made, not {other:?}"),
+        };
+        let table = self.table(number);
+        if state.ending.is_none() {
+            table.duel.accept();
+            table.game = Some(OpenGame {
+                ply: state.ply,
+                ..game
+            });
+        } else {
+            table.duel.accept_last();
+            table.game = None;
+            // Distant scores are heard of later, and by the number of the match.
+            if engine.games().settings().roles.scores {
+                self.matches.remove(&game.match_id);
+            }
+            self.errands.push(Errand::Acknowledge { place });
+        }
+        self.say(number);
+        Ok(())
+    }
+
+    /// Tells both how they stand, once both have asked and it is known.
+    fn tell(&mut self, engine: &mut Engine, number: usize) {
+        let table = self.table(number);
+        if !table.duel.awaits_triples() {
+            return;
+        }
+        let standings = if engine.games().settings().roles.scores {
+            table.names.map(|player| standing(engine, player))
+        } else {
+            table
+                .standings
+                .take()
+                .map_or([None; 2], |standings| standings.map(Some))
+        };
+        if let [Some(first), Some(second)] = standings {
+            table.duel.tell(triple(first), triple(second));
+            self.say(number);
+        }
+    }
+
+    /// Notes what is to be sent.
+    fn say(&mut self, number: usize) {
+        let table = self.tables.get_mut(number).and_then(Option::as_mut);
+        let table = table.expect("only who sits at a table is told something");
+        while let Some((to, parcel)) = table.duel.next_parcel() {
+            let place = table.places[to.index()];
+            self.errands.push(Errand::Send { place, parcel });
+        }
+    }
+
+    /// A connection has ended; what that means is decided in the next turn.
+    pub(crate) fn leave(&mut self, player: Player, place: usize) {
+        self.left.push((player, place));
+    }
+
+    /// Decides what it means that connections have ended.
+    pub(crate) fn see_off(&mut self, engine: &mut Engine) {
+        for (player, place) in std::mem::take(&mut self.left) {
+            let guest = self.guests.get(&player);
+            if guest.is_some_and(|guest| guest.place == place)
+                && let Err(why) = self.part(engine, player)
+            {
+                tracing::warn!(%why, player = player.0, "what a parted player left is not settled");
+            }
+        }
+    }
+
+    fn part(&mut self, engine: &mut Engine, player: Player) -> Result<(), Refused> {
+        let guest = self.guests.remove(&player);
+        let Some((number, seat)) = guest.and_then(|guest| guest.seat) else {
+            let player = name(player);
+            return decide(engine, &Command::Disconnect { player }).map(drop);
+        };
+        let table = self.tables[number].take();
+        let table = table.expect("a guest sits at a table that is there");
+        self.free.push(number);
+        self.matches.retain(|_, at| *at != number);
+        let other = seat.other().index();
+        self.guests.remove(&table.players[other]);
+        let place = table.places[other];
+        self.errands.push(Errand::Close { place });
+        if let Some(game) = table.game {
+            let deed = if game.ply == 0 {
+                Deed::Abort
+            } else {
+                Deed::Resign
+            };
+            act(engine, (game.match_id, table.names[seat.index()]), deed)?;
+        }
+        for player in table.names {
+            decide(engine, &Command::Disconnect { player })?;
+        }
+        Ok(())
+    }
+
+    /// Hears what has happened in matches, now that it is durable.
+    pub(crate) fn learn(&mut self, engine: &mut Engine, events: &[Event]) {
+        for event in events {
+            match &event.kind {
+                EventKind::Match {
+                    change: Change::Ended,
+                    state,
+                } => self.close(state.id),
+                EventKind::Scored {
+                    match_id,
+                    players,
+                    standings,
+                } => self.score(engine, *match_id, players, *standings),
+                _ => {}
+            }
+        }
+    }
+
+    /// A match has ended otherwise than by a move, for which the wire has no word.
+    fn close(&mut self, match_id: MatchId) {
+        let Some(number) = self.matches.remove(&match_id) else {
+            return;
+        };
+        tracing::info!(%match_id, "a match ended without a move: its connections are closed");
+        let table = self.table(number);
+        table.game = None;
+        let places = table.places;
+        let close = places.map(|place| Errand::Close { place });
+        self.errands.extend(close);
+    }
+
+    /// A distant scores server has counted a match.
+    fn score(
+        &mut self,
+        engine: &mut Engine,
+        match_id: MatchId,
+        players: &[PlayerId; 2],
+        mut standings: [Standing; 2],
+    ) {
+        let Some(number) = self.matches.remove(&match_id) else {
+            return;
+        };
+        let table = self.table(number);
+        if *players != table.names {
+            standings.reverse();
+        }
+        table.standings = Some(standings);
+        self.tell(engine, number);
+    }
+
+    fn table(&mut self, number: usize) -> &mut Table {
+        let table = self.tables.get_mut(number).and_then(Option::as_mut);
+        table.expect("a table stays as long as somebody sits at it")
+    }
+}
+
+fn begin(engine: &mut Engine, players: [PlayerId; 2]) -> Result<OpenGame, Refused> {
+    let game = GAME;
+    match decide(engine, &Command::Begin { game, players })? {
+        Done::Begun(state) => Ok(OpenGame {
+            match_id: state.id,
+            ply: state.ply,
+        }),
+        other => unreachable!("a match was begun, not {other:?}"),
+    }
+}
+
+fn act(
+    engine: &mut Engine,
+    (match_id, player): (MatchId, PlayerId),
+    deed: Deed,
+) -> Result<Done, Refused> {
+    decide(
+        engine,
+        &Command::Act {
+            match_id,
+            player,
+            deed,
+        },
+    )
+}
+
+/// Has a command decided that ought to be done. Its player is to hear what comes of it.
+pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Refused> {
+    engine.heed_games();
+    let principal = engine.principal;
+    match engine.execute::<Games>(&principal, None, command)?.outcome {
+        Outcome::Done(done) => Ok(done),
+        Outcome::Refused(refusal) => Err(Refused::Machine(refusal)),
+    }
+}
+
+fn standing(engine: &mut Engine, player: PlayerId) -> Option<Standing> {
+    let query = Query::Standing { player };
+    let principal = engine.principal;
+    match engine.query::<Games>(&principal, &query) {
+        Answer::Standing(standing) => Some(standing),
+        Answer::Absent(_) => None,
+        other => unreachable!("a standing was asked for, not {other:?}"),
+    }
+}

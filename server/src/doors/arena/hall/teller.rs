@@ -1,0 +1,186 @@
+//! The teller: it tells a distant scores server what matches came to.
+
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use turnstile_duel::{Player, Report, Reported, Reporter, Triple, Verdict};
+use turnstile_games::{Command, Games, MatchResult, Standing, Tally};
+use turnstile_parcels::{Commands, put_command};
+
+use super::{Refused, decide};
+use crate::{
+    core::engine::Engine,
+    limits::{DIAL_REST_MAX, DIAL_REST_MIN, RESULTS_OUTPUT_BYTES},
+};
+
+/// What a distant scores server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoresWire {
+    /// Results with numbers: each is counted once, whatever happens to either process.
+    Numbered,
+    /// The ancestor's wire, on which a result has no name: one that was sent when the connection
+    /// broke is sent again, and may be counted twice.
+    Ancestor,
+}
+
+/// The one connection to the scores.
+///
+/// The results themselves are kept by the machine until they are acknowledged; here is only how far
+/// they have been sent. With each new connection everything is sent again.
+#[derive(Debug)]
+pub(crate) struct Teller {
+    address: SocketAddr,
+    wire: ScoresWire,
+    pub(crate) place: Option<usize>,
+    line: Line,
+    dials_at: Instant,
+    /// How long it rests before the next dial.
+    rest: Duration,
+}
+
+#[derive(Debug)]
+enum Line {
+    /// The last result that was put on the connection.
+    Numbered {
+        commands: Commands,
+        sent: u64,
+    },
+    Ancestor(Reporter),
+}
+
+impl Teller {
+    pub(crate) fn new(address: SocketAddr, wire: ScoresWire) -> Self {
+        Self {
+            address,
+            wire,
+            place: None,
+            line: Line::Ancestor(Reporter::default()),
+            dials_at: Instant::now(),
+            rest: DIAL_REST_MIN,
+        }
+    }
+
+    /// The address to dial, when it is time to.
+    pub(crate) fn dials(&self, now: Instant) -> Option<SocketAddr> {
+        let is_due = self.place.is_none() && self.dials_at <= now;
+        is_due.then_some(self.address)
+    }
+
+    /// How long the loop may sleep before it dials.
+    pub(crate) fn until_due(&self, now: Instant) -> Option<Duration> {
+        let waits = self.place.is_none();
+        waits.then(|| self.dials_at.saturating_duration_since(now))
+    }
+
+    /// A connection is dialed; appends what is said first.
+    pub(crate) fn begin(&mut self, place: usize, out: &mut Vec<u8>) {
+        self.place = Some(place);
+        self.line = match self.wire {
+            ScoresWire::Numbered => Line::Numbered {
+                commands: Commands::dialing(out),
+                sent: 0,
+            },
+            ScoresWire::Ancestor => Line::Ancestor(Reporter::default()),
+        };
+    }
+
+    /// The connection has ended, or never was one.
+    pub(crate) fn lose(&mut self, now: Instant) {
+        if let Line::Ancestor(reporter) = &self.line
+            && reporter.is_in_doubt()
+        {
+            tracing::warn!(
+                "the scores have not said whether a result is counted: it is sent again"
+            );
+        }
+        self.place = None;
+        self.dials_at = now + self.rest;
+        self.rest = (self.rest * 2).min(DIAL_REST_MAX);
+    }
+
+    /// Appends what is to be told, about as much as there is room for; answers whether there was
+    /// anything.
+    pub(crate) fn put(&mut self, games: &Games, owed: usize, out: &mut Vec<u8>) -> bool {
+        let begun = out.len();
+        match &mut self.line {
+            Line::Numbered { sent, .. } => {
+                let end = begun + RESULTS_OUTPUT_BYTES.saturating_sub(owed);
+                for parcel in games.unreported(*sent) {
+                    if out.len() >= end {
+                        break;
+                    }
+                    *sent = parcel.number;
+                    put_command(out, &Command::Deliver(parcel));
+                }
+            }
+            Line::Ancestor(reporter) if reporter.is_idle() => {
+                let oldest = games.unreported(0).next();
+                if let Some(report) = oldest.and_then(|parcel| report(&parcel.result)) {
+                    out.extend_from_slice(reporter.report(report).bytes());
+                }
+            }
+            Line::Ancestor(_) => {}
+        }
+        out.len() > begun
+    }
+
+    /// Takes what the scores say at the start of `bytes`: its length, or nothing while it is not
+    /// whole.
+    pub(crate) fn hear(
+        &mut self,
+        engine: &mut Engine,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<usize>, Refused> {
+        let (command, length) = match &mut self.line {
+            Line::Numbered { commands, .. } => match commands.next(bytes)? {
+                None => return Ok(None),
+                Some((command @ Command::Acknowledge { .. }, length)) => (command, length),
+                Some(_) => return Err(Refused::OtherWay),
+            },
+            Line::Ancestor(reporter) => match reporter.hear(bytes)? {
+                None => return Ok(None),
+                Some((Reported::Counted(parcel), length)) => {
+                    out.extend_from_slice(parcel.bytes());
+                    return Ok(Some(length));
+                }
+                Some((Reported::Triples(triples), length)) => {
+                    let oldest = engine.games().unreported(0).next();
+                    let number = oldest.map_or(0, |parcel| parcel.number);
+                    let standings = triples.map(standing);
+                    (Command::Acknowledge { number, standings }, length)
+                }
+            },
+        };
+        decide(engine, &command)?;
+        self.rest = DIAL_REST_MIN;
+        Ok(Some(length))
+    }
+}
+
+/// A result in the words of the wire; none where a player's name is no number.
+fn report(result: &MatchResult) -> Option<Report> {
+    let [first, second] = result.players.map(|player| {
+        let number = player.as_str().parse().ok().map(Player);
+        number.filter(|&number| super::name(number) == player)
+    });
+    Some(Report {
+        verdict: match result.verdict {
+            turnstile_games::Verdict::FirstWon => Verdict::FirstWon,
+            turnstile_games::Verdict::SecondWon => Verdict::SecondWon,
+            turnstile_games::Verdict::Drawn => Verdict::Drawn,
+        },
+        first: first?,
+        second: second?,
+    })
+}
+
+fn standing(triple: Triple) -> Standing {
+    let tally = Tally::of(triple.played(), triple.won(), triple.lost());
+    Standing {
+        tally: tally.expect("who has won and lost so often has played as often"),
+        ratings: None,
+    }
+}

@@ -1,0 +1,253 @@
+//! One end of a connection between two processes of travel: hellos, then parcels.
+
+use std::fmt;
+
+use turnstile_parcels::{Framed, Frames, Hello, Message, put_message, put_opening, put_refusal};
+use turnstile_travel::{Command, Desk, Outcome, Parcel, Travel};
+
+use crate::{
+    core::{
+        conversation::{Next, Progress},
+        engine::Engine,
+        fault_points::Who,
+    },
+    counters::ErrorCode,
+    doors::resp::Surroundings,
+};
+
+/// The peer's side of the conversation. What is sent to it, the loop puts there; here is what comes.
+#[derive(Debug)]
+pub(crate) struct PeerSession {
+    frames: Frames,
+    /// The desk that was dialed; none at the end that was.
+    dialed: Option<Desk>,
+    /// The desk of the line, once the peer has said hello.
+    met: Option<Desk>,
+}
+
+/// Why a peer is not served.
+enum Refused {
+    /// A desk that is not played here.
+    NotPlayed(Desk),
+    /// Another desk than was dialed, or meant before.
+    OtherDesk(Desk),
+    /// Its directory is older than what is known of it here.
+    Past {
+        life: u64,
+        known: u64,
+    },
+    /// It speaks out of turn.
+    NoHello,
+    SecondHello,
+    /// A message that goes the other way only.
+    OtherWay,
+    /// This process has no such fault point.
+    NoFaultPoint {
+        mode: u8,
+    },
+    /// An answer to a fault point that was not sent.
+    NotSent,
+}
+
+impl PeerSession {
+    /// The end that is dialed.
+    pub(crate) fn answering() -> Self {
+        Self {
+            frames: Frames::default(),
+            dialed: None,
+            met: None,
+        }
+    }
+
+    /// The end that dials this desk; appends what it says first.
+    pub(crate) fn dialing(engine: &Engine, desk: Desk, out: &mut Vec<u8>) -> Self {
+        put_opening(out);
+        put_message(out, Message::Hello(hello(engine, desk)));
+        Self {
+            dialed: Some(desk),
+            ..Self::answering()
+        }
+    }
+
+    /// The desk whose line this is, once the peer has said hello.
+    pub(crate) const fn met(&self) -> Option<Desk> {
+        self.met
+    }
+
+    /// The desk whose line this is or is to become, as far as it is known.
+    pub(crate) fn desk(&self) -> Option<Desk> {
+        self.met.or(self.dialed)
+    }
+
+    /// Takes the message at the start of `bytes`.
+    pub(crate) fn run(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        let (length, requests, next) = match self.frames.next(bytes) {
+            Ok(Framed::Incomplete { skipped }) => (skipped, 0, Next::Incomplete),
+            Ok(Framed::Message { message, consumed }) => {
+                let next = match self.hear(around, message, out) {
+                    Ok(next) => next,
+                    Err(why) => self.refuse(around.engine, why, out),
+                };
+                (consumed, 1, next)
+            }
+            Err(broken) => (0, 1, self.refuse(around.engine, broken, out)),
+        };
+        Progress {
+            length,
+            requests,
+            next,
+        }
+    }
+
+    fn hear(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        message: Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Next, Refused> {
+        match (message, self.met) {
+            (Message::Refusal(why), _) => {
+                self.log(around.engine, "the peer refuses a line", why);
+                return Ok(Next::Drop);
+            }
+            (Message::Hello(_), Some(_)) => return Err(Refused::SecondHello),
+            (Message::Hello(hello), None) => self.greet(around.engine, hello, out)?,
+            (_, None) => return Err(Refused::NoHello),
+            (Message::Parcel(parcel), Some(desk)) if parcel.desk == desk => {
+                return deliver(around.engine, parcel);
+            }
+            (Message::Parcel(parcel), Some(_)) => return Err(Refused::OtherDesk(parcel.desk)),
+            (Message::FaultPoint { .. } | Message::Shutdown, _) if self.dialed.is_some() => {
+                return Err(Refused::OtherWay);
+            }
+            (Message::Armed { .. }, _) if self.dialed.is_none() => return Err(Refused::OtherWay),
+            (Message::Armed { is_kept }, Some(desk)) => {
+                if !around.engine.switchboard.note_armed(desk, is_kept) {
+                    return Err(Refused::NotSent);
+                }
+            }
+            (Message::FaultPoint { mode }, Some(desk)) => {
+                let is_kept = arm(around.engine, desk, mode)?;
+                put_message(out, Message::Armed { is_kept });
+            }
+            (Message::Shutdown, Some(_)) => {
+                tracing::info!("the middleware has asked for the end of the server");
+                around.signals.end();
+            }
+        }
+        Ok(Next::More)
+    }
+
+    /// The peer has said who it is; the end that was dialed says it too.
+    fn greet(
+        &mut self,
+        engine: &mut Engine,
+        theirs: Hello,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refused> {
+        let desk = theirs.desk;
+        match self.dialed {
+            Some(dialed) if dialed != desk => return Err(Refused::OtherDesk(desk)),
+            None if !engine.is_desk_of_lines(desk) => return Err(Refused::NotPlayed(desk)),
+            Some(_) | None => {}
+        }
+        let known = engine.travel().greeting(desk).peer_life;
+        if theirs.life < known {
+            let life = theirs.life;
+            return Err(Refused::Past { life, known });
+        }
+        if self.dialed.is_none() {
+            put_opening(out);
+            put_message(out, Message::Hello(hello(engine, desk)));
+        }
+        self.met = Some(desk);
+        engine.switchboard.connect(desk, theirs.fault_points);
+        Ok(())
+    }
+
+    /// Tells the peer why it is not served, and the log.
+    fn refuse(&self, engine: &mut Engine, why: impl fmt::Display, out: &mut Vec<u8>) -> Next {
+        engine.counters.error(ErrorCode::Protocol);
+        self.log(engine, "a line was refused", &why.to_string());
+        if self.met.is_none() && self.dialed.is_none() {
+            put_opening(out);
+        }
+        put_refusal(out, why);
+        Next::Close
+    }
+
+    /// Logs a refusal; the same one of a desk that is dialed again and again, once.
+    fn log(&self, engine: &mut Engine, what: &str, why: &str) {
+        match self.desk() {
+            Some(desk) if !engine.switchboard.refuse(desk, why) => {}
+            desk => tracing::warn!(desk = desk.map_or("unknown", Desk::code), ?why, "{what}"),
+        }
+    }
+}
+
+fn hello(engine: &Engine, desk: Desk) -> Hello {
+    Hello {
+        desk,
+        life: engine.travel().greeting(desk).life,
+        fault_points: engine.fault_points.is_allowed(),
+    }
+}
+
+/// Has the desk end at a fault point; answers whether it is kept.
+fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<bool, Refused> {
+    if !engine.fault_points.is_allowed() || mode > turnstile_lines::limits::MANAGER_MODE_MAX {
+        return Err(Refused::NoFaultPoint { mode });
+    }
+    let armed = engine.fault_points.arm(Who::Desk(desk), mode);
+    if let Err(failure) = &armed {
+        tracing::error!(%failure, "a fault point is not kept");
+    }
+    Ok(armed.is_ok())
+}
+
+/// Has a parcel taken. Where the disk is full it is not: the line is closed, and whoever sent the
+/// parcel sends it again on the next connection.
+fn deliver(engine: &mut Engine, parcel: Parcel) -> Result<Next, Refused> {
+    let line = engine.counters.line(parcel.desk);
+    line.parcels_in.add(1);
+    let voted = engine.fault_points.arriving(engine.travel(), &parcel);
+    let principal = engine.principal;
+    match engine.execute::<Travel>(&principal, None, &Command::Deliver(parcel)) {
+        Ok(reply) if matches!(reply.outcome, Outcome::Done(_)) => {
+            if let Some(xid) = voted {
+                let (travel, fault_points) = engine.travel_watched();
+                fault_points.took_vote(travel, xid);
+            }
+            Ok(Next::More)
+        }
+        Ok(_) => Err(Refused::OtherWay),
+        Err(error) => {
+            tracing::warn!(%error, "a parcel was not taken");
+            Ok(Next::Drop)
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotPlayed(desk) => write!(f, "{desk} is not played here"),
+            Self::OtherDesk(desk) => write!(f, "this is not the line of {desk}"),
+            Self::Past { life, known } => write!(
+                f,
+                "life {life} of the peer is over, life {known} is known: was its directory \
+                 replaced by an older one?"
+            ),
+            Self::NoHello => write!(f, "a hello comes first"),
+            Self::SecondHello => write!(f, "hello was said already"),
+            Self::NoFaultPoint { mode } => write!(f, "there is no fault point {mode} here"),
+            Self::NotSent => write!(f, "no fault point was sent that this could answer"),
+            Self::OtherWay => write!(f, "such a message goes the other way"),
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! The HTTP door: its thread, its runtime, and how it begins and ends.
+
+mod attendance;
+mod call;
+mod courier;
+mod documents;
+mod exposition;
+mod late;
+mod limits;
+mod line;
+mod metrics;
+mod operations;
+mod origins;
+mod play;
+mod process;
+mod reply;
+mod requests;
+mod routes;
+mod session;
+mod socket;
+mod stream;
+mod talk;
+mod unsent;
+mod watch;
+
+use std::{
+    fmt, io, net,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use axum::Router;
+use tokio::{net::TcpListener, sync::Notify, task::JoinSet, time};
+
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
+use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
+
+use crate::{
+    core::{feed::Feed, gate::Gate},
+    counters::Counters,
+};
+
+use courier::Courier;
+pub use limits::HttpLimits;
+use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
+use line::{Clock, Line, Lines, Verdict};
+pub use origins::{InvalidOrigin, Origin};
+use stream::Source;
+use unsent::Backlog;
+
+/// What metrics tell about the program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    /// Where the journal lies, if it is kept.
+    pub(crate) data: Option<PathBuf>,
+    /// The commit of the build; empty where it is not known.
+    pub(crate) commit: &'static str,
+}
+
+/// The feeds of the services.
+#[derive(Clone, Debug)]
+pub(crate) struct Feeds {
+    pub(crate) rooms: Arc<Feed<Rooms>>,
+    pub(crate) exchange: Arc<Feed<Exchange>>,
+    pub(crate) travel: Arc<Feed<Travel>>,
+    pub(crate) games: Arc<Feed<Games>>,
+}
+
+/// What the door's thread is made of; every request can reach it.
+pub(crate) struct Door {
+    courier: Courier,
+    attendance: attendance::Attendance,
+    gate: Gate,
+    rooms: Source<Rooms>,
+    exchange: Source<Exchange>,
+    travel: Source<Travel>,
+    games: Source<Games>,
+    counters: Arc<Counters>,
+    limits: HttpLimits,
+    backlog: Arc<Backlog>,
+    streams: AtomicU64,
+    players: AtomicU64,
+    /// Connections that speak HTTP, and those that are told that there are too many.
+    speaking: AtomicUsize,
+    turned_away: AtomicUsize,
+    stopping: AtomicBool,
+    about: About,
+    documents: documents::Documents,
+    direct: routes::DirectRoutes,
+    origins: origins::Origins,
+    /// Numbers requests that bring no id.
+    requests: AtomicU64,
+    /// Tells the ids of this process from those of others: its time of start.
+    run: String,
+    lines: Mutex<Lines>,
+    clock: Arc<Clock>,
+    stop: Notify,
+    /// Rings when the door no longer accepts, for those who wait for something.
+    ending: Notify,
+}
+
+/// The running door.
+#[derive(Debug)]
+pub(crate) struct HttpDoor {
+    stopper: HttpStopper,
+    thread: thread::JoinHandle<()>,
+}
+
+/// Asks the door to stop, from any thread and as often as one likes.
+#[derive(Clone)]
+pub(crate) struct HttpStopper(Arc<Door>);
+
+impl fmt::Debug for HttpStopper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HttpStopper")
+    }
+}
+
+impl HttpStopper {
+    /// Stops accepting, and lets what runs come to its end, in bounded time. The loop MUST still
+    /// run until the door has ended, as it owes answers.
+    pub(crate) fn stop(&self) {
+        self.0.stopping.store(true, Ordering::Release);
+        self.0.stop.notify_one();
+    }
+}
+
+impl HttpDoor {
+    /// Serves a bound listener on a thread of its own, which calls `ended` as its last act.
+    ///
+    /// # Errors
+    /// The listener cannot be polled, or the thread cannot be made.
+    pub(crate) fn start(
+        listener: net::TcpListener,
+        gate: Gate,
+        feeds: Feeds,
+        counters: Arc<Counters>,
+        (limits, origins, about): (HttpLimits, &[Origin], About),
+        ended: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()?;
+        let listener = {
+            let _inside = runtime.enter();
+            TcpListener::from_std(listener)?
+        };
+        let clock = Arc::new(Clock::new());
+        let backlog = Backlog::new(
+            limits.output_bytes,
+            Arc::clone(&counters),
+            Arc::clone(&clock),
+        );
+        let door = Arc::new(Door {
+            courier: Courier::new(gate.clone()),
+            attendance: attendance::Attendance::default(),
+            gate,
+            rooms: Source::new(feeds.rooms),
+            exchange: Source::new(feeds.exchange),
+            travel: Source::new(feeds.travel),
+            games: Source::new(feeds.games),
+            counters,
+            limits,
+            backlog: Arc::new(backlog),
+            streams: AtomicU64::new(0),
+            players: AtomicU64::new(0),
+            speaking: AtomicUsize::new(0),
+            turned_away: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+            about,
+            documents: documents::Documents::new(),
+            direct: routes::DirectRoutes::new(),
+            origins: origins::Origins::new(port, origins),
+            requests: AtomicU64::new(0),
+            run: format!("{:x}", run_number()),
+            lines: Mutex::new(Lines::default()),
+            clock,
+            stop: Notify::new(),
+            ending: Notify::new(),
+        });
+        let stopper = HttpStopper(Arc::clone(&door));
+        let thread = thread::Builder::new()
+            .name("http".to_owned())
+            .spawn(move || {
+                runtime.block_on(serve(door, listener));
+                ended();
+            })?;
+        Ok(Self { stopper, thread })
+    }
+
+    pub(crate) fn stopper(&self) -> HttpStopper {
+        self.stopper.clone()
+    }
+
+    /// Waits until the door has ended: every connection has its answers, or its time is over.
+    ///
+    /// # Errors
+    /// The thread panicked.
+    pub(crate) fn join(self) -> thread::Result<()> {
+        self.thread.join()
+    }
+}
+
+/// A number that another run of the process does not have: its time of start.
+fn run_number() -> u64 {
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or_default()
+}
+
+async fn serve(door: Arc<Door>, listener: TcpListener) {
+    let router = routes::router(&door);
+    let carrying = tokio::spawn(courier::carry(Arc::clone(&door)));
+    let telling = {
+        let door = Arc::clone(&door);
+        tokio::spawn(async move {
+            tokio::join!(
+                door.rooms.tell_news(),
+                door.exchange.tell_news(),
+                door.travel.tell_news(),
+                call_players(&door)
+            );
+        })
+    };
+    let sweeping = tokio::spawn(sweep(Arc::clone(&door)));
+    let mut connections = JoinSet::new();
+    accept(&door, &router, &listener, &mut connections).await;
+    drop(listener);
+    door.rooms.news.notify_waiters();
+    door.exchange.news.notify_waiters();
+    door.travel.news.notify_waiters();
+    door.ending.notify_waiters();
+    door.games.news.notify_waiters();
+    door.attendance.wake_all();
+    door.lines().judge_all(Verdict::Stop);
+    let all = async { while connections.join_next().await.is_some() {} };
+    if time::timeout(door.limits.farewell, all).await.is_err() {
+        tracing::warn!("HTTP connections did not take their answers in time and were dropped");
+    }
+    connections.abort_all();
+    for task in [carrying, telling, sweeping] {
+        task.abort();
+    }
+}
+
+/// Passes on what happens in games: to followers, and to the players whom it concerns.
+async fn call_players(door: &Door) {
+    let mut place = door.games.feed.end();
+    loop {
+        place = attendance::call(door, place);
+        door.games.next_news().await;
+    }
+}
+
+async fn accept(
+    door: &Arc<Door>,
+    router: &Router,
+    listener: &TcpListener,
+    connections: &mut JoinSet<()>,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
+            () = door.stop.notified() => return,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(failure) => {
+                // Out of descriptors, mostly: the listener stays ready, so pause before the next.
+                tracing::warn!(%failure, "an HTTP connection was not accepted");
+                time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        if let Err(failure) = stream.set_nodelay(true) {
+            tracing::debug!(%failure, "the connection ended at once");
+            continue;
+        }
+        let counted = &door.counters.http;
+        if !has_place(door).await {
+            counted.refused.add(1);
+            if door.turned_away.load(Ordering::Relaxed) < TURNED_AWAY_MAX {
+                door.turned_away.fetch_add(1, Ordering::Relaxed);
+                connections.spawn(requests::turn_away(Arc::clone(door), stream));
+            } else {
+                requests::turn_away_at_once(door, stream);
+            }
+            continue;
+        }
+        counted.accepted.add(1);
+        counted.open.add(1);
+        door.speaking.fetch_add(1, Ordering::Relaxed);
+        let (counters, clock) = (Arc::clone(&door.counters), Arc::clone(&door.clock));
+        let unsent = door.backlog.join();
+        let line = Arc::new(Line::new(stream, unsent, counters, clock));
+        connections.spawn(requests::serve_line(Arc::clone(door), router.clone(), line));
+    }
+}
+
+/// Whether one more connection can be served. Where all places are taken, connections without a
+/// request give up theirs.
+async fn has_place(door: &Door) -> bool {
+    let most = door.limits.connections;
+    let mut evicted = 0;
+    for _ in 0..EVICTION_LOOKS {
+        if door.speaking.load(Ordering::Relaxed) < most {
+            return true;
+        }
+        if evicted == 0 {
+            evicted = door.lines().evict((most / EVICTED_PART).max(1));
+            if evicted == 0 {
+                return false;
+            }
+            let counted = u64::try_from(evicted).expect("connections are few");
+            door.counters.http.evicted.add(counted);
+        }
+        // They end when their tasks run.
+        tokio::task::yield_now().await;
+    }
+    door.speaking.load(Ordering::Relaxed) < most
+}
+
+/// Looks for connections that are over their time, and for a feed that nobody follows.
+async fn sweep(door: Arc<Door>) {
+    let mut ticks = time::interval(door.limits.sweep);
+    loop {
+        ticks.tick().await;
+        door.lines().judge_overdue(&door.clock, &door.limits);
+        door.exchange.feed.rest();
+        door.games.feed.rest();
+    }
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Door")
+    }
+}
+
+impl Door {
+    fn lines(&self) -> std::sync::MutexGuard<'_, Lines> {
+        self.lines
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// An id for a request that brought none: the run, and a number in it, in hexadecimal digits. Its
+    /// text has no room to spare, so that a header takes it over as it is.
+    pub(crate) fn request_id(&self) -> String {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
+        let mut id = String::with_capacity(self.run.len() + 1 + digits as usize);
+        id.push_str(&self.run);
+        id.push('-');
+        let digit = |place| char::from_digit((number >> (4 * place) & 0xf) as u32, 16);
+        id.extend((0..digits).rev().filter_map(digit));
+        id
+    }
+
+    /// What tells this run of the server from others.
+    pub(crate) fn epoch(&self) -> &str {
+        &self.run
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests;

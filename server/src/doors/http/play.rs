@@ -1,0 +1,271 @@
+//! One player's WebSocket: the player is there while it is open, hears of every change, and moves.
+
+use std::{pin::Pin, sync::Arc};
+
+use futures_util::stream::{FuturesOrdered, StreamExt};
+use tokio::time;
+use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::frame::coding::CloseCode};
+use turnstile_embedded::Reply;
+use turnstile_games::{Answer as Told, Command, Event, Games, Outcome, PlayerId, Query};
+use turnstile_http::{
+    Code, EventId, Problem,
+    games::{
+        concerns,
+        play::{self, Wish, parse_message},
+        tell_outcome,
+    },
+    message::{self, Asked, Tag},
+};
+use turnstile_types::{Machine, Position};
+
+use super::{
+    Door,
+    attendance::{self, Bell},
+    limits::IN_FLIGHT,
+    socket::Wire,
+    stream::Follower,
+    talk::{Ending, Going, Heard, Talk},
+};
+use crate::core::feed::{Place, Reading, Start};
+
+/// One player's conversation.
+///
+/// It does one thing at a time: whatever it has to say is written before it looks further. So a
+/// client that reads slowly holds up nobody; the ring overtakes it, and it is told so and gets its
+/// state anew. Every event of a match has the whole match in it, so nothing is to be kept. It is woken
+/// for what concerns its player, and passes over what lies before.
+pub(super) struct Play {
+    door: Arc<Door>,
+    talk: Talk,
+    player: PlayerId,
+    bell: Arc<Bell>,
+    place: Place,
+    /// Everything before the place that the bell will ring for next was looked at.
+    is_current: bool,
+    /// The client has been told everything up to here.
+    known: EventId,
+    /// What the loop was asked and has not answered, in the order of asking.
+    in_flight: FuturesOrdered<Pin<Box<dyn Future<Output = Answer> + Send>>>,
+    _follower: Follower<Games>,
+}
+
+/// What came of a message.
+enum Answer {
+    Done(Option<Tag>, Result<Reply<Games>, Problem>),
+    Looked(
+        Option<Tag>,
+        Result<(Position, turnstile_games::Answer), Problem>,
+    ),
+}
+
+impl Play {
+    pub(super) fn new(door: Arc<Door>, socket: WebSocketStream<Wire>, player: PlayerId) -> Self {
+        let follower = door.games.follow();
+        Self {
+            talk: Talk::new(Arc::clone(&door), socket),
+            player,
+            bell: Arc::default(),
+            place: door.games.feed.end(),
+            is_current: false,
+            known: EventId::default(),
+            in_flight: FuturesOrdered::new(),
+            _follower: follower,
+            door,
+        }
+    }
+
+    /// Lets the player come, converses until one side ends it, and lets the player go.
+    pub(super) async fn run(mut self, since: Option<EventId>) {
+        let ending = match self.begin(since).await {
+            Err(ending) => ending,
+            Ok(()) => loop {
+                if let Err(ending) = self.go_on().await {
+                    break ending;
+                }
+            },
+        };
+        self.talk.end(ending).await;
+        // What was sent is done, whether or not somebody hears of it, before the player goes.
+        while self.in_flight.next().await.is_some() {}
+        attendance::leave(&self.door, self.player, &self.bell).await;
+    }
+
+    /// Says that the player is there, and tells the client the state and what it missed.
+    async fn begin(&mut self, since: Option<EventId>) -> Going {
+        let come = attendance::come(&self.door, self.player, &self.bell).await;
+        let told = come.and_then(|reply| match &reply.outcome {
+            Outcome::Done(_) => Ok(()),
+            refused @ Outcome::Refused(_) => {
+                tell_outcome(reply.position, reply.replayed, refused).map(drop)
+            }
+        });
+        if let Err(problem) = told {
+            let (code, why) = match problem.code {
+                Code::Refused(_) => (CloseCode::Policy, "the player may not come"),
+                _ => (CloseCode::Again, "the server has no time for the player"),
+            };
+            self.talk.say(message::problem(None, &problem)).await?;
+            return Err(Ending::Told(code, why));
+        }
+        // The loop has answered, so it knows that the feed is kept.
+        let place = since.map(|since| (since, self.door.games.feed.after(since)));
+        let state = self.look().await?;
+        match place {
+            Some((since, Start::At(place))) => {
+                (self.place, self.known) = (place, since);
+            }
+            Some((_, Start::Elsewhere { first, .. })) => self.talk.say(play::reset(first)).await?,
+            None => {}
+        }
+        self.talk.say(state).await
+    }
+
+    /// What the player does now; events up to there are known from then on.
+    async fn look(&mut self) -> Result<String, Ending> {
+        let player = self.player;
+        let answer = self.door.courier.query::<Games>(Query::Player { player });
+        match answer.await {
+            Ok((position, answer)) => {
+                self.known = all_of(position);
+                Ok(self.shown(None, position, &answer))
+            }
+            Err(problem) => {
+                self.talk.say(message::problem(None, &problem)).await?;
+                Err(Ending::Told(CloseCode::Again, "the server has no time"))
+            }
+        }
+    }
+
+    fn shown(&self, tag: Option<&Tag>, position: Position, answer: &Told) -> String {
+        let Told::Player(view) = answer else {
+            unreachable!("a player who has come is known: {answer:?}");
+        };
+        play::state(tag, self.door.epoch(), position, view)
+    }
+
+    /// Says what there is to say, then waits for the next thing that happens.
+    async fn go_on(&mut self) -> Going {
+        if self.door.is_stopping() {
+            return Err(Ending::Told(CloseCode::Away, "the server stops"));
+        }
+        let bell = Arc::clone(&self.bell);
+        let has_more = self.tell().await?;
+        let heartbeat = self.door.limits.heartbeat;
+        tokio::select! {
+            biased;
+            Some(answer) = self.in_flight.next(), if !self.in_flight.is_empty() => {
+                self.answer(answer).await
+            }
+            message = self.talk.next(), if self.in_flight.len() < IN_FLIGHT => {
+                let heard = self.talk.hear(message)?;
+                self.obey(heard).await
+            }
+            () = std::future::ready(()), if has_more => Ok(()),
+            () = bell.rung() => Ok(()),
+            () = time::sleep(heartbeat) => self.talk.beat().await,
+        }
+    }
+
+    /// Tells what has happened; answers whether there may be more.
+    async fn tell(&mut self) -> Result<bool, Ending> {
+        match self.bell.take() {
+            Some(place) if self.is_current => self.place = self.place.max(place),
+            None if self.is_current => return Ok(false),
+            _ => {}
+        }
+        self.is_current = false;
+        let feed = &self.door.games.feed;
+        let is_new = |event: &Event| {
+            EventId::of((event.position, event.ordinal)) > self.known
+                && concerns(event, &self.player)
+        };
+        match feed.read(self.place, is_new) {
+            Reading::Nothing => {
+                self.is_current = true;
+                return Ok(false);
+            }
+            Reading::Events(events, place) => {
+                self.place = place;
+                for event in &events {
+                    self.talk.say(play::happened(event)).await?;
+                }
+            }
+            Reading::Missed { events, .. } => {
+                self.place = feed.end();
+                self.talk.say(play::lagged(events)).await?;
+                let state = self.look().await?;
+                self.talk.say(state).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    async fn obey(&mut self, heard: Heard) -> Going {
+        let text = match heard {
+            Heard::Text(text) => text,
+            Heard::Bytes => {
+                return self
+                    .talk
+                    .say(message::problem(None, &play::not_text()))
+                    .await;
+            }
+            Heard::Presence => return Ok(()),
+        };
+        let Asked { tag, wish } = parse_message(text.as_str(), self.player);
+        match wish {
+            Err(problem) => {
+                self.talk
+                    .say(message::problem(tag.as_ref(), &problem))
+                    .await
+            }
+            Ok(Wish::Ping) => self.talk.say(message::pong(tag.as_ref())).await,
+            Ok(Wish::Look) => {
+                let player = self.player;
+                let answer = self.door.courier.query::<Games>(Query::Player { player });
+                let looked = async { Answer::Looked(tag, answer.await) };
+                self.in_flight.push_back(Box::pin(looked));
+                Ok(())
+            }
+            Ok(Wish::Command { command, key }) => {
+                self.send_on(tag, &command, key);
+                Ok(())
+            }
+        }
+    }
+
+    /// Has a command executed. It is in the loop's queue when this returns, so that commands are
+    /// executed in the order in which they were sent.
+    fn send_on(&mut self, tag: Option<Tag>, command: &Command, key: Option<Box<str>>) {
+        let mut bytes = Vec::with_capacity(128);
+        Games::encode_command(command, &mut bytes);
+        let reply = self.door.courier.command::<Games>(key, bytes);
+        let done = async { Answer::Done(tag, reply.await) };
+        self.in_flight.push_back(Box::pin(done));
+    }
+
+    async fn answer(&mut self, answer: Answer) -> Going {
+        let text = match answer {
+            Answer::Done(tag, reply) => {
+                let told = reply
+                    .and_then(|reply| tell_outcome(reply.position, reply.replayed, &reply.outcome));
+                match told {
+                    Ok(told) => message::done(tag.as_ref(), &told),
+                    Err(problem) => message::problem(tag.as_ref(), &problem),
+                }
+            }
+            Answer::Looked(tag, Ok((position, answer))) => {
+                self.shown(tag.as_ref(), position, &answer)
+            }
+            Answer::Looked(tag, Err(problem)) => message::problem(tag.as_ref(), &problem),
+        };
+        self.talk.say(text).await
+    }
+}
+
+/// The last place that the events of a record can have.
+const fn all_of(position: Position) -> EventId {
+    EventId {
+        position,
+        ordinal: u32::MAX,
+    }
+}

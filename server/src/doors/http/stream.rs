@@ -1,0 +1,436 @@
+//! A feed as server-sent events.
+
+use std::{
+    convert::Infallible,
+    fmt,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderName, HeaderValue, header},
+};
+use bytes::Bytes;
+use hyper::body::Frame;
+use tokio::{
+    sync::{Notify, futures::OwnedNotified},
+    time::{Instant, Sleep, sleep},
+};
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
+use turnstile_http::{
+    Code, EventId, FieldError, Place as FieldPlace, Problem,
+    exchange::{self, Interest},
+    games::{self, Form},
+    put_event, put_lagged, put_reset, travel,
+};
+use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
+use turnstile_types::Machine;
+
+use super::{Door, call::Call, documents::content, operations::Answered, reply::Trouble};
+use crate::core::{
+    feed::{Feed, Place, Reading, Start},
+    remote::{Housed, silence_of},
+};
+
+pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// A comment: a stream on which nothing happens stays known to proxies.
+const HEARTBEAT: &[u8] = b":\n\n";
+
+/// Marks an answer that goes on for as long as its client listens.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endless;
+
+/// A feed, and the bell of this thread for it.
+#[derive(Debug)]
+pub(super) struct Source<M: Machine> {
+    pub(super) feed: Arc<Feed<M>>,
+    /// Rings when the feed has something new.
+    pub(super) news: Arc<Notify>,
+}
+
+impl<M: Machine> Source<M> {
+    pub(super) fn new(feed: Arc<Feed<M>>) -> Self {
+        Self {
+            feed,
+            news: Arc::new(Notify::new()),
+        }
+    }
+
+    /// Passes the feed's bell on to the followers on this thread.
+    pub(super) async fn tell_news(&self) {
+        loop {
+            self.next_news().await;
+        }
+    }
+
+    /// The same, once.
+    pub(super) async fn next_news(&self) {
+        self.feed.rung().await;
+        self.news.notify_waiters();
+    }
+
+    pub(super) fn follow(&self) -> Follower<M> {
+        self.feed.follow();
+        Follower(Arc::clone(&self.feed))
+    }
+}
+
+/// While it lives, its feed is kept.
+#[derive(Debug)]
+pub(super) struct Follower<M: Machine>(Arc<Feed<M>>);
+
+impl<M: Machine> Drop for Follower<M> {
+    fn drop(&mut self) {
+        self.0.unfollow();
+    }
+}
+
+/// One of the streams and sockets that may be open at a time.
+#[derive(Debug)]
+pub(super) struct Seat {
+    door: Arc<Door>,
+    of_player: bool,
+}
+
+impl Seat {
+    /// For whoever may follow everything.
+    pub(super) fn take(door: &Arc<Door>) -> Result<Self, Trouble> {
+        Self::take_one(door, false, door.limits.streams)
+    }
+
+    /// For a player.
+    pub(super) fn take_for_player(door: &Arc<Door>) -> Result<Self, Trouble> {
+        Self::take_one(door, true, door.limits.players)
+    }
+
+    fn take_one(door: &Arc<Door>, of_player: bool, most: u64) -> Result<Self, Trouble> {
+        let door = Arc::clone(door);
+        let seat = Self { door, of_player };
+        if seat.taken().fetch_add(1, Ordering::Relaxed) >= most {
+            return Err(Trouble::from(Code::TooManyStreams));
+        }
+        Ok(seat)
+    }
+
+    fn taken(&self) -> &AtomicU64 {
+        if self.of_player {
+            &self.door.players
+        } else {
+            &self.door.streams
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.taken().fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A machine whose events can be told as a stream.
+trait Streamed: Machine {
+    /// Which of them are wanted.
+    type Filter: fmt::Debug + Send + Unpin + 'static;
+
+    fn source(door: &Door) -> &Source<Self>;
+
+    fn is_wanted(filter: &Self::Filter, event: &Self::Event) -> bool;
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>);
+}
+
+impl Streamed for Rooms {
+    type Filter = ();
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.rooms
+    }
+
+    fn is_wanted((): &(), _event: &Self::Event) -> bool {
+        true
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        put_event(event, out);
+    }
+}
+
+impl Streamed for Exchange {
+    type Filter = Interest;
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.exchange
+    }
+
+    fn is_wanted(filter: &Interest, event: &Self::Event) -> bool {
+        filter.is_in(event)
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        exchange::put_event(event, out);
+    }
+}
+
+impl Streamed for Games {
+    type Filter = ();
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.games
+    }
+
+    fn is_wanted((): &(), _event: &Self::Event) -> bool {
+        true
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        games::put_event(Form::Events, event, out);
+    }
+}
+
+impl Streamed for Travel {
+    type Filter = ();
+
+    fn source(door: &Door) -> &Source<Self> {
+        &door.travel
+    }
+
+    fn is_wanted((): &(), _event: &Self::Event) -> bool {
+        true
+    }
+
+    fn put_event(event: &Self::Event, out: &mut Vec<u8>) {
+        travel::put_event(event, out);
+    }
+}
+
+/// One follower of a feed.
+///
+/// It keeps nothing but its place: frames are made when the connection can take one, so a slow
+/// consumer costs one frame, is overtaken by the ring, and is told so.
+struct Stream<M: Streamed> {
+    door: Arc<Door>,
+    place: Place,
+    filter: M::Filter,
+    news: Pin<Box<OwnedNotified>>,
+    heartbeat: Pin<Box<Sleep>>,
+    /// What to say before anything else.
+    first: Option<Bytes>,
+    _seat: Seat,
+    _follower: Follower<M>,
+}
+
+pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    if door.gate.in_databases.rooms {
+        return Err(Trouble::from(untold::<Rooms>()));
+    }
+    whole::<Rooms>(door, call).await
+}
+
+pub(super) async fn travel(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    whole::<Travel>(door, call).await
+}
+
+/// A stream of everything that happens, of a service whose feed is always kept.
+async fn whole<M: Streamed<Filter = ()>>(door: Arc<Door>, call: Call) -> Answered
+where
+    Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
+    let (last, seat) = {
+        let since = call.parameters(&["since"]).one("since")?;
+        (last_event(&call, since)?, Seat::take(&door)?)
+    };
+    let follower = M::source(&door).follow();
+    let start = start_of::<M>(&door, last).await?;
+    Ok(Stream::open(door, start, (), (seat, follower)))
+}
+
+pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    if door.gate.in_databases.exchange {
+        return Err(Trouble::from(untold::<Exchange>()));
+    }
+    let (last, filter, seat, follower) = {
+        let known = call.parameters(&["since", "symbol", "account"]);
+        let (since, filter) = exchange::interest(known)?;
+        let last = last_event(&call, since)?;
+        (last, filter, Seat::take(&door)?, door.exchange.follow())
+    };
+    // Once the loop has answered anything, it knows that the feed is to be kept.
+    door.courier.status().await?;
+    let start = start_of::<Exchange>(&door, last).await?;
+    let both = (seat, follower);
+    Ok(Stream::<Exchange>::open(door, start, filter, both))
+}
+
+pub(super) async fn games(State(door): State<Arc<Door>>, call: Call) -> Answered {
+    let (last, both) = {
+        let since = call.parameters(&["since"]).one("since")?;
+        let last = last_event(&call, since)?;
+        (last, (Seat::take(&door)?, door.games.follow()))
+    };
+    // Once the loop has answered anything, it knows that the feed is to be kept.
+    door.courier.status().await?;
+    let start = start_of::<Games>(&door, last).await?;
+    Ok(Stream::<Games>::open(door, start, (), both))
+}
+
+/// What is answered to whoever wants to follow a service that a database decides.
+pub(super) fn untold<M: Housed>() -> Problem {
+    Problem::with(Code::Unsupported, silence_of::<M>())
+}
+
+/// The event that the client saw last: a browser that comes back says it in a header.
+pub(super) fn last_event(call: &Call, since: Option<String>) -> Result<Option<EventId>, Trouble> {
+    let last = match call.header(LAST_EVENT_ID) {
+        Some(last) => Some((FieldPlace::Header, "Last-Event-ID", last.to_owned())),
+        None => since.map(|since| (FieldPlace::Query, "since", since)),
+    };
+    let last = last.map(|(place, field, text)| {
+        EventId::parse(&text).map_err(|invalid| {
+            Problem::invalid(vec![FieldError {
+                place,
+                field: field.to_owned(),
+                message: invalid.to_string(),
+            }])
+        })
+    });
+    Ok(last.transpose()?)
+}
+
+/// Where the stream of a client begins that saw `last`.
+async fn start_of<M: Streamed>(door: &Door, last: Option<EventId>) -> Result<Start, Trouble> {
+    let feed = &M::source(door).feed;
+    let (place, next) = feed.next();
+    let Some(last) = last else {
+        return Ok(Start::At(place));
+    };
+    // Most often it is the position of an answer that had no event.
+    if feed.is_beyond(last) && last.position > door.courier.status().await?.backend.position {
+        return Ok(Start::Elsewhere { first: next, place });
+    }
+    Ok(feed.after(last))
+}
+
+impl<M: Streamed> Stream<M>
+where
+    Self: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
+{
+    /// The response whose body is a new stream.
+    fn open(
+        door: Arc<Door>,
+        start: Start,
+        filter: M::Filter,
+        (seat, follower): (Seat, Follower<M>),
+    ) -> axum::http::Response<Body> {
+        let source = M::source(&door);
+        let mut first = Vec::from(HEARTBEAT);
+        let place = match start {
+            Start::At(place) => place,
+            Start::Elsewhere {
+                first: event,
+                place,
+            } => {
+                put_reset(event, &mut first);
+                place
+            }
+        };
+        let stream = Self {
+            place,
+            filter,
+            news: Box::pin(Arc::clone(&source.news).notified_owned()),
+            heartbeat: Box::pin(sleep(door.limits.heartbeat)),
+            first: Some(Bytes::from(first)),
+            _seat: seat,
+            _follower: follower,
+            door,
+        };
+        let mut response = content(Body::new(stream), "text/event-stream");
+        let no_store = HeaderValue::from_static("no-store");
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, no_store);
+        response.extensions_mut().insert(Endless);
+        response
+    }
+}
+
+impl<M: Streamed> Stream<M> {
+    /// What the feed has for this follower now. `news` listens before the feed is read, so that
+    /// nothing is missed between the two.
+    fn next(&mut self) -> Option<Bytes> {
+        let source = M::source(&self.door);
+        self.news.set(Arc::clone(&source.news).notified_owned());
+        self.news.as_mut().enable();
+        let mut frame = Vec::new();
+        // A frame without bytes would end the body.
+        while frame.is_empty() {
+            let is_wanted = |event: &M::Event| M::is_wanted(&self.filter, event);
+            match source.feed.read(self.place, is_wanted) {
+                Reading::Nothing => return None,
+                Reading::Events(events, place) => {
+                    self.place = place;
+                    for event in &events {
+                        M::put_event(event, &mut frame);
+                    }
+                }
+                Reading::Missed {
+                    events,
+                    first,
+                    place,
+                } => {
+                    self.place = place;
+                    put_lagged(events, first, &mut frame);
+                }
+            }
+        }
+        Some(Bytes::from(frame))
+    }
+}
+
+impl<M: Streamed> hyper::body::Body for Stream<M> {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        loop {
+            if self.door.is_stopping() {
+                return Poll::Ready(None);
+            }
+            if let Some(frame) = self.next() {
+                let next = Instant::now() + self.door.limits.heartbeat;
+                self.heartbeat.as_mut().reset(next);
+                return Poll::Ready(Some(Ok(Frame::data(frame))));
+            }
+            if self.heartbeat.as_mut().poll(cx).is_ready() {
+                let next = Instant::now() + self.door.limits.heartbeat;
+                self.heartbeat.as_mut().reset(next);
+                return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(HEARTBEAT)))));
+            }
+            if self.news.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+impl<M: Streamed> fmt::Debug for Stream<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}

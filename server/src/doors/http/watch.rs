@@ -1,0 +1,184 @@
+//! Spectators: one match as a stream, from its state on to its end.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderValue, header},
+};
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use tokio::time;
+use turnstile_games::{Answer, Event, Games, MatchId, MatchView, Query};
+use turnstile_http::games::{
+    self, Form, is_about, match_in, put_event, put_lagged, put_reset, put_state, tell_answer,
+};
+use turnstile_types::Position;
+
+use super::{
+    Door,
+    call::Call,
+    documents::content,
+    operations::{Answered, OnePath, part},
+    reply::at,
+    stream::{Endless, Follower, Seat, last_event},
+};
+use crate::core::feed::{Place, Reading, Start};
+
+/// Somebody who watches a match.
+///
+/// Every event has the whole match in it and its `seq`, so all that is kept is a place in the feed
+/// and how far the match had come when it was last told.
+struct Watcher {
+    door: Arc<Door>,
+    match_id: MatchId,
+    form: Form,
+    place: Place,
+    /// The `seq` of the state that was told last.
+    seen: Option<u32>,
+    /// The end of the match was told.
+    is_over: bool,
+    /// What to say before anything else.
+    first: Vec<u8>,
+    _seat: Seat,
+    _follower: Follower<Games>,
+}
+
+pub(super) async fn watch(State(door): State<Arc<Door>>, path: OnePath, call: Call) -> Answered {
+    let match_id = part(path, match_in)?;
+    let (last, form) = {
+        let accepted = call.header(header::ACCEPT);
+        let known = call.parameters(&["since", "format"]);
+        let (form, since) = games::watching(known, accepted)?;
+        (last_event(&call, since)?, form)
+    };
+    let seat = Seat::take(&door)?;
+    let follower = door.games.follow();
+    let place = door.games.feed.end();
+    let query = Query::Match { match_id };
+    let (position, answer) = door.courier.query::<Games>(query).await?;
+    let Answer::Match(state) = answer else {
+        at(position, tell_answer(&answer))?;
+        unreachable!("a match that is not there is a problem");
+    };
+    // The loop has answered, so it knows that the feed is kept.
+    let start = last.map(|last| door.games.feed.after(last));
+    let mut watcher = Watcher {
+        door,
+        match_id,
+        form,
+        place,
+        seen: None,
+        is_over: false,
+        first: Vec::from(form.heartbeat()),
+        _seat: seat,
+        _follower: follower,
+    };
+    watcher.begin(start.as_ref(), (position, &state));
+    let stream = unfold(watcher, |mut watcher| async {
+        let frame = watcher.next().await?;
+        Some((Ok::<Bytes, Infallible>(frame), watcher))
+    });
+    let mut response = content(Body::from_stream(stream), form.content_type());
+    let no_store = HeaderValue::from_static("no-store");
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_store);
+    response.extensions_mut().insert(Endless);
+    Ok(response)
+}
+
+impl Watcher {
+    /// Whoever comes back is told what it missed, as far as that is kept; others, and whoever
+    /// missed the end, the state.
+    fn begin(&mut self, start: Option<&Start>, (position, state): (Position, &MatchView)) {
+        let mut frame = std::mem::take(&mut self.first);
+        match start {
+            Some(Start::At(place)) => {
+                self.place = *place;
+                while let Reading::Events(events, place) = self.read() {
+                    self.place = place;
+                    self.put(&events, &mut frame);
+                }
+                if state.ending.is_some() && !self.is_over {
+                    self.show(position, state, &mut frame);
+                }
+            }
+            Some(Start::Elsewhere { first, .. }) => {
+                put_reset(self.form, *first, &mut frame);
+                self.show(position, state, &mut frame);
+            }
+            None => self.show(position, state, &mut frame),
+        }
+        self.first = frame;
+    }
+
+    fn show(&mut self, position: Position, state: &MatchView, frame: &mut Vec<u8>) {
+        put_state(self.form, position, state, frame);
+        self.seen = Some(state.seq);
+        self.is_over = state.ending.is_some();
+    }
+
+    fn read(&self) -> Reading<Event> {
+        let is_new = |event: &Event| {
+            is_about(event, self.match_id)
+                .is_some_and(|state| self.seen.is_none_or(|seen| state.seq > seen))
+        };
+        self.door.games.feed.read(self.place, is_new)
+    }
+
+    fn put(&mut self, events: &[Event], frame: &mut Vec<u8>) {
+        for event in events {
+            put_event(self.form, event, frame);
+            if let Some(state) = is_about(event, self.match_id) {
+                self.seen = Some(state.seq);
+                self.is_over = state.ending.is_some();
+            }
+        }
+    }
+
+    /// The next bytes; none when the match is over. It listens before the feed is read, so that
+    /// nothing is missed between the two.
+    async fn next(&mut self) -> Option<Bytes> {
+        let mut frame = std::mem::take(&mut self.first);
+        // A frame without bytes says nothing.
+        while frame.is_empty() {
+            if self.is_over || self.door.is_stopping() {
+                return None;
+            }
+            let news = Arc::clone(&self.door.games.news).notified_owned();
+            tokio::pin!(news);
+            news.as_mut().enable();
+            match self.read() {
+                Reading::Events(events, place) => {
+                    self.place = place;
+                    self.put(&events, &mut frame);
+                }
+                Reading::Missed { events, first, .. } => {
+                    self.place = self.door.games.feed.end();
+                    put_lagged(self.form, events, first, &mut frame);
+                    self.show_now(&mut frame).await;
+                }
+                Reading::Nothing => {
+                    let heartbeat = self.door.limits.heartbeat;
+                    if time::timeout(heartbeat, news).await.is_err() {
+                        frame.extend_from_slice(self.form.heartbeat());
+                    }
+                }
+            }
+        }
+        Some(Bytes::from(frame))
+    }
+
+    /// Tells the state as it is now. When it cannot be had the stream ends, and whoever comes back
+    /// is told more.
+    async fn show_now(&mut self, frame: &mut Vec<u8>) {
+        let match_id = self.match_id;
+        let query = Query::Match { match_id };
+        match self.door.courier.query::<Games>(query).await {
+            Ok((position, Answer::Match(state))) => self.show(position, &state, frame),
+            _ => self.is_over = true,
+        }
+    }
+}

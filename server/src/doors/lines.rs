@@ -1,0 +1,204 @@
+//! One client of the door of travel: command lines in, an answer to each, in their order.
+
+mod crashing;
+
+use std::fmt;
+
+use turnstile_lines::{
+    Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_ok,
+    put_outcome, read,
+};
+use turnstile_travel::{Answer, Command, Locator, Outcome, Query, Travel};
+use turnstile_types::Position;
+
+use crate::{
+    core::{
+        conversation::{Next, Progress},
+        engine::Engine,
+        shares::Shares,
+    },
+    counters::ErrorCode,
+    doors::{desk::Word, resp::Surroundings},
+};
+
+use self::crashing::Arming;
+
+const UNFINISHED: &str = "the last line has no line end and was not done";
+
+const ENDING: &str = "the server is stopping, whatever is open will be aborted";
+
+/// The client's side of the conversation.
+///
+/// A command may have to wait for a lock, and the lines behind it wait with it, so that answers come
+/// in the order of their lines. They stay unread meanwhile: a client cannot make the server keep
+/// more than it has read already. A client that leaves aborts nothing at once; that is up to
+/// the time to live, unless [too many](crate::core::shares::LeftOpen) are left.
+#[derive(Debug)]
+pub(crate) struct LinesSession {
+    options: Options,
+    lines: Lines,
+    /// The command that waits, and how its answer is told.
+    waiting: Option<(Position, Wording)>,
+    /// The command that waits for desks to have their fault points.
+    arming: Option<Arming>,
+    shares: Shares,
+}
+
+impl LinesSession {
+    pub(crate) fn new(options: Options) -> Self {
+        Self {
+            options,
+            lines: Lines::default(),
+            waiting: None,
+            arming: None,
+            shares: Shares::default(),
+        }
+    }
+
+    pub(crate) fn into_shares(self) -> Shares {
+        self.shares
+    }
+
+    /// The ticket of the answer that a command waits for, and every line behind it.
+    pub(crate) const fn awaits(&self) -> Option<Position> {
+        match self.waiting {
+            Some((ticket, _)) => Some(ticket),
+            None => None,
+        }
+    }
+
+    /// Whether a command waits for desks to have their fault points, and every line behind it.
+    pub(crate) const fn is_arming(&self) -> bool {
+        self.arming.is_some()
+    }
+
+    /// Answers the command that waits for desks, if they have all said something; says whether it did.
+    pub(crate) fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool {
+        let settled = self
+            .arming
+            .as_mut()
+            .and_then(|arming| arming.settle(engine));
+        match settled {
+            None => return false,
+            Some(Ok(())) => put_ok(out),
+            Some(Err(why)) => refuse(engine, why, out),
+        }
+        self.arming = None;
+        true
+    }
+
+    /// Answers the line at the start of `bytes`.
+    pub(crate) fn run(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        let (line, length) = match self.lines.next(bytes) {
+            Framed::Line { line, consumed } => (line, consumed),
+            Framed::Incomplete { skipped } => {
+                return Progress {
+                    length: skipped,
+                    requests: 0,
+                    next: Next::Incomplete,
+                };
+            }
+            Framed::TooLong { consumed } => {
+                refuse(around.engine, Invalid::TooLong, out);
+                return Progress {
+                    length: consumed,
+                    requests: 1,
+                    next: Next::More,
+                };
+            }
+        };
+        let line = bytes.get(line).unwrap_or_default();
+        Progress {
+            length,
+            requests: 1,
+            next: self.answer(around, line, out),
+        }
+    }
+
+    fn answer(&mut self, around: &mut Surroundings<'_>, line: &[u8], out: &mut Vec<u8>) -> Next {
+        match read(line) {
+            Ok(Ask::Nothing) => {}
+            Ok(Ask::Command { command, wording }) => {
+                self.execute(around.engine, &command, wording, out);
+            }
+            Ok(Ask::Help(verb)) => put_help(out, verb),
+            Ok(Ask::Crash(crash)) => match crashing::arm(around.engine, crash) {
+                Ok(left) => {
+                    self.arming = Some(Arming::begin(around.engine, left));
+                    self.settle_arming(around.engine, out);
+                }
+                Err(why) => refuse(around.engine, why, out),
+            },
+            Ok(Ask::Itinerary(locator)) => show(around.engine, locator, out),
+            Ok(Ask::Shutdown) => {
+                tracing::info!("a client has asked for the end of the server");
+                if around.engine.travel().settings().roles.coordinator {
+                    around.engine.switchboard.say_to_all(Word::Shutdown);
+                }
+                around.signals.end();
+                return Next::Close;
+            }
+            Ok(Ask::Quit) => return Next::Close,
+            Err(why) => refuse(around.engine, why, out),
+        }
+        Next::More
+    }
+
+    fn execute(
+        &mut self,
+        engine: &mut Engine,
+        command: &Command,
+        wording: Wording,
+        out: &mut Vec<u8>,
+    ) {
+        let principal = engine.principal;
+        match engine.execute_within::<Travel>(&mut self.shares, (&principal, None), command) {
+            Ok(reply) => match reply.outcome {
+                Outcome::Waiting { ticket } => self.waiting = Some((ticket, wording)),
+                outcome => put_outcome(out, self.options, wording, &outcome),
+            },
+            Err(error) => put_exception(out, error),
+        }
+    }
+
+    /// Tells the answer that a command waits for.
+    pub(crate) fn put_late(&mut self, late: &Outcome, out: &mut Vec<u8>) {
+        if let Some((_, wording)) = self.waiting.take() {
+            put_outcome(out, self.options, wording, late);
+        }
+    }
+
+    /// The server stops, and whoever waits is told so.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
+        let arms = self.arming.take().is_some();
+        if self.waiting.take().is_some() || arms {
+            put_exception(out, ENDING);
+        }
+    }
+}
+
+/// The client has ended its side, and left these bytes.
+pub(crate) fn end_of_input(engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
+    if !left.trim_ascii().is_empty() {
+        refuse(engine, UNFINISHED, out);
+    }
+}
+
+fn show(engine: &mut Engine, locator: Locator, out: &mut Vec<u8>) {
+    let query = Query::Itinerary { locator };
+    let principal = engine.principal;
+    match engine.query::<Travel>(&principal, &query) {
+        Answer::Itinerary(view) => put_itinerary(out, view.as_ref()),
+        other => unreachable!("an itinerary was asked for, not {other:?}"),
+    }
+}
+
+fn refuse(engine: &Engine, why: impl fmt::Display, out: &mut Vec<u8>) {
+    engine.counters.error(ErrorCode::Invalid);
+    put_exception(out, why);
+}

@@ -1,0 +1,493 @@
+//! What one RESP client has agreed on with the server, and how its requests are answered.
+
+mod away;
+mod batch;
+mod client;
+mod filter;
+mod following;
+mod hello;
+mod late;
+mod loading;
+mod operator;
+mod prompt;
+mod report;
+mod run;
+mod tracking;
+
+use std::{fmt, net::SocketAddr, time::SystemTime};
+
+use turnstile_embedded::{ExecuteError, Services};
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
+use turnstile_resp::{
+    Arguments, Encoder, Protocol, Request,
+    catalogue::{self, Action, Verb},
+    exchange, games, rooms, travel,
+};
+use turnstile_rooms::Rooms;
+use turnstile_travel::{LateAnswer, Outcome, Travel};
+use turnstile_types::{Hosts, Position};
+
+use crate::{
+    core::{
+        asked::Undecided, connections::Connections, engine::Engine, shares::Shares,
+        signals::Signals,
+    },
+    counters::ErrorCode,
+    doors::arena::hall::Hall,
+};
+
+use self::{away::Departing, batch::Batch, following::Following, late::Late, tracking::Tracking};
+
+pub(crate) use self::{
+    prompt::Prompt,
+    run::{Run, RunEnd},
+};
+
+const FORGOTTEN: &str = "ERR the answer to this key came late, and too long ago: it is forgotten";
+
+/// What is done with the connection after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Go,
+    /// Close when everything owed is sent.
+    Close,
+}
+
+/// Whether a client wants replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replies {
+    On,
+    Off,
+    /// Not to the next request.
+    Skip,
+}
+
+/// One client's side of the conversation.
+#[derive(Debug)]
+pub(crate) struct Session {
+    id: u64,
+    peer: SocketAddr,
+    protocol: Protocol,
+    name: String,
+    library: String,
+    library_version: String,
+    replies: Replies,
+    batch: Option<Batch>,
+    following: Following,
+    /// Nothing without `CLIENT TRACKING`.
+    tracking: Option<Box<Tracking>>,
+    /// The reply that waits for late answers.
+    late: Late,
+    /// Commands that go to databases when this run is over.
+    departing: Vec<Departing>,
+    shares: Box<Shares>,
+    since_ms: u64,
+}
+
+/// What a request may touch besides its own session.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) engine: &'a mut Engine,
+    pub(crate) hall: &'a mut Hall,
+    /// Where the connection is found.
+    pub(crate) place: usize,
+    /// Everybody else.
+    pub(crate) others: &'a Connections,
+    /// The places of others that are to be closed after this request.
+    pub(crate) killed: &'a mut Vec<usize>,
+    pub(crate) signals: &'a Signals,
+}
+
+impl Surroundings<'_> {
+    /// Whether another client with this number is connected.
+    fn has_client(&self, id: u64) -> bool {
+        let mut sessions = self
+            .others
+            .iter()
+            .filter_map(|other| other.conversation().session());
+        sessions.any(|session| session.id == id)
+    }
+}
+
+impl Session {
+    pub(crate) fn new(id: u64, peer: SocketAddr, since_ms: u64) -> Self {
+        Self {
+            id,
+            peer,
+            protocol: Protocol::Resp2,
+            name: String::new(),
+            library: String::new(),
+            library_version: String::new(),
+            replies: Replies::On,
+            batch: None,
+            following: Following::default(),
+            tracking: None,
+            late: Late::default(),
+            departing: Vec::new(),
+            shares: Box::default(),
+            since_ms,
+        }
+    }
+
+    pub(crate) fn into_shares(self) -> Shares {
+        *self.shares
+    }
+
+    pub(crate) const fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    pub(crate) const fn following(&self) -> &Following {
+        &self.following
+    }
+
+    /// Bytes kept for `EXEC`, or of a reply that is held back.
+    pub(crate) fn held(&self) -> usize {
+        self.batch.as_ref().map_or(0, Batch::size) + self.late.size()
+    }
+
+    /// Whether a reply is held back, and with it every request behind it.
+    pub(crate) const fn waits(&self) -> bool {
+        !self.late.is_empty()
+    }
+
+    /// The tickets of the answers that the reply waits for.
+    pub(crate) fn awaited(&self) -> impl Iterator<Item = Position> {
+        self.late.tickets()
+    }
+
+    /// Tells an answer that is waited for; the reply is sent with the last of them.
+    pub(crate) fn put_late(
+        &mut self,
+        late: (Position, travel::Decided),
+        outcome: &Outcome,
+        out: &mut Vec<u8>,
+    ) {
+        self.late.fill(late, outcome, self.protocol, out);
+    }
+
+    /// The server stops, and whoever waits is told so.
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
+        self.late.end(self.protocol, out);
+    }
+
+    /// Answers a request of which no more is kept, nor of the batch that it belongs to.
+    pub(crate) fn refuse_input(&mut self, why: impl fmt::Display, out: &mut Vec<u8>) {
+        self.batch = None;
+        Encoder::new(out, self.protocol).error(format_args!("ERR {why}"));
+    }
+
+    /// Answers one request at the end of `out`.
+    #[inline]
+    pub(crate) fn answer(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        if arguments.is_empty() {
+            return Next::Go;
+        }
+        let start = out.len();
+        let silent = self.replies != Replies::On;
+        let action = match around.engine.catalogue.resolve(&arguments) {
+            Ok(Action::Session(Verb::ClientReply)) => {
+                self.reply_mode(around.engine, arguments, out);
+                return Next::Go;
+            }
+            Ok(action) => Ok(action),
+            Err(unknown) => Err(unknown),
+        };
+        let next = match action {
+            Ok(action) => self.unhurried(around, action, arguments, out),
+            Err(unknown) => {
+                if let Some(batch) = &mut self.batch {
+                    batch.spoil();
+                }
+                self.invalid(around.engine, format_args!("ERR {unknown}"), out)
+            }
+        };
+        if self.waits() {
+            self.late.hold(out, start, silent);
+        }
+        if silent {
+            out.truncate(start);
+            if self.replies == Replies::Skip {
+                self.replies = Replies::On;
+            }
+        }
+        next
+    }
+
+    /// Everything but a service request outside a batch.
+    fn unhurried(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        action: Action,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        if let Some(refused) = self.refuse_early(around.engine, action, out) {
+            return refused;
+        }
+        let leaves_batch = matches!(
+            action,
+            Action::Session(
+                Verb::Exec | Verb::Discard | Verb::Multi | Verb::Watch | Verb::Quit | Verb::Reset
+            )
+        );
+        if self.batch.is_some() && !leaves_batch {
+            return self.queue(around.engine, action, arguments, out);
+        }
+        if self.protocol == Protocol::Resp2
+            && !self.following.is_empty()
+            && !following::is_allowed(action)
+        {
+            let sentence = "ERR only (P)SUBSCRIBE, (P)UNSUBSCRIBE, PING, QUIT and RESET are \
+                            allowed while a RESP2 connection is subscribed";
+            return self.invalid(around.engine, format_args!("{sentence}"), out);
+        }
+        self.act(around, action, arguments, out)
+    }
+
+    fn act(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        action: Action,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        match action {
+            Action::Rooms(verb) => {
+                let parsed = rooms::parse(verb, arguments, around.engine.door());
+                self.asked::<Rooms>(around, parsed, out)
+            }
+            Action::Exchange(verb) => {
+                self.asked::<Exchange>(around, exchange::parse(verb, arguments), out)
+            }
+            Action::Games(verb) => self.asked::<Games>(around, games::parse(verb, arguments), out),
+            Action::Travel(verb) => self.travel(around.engine, verb, arguments, out),
+            Action::Session(verb) => self.own(around, verb, arguments, out),
+        }
+    }
+
+    /// A request to a service that answers at once, or by a database.
+    fn asked<M: Prompt>(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        parsed: Result<Request<'_, M::Command<'_>, M::Query>, impl fmt::Display>,
+        out: &mut Vec<u8>,
+    ) -> Next
+    where
+        Services: Hosts<M>,
+    {
+        match parsed {
+            Ok(request) => self.decided::<M>(around, &request, out),
+            Err(invalid) => return self.invalid(around.engine, format_args!("ERR {invalid}"), out),
+        }
+        Next::Go
+    }
+
+    /// Has a parsed request decided, and answers it; what a database decides leaves a gap.
+    #[inline]
+    fn decided<M: Prompt>(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        request: &Request<'_, M::Command<'_>, M::Query>,
+        out: &mut Vec<u8>,
+    ) where
+        Services: Hosts<M>,
+    {
+        if M::database(&around.engine.remotes).is_some() {
+            return self.send_away::<M>(around, request, out);
+        }
+        let engine = &mut *around.engine;
+        let principal = engine.principal;
+        let mut reply = Encoder::new(out, self.protocol);
+        match request {
+            Request::Command { command, key } => {
+                let asked = (&principal, *key);
+                match engine.execute_within::<M>(&mut self.shares, asked, command) {
+                    Ok(decided) => M::put_outcome(&mut reply, &decided),
+                    Err(undecided) => put_undecided(&mut reply, &undecided),
+                }
+            }
+            Request::Query(query) => {
+                M::put_answer(&mut reply, &engine.query::<M>(&principal, query));
+            }
+        }
+    }
+
+    /// A request to travel. One that must wait leaves a gap in the reply.
+    fn travel(
+        &mut self,
+        engine: &mut Engine,
+        verb: travel::Verb,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let (command, key) = match travel::parse(verb, arguments) {
+            Ok(travel::Request::Command { command, key }) => (command, key),
+            Ok(travel::Request::Query(query)) => {
+                let principal = engine.principal;
+                let answer = engine.query::<Travel>(&principal, &query);
+                travel::put_answer(&mut Encoder::new(out, self.protocol), &answer);
+                return Next::Go;
+            }
+            Err(invalid) => return self.invalid(engine, format_args!("ERR {invalid}"), out),
+        };
+        let principal = engine.principal;
+        match engine.execute_within::<Travel>(&mut self.shares, (&principal, key), &command) {
+            Ok(decided) => {
+                let (position, replayed) = (decided.position, decided.replayed);
+                let outcome = match decided.outcome {
+                    Outcome::Waiting { ticket } => engine.late_answer(ticket),
+                    outcome => LateAnswer::Given(outcome),
+                };
+                let mut reply = Encoder::new(out, self.protocol);
+                match outcome {
+                    LateAnswer::Given(outcome) => {
+                        travel::put_outcome(&mut reply, &outcome, position, replayed);
+                    }
+                    LateAnswer::Pending => self.late.leave_gap(position, replayed, out),
+                    LateAnswer::Unknown => reply.error(format_args!("{FORGOTTEN}")),
+                }
+            }
+            Err(undecided) => put_undecided(&mut Encoder::new(out, self.protocol), &undecided),
+        }
+        Next::Go
+    }
+
+    fn own(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        verb: Verb,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        match verb {
+            Verb::Multi | Verb::Exec | Verb::Discard | Verb::Watch | Verb::Unwatch => {
+                return self.transaction(around, verb, out);
+            }
+            Verb::Subscribe
+            | Verb::Unsubscribe
+            | Verb::PatternSubscribe
+            | Verb::PatternUnsubscribe => return self.follow(around.engine, verb, arguments, out),
+            Verb::Hello => return self.hello(around.engine, arguments, out),
+            Verb::Auth => return self.auth(around.engine, arguments, out),
+            Verb::Select => return self.select(around.engine, arguments, out),
+            Verb::ClientSetInfo
+            | Verb::ClientSetName
+            | Verb::ClientGetName
+            | Verb::ClientId
+            | Verb::ClientInfo
+            | Verb::ClientList
+            | Verb::ClientKill
+            | Verb::ClientReply
+            | Verb::ClientNoEvict
+            | Verb::ClientNoTouch => return self.client(around, verb, arguments, out),
+            Verb::ClientTracking
+            | Verb::ClientTrackingInfo
+            | Verb::ClientCaching
+            | Verb::ClientRedirection => return self.track(around, verb, arguments, out),
+            Verb::Scan
+            | Verb::Monitor
+            | Verb::SlowLogGet
+            | Verb::SlowLogLen
+            | Verb::SlowLogReset
+            | Verb::CommandGetKeys => {
+                return self.operate(around.engine, verb, arguments, out);
+            }
+            _ => {}
+        }
+        let mut reply = Encoder::new(out, self.protocol);
+        match verb {
+            Verb::Ping if arguments.len() > 2 => {
+                let sentence = catalogue::Unknown::Arity("ping");
+                return self.invalid(around.engine, format_args!("ERR {sentence}"), out);
+            }
+            Verb::Ping => self.ping(arguments, &mut reply),
+            Verb::Echo => reply.bulk(arguments.get(1).unwrap_or_default()),
+            Verb::Quit => {
+                reply.ok();
+                return Next::Close;
+            }
+            Verb::Reset => {
+                reply.simple("RESET");
+                let shares = std::mem::take(&mut self.shares);
+                *self = Self::new(self.id, self.peer, self.since_ms);
+                self.shares = shares;
+            }
+            Verb::AclWhoAmI => reply.text(&around.engine.principal.0),
+            _ => report::put(around.engine, verb, arguments, &mut reply),
+        }
+        Next::Go
+    }
+
+    fn ping(&self, arguments: Arguments<'_, '_>, reply: &mut Encoder<'_>) {
+        let message = arguments.get(1);
+        if self.protocol == Protocol::Resp2 && !self.following.is_empty() {
+            reply.array(2);
+            reply.text("pong");
+            reply.bulk(message.unwrap_or_default());
+            return;
+        }
+        match message {
+            None => reply.simple("PONG"),
+            Some(message) => reply.bulk(message),
+        }
+    }
+
+    /// Answers a request that was not understood.
+    fn invalid(&self, engine: &Engine, sentence: fmt::Arguments<'_>, out: &mut Vec<u8>) -> Next {
+        engine.counters.error(ErrorCode::Invalid);
+        Encoder::new(out, self.protocol).error(sentence);
+        Next::Go
+    }
+}
+
+fn put_undecided(reply: &mut Encoder<'_>, undecided: &Undecided) {
+    match undecided {
+        Undecided::Journal(refused) => put_execute_error(reply, *refused),
+        Undecided::Backend(failure) => away::put_failure(reply, failure),
+        Undecided::Share(full) => reply.error(format_args!("BUSY {full}")),
+    }
+}
+
+fn put_execute_error(reply: &mut Encoder<'_>, refused: ExecuteError) {
+    match refused {
+        ExecuteError::KeyReused { .. } => reply.error(format_args!("IDEMMISMATCH {refused}")),
+        ExecuteError::KeysFull { .. } => reply.error(format_args!("BUSY {refused}")),
+        ExecuteError::ReadOnly => reply.error(format_args!("READONLY {refused}")),
+        ExecuteError::TooLarge | ExecuteError::Stopped => {
+            reply.error(format_args!("ERR {refused}"));
+        }
+    }
+}
+
+/// The clock as `TIME` answers it: seconds and microseconds.
+fn put_time(reply: &mut Encoder<'_>) {
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    reply.array(2);
+    reply.shown(since.as_secs());
+    reply.shown(since.subsec_micros());
+}
+
+/// `COMMAND` and its subcommands.
+fn put_catalogue(
+    engine: &Engine,
+    verb: Verb,
+    arguments: Arguments<'_, '_>,
+    reply: &mut Encoder<'_>,
+) {
+    let names = arguments.iter().skip(2);
+    match verb {
+        Verb::CommandCount => catalogue::count(reply),
+        Verb::CommandList => catalogue::list(reply),
+        Verb::CommandDocs => catalogue::docs(reply, &engine.catalogue, names),
+        Verb::CommandInfo => catalogue::info(reply, &engine.catalogue, names),
+        _ => catalogue::every(reply),
+    }
+}

@@ -1,0 +1,135 @@
+//! Requests that a database decides: how they leave, and how their answers are written.
+
+use std::mem;
+
+use turnstile_contract::{self as contract, Failure};
+use turnstile_exchange::Exchange;
+use turnstile_resp::{Encoder, Request};
+use turnstile_rooms::Rooms;
+
+use super::{Prompt, Session, Surroundings};
+use crate::core::remote::{Caller, Job, Landing, Remote, Who};
+
+/// A command, and the number of the service whose database decides it.
+#[derive(Debug)]
+pub(super) struct Departing {
+    service: u8,
+    command: contract::Request,
+}
+
+impl Session {
+    /// Leaves a gap in the reply. A command goes with the others of its run, so that the database
+    /// decides them in their order; a query is alone in its run, and goes at once.
+    pub(super) fn send_away<M: Prompt>(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        request: &Request<'_, M::Command<'_>, M::Query>,
+        out: &[u8],
+    ) {
+        self.late.leave_gap_for_database(M::SERVICE, out);
+        let principal = around.engine.principal;
+        match request {
+            Request::Command { command, key } => self.departing.push(Departing {
+                service: M::SERVICE,
+                command: contract::Request::new::<M>(principal, *key, command),
+            }),
+            Request::Query(query) => {
+                around.engine.counters.query::<M>(query);
+                let caller = self.as_caller::<M, _>(around, [M::query_place(query)].into_iter());
+                let job = Job::Queries(principal, vec![query.clone()], caller);
+                database::<M>(around).ask(job);
+            }
+        }
+    }
+
+    /// Sends the commands of a run to their databases.
+    pub(super) fn depart(&mut self, around: &Surroundings<'_>) {
+        let departing = mem::take(&mut self.departing);
+        if !departing.is_empty() {
+            self.depart_to::<Rooms>(around, &departing);
+            self.depart_to::<Exchange>(around, &departing);
+        }
+    }
+
+    fn depart_to<M: Prompt>(&self, around: &Surroundings<'_>, departing: &[Departing]) {
+        let commands: Vec<_> = departing
+            .iter()
+            .filter(|departing| departing.service == M::SERVICE)
+            .map(|departing| departing.command.clone())
+            .collect();
+        if !commands.is_empty() {
+            let operations = commands.iter().filter_map(operation_of::<M>);
+            let caller = self.as_caller::<M, _>(around, operations);
+            database::<M>(around).ask(Job::Commands(commands, caller));
+        }
+    }
+
+    fn as_caller<M: Prompt, T>(
+        &self,
+        around: &Surroundings<'_>,
+        operations: impl Iterator<Item = usize>,
+    ) -> Caller<T> {
+        let (place, client) = (around.place, self.id);
+        Caller {
+            who: Who::Connection { place, client },
+            timed: around.engine.stopwatch.time::<M>(operations),
+        }
+    }
+
+    /// Whether this is the client with this number.
+    pub(crate) const fn is(&self, client: u64) -> bool {
+        self.id == client
+    }
+
+    /// Writes what a database has answered, as soon as all is there that the reply waits for.
+    pub(crate) fn put_landed<M: Prompt>(&mut self, landing: &Landing<M>, out: &mut Vec<u8>) {
+        let protocol = self.protocol;
+        let written = |put: &dyn Fn(&mut Encoder<'_>)| {
+            let mut answer = Vec::new();
+            put(&mut Encoder::new(&mut answer, protocol));
+            answer
+        };
+        let answers: Vec<_> = match landing {
+            Landing::Commands(decided, _) => decided
+                .iter()
+                .map(|(_, result)| {
+                    written(&|reply| match result {
+                        Ok(decided) => M::put_outcome(reply, decided),
+                        Err(failure) => put_failure(reply, failure),
+                    })
+                })
+                .collect(),
+            Landing::Queries(answers, _) => answers
+                .iter()
+                .map(|answer| {
+                    written(&|reply| match answer {
+                        Ok(answer) => M::put_answer(reply, answer),
+                        Err(failure) => put_failure(reply, failure),
+                    })
+                })
+                .collect(),
+        };
+        self.late.fill_from_database(M::SERVICE, answers, out);
+    }
+}
+
+/// Which of the operations a command is.
+fn operation_of<M: Prompt>(request: &contract::Request) -> Option<usize> {
+    let command = request.command::<M>().ok()?;
+    Some(M::command_place(&command))
+}
+
+fn database<'a, M: Prompt>(around: &'a Surroundings<'_>) -> &'a Remote<M> {
+    M::database(&around.engine.remotes).expect("what is sent away has a database")
+}
+
+pub(super) fn put_failure(reply: &mut Encoder<'_>, failure: &Failure) {
+    let word = match failure {
+        Failure::KeyReused { .. } => "IDEMMISMATCH",
+        Failure::Unsupported { .. } => "UNSUPPORTED",
+        Failure::Unavailable { .. } => "UNAVAILABLE",
+        Failure::Unknown { .. } => "UNKNOWN",
+        Failure::Broken { .. } => "BROKEN",
+    };
+    reply.error(format_args!("{word} {failure}"));
+}

@@ -1,0 +1,176 @@
+//! `CLIENT`: what connections are called and what they want.
+
+use std::fmt::Write;
+
+use turnstile_resp::{Arguments, Encoder, Protocol, catalogue::Verb};
+use turnstile_types::Timestamp;
+
+use super::{Next, Replies, Session, Surroundings, filter::Filter};
+use crate::{core::engine::Engine, limits::LABEL_BYTES};
+
+/// A word by which a client calls itself: visible ASCII without blanks.
+pub(super) fn label(word: &[u8]) -> Result<String, &'static str> {
+    if word.len() > LABEL_BYTES || !word.iter().all(u8::is_ascii_graphic) {
+        return Err("ERR names are at most 256 visible characters without spaces or newlines");
+    }
+    Ok(String::from_utf8_lossy(word).into_owned())
+}
+
+impl Session {
+    pub(super) fn client(
+        &mut self,
+        around: &mut Surroundings<'_>,
+        verb: Verb,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let mut reply = Encoder::new(out, self.protocol);
+        match verb {
+            Verb::ClientSetName | Verb::ClientSetInfo => match self.rename(verb, arguments) {
+                Ok(()) => reply.ok(),
+                Err(sentence) => {
+                    return self.invalid(around.engine, format_args!("{sentence}"), out);
+                }
+            },
+            Verb::ClientGetName if self.name.is_empty() => reply.null(),
+            Verb::ClientGetName => reply.text(&self.name),
+            Verb::ClientId => reply.integer(self.id),
+            Verb::ClientNoEvict | Verb::ClientNoTouch => match arguments.get(2) {
+                Some(word) if is_one_of(word, &["ON", "OFF"]) => reply.ok(),
+                _ => return self.invalid(around.engine, format_args!("ERR syntax error"), out),
+            },
+            Verb::ClientInfo => reply.text(&self.line(around.engine)),
+            Verb::ClientKill => return self.kill(around, arguments, out),
+            _ => match Filter::parse(arguments, false) {
+                Ok(filter) => reply.text(&self.lines(around, &filter)),
+                Err(sentence) => {
+                    return self.invalid(around.engine, format_args!("{sentence}"), out);
+                }
+            },
+        }
+        Next::Go
+    }
+
+    /// `CLIENT LIST`: a line for each connection that is meant, its own first.
+    fn lines(&self, around: &Surroundings<'_>, filter: &Filter<'_>) -> String {
+        let engine = &*around.engine;
+        let others = around.others.iter();
+        let others = others.filter_map(|other| other.conversation().session());
+        let own = (!filter.skips_me()).then_some(self);
+        own.into_iter()
+            .chain(others)
+            .filter(|session| filter.fits(session, engine.now(), &engine.principal.0))
+            .map(|session| session.line(engine))
+            .collect()
+    }
+
+    /// `CLIENT KILL`: others are closed at once, whatever they are owed; the connection itself when
+    /// it has its answer.
+    fn kill(
+        &self,
+        around: &mut Surroundings<'_>,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let by_address = arguments.len() == 3;
+        let filter = if by_address {
+            Ok(Filter::of_address(arguments.get(2).unwrap_or_default()))
+        } else {
+            Filter::parse(arguments, true)
+        };
+        let filter = match filter {
+            Ok(filter) => filter,
+            Err(sentence) => return self.invalid(around.engine, format_args!("{sentence}"), out),
+        };
+        let (now, user) = (around.engine.now(), &around.engine.principal.0);
+        let others = around.others.placed().filter(|(_, other)| {
+            let session = other.conversation().session();
+            session.is_some_and(|session| filter.fits(session, now, user))
+        });
+        let before = around.killed.len();
+        around.killed.extend(others.map(|(place, _)| place));
+        let is_own = !filter.skips_me() && filter.fits(self, now, user);
+        let count = around.killed.len() - before + usize::from(is_own);
+        if by_address && count == 0 {
+            return self.invalid(around.engine, format_args!("ERR No such client"), out);
+        }
+        let mut reply = Encoder::new(out, self.protocol);
+        if by_address {
+            reply.ok();
+        } else {
+            reply.integer(u64::try_from(count).expect("there are fewer connections than ports"));
+        }
+        if is_own { Next::Close } else { Next::Go }
+    }
+
+    fn rename(&mut self, verb: Verb, arguments: Arguments<'_, '_>) -> Result<(), &'static str> {
+        let word = |place| label(arguments.get(place).unwrap_or_default());
+        if verb == Verb::ClientSetName {
+            self.name = word(2)?;
+            return Ok(());
+        }
+        match arguments.get(2) {
+            Some(attribute) if attribute.eq_ignore_ascii_case(b"LIB-NAME") => {
+                self.library = word(3)?;
+            }
+            Some(attribute) if attribute.eq_ignore_ascii_case(b"LIB-VER") => {
+                self.library_version = word(3)?;
+            }
+            _ => return Err("ERR Unrecognized option: LIB-NAME and LIB-VER are known"),
+        }
+        Ok(())
+    }
+
+    /// `CLIENT REPLY`: the only request that is answered by what it asks for.
+    pub(super) fn reply_mode(
+        &mut self,
+        engine: &Engine,
+        arguments: Arguments<'_, '_>,
+        out: &mut Vec<u8>,
+    ) {
+        let word = arguments.get(2).unwrap_or_default();
+        if word.eq_ignore_ascii_case(b"ON") {
+            self.replies = Replies::On;
+            Encoder::new(out, self.protocol).ok();
+        } else if word.eq_ignore_ascii_case(b"OFF") {
+            self.replies = Replies::Off;
+        } else if word.eq_ignore_ascii_case(b"SKIP") {
+            if self.replies == Replies::On {
+                self.replies = Replies::Skip;
+            }
+        } else {
+            self.invalid(engine, format_args!("ERR syntax error"), out);
+        }
+    }
+
+    /// How long it has been connected, in whole seconds.
+    pub(super) const fn age_s(&self, now: Timestamp) -> u64 {
+        now.0.saturating_sub(self.since_ms) / 1_000
+    }
+
+    /// One line of `CLIENT LIST`, in the words that Redis tools read.
+    fn line(&self, engine: &Engine) -> String {
+        let mut line = String::with_capacity(192);
+        let age = self.age_s(engine.now());
+        let (channels, patterns) = self.following.counts();
+        let protocol = if self.protocol == Protocol::Resp3 {
+            3
+        } else {
+            2
+        };
+        writeln!(
+            line,
+            "id={} addr={} name={} age={age} db=0 sub={channels} psub={patterns} user={} \
+             lib-name={} lib-ver={} resp={protocol}",
+            self.id, self.peer, self.name, engine.principal, self.library, self.library_version
+        )
+        .expect("writing to memory does not fail");
+        line
+    }
+}
+
+pub(super) fn is_one_of(word: &[u8], allowed: &[&str]) -> bool {
+    allowed
+        .iter()
+        .any(|allowed| word.eq_ignore_ascii_case(allowed.as_bytes()))
+}

@@ -1,0 +1,246 @@
+//! Items that a database decides: how they leave, and how their answers are written.
+
+use std::{fmt, ops::Range, vec};
+
+use turnstile_contract::{Failure, Reply, Request};
+use turnstile_exchange::{Answer, Command, Exchange, Outcome, Query};
+use turnstile_xml::{Ask, Batch};
+
+use super::{Answering, UnderWay, answer_items};
+use crate::{
+    core::remote::{BATCH_COMMANDS, Caller, Job, Landing, Who},
+    counters::{Counted as _, Counters},
+    doors::resp::{Prompt as _, Surroundings},
+};
+
+/// Queries that leave together, and cancels, each of which is followed by one: an answer may list
+/// thousands of executions, and all of them are in memory until they are written.
+const QUERIES_AT_ONCE: usize = 64;
+
+/// Items of one request on their way to a database and back.
+///
+/// Commands that stand side by side leave together, and the database decides them in their order; so do
+/// queries. What was cancelled is asked for when all of them have landed: an order that has ended
+/// does not change any more, so that the answer is the one of the moment after its cancel.
+#[derive(Debug)]
+pub(super) struct Away {
+    items: Range<usize>,
+    waits: bool,
+    /// One for each command, when they have landed.
+    outcomes: Vec<Result<Outcome, Failure>>,
+    /// One for each query, and for each order that was cancelled, when they have landed.
+    answers: Vec<Result<Answer, Failure>>,
+}
+
+impl Away {
+    /// Whether the database has yet to answer.
+    pub(super) const fn waits(&self) -> bool {
+        self.waits
+    }
+
+    pub(super) fn land(&mut self, landing: Landing<Exchange>) {
+        self.waits = false;
+        match landing {
+            Landing::Commands(decided, _) => {
+                let outcomes = decided
+                    .into_iter()
+                    .map(|(_, result)| result.map(|Reply::<Exchange> { outcome, .. }| outcome));
+                self.outcomes = outcomes.collect();
+            }
+            Landing::Queries(answers, _) => self.answers = answers,
+        }
+    }
+
+    /// The queries about what these commands have cancelled.
+    fn queries_about_cancelled(&self, batch: Batch<'_>) -> Vec<Query> {
+        let mut outcomes = self.outcomes.iter();
+        let mut queries = Vec::new();
+        for item in self.items.clone().filter_map(|place| batch.get(place)) {
+            let then = match item.ask {
+                Ask::Command(_) => None,
+                Ask::Cancel { then, .. } => Some(then),
+                Ask::Query(_) | Ask::Nothing(_) => continue,
+            };
+            let is_done = matches!(outcomes.next(), Some(Ok(Outcome::Done(_))));
+            queries.extend(then.filter(|_| is_done));
+        }
+        queries
+    }
+}
+
+/// Items that can leave together: commands or queries, never both, as the answer to a query must not
+/// see what stands behind it. Items that ask for nothing go with either.
+#[derive(Debug, Default)]
+struct Leaving {
+    items: Range<usize>,
+    commands: Vec<Command>,
+    queries: Vec<Query>,
+}
+
+impl Leaving {
+    fn of(batch: Batch<'_>, from: usize, most: usize) -> Self {
+        let mut leaving = Self {
+            items: from..from,
+            ..Self::default()
+        };
+        let mut cancels = 0;
+        for place in from..batch.len().min(from + most.min(BATCH_COMMANDS)) {
+            let Some(item) = batch.get(place) else { break };
+            let takes_commands = leaving.queries.is_empty() && cancels < QUERIES_AT_ONCE;
+            let takes_queries =
+                leaving.commands.is_empty() && leaving.queries.len() < QUERIES_AT_ONCE;
+            match item.ask {
+                Ask::Command(command) if takes_commands => leaving.commands.push(command),
+                Ask::Cancel { command, .. } if takes_commands => {
+                    leaving.commands.push(command);
+                    cancels += 1;
+                }
+                Ask::Query(query) if takes_queries => leaving.queries.push(query),
+                Ask::Nothing(_) => {}
+                Ask::Command(_) | Ask::Cancel { .. } | Ask::Query(_) => break,
+            }
+            leaving.items.end = place + 1;
+        }
+        leaving
+    }
+}
+
+impl UnderWay {
+    /// Tells what has landed, and sends the next items on their way, up to `budget` of them; says how
+    /// many.
+    pub(super) fn go_on_away(
+        &mut self,
+        client: u64,
+        around: &Surroundings<'_>,
+        batch: Batch<'_>,
+        budget: usize,
+    ) -> usize {
+        if let Some(away) = self.away.take() {
+            if away.answers.is_empty() {
+                let queries = away.queries_about_cancelled(batch);
+                if !queries.is_empty() {
+                    ask(client, around, queries);
+                    let waits = true;
+                    self.away = Some(Away { waits, ..away });
+                    return 0;
+                }
+            }
+            let told = Told::of(away.outcomes, away.answers, around);
+            self.tell(told, batch, away.items);
+        }
+        let leaving = Leaving::of(batch, self.next, budget);
+        let count = leaving.items.len();
+        if !leaving.commands.is_empty() {
+            order(client, around, &leaving.commands);
+        } else if !leaving.queries.is_empty() {
+            ask(client, around, leaving.queries);
+        } else {
+            let nothing = Told::of(Vec::new(), Vec::new(), around);
+            self.tell(nothing, batch, leaving.items);
+            return count;
+        }
+        self.away = Some(Away {
+            items: leaving.items,
+            waits: true,
+            outcomes: Vec::new(),
+            answers: Vec::new(),
+        });
+        count
+    }
+
+    fn tell(&mut self, mut told: Told<'_>, batch: Batch<'_>, items: Range<usize>) {
+        self.next = items.end;
+        answer_items(&mut told, batch, items, self.answers, &mut self.said);
+    }
+}
+
+/// Sends commands to the database.
+fn order(client: u64, around: &Surroundings<'_>, commands: &[Command]) {
+    let principal = around.engine.principal;
+    let requests = commands
+        .iter()
+        .map(|command| Request::new::<Exchange>(principal, None, command))
+        .collect();
+    let operations = commands.iter().map(Exchange::command_place);
+    let caller = caller(client, around, operations);
+    send(around, Job::Commands(requests, caller));
+}
+
+/// Sends queries to the database.
+fn ask(client: u64, around: &Surroundings<'_>, queries: Vec<Query>) {
+    for query in &queries {
+        around.engine.counters.query::<Exchange>(query);
+    }
+    let principal = around.engine.principal;
+    let caller = caller(client, around, queries.iter().map(Exchange::query_place));
+    send(around, Job::Queries(principal, queries, caller));
+}
+
+fn caller<T>(
+    client: u64,
+    around: &Surroundings<'_>,
+    operations: impl Iterator<Item = usize>,
+) -> Caller<T> {
+    let place = around.place;
+    Caller {
+        who: Who::Connection { place, client },
+        timed: around.engine.stopwatch.time::<Exchange>(operations),
+    }
+}
+
+fn send(around: &Surroundings<'_>, job: Job<Exchange>) {
+    let database = Exchange::database(&around.engine.remotes);
+    let database = database.expect("what is sent away has a database");
+    database.ask(job);
+}
+
+/// What a database has answered, one after the other.
+struct Told<'a> {
+    counters: &'a Counters,
+    outcomes: vec::IntoIter<Result<Outcome, Failure>>,
+    answers: vec::IntoIter<Result<Answer, Failure>>,
+}
+
+impl<'a> Told<'a> {
+    fn of(
+        outcomes: Vec<Result<Outcome, Failure>>,
+        answers: Vec<Result<Answer, Failure>>,
+        around: &'a Surroundings<'_>,
+    ) -> Self {
+        Self {
+            counters: &around.engine.counters,
+            outcomes: outcomes.into_iter(),
+            answers: answers.into_iter(),
+        }
+    }
+}
+
+impl Answering for Told<'_> {
+    type Error = Untold;
+
+    fn counters(&self) -> &Counters {
+        self.counters
+    }
+
+    fn decide(&mut self, _command: &Command) -> Result<Outcome, Untold> {
+        let outcome = self.outcomes.next();
+        outcome
+            .expect("one outcome for each command")
+            .map_err(Untold)
+    }
+
+    fn ask(&mut self, _query: &Query) -> Result<Answer, Untold> {
+        let answer = self.answers.next();
+        answer.expect("one answer for each query").map_err(Untold)
+    }
+}
+
+/// Why a database did not answer, with the word for it before the sentence.
+struct Untold(Failure);
+
+impl fmt::Display for Untold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(failure) = self;
+        write!(f, "{}: {failure}", failure.code())
+    }
+}
