@@ -5,6 +5,7 @@ mod clerk;
 mod company;
 mod faults;
 mod kill;
+mod late;
 mod ledger;
 
 pub(crate) use company::glance;

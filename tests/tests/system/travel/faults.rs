@@ -174,7 +174,7 @@ fn end_everywhere(
 }
 
 /// Asks for a trip under a key over RESP; nothing when the server ends before it answers.
-fn book_keyed(company: &Company, customer: i32, trip: Trip) -> Option<Value> {
+pub(super) fn book_keyed(company: &Company, customer: i32, trip: Trip) -> Option<Value> {
     let mut connection = connect(company.process(MIDDLEWARE).resp()).expect("its door is open");
     let (customer, flight) = (customer.to_string(), format!("flight-{}", trip.flight));
     let car = format!("car-{}", trip.place);
