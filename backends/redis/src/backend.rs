@@ -358,11 +358,12 @@ impl Backend<Rooms> for Redis {
         &[
             "withdraw_room",
             "stop_sell",
-            "list",
-            "guest",
-            "holds",
+            "resume_sell",
+            "list_bookings",
+            "list_guest_bookings",
+            "list_holds",
             "explain",
-            "properties",
+            "list_properties",
         ]
     }
 

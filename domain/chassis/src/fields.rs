@@ -135,6 +135,8 @@ pub enum Kind {
     Cursor,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// Text in one of these forms; capitals stand for something else.
+    Forms(&'static [&'static str]),
     /// It may not be set.
     Optional(Box<Self>),
     List(Box<Self>),

@@ -1,6 +1,6 @@
 //! What every machine is built on, and none decides with: memory that grows without moving, tables that
 //! find what lies there, events with their numbers, early reads for commands on their way, faults
-//! found, stable bytes, the fields that doors show, and a snapshot on its way out.
+//! found, stable bytes, what can be asked, the fields that doors show, and a snapshot on its way out.
 
 #![deny(
     clippy::float_arithmetic,
@@ -15,6 +15,7 @@ mod faults;
 mod fields;
 mod looks;
 mod lot;
+mod operations;
 mod pieces;
 mod pool;
 mod prefetch;
@@ -31,9 +32,13 @@ pub use fields::{
 };
 pub use looks::Looks;
 pub use lot::{LARGE_PAGE, Lot};
+pub use operations::{
+    Need, NoWord, NotWhole, Operation, Operations, PAGE, PAGE_MAX, Parameter, Parameters, Readable,
+    Source, variants_named, whole,
+};
 pub use pieces::Pieces;
 pub use pool::{Linked, Pool};
 pub use prefetch::prefetch;
 pub use slab::{NONE, Slab, some};
 pub use table::{Table, hash_of, hash_of_pair};
-pub use turnstile_derive::{Bytes, Fields, Words};
+pub use turnstile_derive::{Bytes, Fields, Operations, Parameters, Words};

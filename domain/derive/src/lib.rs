@@ -3,6 +3,8 @@
 mod attributes;
 mod bytes;
 mod fields;
+mod operations;
+mod parameters;
 mod words;
 
 use proc_macro::TokenStream;
@@ -82,6 +84,47 @@ pub fn fields(input: TokenStream) -> TokenStream {
 pub fn words(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     words::derive(&input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Derives `turnstile_chassis::Operations` for the commands or the queries of a service: each variant is an
+/// operation, its word that of `Words`, its documentation the sentence, its fields the parameters.
+///
+/// ```ignore
+/// #[derive(Words, Operations)]
+/// #[operations(door = Door<'d>, answers = Done)]
+/// enum Command {
+///     /// Keeps a room for a while, to be confirmed.
+///     #[operation(answer = Held)]
+///     Hold {
+///         property: Name,
+///         #[parameter(flatten)]
+///         stay: Stay,
+///         #[parameter(name = "ttl_seconds", read_as = Seconds, default = 600_000)]
+///         ttl_ms: u32,
+///     },
+///     #[operation(internal)]
+///     Restarted,
+/// }
+/// ```
+///
+/// A parameter must be given unless its type is an `Option` or a `bool`, or it has a default. What a door
+/// knows is the type `door`; its methods read a field with `#[parameter(door = method)]`. An operation is
+/// answered by the variant of `answers` that has its name, unless it names another.
+#[proc_macro_derive(Operations, attributes(operations, operation, parameter))]
+pub fn operations(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    operations::derive(&input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Derives `turnstile_chassis::Parameters` for the fields of a struct, as for those of an operation.
+#[proc_macro_derive(Parameters, attributes(parameter))]
+pub fn parameters(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    parameters::derive(&input)
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{
-    Data, DataEnum, DeriveInput, Error, Fields, LitStr, Meta, Result, Token, Type, Variant,
+    Data, DataEnum, DeriveInput, Error, Fields, LitByteStr, LitStr, Meta, Result, Token, Type,
+    Variant,
     parse::{Parse, ParseStream},
 };
 
@@ -38,13 +39,37 @@ const CLASSES: [(&str, &str); 7] = [
 ];
 
 /// How a variant is named.
-enum Named {
+pub(crate) enum Named {
     Word(String),
+    /// By what one of its fields, a flag, is: `#[word(stopped, "stop_sell", "resume_sell")]`.
+    Chosen {
+        flag: Ident,
+        words: [String; 2],
+    },
     /// As its only field is, `#[word(inner)]`, or the field of this name, `#[word(inner = deed)]`.
     Inner {
         pattern: TokenStream,
+        /// The field's name, where it has one.
+        field: Option<Ident>,
         inner: Box<Type>,
     },
+}
+
+/// `stopped, "stop_sell", "resume_sell"`.
+struct Choice {
+    flag: Ident,
+    words: [LitStr; 2],
+}
+
+impl Parse for Choice {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let flag = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let set = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let words = [set, input.parse()?];
+        Ok(Self { flag, words })
+    }
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -63,17 +88,23 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     Ok(quote!(#words #refuse))
 }
 
-fn names(data: &DataEnum) -> Result<Vec<Named>> {
+/// The names of all variants.
+pub(crate) fn names(data: &DataEnum) -> Result<Vec<Named>> {
     let mut taken = BTreeMap::new();
     data.variants
         .iter()
         .map(|variant| {
             let name = name(variant)?;
-            if let Named::Word(word) = &name
-                && let Some(other) = taken.insert(word.clone(), &variant.ident)
-            {
-                let already = format!("\"{word}\" is the word of `{other}` already");
-                return Err(Error::new_spanned(&variant.ident, already));
+            let own = match &name {
+                Named::Word(word) => std::slice::from_ref(word),
+                Named::Chosen { words, .. } => words,
+                Named::Inner { .. } => &[],
+            };
+            for word in own {
+                if let Some(other) = taken.insert(word.clone(), &variant.ident) {
+                    let already = format!("\"{word}\" is the word of `{other}` already");
+                    return Err(Error::new_spanned(&variant.ident, already));
+                }
             }
             Ok(name)
         })
@@ -87,13 +118,17 @@ fn name(variant: &Variant) -> Result<Named> {
     if let Ok(word) = attribute.parse_args::<LitStr>() {
         return Ok(Named::Word(word.value()));
     }
+    if let Ok(Choice { flag, words }) = attribute.parse_args() {
+        let words = words.map(|word| word.value());
+        return Ok(Named::Chosen { flag, words });
+    }
     let meta: Meta = attribute.parse_args()?;
     let inner = match (&meta, &variant.fields) {
         (Meta::Path(path), Fields::Unnamed(fields))
             if path.is_ident("inner") && fields.unnamed.len() == 1 =>
         {
             let inner = &fields.unnamed[0].ty;
-            Some((quote!((inner)), inner))
+            Some((quote!((inner)), None, inner))
         }
         (Meta::NameValue(pair), Fields::Named(fields)) if pair.path.is_ident("inner") => {
             let name = &pair.value;
@@ -102,19 +137,20 @@ fn name(variant: &Variant) -> Result<Named> {
             let field = fields.find(|field| field.ident.as_ref().is_some_and(|own| *own == name));
             field.map(|field| {
                 let name = &field.ident;
-                (quote!({ #name: inner, .. }), &field.ty)
+                (quote!({ #name: inner, .. }), name.clone(), &field.ty)
             })
         }
         _ => None,
     };
     match inner {
-        Some((pattern, inner)) => Ok(Named::Inner {
+        Some((pattern, field, inner)) => Ok(Named::Inner {
             pattern,
+            field,
             inner: Box::new(inner.clone()),
         }),
         None => {
-            let forms = "expected #[word(\"...\")], #[word(inner)] on a variant of one field, or \
-                         #[word(inner = field)]";
+            let forms = "expected #[word(\"...\")], #[word(flag, \"...\", \"...\")], #[word(inner)] on a \
+                         variant of one field, or #[word(inner = field)]";
             Err(Error::new_spanned(attribute, forms))
         }
     }
@@ -132,7 +168,20 @@ fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
                 parts.push(quote!(&[#word]));
                 before = quote!(#before + 1);
             }
-            Named::Inner { pattern, inner } => {
+            Named::Chosen {
+                flag,
+                words: [set, unset],
+            } => {
+                codes.push(quote! {
+                    Self::#ident { #flag, .. } => if *#flag { #set } else { #unset }
+                });
+                places.push(quote! {
+                    Self::#ident { #flag, .. } => if *#flag { #before } else { #before + 1 }
+                });
+                parts.push(quote!(&[#set, #unset]));
+                before = quote!(#before + 2);
+            }
+            Named::Inner { pattern, inner, .. } => {
                 codes.push(quote!(Self::#ident #pattern => inner.code()));
                 places.push(quote!(Self::#ident #pattern => #before + inner.place()));
                 parts.push(quote!(<#inner>::WORDS));
@@ -150,22 +199,7 @@ fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
     } else {
         quote!(&self)
     };
-    // With a tag, its fields stand beside the word.
-    let value = find(&input.attrs, "fields").is_none().then(|| {
-        quote! {
-            #[automatically_derived]
-            impl #generics ::turnstile_chassis::Value for #name #arguments #bounds {
-                #[inline]
-                fn show<S: ::turnstile_chassis::Show>(&self, show: S) -> S::Out {
-                    show.text(self.code())
-                }
-
-                fn kind() -> ::turnstile_chassis::Kind {
-                    ::turnstile_chassis::Kind::OneOf(Self::WORDS)
-                }
-            }
-        }
-    });
+    let shown = shown(input, data, names, is_plain);
     quote! {
         #[automatically_derived]
         impl #generics #name #arguments #bounds {
@@ -194,7 +228,65 @@ fn words(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
             }
         }
 
-        #value
+        #shown
+    }
+}
+
+/// A word as what a field holds and as what a parameter is read from. With a tag, the fields of an enum
+/// stand beside its word, so that it is neither.
+fn shown(input: &DeriveInput, data: &DataEnum, names: &[Named], is_plain: bool) -> TokenStream {
+    if find(&input.attrs, "fields").is_some() {
+        return TokenStream::new();
+    }
+    let readable = is_plain.then(|| readable(input, data, names));
+    let (name, (generics, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
+    quote! {
+        #[automatically_derived]
+        impl #generics ::turnstile_chassis::Value for #name #arguments #bounds {
+            #[inline]
+            fn show<S: ::turnstile_chassis::Show>(&self, show: S) -> S::Out {
+                show.text(self.code())
+            }
+
+            fn kind() -> ::turnstile_chassis::Kind {
+                ::turnstile_chassis::Kind::OneOf(Self::WORDS)
+            }
+        }
+
+        #readable
+    }
+}
+
+/// Reads a word of an enum without data, whatever the case of its letters.
+fn readable(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> TokenStream {
+    let name = &input.ident;
+    let arms = data.variants.iter().zip(names).map(|(variant, name)| {
+        let ident = &variant.ident;
+        let Named::Word(word) = name else {
+            return TokenStream::new();
+        };
+        let bytes = LitByteStr::new(word.as_bytes(), ident.span());
+        quote! {
+            if text.eq_ignore_ascii_case(#bytes) {
+                return ::core::result::Result::Ok(Self::#ident);
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        impl ::turnstile_chassis::Readable<'_> for #name {
+            type Invalid = ::turnstile_chassis::NoWord;
+
+            #[inline]
+            fn read(text: &[u8]) -> ::core::result::Result<Self, Self::Invalid> {
+                #(#arms)*
+                ::core::result::Result::Err(::turnstile_chassis::NoWord(Self::WORDS))
+            }
+
+            fn kind() -> ::turnstile_chassis::Kind {
+                ::turnstile_chassis::Kind::OneOf(Self::WORDS)
+            }
+        }
     }
 }
 
@@ -204,7 +296,11 @@ fn refuse(input: &DeriveInput, data: &DataEnum, names: &[Named]) -> Result<Token
         let ident = &variant.ident;
         let word = match name {
             Named::Word(word) => word,
-            Named::Inner { pattern, inner } => {
+            Named::Chosen { .. } => {
+                let one = "a refusal has one word";
+                return Err(Error::new_spanned(ident, one));
+            }
+            Named::Inner { pattern, inner, .. } => {
                 arms.push(quote! {
                     Self::#ident #pattern => ::turnstile_chassis::Refuse::meaning(inner)
                 });

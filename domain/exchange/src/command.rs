@@ -2,10 +2,18 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Bytes, Fields, Words};
+use turnstile_chassis::{
+    Bytes, Fields, Kind, Need, NoWord, Operations, Parameter, Parameters, Readable, Source, Words,
+};
 use turnstile_types::Timestamp;
 
-use crate::{AccountId, ClientId, Decimal, InvalidLabel, OrderId, SelfTrade, Side, Symbol};
+use crate::{
+    AccountId, CASH_SCALE, ClientId, Decimal, Done, InvalidLabel, OrderId, SelfTrade, Side, Symbol,
+    limits,
+};
+
+/// The most digits after the point.
+const SCALE_MAX: u64 = CASH_SCALE as u64;
 
 /// How long an order may wait on the book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Fields, Words)]
@@ -45,6 +53,69 @@ impl TimeInForce {
     }
 }
 
+impl TimeInForce {
+    /// The words of those that need no date.
+    const PLAIN: &'static [&'static str] = &["gtc", "ioc", "fok", "post_only"];
+
+    /// Reads the word of one that needs no date, whatever the case of its letters.
+    ///
+    /// # Errors
+    /// Any other text.
+    pub fn parse(text: &[u8]) -> Result<Self, NoWord> {
+        let plain = [
+            Self::GoodTillCancel,
+            Self::ImmediateOrCancel,
+            Self::FillOrKill,
+            Self::PostOnly,
+        ];
+        let mut pairs = Self::PLAIN.iter().zip(plain);
+        let found = pairs.find(|(word, _)| word.as_bytes().eq_ignore_ascii_case(text));
+        found.map(|(_, time)| time).ok_or(NoWord(Self::PLAIN))
+    }
+}
+
+/// `until` makes it good till that date; without either, a limit decides.
+struct Waiting(Option<TimeInForce>);
+
+impl<'a> Parameters<'a> for Waiting {
+    fn parameters() -> Vec<Parameter> {
+        let parameter = |name, meaning, kind, need| Parameter {
+            name,
+            meaning,
+            kind,
+            need,
+        };
+        vec![
+            parameter(
+                "time_in_force",
+                "gtc with a limit and ioc without, when nothing is said",
+                Kind::OneOf(TimeInForce::PLAIN),
+                Need::OptionalWord,
+            ),
+            parameter(
+                "until",
+                "When the order expires, instead of a word",
+                Kind::Instant,
+                Need::Optional,
+            ),
+        ]
+    }
+
+    #[inline]
+    fn read<S: Source<'a>>(source: &mut S) -> Option<Self> {
+        let plain = source.optional("time_in_force", TimeInForce::parse)?;
+        let until = source.optional("until", Timestamp::read)?;
+        if plain.is_some() && until.is_some() {
+            source.invalid(
+                "until",
+                "an order has a date or a word for its time in force, not both",
+            );
+            return None;
+        }
+        Some(Self(plain.or_else(|| until.map(TimeInForce::GoodTillDate))))
+    }
+}
+
 /// A new order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
 pub struct Order {
@@ -60,6 +131,55 @@ pub struct Order {
     /// Unique for the account. The same order under the same id again is answered as the first
     /// time and opens nothing.
     pub client_id: Option<ClientId>,
+}
+
+impl<'a> Parameters<'a> for Order {
+    fn parameters() -> Vec<Parameter> {
+        OrderParameters::parameters()
+    }
+
+    #[inline]
+    fn read<S: Source<'a>>(source: &mut S) -> Option<Self> {
+        OrderParameters::read(source).map(Self::from)
+    }
+}
+
+/// An order as it is asked for.
+#[derive(Parameters)]
+struct OrderParameters {
+    account: AccountId,
+    symbol: Symbol,
+    side: Side,
+    quantity: Decimal,
+    /// The worst price that is accepted, or the market's.
+    #[parameter(none = "market")]
+    limit: Option<Decimal>,
+    #[parameter(flatten)]
+    waiting: Waiting,
+    /// What happens when it meets an order of its own account; `expire_taker` when nothing is said.
+    #[parameter(default = SelfTrade::ExpireTaker)]
+    self_trade: SelfTrade,
+    /// Unique for the account: the same order under the same id opens nothing again.
+    client_id: Option<ClientId>,
+}
+
+impl From<OrderParameters> for Order {
+    fn from(asked: OrderParameters) -> Self {
+        let usual = match asked.limit {
+            Some(_) => TimeInForce::GoodTillCancel,
+            None => TimeInForce::ImmediateOrCancel,
+        };
+        Self {
+            account: asked.account,
+            symbol: asked.symbol,
+            side: asked.side,
+            quantity: asked.quantity,
+            limit: asked.limit,
+            time_in_force: asked.waiting.0.unwrap_or(usual),
+            self_trade: asked.self_trade,
+            client_id: asked.client_id,
+        }
+    }
 }
 
 /// How a caller names an order.
@@ -115,64 +235,95 @@ impl fmt::Display for InvalidOrderRef {
 
 impl std::error::Error for InvalidOrderRef {}
 
+turnstile_chassis::readable!(
+    OrderRef,
+    InvalidOrderRef,
+    Kind::Forms(&["NUMBER", "id:CLIENT_ID"])
+);
+
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[operations(answers = Done)]
 pub enum Command {
+    /// Opens an account with some cash.
     #[byte(0x01)]
+    #[operation(answer = AccountCreated)]
     CreateAccount { account: AccountId, cash: Decimal },
-    /// Lists a symbol with scales of its own; a symbol that is first named by a grant or an order
-    /// gets the default scales.
+    /// Lists a symbol; its numbers have so many digits after the point (4). A symbol that is first
+    /// named by a grant or an order gets the default scales.
     #[byte(0x02)]
+    #[operation(answer = SymbolCreated)]
     CreateSymbol {
         symbol: Symbol,
+        #[parameter(max = SCALE_MAX, default = limits::PRICE_SCALE)]
         price_scale: u8,
+        #[parameter(max = SCALE_MAX, default = limits::QUANTITY_SCALE)]
         quantity_scale: u8,
     },
     /// Gives an account new shares.
     #[byte(0x03)]
+    #[operation(answer = Granted)]
     Grant {
         account: AccountId,
         symbol: Symbol,
         quantity: Decimal,
     },
+    /// Puts cash into an account.
     #[byte(0x04)]
+    #[operation(answer = Deposited)]
     Deposit { account: AccountId, amount: Decimal },
+    /// Takes free cash out of an account.
     #[byte(0x05)]
+    #[operation(answer = Withdrawn)]
     Withdraw { account: AccountId, amount: Decimal },
+    /// Sends an order; at a price it waits until it is cancelled, at the market's not at all.
     #[byte(0x06)]
+    #[word("place_order")]
+    #[operation(answer = Accepted)]
     Order(Order),
     /// Cancels what is left of an order; only for the account that sent it.
     #[byte(0x07)]
+    #[word("cancel_order")]
+    #[operation(answer = Cancelled)]
     Cancel { account: AccountId, order: OrderRef },
-    /// Changes an order in one step. `quantity` is what shall be left open. Less at the same limit
-    /// keeps its place in the queue (and as much changes nothing); anything else goes to the end
-    /// of it, and may match at once.
+    /// Changes an order in one step; `quantity` is what stays open. Less at the same limit keeps its
+    /// place in the queue (and as much changes nothing); anything else goes to the end of it, and may
+    /// match at once.
     #[byte(0x08)]
+    #[word("replace_order")]
+    #[operation(answer = Replaced)]
     Replace {
         account: AccountId,
         order: OrderRef,
         quantity: Decimal,
-        /// None: as it is.
+        /// As it is, when nothing is said.
         limit: Option<Decimal>,
     },
     /// Cancels every open order of an account, or those of one symbol.
     #[byte(0x09)]
+    #[word("cancel_orders")]
+    #[operation(answer = AllCancelled)]
     CancelAll {
         account: AccountId,
         symbol: Option<Symbol>,
     },
-    /// Orders below `low` or above `high` are refused; None: no bound on that side.
+    /// Bounds the prices of a symbol's orders; what is not named has no bound.
     #[byte(0x0a)]
+    #[operation(answer = BandSet)]
     SetBand {
         symbol: Symbol,
         low: Option<Decimal>,
         high: Option<Decimal>,
     },
-    /// Stops (`halted`) or resumes trading. Orders that rest stay and may be cancelled.
+    /// Stops the trade of a symbol; its orders stay and may be cancelled.
     #[byte(0x0b)]
+    #[word(halted, "halt", "resume")]
+    #[operation(answer = Halted | Resumed, otherwise = "Resumes the trade of a symbol")]
     Halt { symbol: Symbol, halted: bool },
-    /// Bounds what an account may do; None: no bound but the machine's own.
+    /// Bounds an account's open orders and the size of each; what is not named has no bound but the
+    /// machine's own.
     #[byte(0x0c)]
+    #[operation(answer = LimitsSet)]
     SetLimits {
         account: AccountId,
         open_orders: Option<u32>,

@@ -20,6 +20,8 @@ pub struct Decimal {
     scale: u8,
 }
 
+turnstile_chassis::readable!(Decimal, InvalidDecimal, Kind::Decimal);
+
 impl Value for Decimal {
     #[inline]
     fn show<S: Show>(&self, show: S) -> S::Out {

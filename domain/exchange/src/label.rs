@@ -74,7 +74,7 @@ const fn is_name_byte(byte: u8) -> bool {
 }
 
 macro_rules! label {
-    ($(#[$doc:meta])* $name:ident, $length:literal, $is_allowed:expr) => {
+    ($(#[$doc:meta])* $name:ident, $length:literal, $is_allowed:expr, $example:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name([u8; $length]);
@@ -105,6 +105,8 @@ macro_rules! label {
                 &self.0
             }
         }
+
+        turnstile_chassis::readable!($name, InvalidLabel, turnstile_chassis::Kind::Text($example));
 
         impl Encode for $name {
             fn encode(&self, out: &mut Vec<u8>) {
@@ -153,18 +155,18 @@ macro_rules! label {
 
 label! {
     /// What is traded: 1 to 16 characters of `A-Z a-z 0-9 . _ : -`.
-    Symbol, 16, is_name_byte
+    Symbol, 16, is_name_byte, "SPY"
 }
 
 label! {
     /// Whose cash and shares: 1 to 40 characters of `A-Z a-z 0-9 . _ : -`. Compared as text: `7`
     /// and `07` are two accounts.
-    AccountId, 40, is_name_byte
+    AccountId, 40, is_name_byte, "ada"
 }
 
 label! {
     /// The id that a client gives its order: 1 to 36 visible ASCII characters (a UUID fits).
-    ClientId, 36, |byte: u8| byte.is_ascii_graphic()
+    ClientId, 36, |byte: u8| byte.is_ascii_graphic(), "my-order-1"
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! What the machine can be asked without changing anything.
 
-use turnstile_chassis::{Field, Fields, Kind, Show, Value, Visitor, Words};
+use turnstile_chassis::{
+    Field, Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Show, Value, Visitor,
+    Words,
+};
 use turnstile_types::Timestamp;
 
 use crate::{
@@ -22,60 +25,109 @@ impl Value for Cursor {
     }
 }
 
-/// One whole request that only reads. Every `limit` is at least 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+impl Readable<'_> for Cursor {
+    type Invalid = NotWhole;
+
+    fn read(text: &[u8]) -> Result<Self, NotWhole> {
+        u64::read(text).map(Self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Cursor
+    }
+}
+
+/// Prices of each side of a book when nothing is said.
+const LEVELS: u16 = 10;
+
+/// One whole request that only reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
+#[operations(answers = Answer)]
 pub enum Query {
-    /// An account: its cash, and a page of its positions in the order of the symbols' creation.
+    /// Shows an account's cash and a page of its positions, free and reserved, in the order of the
+    /// symbols' creation.
+    #[word("get_account")]
     Account {
         account: AccountId,
         cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// The accounts, in the order of their creation.
+    /// Lists the accounts in the order of their creation.
+    #[word("list_accounts")]
     Accounts {
         cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// The symbols, in the order of their creation.
+    /// Lists the symbols in the order of their creation.
+    #[word("list_symbols")]
     Symbols {
         cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    Symbol {
-        symbol: Symbol,
-    },
-    /// An order with every execution. `account` is needed for a client id; with an id, it is not
-    /// looked at but must exist.
-    #[word("status")]
+    /// Shows one symbol.
+    #[word("get_symbol")]
+    Symbol { symbol: Symbol },
+    /// Shows an order and its executions; by a client's id with its account. With a number, the
+    /// account is not looked at but must exist.
+    #[word("get_order")]
     Order {
         account: Option<AccountId>,
         order: OrderRef,
     },
-    /// An account's open orders, the oldest first; of one symbol, or of all.
+    /// Lists an account's open orders, the oldest first; of one symbol, or of all.
+    #[word("list_orders")]
     Orders {
         account: AccountId,
         symbol: Option<Symbol>,
         cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// The best `levels` prices of each side: 1 is the top of the book (L1), more is its depth
-    /// (L2).
+    /// Shows the best prices of each side of a book (10): one level is the top of the book (L1), more
+    /// are its depth (L2).
+    #[word("get_depth")]
     Depth {
         symbol: Symbol,
+        #[parameter(min = 1, max = PAGE_MAX, default = LEVELS)]
         levels: u16,
     },
-    /// The first `limit` orders of each side, best price first, then by time (L3).
+    /// Shows the first orders of each side of a book in the order in which they match (L3).
+    #[word("get_queue")]
     Queue {
         symbol: Symbol,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// The latest trades of a symbol, the newest first.
+    /// Lists a symbol's trades, the newest first.
+    #[word("list_trades")]
     Trades {
         symbol: Symbol,
         cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
+    /// Shows how much there is of everything.
+    #[word("get_totals")]
     Totals,
+}
+
+impl Query {
+    /// What is wrong with parameters that could be read one by one: the name of one, and why.
+    #[must_use]
+    pub const fn flaw(&self) -> Option<(&'static str, &'static str)> {
+        let Self::Order {
+            account: None,
+            order: OrderRef::Client(_),
+        } = self
+        else {
+            return None;
+        };
+        let reason = "needed with a client's id, which is unique for its account only";
+        Some(("account", reason))
+    }
 }
 
 /// What is answered to a query.

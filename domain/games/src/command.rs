@@ -1,71 +1,92 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::{Bytes, Words};
+use turnstile_chassis::{Bytes, Operations, Words};
 
-use crate::{Claim, Game, MatchId, Parcel, PlayerId, Settings, Standing, Verdict};
+use crate::{Claim, Game, MatchId, Parcel, PlayerId, Settings, Standing, Verdict, outcome::Shown};
 
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[operations(answers = Shown<'static>)]
 pub enum Command {
-    /// Names somebody to play with. The match begins when both have named each other; whoever did
-    /// so first moves first.
+    /// Names an opponent. The match begins when both have named each other; whoever did so first
+    /// moves first.
     #[byte(0x01)]
+    #[operation(answer = Paired)]
     Challenge {
         player: PlayerId,
         opponent: PlayerId,
         game: Game,
     },
-    /// Asks for anybody of about the same strength.
+    /// Looks for anybody about as strong; the ticket says why that still takes.
     #[byte(0x02)]
+    #[operation(answer = Paired)]
     Seek { player: PlayerId, game: Game },
     /// Waits no longer, for an opponent or for anybody.
     #[byte(0x03)]
+    #[operation(answer = Nothing)]
     Withdraw { player: PlayerId },
     /// Begins a match of two who need not be asked. The first moves first.
     #[byte(0x04)]
-    Begin { game: Game, players: [PlayerId; 2] },
+    #[operation(answer = Paired)]
+    Begin {
+        game: Game,
+        #[parameter(flatten)]
+        players: [PlayerId; 2],
+    },
     /// Does something in a match.
     #[byte(0x05)]
     #[word(inner = deed)]
     Act {
+        #[parameter(name = "match")]
         match_id: MatchId,
         player: PlayerId,
         deed: Deed,
     },
 
-    /// A player is there, for the first time or again.
+    /// Says that a player is there, and shows the match to go on with.
     #[byte(0x10)]
+    #[operation(answer = Connected)]
     Connect { player: PlayerId },
-    /// A player's connection is gone.
+    /// Says that a player is gone: whoever plays has a while to come back.
     #[byte(0x11)]
+    #[operation(answer = Nothing)]
     Disconnect { player: PlayerId },
     /// The process has started anew, so that every connection is gone.
     #[byte(0x12)]
+    #[operation(internal)]
     Restarted,
 
     #[byte(0x20)]
+    #[operation(internal)]
     Configure(Settings),
     /// The scores server has counted a result of this arena, and says so.
     #[byte(0x21)]
+    #[operation(internal)]
     Acknowledge {
         number: u64,
         standings: [Standing; 2],
     },
     /// A result of a distant arena has arrived.
     #[byte(0x22)]
+    #[operation(internal)]
     Deliver(Parcel),
-    /// A result of an arena that numbers nothing: each is another one.
+    /// Counts the result of a match that was played elsewhere. Nothing numbers it: each counts.
     #[byte(0x23)]
+    #[operation(answer = Counted)]
     Report {
+        #[parameter(flatten)]
         players: [PlayerId; 2],
         verdict: Verdict,
     },
 }
 
 /// What a player does in a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[operations(answers = Shown<'static>)]
 pub enum Deed {
+    /// Moves. One that comes too late is answered with the state as it is.
     #[byte(0x01)]
+    #[operation(answer = Acted)]
     Move {
         /// How many moves the player has seen: this one's number, from 0.
         ply: u16,
@@ -74,19 +95,28 @@ pub enum Deed {
         /// What the player says that the move does, if anything.
         claim: Option<Claim>,
     },
+    /// Gives up.
     #[byte(0x02)]
+    #[operation(answer = Acted)]
     Resign,
-    /// Ends a match that hardly began.
+    /// Ends a match in which not both have moved.
     #[byte(0x03)]
+    #[operation(answer = Acted)]
     Abort,
     /// Offers a draw, until the other moves or answers; takes the other's offer if there is one.
     #[byte(0x04)]
+    #[operation(answer = Acted)]
     OfferDraw,
+    /// Takes the other's offer of a draw.
     #[byte(0x05)]
+    #[operation(answer = Acted)]
     AcceptDraw,
+    /// Turns the other's offer of a draw down.
     #[byte(0x06)]
+    #[operation(answer = Acted)]
     DeclineDraw,
     /// Wins a match of which the other has been away, or late, for long enough.
     #[byte(0x07)]
+    #[operation(answer = Acted)]
     ClaimWin,
 }

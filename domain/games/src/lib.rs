@@ -46,9 +46,10 @@ pub use game::{Claim, Ending, Game, Seat, Verdict};
 pub use machine::Games;
 pub use outbox::{MatchResult, Parcel};
 pub use outcome::{Done, Outcome, Pairing, Refusal};
-pub use player::PlayerId;
+pub use player::{InvalidPlayer, PlayerId};
 pub use query::{
-    Absent, ActivityView, Answer, HeadToHead, Leader, Opponent, PlayerView, Query, Rung, Totals,
+    Absent, ActivityView, Answer, HeadToHead, InvalidRung, Leader, Opponent, PlayerView, Query,
+    Rung, Totals,
 };
 pub use ratings::{ELO_START, Glicko, elo_gain};
 pub use recount::Recount;

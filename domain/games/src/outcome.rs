@@ -141,7 +141,7 @@ pub enum Pairing {
 
 /// What was done, as doors show it.
 #[derive(Fields)]
-enum Shown<'a> {
+pub(crate) enum Shown<'a> {
     /// What came of asking for an opponent.
     Paired {
         /// The match that began.

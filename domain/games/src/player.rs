@@ -2,7 +2,7 @@
 
 use std::{fmt, hash};
 
-use turnstile_chassis::{Decode, Encode, Kind, Show, Value, put_text, read_text};
+use turnstile_chassis::{Decode, Encode, Kind, Readable, Show, Value, put_text, read_text};
 use turnstile_types::{InvalidName, Name};
 use turnstile_types::{Malformed, Reader};
 
@@ -63,6 +63,34 @@ impl fmt::Debug for PlayerId {
 impl fmt::Display for PlayerId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+/// Text that names no player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidPlayer;
+
+impl fmt::Display for InvalidPlayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a player is 1 to {LENGTH_MAX} characters of A-Z a-z 0-9 . _ : -"
+        )
+    }
+}
+
+impl std::error::Error for InvalidPlayer {}
+
+impl Readable<'_> for PlayerId {
+    type Invalid = InvalidPlayer;
+
+    #[inline]
+    fn read(text: &[u8]) -> Result<Self, InvalidPlayer> {
+        Self::parse(text).map_err(|_invalid| InvalidPlayer)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("ada")
     }
 }
 

@@ -2,56 +2,84 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Fields, Kind, Show, Value, Words};
-
-use crate::{
-    Game, MatchId, MatchView, Measure, PlayerId, Standing, Tally, TicketView, shown::after,
+use turnstile_chassis::{
+    Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Show, Value, Words,
 };
 
+use crate::{
+    Game, MatchId, MatchView, Measure, PlayerId, Standing, Tally, TicketView, limits, shown::after,
+};
+
+/// What leaders are ordered by when nothing is said.
+const MEASURE: Measure = Measure::Elo;
+
+/// How many are shown on each side of somebody when nothing is said.
+const EACH_SIDE: u16 = 5;
+
+/// The most that are shown on each side.
+const EACH_SIDE_MAX: u64 = limits::PAGE_MAX as u64 / 2;
+
 /// One whole request that only reads. Pages have at most `limits::PAGE_MAX` members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
+#[operations(answers = Answer)]
 pub enum Query {
+    /// Shows one match: all that is needed to go on from here.
+    #[word("get_match")]
     Match {
+        #[parameter(name = "match")]
         match_id: MatchId,
     },
-    /// Matches that are played, in the order of their numbers.
+    /// Lists the matches that are played, in the order of their numbers.
+    #[word("list_matches")]
     Matches {
         after: Option<MatchId>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    Player {
-        player: PlayerId,
-    },
-    /// Everybody who looks for anybody.
-    Tickets {
-        game: Game,
-    },
-    Standing {
-        player: PlayerId,
-    },
-    /// What two have won from each other, from the side of the first.
+    /// Shows what a player does, and why a search still waits.
+    #[word("get_player")]
+    Player { player: PlayerId },
+    /// Lists everybody who looks for anybody.
+    #[word("list_tickets")]
+    Tickets { game: Game },
+    /// Shows what a player has won, lost and drawn, and the ratings.
+    #[word("get_standing")]
+    Standing { player: PlayerId },
+    /// Shows what a player has won, lost and drawn against another.
+    #[word("get_tally")]
     Against {
         player: PlayerId,
         opponent: PlayerId,
     },
-    /// Those somebody has met, the one met first latest first.
+    /// Lists those a player has met, the one met first latest first.
+    #[word("list_opponents")]
     Opponents {
         player: PlayerId,
         cursor: Option<Opponent>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// The best, or those after a place in the order.
+    /// Lists the best, or those after a place in the order.
+    #[word("list_leaders")]
     Leaders {
+        #[parameter(default = MEASURE)]
         measure: Measure,
         cursor: Option<Rung>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// Somebody with so many before and as many after.
+    /// Lists those who stand next to a player.
+    #[word("list_around")]
     Around {
+        #[parameter(default = MEASURE)]
         measure: Measure,
         player: PlayerId,
+        /// How many before the player, and as many behind.
+        #[parameter(max = EACH_SIDE_MAX, default = EACH_SIDE)]
         each_side: u16,
     },
+    /// Shows how much there is of everything.
+    #[word("get_totals")]
     Totals,
 }
 
@@ -150,6 +178,18 @@ pub struct HeadToHead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opponent(pub u32);
 
+impl Readable<'_> for Opponent {
+    type Invalid = NotWhole;
+
+    fn read(text: &[u8]) -> Result<Self, NotWhole> {
+        u32::read(text).map(Self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Cursor
+    }
+}
+
 impl Value for Opponent {
     fn show<S: Show>(&self, show: S) -> S::Out {
         show.cursor(u64::from(self.0))
@@ -168,19 +208,38 @@ pub struct Rung {
     pub number: u32,
 }
 
+/// Text that is no [`Rung`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidRung;
+
+impl fmt::Display for InvalidRung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a cursor is what the page before says of the next")
+    }
+}
+
+impl std::error::Error for InvalidRung {}
+
+turnstile_chassis::readable!(Rung, InvalidRung, Kind::Cursor);
+
 impl Rung {
     /// Reads what it is shown as; nothing else is one.
-    #[must_use]
-    pub fn parse(text: &[u8]) -> Option<Self> {
-        let digits = text.strip_prefix(b"r")?;
+    ///
+    /// # Errors
+    /// Any other text.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidRung> {
+        let digits = text.strip_prefix(b"r").ok_or(InvalidRung)?;
         let small = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
         if digits.len() != 24 || !digits.iter().all(small) {
-            return None;
+            return Err(InvalidRung);
         }
-        let (score, number) = str::from_utf8(digits).ok()?.split_at(16);
-        Some(Self {
-            score: u64::from_str_radix(score, 16).ok()?.cast_signed(),
-            number: u32::from_str_radix(number, 16).ok()?,
+        let digits = str::from_utf8(digits).map_err(|_invalid| InvalidRung)?;
+        let (score, number) = digits.split_at(16);
+        let score = u64::from_str_radix(score, 16).map_err(|_invalid| InvalidRung)?;
+        let number = u32::from_str_radix(number, 16).map_err(|_invalid| InvalidRung)?;
+        Ok(Self {
+            score: score.cast_signed(),
+            number,
         })
     }
 
@@ -253,12 +312,12 @@ mod tests {
     fn a_place_on_a_leaderboard_reads_back_and_nothing_else_does() {
         for (score, number) in [(0, 0), (1_516_000, 7), (-1, u32::MAX), (i64::MIN, 1)] {
             let rung = Rung { score, number };
-            assert_eq!(Rung::parse(rung.to_string().as_bytes()), Some(rung));
+            assert_eq!(Rung::parse(rung.to_string().as_bytes()), Ok(rung));
         }
         let short = format!("r{}", "0".repeat(23));
         let large = format!("r{}", "F".repeat(24));
         for text in ["", "r", "c0000000000000001", &short, &large] {
-            assert_eq!(Rung::parse(text.as_bytes()), None, "{text}");
+            assert_eq!(Rung::parse(text.as_bytes()), Err(InvalidRung), "{text}");
         }
     }
 }

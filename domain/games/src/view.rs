@@ -1,6 +1,6 @@
 //! What is shown of a match.
 
-use turnstile_chassis::{Bytes, Fields, Kind, Show, Value, Words};
+use turnstile_chassis::{Bytes, Fields, Kind, NotWhole, Readable, Show, Value, Words};
 use turnstile_types::Timestamp;
 
 use crate::{Board, Ending, Game, PlayerId, Seat};
@@ -12,6 +12,19 @@ pub struct MatchId(pub u64);
 impl std::fmt::Display for MatchId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+impl Readable<'_> for MatchId {
+    type Invalid = NotWhole;
+
+    #[inline]
+    fn read(text: &[u8]) -> Result<Self, NotWhole> {
+        u64::read(text).map(Self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Number
     }
 }
 

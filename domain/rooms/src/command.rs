@@ -1,9 +1,18 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::{Bytes, Words};
-use turnstile_types::{Name, Stay};
+use turnstile_chassis::{Bytes, Kind, NotWhole, Operations, Readable, Words, whole};
+use turnstile_types::{InvalidName, Name, Stay};
 
-use crate::{GuestId, GuestName, Reference};
+use crate::{Done, GuestId, GuestName, IdKey, IdNumber, InvalidIdNumber, Reference};
+
+/// How long a hold lasts when nothing is said.
+const HOLD_MS: u32 = 600_000;
+
+/// The longest time that fits a command, in seconds; the machine allows less.
+const SECONDS_MAX: u64 = u32::MAX as u64 / 1_000;
+
+/// What stands before the name of a type.
+const TYPE: &[u8] = b"type:";
 
 /// Which room a guest wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes)]
@@ -19,61 +28,156 @@ pub enum Wish {
     Any,
 }
 
+impl Wish {
+    /// Reads `any`, `type:NAME`, or the name of a room. The first two are words, in letters of any case.
+    ///
+    /// # Errors
+    /// What should be a name is none.
+    #[inline]
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidName> {
+        if text.eq_ignore_ascii_case(b"any") {
+            return Ok(Self::Any);
+        }
+        match text.split_at_checked(TYPE.len()) {
+            Some((tag, name)) if tag.eq_ignore_ascii_case(TYPE) => {
+                Name::parse(name).map(Self::Type)
+            }
+            _ => Name::parse(text).map(Self::Room),
+        }
+    }
+}
+
+turnstile_chassis::readable!(
+    Wish,
+    InvalidName,
+    Kind::Forms(&["ROOM", "type:TYPE", "any"])
+);
+
+/// What a door knows and requests need: how id numbers are checked and sealed.
+#[derive(Clone, Copy, Debug)]
+pub struct Door<'a> {
+    pub id_key: &'a IdKey,
+    /// Whether an id number's last digit is checked.
+    pub verhoeff: bool,
+}
+
+impl Door<'_> {
+    /// Reads and seals an id number.
+    ///
+    /// # Errors
+    /// Text that is none.
+    #[inline]
+    pub fn guest_id(self, text: &[u8]) -> Result<GuestId, InvalidIdNumber> {
+        let number = IdNumber::parse(text, self.verhoeff)?;
+        Ok(self.id_key.seal(number))
+    }
+}
+
+/// Whole seconds, in milliseconds.
+struct Seconds(u32);
+
+impl Readable<'_> for Seconds {
+    type Invalid = NotWhole;
+
+    fn read(text: &[u8]) -> Result<Self, NotWhole> {
+        let seconds: u32 = whole(text, 1, SECONDS_MAX)?;
+        Ok(Self(seconds * 1_000))
+    }
+
+    fn kind() -> Kind {
+        Kind::Number
+    }
+}
+
+impl From<Seconds> for u32 {
+    fn from(seconds: Seconds) -> Self {
+        seconds.0
+    }
+}
+
 /// One whole request that may change the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[operations(door = Door<'d>, answers = Done)]
 pub enum Command<'a> {
-    /// Opens a property for business. In an `open` one every room name exists.
+    /// Adds a property. In an open one every room name exists.
     #[byte(0x01)]
+    #[operation(answer = PropertyAdded)]
     AddProperty { property: Name, open: bool },
     /// Adds a room of a type to a property.
     #[byte(0x02)]
+    #[operation(answer = RoomAdded)]
     AddRoom {
         property: Name,
         room: Name,
+        #[parameter(name = "type")]
         room_type: Name,
     },
     /// Takes a room out of sale for good; refused while it is booked or held.
     #[byte(0x03)]
+    #[operation(answer = RoomWithdrawn)]
     WithdrawRoom { property: Name, room: Name },
-    /// Stops (`stopped`) or resumes the sale of a room for nights. Bookings that stand stay.
+    /// Stops the sale of a room for some nights. Bookings that stand stay.
     #[byte(0x04)]
+    #[word(stopped, "stop_sell", "resume_sell")]
+    #[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale of a room for some nights")]
     StopSell {
         property: Name,
         room: Name,
+        #[parameter(flatten)]
         stay: Stay,
         stopped: bool,
     },
     /// Books a room for every night of a stay, or for none.
     #[byte(0x05)]
+    #[operation(answer = Booked)]
     Book {
         property: Name,
         wish: Wish,
+        #[parameter(flatten)]
         stay: Stay,
         guest: GuestName<'a>,
+        #[parameter(name = "id_number", door = guest_id)]
         id: GuestId,
     },
-    /// Keeps a room for `ttl_ms` milliseconds, to be confirmed.
+    /// Keeps a room for a while (600 seconds), to be confirmed.
     #[byte(0x06)]
+    #[operation(answer = Held)]
     Hold {
         property: Name,
         wish: Wish,
+        #[parameter(flatten)]
         stay: Stay,
+        #[parameter(name = "ttl_seconds", read_as = Seconds, default = HOLD_MS)]
         ttl_ms: u32,
     },
-    /// Lets a hold end `ttl_ms` milliseconds from now, up to the ceiling on its total time.
+    /// Lets a hold end so many seconds from now, up to the ceiling on its total time.
     #[byte(0x07)]
-    Extend { hold: Reference, ttl_ms: u32 },
+    #[operation(answer = Extended)]
+    Extend {
+        hold: Reference,
+        #[parameter(name = "ttl_seconds", read_as = Seconds)]
+        ttl_ms: u32,
+    },
     /// Turns a hold into a booking; after its expiry, when the nights are still free.
     #[byte(0x08)]
+    #[operation(answer = Confirmed)]
     Confirm {
         hold: Reference,
         guest: GuestName<'a>,
+        #[parameter(name = "id_number", door = guest_id)]
         id: GuestId,
     },
     /// Gives a hold back.
     #[byte(0x09)]
+    #[operation(answer = Released)]
     Release { hold: Reference },
     /// Cancels a booking; only with the id number that booked it.
     #[byte(0x0a)]
-    Cancel { booking: Reference, id: GuestId },
+    #[operation(answer = Cancelled)]
+    Cancel {
+        #[parameter(name = "reference")]
+        booking: Reference,
+        #[parameter(name = "id_number", door = guest_id)]
+        id: GuestId,
+    },
 }

@@ -3,7 +3,7 @@
 use std::{fmt, hash::Hasher};
 
 use siphasher::sip::SipHasher24;
-use turnstile_chassis::{Decode, Encode, Kind, Show, Value};
+use turnstile_chassis::{Decode, Encode, Kind, Readable, Show, Value};
 use turnstile_types::{Malformed, Reader, put_bytes};
 
 /// The longest guest name, in characters.
@@ -51,6 +51,19 @@ impl<'a> GuestName<'a> {
     #[must_use]
     pub const fn as_str(&self) -> &'a str {
         self.0
+    }
+}
+
+impl<'a> Readable<'a> for GuestName<'a> {
+    type Invalid = InvalidGuestName;
+
+    #[inline]
+    fn read(text: &'a [u8]) -> Result<Self, InvalidGuestName> {
+        Self::parse(text)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("Ada Lovelace")
     }
 }
 

@@ -39,7 +39,7 @@ mod slab;
 mod table;
 mod widths;
 
-pub use command::{Command, Wish};
+pub use command::{Command, Door, Wish};
 pub use event::{Event, EventKind};
 pub use guest::{GuestId, GuestName, IdKey, IdNumber, InvalidGuestName, InvalidIdNumber};
 pub use machine::Rooms;

@@ -1,9 +1,11 @@
 //! What the machine can be asked without changing anything.
 
-use turnstile_chassis::{Fields, Kind, Show, Value, Words};
+use turnstile_chassis::{
+    Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Show, Value, Words,
+};
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
-use crate::{GuestId, Nights, Reference, Refusal, Wish};
+use crate::{Door, GuestId, Nights, Reference, Refusal, Wish};
 
 /// Where the next page of a listing begins: opaque to callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,53 +21,95 @@ impl Value for Cursor {
     }
 }
 
+impl Readable<'_> for Cursor {
+    type Invalid = NotWhole;
+
+    fn read(text: &[u8]) -> Result<Self, NotWhole> {
+        u64::read(text).map(Self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Cursor
+    }
+}
+
 /// One whole request that only reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
+#[operations(door = Door<'d>, answers = Answer)]
 pub enum Query {
-    LookUp {
-        reference: Reference,
-    },
-    /// Bookings and holds of a property (or of one room) that touch the nights from `from` up to,
-    /// not including, `to`; by room in natural order, then by arrival. In an open property the
+    /// Shows one booking or hold.
+    #[operation(answer = Entry)]
+    LookUp { reference: Reference },
+    /// Lists the bookings and holds of a property, or of one room, that touch the nights from `from` up
+    /// to, not including, `to`; by room in natural order, then by arrival. In an open property the
     /// rooms of the type `open` follow the others, in the order in which they were first named.
-    /// `limit` is at least 1.
+    #[word("list_bookings")]
+    #[operation(answer = Page)]
     List {
         property: Name,
         room: Option<Name>,
         from: Night,
         to: Night,
         cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// A guest's bookings, the newest first.
+    /// Lists the bookings of a guest, the newest first.
+    #[word("list_guest_bookings")]
+    #[operation(answer = Page)]
     Guest {
+        #[parameter(name = "id_number", door = guest_id)]
         id: GuestId,
         cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// The caller's open holds, the oldest first.
+    /// Lists the caller's open holds, the oldest first.
+    #[word("list_holds")]
+    #[operation(answer = Page)]
     Holds {
         cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
-    /// How many rooms are free, by type and night.
+    /// Counts the free rooms by type and night.
+    #[word("get_availability")]
     Availability {
         property: Name,
+        #[parameter(name = "type")]
         room_type: Option<Name>,
+        #[parameter(flatten)]
         stay: Stay,
     },
-    /// What stands in the way of a booking.
+    /// Shows what stands in the way of a booking.
+    #[operation(answer = Explanation)]
     Explain {
         property: Name,
         wish: Wish,
+        #[parameter(flatten)]
         stay: Stay,
     },
-    /// The properties, in the order of their names.
+    /// Lists the properties by name.
+    #[word("list_properties")]
     Properties {
         cursor: Option<Cursor>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
     },
+    /// Shows how much there is of everything.
+    #[word("get_totals")]
     Totals,
+}
+
+impl Query {
+    /// What is wrong with parameters that could be read one by one: the name of one, and why.
+    #[must_use]
+    pub fn flaw(&self) -> Option<(&'static str, &'static str)> {
+        let Self::List { from, to, .. } = self else {
+            return None;
+        };
+        (to <= from).then_some(("to", "the end is a date after the start"))
+    }
 }
 
 /// What is answered to a query.

@@ -100,6 +100,8 @@ fn letter_of(value: u64) -> u8 {
     ALPHABET.get(value).copied().expect("below 32")
 }
 
+turnstile_chassis::readable!(Reference, InvalidReference, Kind::Text("R14"));
+
 impl Value for Reference {
     #[inline]
     fn show<S: Show>(&self, show: S) -> S::Out {

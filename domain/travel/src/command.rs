@@ -1,8 +1,10 @@
 //! What the machine can be asked to do.
 
-use turnstile_chassis::{Bytes, Words};
+use std::fmt;
 
-use crate::{CustomerId, Desk, Item, Locator, Parcel, Settings, Xid, limits};
+use turnstile_chassis::{Bytes, Operations, Words};
+
+use crate::{CustomerId, Desk, Done, Item, Locator, Parcel, Settings, Xid, limits};
 
 /// What is reserved together: 1 to 64 items, of any desks; what stands twice is reserved twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,76 +32,151 @@ impl Trip {
     }
 }
 
+/// No items, or too many for a [`Trip`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidTrip;
+
+impl fmt::Display for InvalidTrip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let most = limits::ITEMS_PER_TRIP_MAX;
+        write!(f, "a trip has from 1 to {most} items")
+    }
+}
+
+impl std::error::Error for InvalidTrip {}
+
+impl TryFrom<Vec<Item>> for Trip {
+    type Error = InvalidTrip;
+
+    fn try_from(items: Vec<Item>) -> Result<Self, InvalidTrip> {
+        Self::new(items).ok_or(InvalidTrip)
+    }
+}
+
+/// How an operator decides a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+enum Decision {
+    Commit,
+    Abort,
+}
+
+impl From<Decision> for bool {
+    fn from(decision: Decision) -> Self {
+        decision == Decision::Commit
+    }
+}
+
 /// One step of an interactive transaction.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes, Words)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[operations(answers = Done)]
 pub enum Step {
     /// Adds to what there is of an item; a price of zero leaves the price as it is.
     #[byte(0x01)]
+    #[word("add_item")]
+    #[operation(answer = Added)]
     Add { item: Item, count: u32, price: u32 },
+    /// Removes an item of which nothing is reserved.
     #[byte(0x02)]
+    #[word("delete_item")]
+    #[operation(answer = Deleted)]
     Delete { item: Item },
+    /// Shows what there is of an item, and keeps it so until the transaction ends.
     #[byte(0x03)]
+    #[word("query_item")]
+    #[operation(answer = Stock)]
     Query { item: Item },
-    /// None: with a number that the desk picks.
+    /// Adds a customer, with a number of its own or a new one.
     #[byte(0x04)]
+    #[operation(answer = CustomerAdded)]
     AddCustomer { customer: Option<CustomerId> },
+    /// Removes a customer and gives back everything it has.
     #[byte(0x05)]
+    #[operation(answer = CustomerDeleted)]
     DeleteCustomer { customer: CustomerId },
+    /// Shows what a customer has, and keeps it so until the transaction ends.
     #[byte(0x06)]
+    #[operation(answer = Bill)]
     QueryCustomer { customer: CustomerId },
-    /// Reserves all of a trip, or nothing.
+    /// Reserves all of these items for a customer, or none.
     #[byte(0x07)]
-    Reserve { customer: CustomerId, trip: Trip },
+    #[operation(answer = Reserved)]
+    Reserve {
+        customer: CustomerId,
+        #[parameter(name = "item", repeated = Item)]
+        trip: Trip,
+    },
+    /// Shows what every customer has, and keeps it so until the transaction ends.
     #[byte(0x08)]
+    #[word("query_customers")]
     Summary,
+    /// Commits a transaction.
     #[byte(0x09)]
+    #[operation(answer = Committed)]
     Commit,
 }
 
 /// One whole request that may change the state.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes, Words)]
+#[derive(Clone, Debug, PartialEq, Eq, Bytes, Words, Operations)]
+#[operations(answers = Done)]
 pub enum Command {
-    /// Starts an interactive transaction.
+    /// Starts a transaction; it ends by itself when nothing is asked of it for long.
     #[byte(0x01)]
+    #[operation(answer = Started)]
     Start,
     #[byte(0x02)]
     #[word(inner = step)]
     Within { xid: Xid, step: Step },
     /// Aborts a transaction, also while it waits.
     #[byte(0x03)]
+    #[operation(answer = Aborted)]
     Abort { xid: Xid },
     /// Aborts a transaction that its client has left, to make room for others.
     #[byte(0x04)]
+    #[operation(internal)]
     Evict { xid: Xid },
 
-    /// Books a trip in a transaction of its own. With `hold_ms` it is held for so long, and
-    /// released if it is not confirmed by then; it stands on the bill meanwhile.
+    /// Books a trip, all or nothing. With `hold_ms` it is kept for so many milliseconds only, unless it is
+    /// confirmed; it stands on the bill meanwhile.
     #[byte(0x10)]
+    #[operation(answer = Booked)]
     Book {
         customer: CustomerId,
+        #[parameter(name = "item", repeated = Item)]
         trip: Trip,
         hold_ms: Option<u64>,
     },
     /// Makes a held itinerary a booked one.
     #[byte(0x11)]
+    #[operation(answer = Confirmed)]
     Confirm { locator: Locator },
     /// Gives everything of an itinerary back.
     #[byte(0x12)]
+    #[operation(answer = Cancelled)]
     Cancel { locator: Locator },
 
     #[byte(0x20)]
+    #[operation(internal)]
     Configure(Settings),
     /// The process has started anew: what was open is aborted, what was decided is finished, and for
     /// what was staged the missing votes are asked for. From now on trips are staged.
     #[byte(0x24)]
+    #[operation(internal)]
     Recover,
     /// The same as it was before trips were staged; only logs of that time have it.
     #[byte(0x21)]
+    #[operation(internal)]
     RecoverUnstaged,
-    /// An operator decides, at a desk, a transaction that waits for its decision.
+    /// Decides by hand, at one desk, a transaction that waits for its decision.
     #[byte(0x22)]
-    Resolve { desk: Desk, xid: Xid, commit: bool },
+    #[operation(answer = Resolved)]
+    Resolve {
+        desk: Desk,
+        xid: Xid,
+        #[parameter(name = "decision", read_as = Decision)]
+        commit: bool,
+    },
     /// A parcel of a peer has arrived.
     #[byte(0x23)]
+    #[operation(internal)]
     Deliver(Parcel),
 }

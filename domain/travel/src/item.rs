@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Bytes, Kind, Show, Value, Words};
+use turnstile_chassis::{Bytes, Kind, NotWhole, Readable, Show, Value, Words};
 
 /// The longest location, in bytes.
 const LOCATION_BYTES_MAX: usize = 31;
@@ -89,6 +89,22 @@ impl std::error::Error for InvalidLocation {}
 /// A customer's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub struct CustomerId(pub i32);
+
+impl Readable<'_> for CustomerId {
+    type Invalid = NotWhole;
+
+    fn read(text: &[u8]) -> Result<Self, NotWhole> {
+        let number = str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+        number.map(Self).ok_or_else(|| NotWhole {
+            min: i32::MIN.into(),
+            max: i32::MAX.unsigned_abs().into(),
+        })
+    }
+
+    fn kind() -> Kind {
+        Kind::Signed
+    }
+}
 
 impl Value for CustomerId {
     fn show<S: Show>(&self, show: S) -> S::Out {
@@ -180,6 +196,12 @@ impl fmt::Display for InvalidItem {
 
 impl std::error::Error for InvalidItem {}
 
+turnstile_chassis::readable!(
+    Item,
+    InvalidItem,
+    Kind::Forms(&["flight-NUMBER", "car-LOCATION", "room-LOCATION"])
+);
+
 impl Value for Item {
     fn show<S: Show>(&self, show: S) -> S::Out {
         show.display(self)
@@ -244,7 +266,7 @@ impl Value for Desks {
     }
 
     fn kind() -> Kind {
-        Kind::List(Box::new(Desk::kind()))
+        Kind::List(Box::new(<Desk as Value>::kind()))
     }
 }
 

@@ -36,7 +36,7 @@ mod check;
 mod queries;
 
 pub use channel::{Body, Parcel};
-pub use command::{Command, Step, Trip};
+pub use command::{Command, InvalidTrip, Step, Trip};
 pub use event::{Event, EventKind};
 pub use item::{CustomerId, Desk, Desks, InvalidItem, InvalidLocation, Item, Location};
 pub use locator::{InvalidLocator, Locator};

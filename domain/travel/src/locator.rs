@@ -86,6 +86,8 @@ const INVERSE: u32 = {
     inverse
 };
 
+turnstile_chassis::readable!(Locator, InvalidLocator, Kind::Text("7K2M9Q"));
+
 impl Value for Locator {
     fn show<S: Show>(&self, show: S) -> S::Out {
         show.display(self)

@@ -1,6 +1,6 @@
 //! What the machine can be asked without changing anything, and what it answers.
 
-use turnstile_chassis::{Field, Fields, Kind, Visitor, Words};
+use turnstile_chassis::{Field, Fields, Kind, Operations, PAGE, PAGE_MAX, Visitor, Words};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
@@ -16,34 +16,42 @@ use crate::{
 /// something, and such an answer waits for them; but a staged trip is shown as booked when all have voted,
 /// and after a crash as in doubt and being booked until they have said so again. After a crash, a transaction that was shown may be
 /// unknown, but its xid is not given again; a ticket may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
+#[operations(answers = Answer)]
 pub enum Query {
-    Transaction {
-        xid: Xid,
-    },
-    /// Open transactions after this one, in order, at this stage or at any. Of what each locks it
-    /// tells the number only, and of those for whom it waits the holder only.
+    /// Shows one transaction: what it locks, what it wants, who has that.
+    #[word("get_transaction")]
+    Transaction { xid: Xid },
+    /// Lists open transactions after this one, in order, at this stage or at any: where each stands, and
+    /// for whom it waits.
+    #[word("list_transactions")]
     Transactions {
+        #[parameter(default = Xid(0))]
         after: Xid,
+        #[parameter(name = "state")]
         stage: Option<Stage>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE.into())]
         limit: usize,
     },
     /// The late answer under a ticket.
-    Answered {
-        ticket: Position,
-    },
-    Itinerary {
-        locator: Locator,
-    },
-    /// Items after this one, in order.
+    #[operation(internal)]
+    Answered { ticket: Position },
+    /// Shows one itinerary.
+    #[word("get_itinerary")]
+    Itinerary { locator: Locator },
+    /// Lists what a desk sells after this item, in order, as it is committed.
+    #[word("list_items")]
     Items {
         desk: Desk,
         after: Option<Item>,
+        #[parameter(min = 1, max = PAGE_MAX, default = PAGE.into())]
         limit: usize,
     },
-    Customer {
-        customer: CustomerId,
-    },
+    /// Shows what a customer has and owes, as it is committed.
+    #[word("get_customer")]
+    Customer { customer: CustomerId },
+    /// Shows how much there is of everything.
+    #[word("get_totals")]
     Totals,
 }
 

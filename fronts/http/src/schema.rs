@@ -142,6 +142,7 @@ impl Service {
             Kind::Instant => formatted(KnownFormat::DateTime).into(),
             Kind::Cursor => text().pattern(Some("^c[0-9a-f]{16}$")).into(),
             Kind::OneOf(words) => text().enum_values(Some(words.iter().copied())).into(),
+            Kind::Forms(forms) => text().examples(forms.iter().copied()).into(),
             Kind::Optional(kind) => self.schema(*kind, meaning),
             Kind::List(kind) => {
                 let items = self.schema(*kind, "");

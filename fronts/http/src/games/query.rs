@@ -107,7 +107,7 @@ pub fn opponents(mut parameters: Parameters<'_>, player: PlayerId) -> Result<Que
 /// Wrong parameters.
 pub fn leaders(mut parameters: Parameters<'_>, measure: Measure) -> Result<Query, Problem> {
     let cursor = parameters.text("cursor");
-    let rung = |text: &str| Rung::parse(text.as_bytes()).ok_or(InvalidCursor);
+    let rung = |text: &str| Rung::parse(text.as_bytes()).map_err(|_invalid| InvalidCursor);
     let cursor = cursor.as_deref().map(rung).transpose();
     let cursor = parameters.faults().take("cursor", cursor);
     let page = cursor.zip(parameters.limit());

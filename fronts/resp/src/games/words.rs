@@ -115,7 +115,7 @@ impl Words<'_, '_> {
     }
 
     pub(super) fn rung(&mut self, argument: &'static str) -> Read<Rung, Verb> {
-        self.own(argument, Flaw::Cursor, Rung::parse)
+        self.own(argument, Flaw::Cursor, |word| Rung::parse(word).ok())
     }
 
     /// How many are shown before somebody, and as many behind.

@@ -123,7 +123,7 @@ fn requests_are_timed_by_door_and_operation() {
     assert_eq!(timed(&text, "resp", ("rooms", "book")), 3.0);
     assert_eq!(timed(&text, "http", ("rooms", "book")), 0.0);
     assert_eq!(timed(&text, "http", ("rooms", "add_property")), 1.0);
-    assert_eq!(timed(&text, "http", ("rooms", "availability")), 1.0);
+    assert_eq!(timed(&text, "http", ("rooms", "get_availability")), 1.0);
     assert!(
         !text.contains("service=\"games\""),
         "only what was asked is shown"
@@ -145,7 +145,7 @@ fn a_request_that_waits_for_a_lock_is_timed_until_its_late_answer() {
         resp.send("PING\r\n");
         resp.until("+PONG");
     }
-    let add = ("travel", "add");
+    let add = ("travel", "add_item");
     assert_eq!(timed(&observed.classic(), "travel", add), 1.0);
     holder.send("Commit,1\n");
     waiter.until("Cars added");

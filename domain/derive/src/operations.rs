@@ -1,0 +1,267 @@
+//! What can be asked of a service: an operation for each variant, with a parameter for each field.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::{
+    BinOp, Data, DataEnum, DeriveInput, Error, Expr, Lifetime, Meta, Result, Token, Type, Variant,
+    ext::IdentExt as _,
+    parse::{Parse, ParseStream},
+    parse_quote,
+    punctuated::Punctuated,
+};
+
+use crate::{
+    attributes::{documentation, find, text},
+    parameters::construct,
+    words::{Named, names},
+};
+
+/// What an enum says of all its operations: `#[operations(door = Door<'d>, answers = Done)]`.
+struct Declared {
+    door: Type,
+    answers: Option<Type>,
+}
+
+impl Declared {
+    fn read(input: &DeriveInput) -> Result<Self> {
+        match find(&input.attrs, "operations") {
+            Some(attribute) => attribute.parse_args(),
+            None => Ok(Self::default()),
+        }
+    }
+}
+
+impl Default for Declared {
+    fn default() -> Self {
+        Self {
+            door: parse_quote!(()),
+            answers: None,
+        }
+    }
+}
+
+impl Parse for Declared {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut declared = Self::default();
+        while !input.is_empty() {
+            let name: Ident = input.parse()?;
+            input.parse::<Token![=]>()?;
+            let value: Type = input.parse()?;
+            match () {
+                () if name == "door" => declared.door = value,
+                () if name == "answers" => declared.answers = Some(value),
+                () => {
+                    let known = "operations have `door = Type` and `answers = Type`";
+                    return Err(Error::new_spanned(name, known));
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(declared)
+    }
+}
+
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    let Data::Enum(data) = &input.data else {
+        return Err(Error::new_spanned(
+            &input.ident,
+            "only an enum has operations",
+        ));
+    };
+    let Declared { door, answers } = Declared::read(input)?;
+    let (list, read) = operations(data, answers.as_ref())?;
+    let (name, (_, arguments, _)) = (&input.ident, input.generics.split_for_impl());
+    let lifetime: Lifetime = input
+        .generics
+        .lifetimes()
+        .next()
+        .map_or_else(|| parse_quote!('a), |parameter| parameter.lifetime.clone());
+    Ok(quote! {
+        #[automatically_derived]
+        impl<#lifetime> ::turnstile_chassis::Operations<#lifetime> for #name #arguments {
+            type Door<'d> = #door;
+
+            fn operations() -> ::std::vec::Vec<::turnstile_chassis::Operation> {
+                let mut operations = ::std::vec::Vec::new();
+                #list
+                operations
+            }
+
+            #[inline]
+            #[allow(unused_variables, reason = "not every operation needs its door")]
+            fn read<S: ::turnstile_chassis::Source<#lifetime>>(
+                place: usize,
+                source: &mut S,
+                door: Self::Door<'_>,
+            ) -> ::core::option::Option<Self> {
+                #read
+            }
+        }
+    })
+}
+
+/// What lists the operations, and what reads the one at a place.
+fn operations(data: &DataEnum, answers: Option<&Type>) -> Result<(TokenStream, TokenStream)> {
+    let (mut list, mut read) = (TokenStream::new(), TokenStream::new());
+    let mut before = quote!(0);
+    for (variant, name) in data.variants.iter().zip(names(data)?) {
+        let ident = &variant.ident;
+        let path = quote!(Self::#ident);
+        let own = Own::read(variant)?;
+        let mut add = |(word, sentence, answer): (&str, &str, &[Ident]), given: &[_], place: &_| {
+            if own.is_internal {
+                return Result::Ok(());
+            }
+            let answers = answered(answers, answer);
+            let [made, parameters] = construct(&path, &variant.fields, given)?;
+            list.extend(quote! {{
+                #[allow(unused_mut, reason = "there may be no parameters")]
+                let mut parameters = ::std::vec::Vec::new();
+                #parameters
+                operations.push(::turnstile_chassis::Operation {
+                    place: #place,
+                    word: #word,
+                    sentence: #sentence,
+                    parameters,
+                    answers: #answers,
+                });
+            }});
+            read.extend(quote!(if place == #place { #made } else));
+            Ok(())
+        };
+        match name {
+            Named::Word(word) => {
+                add((&word, &own.sentence, &own.answers), &[], &before)?;
+                before = quote!(#before + 1);
+            }
+            Named::Chosen { flag, words } => {
+                let [set, unset] = &words;
+                let given = |is_set: bool| [(flag.clone(), quote!(#is_set))];
+                let (first, second) = own.answers.split_at(own.answers.len().div_ceil(2));
+                add((set, &own.sentence, first), &given(true), &before)?;
+                let after = quote!(#before + 1);
+                add((unset, &own.otherwise, second), &given(false), &after)?;
+                before = quote!(#before + 2);
+            }
+            Named::Inner { inner, field, .. } => {
+                if !own.is_internal {
+                    let [parts, reading] = nested(&path, variant, (field, &inner), &before)?;
+                    list.extend(parts);
+                    read.extend(reading);
+                }
+                before = quote!(#before + <#inner>::WORDS.len());
+            }
+        }
+    }
+    Ok((list, quote!(#read { ::core::option::Option::None })))
+}
+
+/// Lists these variants of the answers, which the compiler checks to exist.
+fn answered(answers: Option<&Type>, names: &[Ident]) -> TokenStream {
+    let Some(answers) = answers else {
+        return quote!(::std::vec::Vec::new());
+    };
+    let words = names.iter().map(|name| name.unraw().to_string());
+    quote! {{
+        type Answers = #answers;
+        let _exist = |answers: &Answers| {
+            #(let _ = ::core::matches!(answers, Answers::#names { .. });)*
+        };
+        ::turnstile_chassis::variants_named::<Answers>(&[#(#words),*])
+    }}
+}
+
+/// The operations of an enum inside a variant, behind the parameters of the variant itself.
+fn nested(
+    path: &TokenStream,
+    variant: &Variant,
+    (field, inner): (Option<Ident>, &Type),
+    before: &TokenStream,
+) -> Result<[TokenStream; 2]> {
+    let Some(name) = field else {
+        let needed = "the fields of a variant with operations inside have names";
+        return Err(Error::new_spanned(variant, needed));
+    };
+    let value = quote! {
+        <#inner as ::turnstile_chassis::Operations>::read(place - (#before), source, ())?
+    };
+    let [made, parameters] = construct(path, &variant.fields, &[(name, value)])?;
+    let list = quote! {
+        for mut operation in <#inner as ::turnstile_chassis::Operations>::operations() {
+            #[allow(unused_mut, reason = "there may be no parameters")]
+            let mut parameters = ::std::vec::Vec::new();
+            #parameters
+            parameters.append(&mut operation.parameters);
+            operation.place += #before;
+            operation.parameters = parameters;
+            operations.push(operation);
+        }
+    };
+    let read = quote! {
+        if (#before..#before + <#inner>::WORDS.len()).contains(&place) { #made } else
+    };
+    Ok([list, read])
+}
+
+/// What a variant says of its operation:
+/// `#[operation(answer = SaleStopped | SaleResumed, otherwise = "Resumes the sale")]`.
+struct Own {
+    is_internal: bool,
+    sentence: String,
+    /// The sentence for a flag that is not set.
+    otherwise: String,
+    /// The variants of the answers that it may have; as itself when nothing is said. Those of a flag
+    /// that is not set are the second half.
+    answers: Vec<Ident>,
+}
+
+impl Own {
+    fn read(variant: &Variant) -> Result<Self> {
+        let sentence = documentation(&variant.attrs);
+        let mut own = Self {
+            is_internal: false,
+            sentence: sentence.trim_end_matches('.').to_owned(),
+            otherwise: String::new(),
+            answers: vec![variant.ident.clone()],
+        };
+        let Some(attribute) = find(&variant.attrs, "operation") else {
+            return Ok(own);
+        };
+        let parts = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)?;
+        for part in parts {
+            match &part {
+                Meta::Path(path) if path.is_ident("internal") => own.is_internal = true,
+                Meta::NameValue(pair) if pair.path.is_ident("otherwise") => {
+                    own.otherwise = text(&pair.value)?.value();
+                }
+                Meta::NameValue(pair) if pair.path.is_ident("answer") => {
+                    own.answers = alternatives(&pair.value)?;
+                }
+                _ => {
+                    let known = "an operation is `internal`, or has `answer = Variant` and \
+                                 `otherwise = \"...\"`";
+                    return Err(Error::new_spanned(part, known));
+                }
+            }
+        }
+        Ok(own)
+    }
+}
+
+/// The names of `Challenged | Begun`.
+fn alternatives(value: &Expr) -> Result<Vec<Ident>> {
+    match value {
+        Expr::Binary(either) if matches!(either.op, BinOp::BitOr(_)) => {
+            let mut names = alternatives(&either.left)?;
+            names.extend(alternatives(&either.right)?);
+            Ok(names)
+        }
+        Expr::Path(path) => Ok(vec![path.path.require_ident()?.clone()]),
+        other => {
+            let needed = "answers are names of variants with `|` between them";
+            Err(Error::new_spanned(other, needed))
+        }
+    }
+}
