@@ -29,9 +29,7 @@ impl Arguments {
             let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
             (text(name), text(value))
         });
-        Ok(layers
-            .environment(variables)?
-            .flags(self.flags.clone(), log))
+        Ok(layers.environment(variables)?.flags(&self.flags, log))
     }
 }
 

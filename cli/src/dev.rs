@@ -91,23 +91,25 @@ impl Slow {
 }
 
 pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
-    let layers = layers(arguments.flags.clone(), log);
+    let layers = layers(&arguments.flags, log);
     let mut config = Config::parse(&layers)?;
     logging::start(config.log_level.clone(), config.log_format);
     let directory = Directory::of(&config)?;
     let slowed = arguments.slow.slowed();
     let trouble = arguments.disk_orders.then_some(&orders::TROUBLE);
-    if trouble.is_some() {
-        config.segment_bytes = orders::SEGMENT_BYTES;
-    }
-    let (flags, log) = (arguments.flags, log.clone());
-    let reading = Reading::new(layers, move || Ok(self::layers(flags.clone(), &log)));
-    let storage = Options {
+    let server = &mut config.server;
+    server.data = directory.path().map(Path::to_owned);
+    server.storage = Options {
         slowed,
         trouble,
-        ..config.storage()
+        ..server.storage
     };
-    let opened = Opened::start(&config, directory.path(), storage, reading)?;
+    if trouble.is_some() {
+        server.storage.segment_bytes = orders::SEGMENT_BYTES;
+    }
+    let (flags, log) = (arguments.flags, log.clone());
+    let reading = Reading::new(layers, move || Ok(self::layers(&flags, &log)));
+    let opened = Opened::start(&config, reading)?;
     if arguments.attached {
         let heed = trouble.map_or(ignore as fn(&str), |_| orders::heed);
         opened.stop_at_end_of_input(heed)?;
@@ -119,7 +121,8 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     make_samples(&serving.gate()).context("the sample properties")?;
     // The loop takes no commands of the exchange but at its doors.
     if let Some(door) = serving.door("resp") {
-        market::open(door, config.exchange_backend.is_some()).context("the sample market")?;
+        market::open(door, config.server.databases.exchange.is_some())
+            .context("the sample market")?;
     }
     // A middleware alone sells nothing before it has met the others.
     let journeys = serving
@@ -146,10 +149,8 @@ pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
 }
 
 /// What `dev` serves by: no file has a say.
-fn layers(flags: Flags, log: &LogFlags) -> Layers {
-    Layers::about_logging(log)
-        .with_every_door()
-        .flags(flags, log)
+fn layers(flags: &Flags, log: &LogFlags) -> Layers {
+    Layers::about_logging(log).of_dev().flags(flags, log)
 }
 
 /// Whoever starts a server may write to it; it is only the end that counts.
@@ -167,10 +168,10 @@ enum Directory {
 
 impl Directory {
     fn of(config: &Config) -> anyhow::Result<Self> {
-        if config.durability == Durability::Memory {
+        if config.server.storage.durability == Durability::Memory {
             return Ok(Self::Nowhere);
         }
-        let Some(data) = &config.data else {
+        let Some(data) = &config.server.data else {
             let directory = tempfile::Builder::new()
                 .prefix("turnstile-")
                 .permissions(Permissions::from_mode(0o700))

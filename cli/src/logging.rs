@@ -20,9 +20,6 @@ type Reload = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
 
 static FILTER: OnceLock<Reload> = OnceLock::new();
 
-/// What is logged when nobody says.
-pub(crate) const LEVEL: &str = "info";
-
 /// Parses what `--log` and `RUST_LOG` say: `info`, `debug`, `turnstile_server=debug,info`.
 ///
 /// # Errors

@@ -45,12 +45,12 @@ impl Reading {
         };
         let mut changes = self.layers.changes(&layers);
         // A database has room for the answers of as many connections as there were at the start.
-        if config.rooms_backend.is_some() || config.exchange_backend.is_some() {
-            let is_connections = |path: &&String| path.as_str() == CONNECTIONS;
-            changes
-                .fixed
-                .extend(changes.live.iter().find(is_connections).cloned());
-            changes.live.retain(|path| path != CONNECTIONS);
+        let databases = &config.server.databases;
+        if (databases.rooms.is_some() || databases.exchange.is_some())
+            && changes.live.contains(&CONNECTIONS)
+        {
+            changes.fixed.push(CONNECTIONS);
+            changes.live.retain(|path| *path != CONNECTIONS);
         }
         if !changes.fixed.is_empty() {
             let fields = changes.fixed.join(", ");
@@ -59,14 +59,14 @@ impl Reading {
         self.take_over(layers, config, &changes.live, server);
     }
 
-    fn take_over(&mut self, layers: Layers, config: Config, live: &[String], server: &Stopper) {
-        let mut limits = serving::limits(&config);
-        if !live.iter().any(|path| path == CONNECTIONS)
+    fn take_over(&mut self, layers: Layers, config: Config, live: &[&str], server: &Stopper) {
+        let mut limits = config.server.limits;
+        serving::allow_descriptors(&limits);
+        if !live.contains(&CONNECTIONS)
             && let Ok(running) = Config::parse(&self.layers)
         {
-            limits.connections = serving::limits(&running).connections;
+            limits.connections = running.server.limits.connections;
         }
-        serving::allow_descriptors(&config);
         server.set_limits(&limits);
         let is_logging = logging::reload(config.log_level);
         assert!(is_logging, "a server logs until it ends");

@@ -1,10 +1,8 @@
 //! `turnstile serve`: a server as its configuration says.
 
-use std::path::Path;
-
 use clap::Args;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-use turnstile_embedded::{Durability, Options};
+use turnstile_embedded::Durability;
 use turnstile_types::Position;
 
 use crate::{
@@ -35,17 +33,14 @@ fn position(text: &str) -> Result<Position, String> {
 
 pub(crate) fn run(arguments: Arguments, log: &LogFlags) -> anyhow::Result<()> {
     let layers = arguments.config.layers(log)?;
-    let config = Config::parse(&layers)?;
-    let data = directory(&config)?;
+    let mut config = Config::parse(&layers)?;
+    check_directory(&mut config)?;
     logging::start(config.log_level.clone(), config.log_format);
-    let storage = Options {
-        accept_loss: arguments.accept_loss,
-        ..config.storage()
-    };
+    config.server.storage.accept_loss = arguments.accept_loss;
     hide_memory();
     let (arguments, log) = (arguments.config, log.clone());
     let reading = Reading::new(layers, move || arguments.layers(&log));
-    let opened = Opened::start(&config, data, storage, reading)?;
+    let opened = Opened::start(&config, reading)?;
     opened.announce()?;
     match opened.recovered()? {
         Some(serving) => serving.until_stopped(),
@@ -62,15 +57,16 @@ fn hide_memory() {
     }
 }
 
-/// Where the journal is: somebody has to say it, unless there is to be none.
-fn directory(config: &Config) -> Result<Option<&Path>, Coded> {
-    match &config.data {
-        _ if config.durability == Durability::Memory => Ok(None),
-        Some(data) => Ok(Some(data)),
-        None => Err(Coded::usage(
+/// Checks that the directory of the journal is set, unless there is to be none.
+fn check_directory(config: &mut Config) -> Result<(), Coded> {
+    if config.server.storage.durability == Durability::Memory {
+        config.server.data = None;
+    } else if config.server.data.is_none() {
+        return Err(Coded::usage(
             "storage.data is not set: say where the journal is, in the file, by \
              TURNSTILE__STORAGE__DATA or by --data"
                 .to_owned(),
-        )),
+        ));
     }
+    Ok(())
 }

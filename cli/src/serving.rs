@@ -4,17 +4,13 @@ use std::{
     io::{self, BufRead as _, Read as _},
     path::{Path, PathBuf},
     process, thread,
-    time::Duration,
 };
 
 use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use turnstile_client::descriptors;
-use turnstile_embedded::Options;
 use turnstile_journal::Spot;
-use turnstile_server::{
-    Databases, Gate, Limits, Recovery, Running, Settings, StartError, Starting, Stopper,
-};
+use turnstile_server::{Gate, Limits, Recovery, Running, StartError, Starting, Stopper};
 
 use crate::{config::Config, reading::Reading, terminal};
 
@@ -41,49 +37,14 @@ pub(crate) struct Serving {
 impl Opened {
     /// Takes the directory and opens the doors. From here on SIGTERM and SIGINT stop the server: a
     /// recovery at once, a service gracefully. SIGHUP has the configuration read again.
-    pub(crate) fn start(
-        config: &Config,
-        data: Option<&Path>,
-        storage: Options,
-        reading: Reading,
-    ) -> anyhow::Result<Self> {
+    pub(crate) fn start(config: &Config, reading: Reading) -> anyhow::Result<Self> {
         let signals = Signals::catch()?;
-        allow_descriptors(config);
-        let settings = Settings {
-            data: data.map(Path::to_owned),
-            storage,
-            resp: config.resp,
-            http: config.http,
-            http_origins: config.http_origins.clone(),
-            commit: env!("TURNSTILE_COMMIT"),
-            xml: config.xml,
-            xml_options: config.xml_options,
-            lines: config.travel,
-            lines_options: turnstile_lines::Options {
-                bill_total: config.bill_total,
-            },
-            verhoeff: config.verhoeff,
-            travel: Some(turnstile_travel::Settings {
-                roles: config.role.roles(),
-                lifetime_ms: config.lifetime_ms,
-                wait_ms: config.wait_ms,
-                ..turnstile_travel::Settings::FIRST
-            }),
-            games: Some(config.games),
-            duels: config.duels,
-            peers: config.travel_peers()?,
-            databases: Databases {
-                rooms: config.rooms_backend.clone(),
-                exchange: config.exchange_backend.clone(),
-            },
-            limits: limits(config),
-        };
-        let starting = Starting::begin(&settings).with_context(|| cannot_serve(data))?;
+        allow_descriptors(&config.server.limits);
+        let settings = config.settings()?;
+        let data = settings.data.clone();
+        let starting = Starting::begin(&settings).with_context(|| cannot_serve(data.as_deref()))?;
         signals.heed(starting.stopper(), reading)?;
-        Ok(Self {
-            starting,
-            data: data.map(Path::to_owned),
-        })
+        Ok(Self { starting, data })
     }
 
     /// Prints one line for each door, and where the data is.
@@ -193,25 +154,13 @@ fn note_recovery(found: &Recovery) {
     }
 }
 
-/// Those that the configuration decides, and the others.
-pub(crate) fn limits(config: &Config) -> Limits {
-    let mut limits = Limits::STANDARD;
-    limits.connections = usize::try_from(config.connections).expect("32 bits fit");
-    limits.http.players = config.players.into();
-    limits.bound_output(config.output_bytes);
-    limits.request = Duration::from_millis(config.request_ms.into());
-    limits.slow_command = Duration::from_micros(config.slow_command_us.into());
-    limits.busy_poll = Duration::from_micros(config.busy_poll_us.into());
-    limits
-}
-
-/// Has the system allow as many connections as the configuration. Where it does not, the server
-/// serves as many as it may, and refuses the others.
-pub(crate) fn allow_descriptors(config: &Config) {
-    let needed = u64::from(config.connections) + u64::from(config.players) + OTHER_DESCRIPTORS;
-    if let Err(few) = descriptors::allow(needed) {
-        let enough = u64::from(config.connections.max(config.players)) + OTHER_DESCRIPTORS;
-        if few.allowed < enough {
+/// Has the system allow as many connections as the limits. Where it does not, the server serves as many
+/// as it may, and refuses the others.
+pub(crate) fn allow_descriptors(limits: &Limits) {
+    let connections = u64::try_from(limits.connections).expect("a length fits 64 bits");
+    let players = limits.http.players;
+    if let Err(few) = descriptors::allow(connections + players + OTHER_DESCRIPTORS) {
+        if few.allowed < connections.max(players) + OTHER_DESCRIPTORS {
             tracing::warn!("connections will be refused before their limits: {few}");
         } else {
             tracing::debug!("not all doors can be full at a time: {few}");

@@ -1,4 +1,4 @@
-//! The automation of the house: `cargo xtask ci|check|test|tidy|docs|house|steady|mutants`.
+//! The automation of the house: `cargo xtask ci|check|test|tidy|docs|reference|house|steady|mutants`.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -13,6 +13,7 @@ mod docs;
 mod house;
 mod modules;
 mod mutants;
+mod reference;
 mod steady;
 mod step;
 mod suite;
@@ -37,6 +38,7 @@ cargo xtask test [AREA]      installs what the tests need, then runs them: all, 
 cargo xtask tidy [--bless]   the rules of the house; --bless accepts changed formats
 cargo xtask docs             builds the book of docs/ into target/book
 cargo xtask house [BEFORE]   figures of the source tree, beside those of an older checkout
+cargo xtask reference        writes the generated documents in docs/ again
 
 By night, each with a result that is kept:
 cargo xtask steady [RUNS]    all tests, 10 times unless told otherwise, the last 3 of 10 on a busy machine
@@ -72,6 +74,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["mutants", name, share] => mutants::run(root, &[name], Some(share)),
         ["house"] => house::run(root, None).map(|table| println!("{table}")),
         ["house", before] => house::run(root, Some(before)).map(|table| println!("{table}")),
+        ["reference"] => reference::run(root),
         ["tidy"] => tidy::run(root),
         ["tidy", "--bless"] => {
             tidy::bless(&Tree::load(root)?)?;

@@ -6,7 +6,6 @@ mod comparisons;
 mod cycles;
 pub(crate) mod documents;
 mod formats;
-mod options;
 mod prose;
 mod words;
 
@@ -19,7 +18,7 @@ use crate::tree::{File, Tree};
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 17] = [
+const RULES: [Rule; 16] = [
     words::first_line_says_what_the_file_is,
     words::names_are_nouns_of_the_business,
     words::code_has_no_banned_call,
@@ -36,7 +35,6 @@ const RULES: [Rule; 17] = [
     documents::decisions_are_numbered_once,
     prose::documents_use_plain_english,
     formats::sources_have_their_hash,
-    options::options_are_tested,
 ];
 
 /// A broken rule, in the form that editors can jump to.

@@ -7,13 +7,16 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::field::{Field, Kind, suggestion};
+use super::{
+    option::{Declaration, Kind, suggestion},
+    options::OPTIONS,
+};
 use crate::exit::Coded;
 
 /// One value of the file.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) field: Field,
+    pub(super) option: &'static Declaration,
     pub(super) text: String,
     /// From 1.
     pub(super) line: usize,
@@ -46,7 +49,7 @@ fn entries(text: &str) -> Result<Vec<Entry>, Wrong> {
     for (section, content) in table.get_ref() {
         let name: &str = section.get_ref();
         let at = section.span().start;
-        if !Field::ALL.iter().any(|field| field.section() == name) {
+        if !OPTIONS.iter().any(|option| option.section() == name) {
             return Err(unknown_section(name, at));
         }
         let keys = content.get_ref().as_table().ok_or_else(|| Wrong {
@@ -67,7 +70,7 @@ fn take(
 ) -> Result<(), Wrong> {
     for (key, value) in keys {
         let inner = format!("{section}.{}", key.get_ref());
-        let is_section = Field::ALL.iter().any(|field| field.section() == inner);
+        let is_section = OPTIONS.iter().any(|option| option.section() == inner);
         match value.get_ref().as_table().filter(|_| is_section) {
             Some(keys) => take(&inner, keys, text, entries)?,
             None => {
@@ -87,10 +90,10 @@ fn entry(
     text: &str,
 ) -> Result<Entry, Wrong> {
     let path = format!("{section}.{key}");
-    let Some(&field) = Field::ALL.iter().find(|field| field.path() == path) else {
+    let Some(option) = OPTIONS.iter().find(|option| option.path == path) else {
         return Err(unknown_key(section, key, at));
     };
-    let content = match (field.kind(), value.get_ref()) {
+    let content = match (option.kind, value.get_ref()) {
         (Kind::Text, DeValue::String(string)) => string.clone().into_owned(),
         (Kind::Boolean, DeValue::Boolean(truth)) => truth.to_string(),
         (Kind::Integer, DeValue::Integer(number)) => number.to_string(),
@@ -109,7 +112,7 @@ fn entry(
         }
     };
     Ok(Entry {
-        field,
+        option,
         text: content,
         line: line(text, at),
     })
@@ -127,23 +130,20 @@ fn list(path: &str, values: &[Spanned<DeValue<'_>>]) -> Result<String, Wrong> {
 }
 
 fn unknown_section(name: &str, at: usize) -> Wrong {
-    let sections = Field::ALL.iter().map(|field| field.section());
+    let sections = OPTIONS.iter().map(Declaration::section);
     let message = format!("unknown section `{name}`{}", suggestion(name, sections));
     Wrong { at, message }
 }
 
 /// A key may stand in the wrong section, or be misspelt in the right one.
 fn unknown_key(section: &str, key: &str, at: usize) -> Wrong {
-    let elsewhere = Field::ALL.iter().find(|field| field.key() == key);
+    let elsewhere = OPTIONS.iter().find(|option| option.key() == key);
     let advice = elsewhere.map_or_else(
         || {
-            let neighbours = Field::ALL
-                .iter()
-                .filter(|field| field.section() == section)
-                .map(|field| field.key());
-            suggestion(key, neighbours)
+            let neighbours = OPTIONS.iter().filter(|option| option.section() == section);
+            suggestion(key, neighbours.map(Declaration::key))
         },
-        |field| format!("; it belongs to [{}]", field.section()),
+        |option| format!("; it belongs to [{}]", option.section()),
     );
     Wrong {
         at,

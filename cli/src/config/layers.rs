@@ -1,4 +1,4 @@
-//! The layers, put over each other.
+//! The layers of a configuration, put over each other.
 
 use std::{
     fmt,
@@ -6,47 +6,33 @@ use std::{
 };
 
 use super::{
-    Flags, LogFlags,
-    field::{Field, Kind, PREFIX, suggestion},
-    file,
+    Config, Flags, LogFlags, file,
+    option::{Declaration, Kind, PREFIX, suggestion},
+    options::OPTIONS,
 };
 use crate::exit::Coded;
 
-/// The variable that other Rust programs read for the same purpose as `log.level`.
-const RUST_LOG: &str = "RUST_LOG";
-
-/// Where the XML door listens in `dev`. `serve` opens it only when told to: its wire knows no
-/// authentication, and anybody may create accounts with any balance.
-const XML: &str = "127.0.0.1:12345";
-
-/// The same for the door of travel, where anybody may stop the server.
-const TRAVEL: &str = "127.0.0.1:12346";
-
-/// The same for the doors of games, where anybody is who they say: the ports of the ancestor.
-const GAMES_ARENA: &str = "127.0.0.1:21282";
-const GAMES_SCORES: &str = "127.0.0.1:21538";
-
-/// What two configurations differ in, by the paths of the fields.
+/// What two configurations differ in, by the paths of the options.
 #[derive(Debug)]
 pub(crate) struct Changes {
-    pub(crate) live: Vec<String>,
-    pub(crate) fixed: Vec<String>,
+    pub(crate) live: Vec<&'static str>,
+    pub(crate) fixed: Vec<&'static str>,
 }
 
-/// For each field its topmost text so far.
+/// The topmost text so far for each of [`OPTIONS`], in their order.
 #[derive(Debug)]
 pub(crate) struct Layers {
-    settings: [Option<Setting>; Field::ALL.len()],
+    settings: Vec<Option<Setting>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Setting {
     text: String,
     origin: Origin,
 }
 
 /// Where a value came from.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
     Default,
     File { path: PathBuf, line: usize },
@@ -56,13 +42,14 @@ enum Origin {
 
 impl Layers {
     pub(crate) fn defaults() -> Self {
+        let defaults = OPTIONS.iter().map(|option| {
+            option.default.map(|text| Setting {
+                text: text.to_owned(),
+                origin: Origin::Default,
+            })
+        });
         Self {
-            settings: Field::ALL.map(|field| {
-                field.default().map(|text| Setting {
-                    text: text.to_owned(),
-                    origin: Origin::Default,
-                })
-            }),
+            settings: defaults.collect(),
         }
     }
 
@@ -70,26 +57,24 @@ impl Layers {
     /// about logging. A setting for `serve` that was forgotten in a shell must not move them.
     pub(crate) fn about_logging(log: &LogFlags) -> Self {
         let mut layers = Self::defaults();
-        if let Some(directives) = std::env::var_os(RUST_LOG) {
-            let text = directives.to_string_lossy().into_owned();
-            layers.put(
-                Field::LogLevel,
-                Some(text),
-                Origin::Environment(RUST_LOG.to_owned()),
-            );
+        for option in OPTIONS {
+            let Some(name) = option.foreign_variable else {
+                continue;
+            };
+            if let Some(text) = std::env::var_os(name) {
+                let text = text.to_string_lossy().into_owned();
+                layers.put(option, text, Origin::Environment(name.to_owned()));
+            }
         }
-        layers.log_flags(log)
+        layers.given(&log.0)
     }
 
     /// For `dev`, which opens every door.
-    pub(crate) fn with_every_door(mut self) -> Self {
-        for (field, address) in [
-            (Field::Xml, XML),
-            (Field::Travel, TRAVEL),
-            (Field::GamesArena, GAMES_ARENA),
-            (Field::GamesScores, GAMES_SCORES),
-        ] {
-            self.put(field, Some(address.to_owned()), Origin::Default);
+    pub(crate) fn of_dev(mut self) -> Self {
+        for option in OPTIONS {
+            if let Some(text) = option.dev {
+                self.put(option, text.to_owned(), Origin::Default);
+            }
         }
         self
     }
@@ -102,12 +87,13 @@ impl Layers {
                 path: path.to_owned(),
                 line: entry.line,
             };
-            self.put(entry.field, Some(entry.text), origin);
+            self.put(entry.option, entry.text, origin);
         }
         Ok(self)
     }
 
-    /// Takes what is meant for us from the environment. `RUST_LOG` counts less than our own.
+    /// Takes what is meant for us from the environment. Variables of other programs count less than our
+    /// own.
     ///
     /// # Errors
     /// A variable begins with `TURNSTILE__` and means nothing.
@@ -115,156 +101,99 @@ impl Layers {
         mut self,
         variables: impl Iterator<Item = (String, String)>,
     ) -> Result<Self, Coded> {
-        let mut variables: Vec<(String, String)> = variables
-            .filter(|(name, _)| name == RUST_LOG || name.starts_with(PREFIX))
-            .collect();
-        variables.sort();
+        let is_foreign = |option: &&Declaration, name: &str| option.foreign_variable == Some(name);
+        let mut own = Vec::new();
         for (name, text) in variables {
-            let field = if name == RUST_LOG {
-                Some(&Field::LogLevel)
-            } else {
-                Field::ALL.iter().find(|field| field.variable() == name)
-            };
-            let Some(&field) = field else {
-                let known = Field::ALL.map(Field::variable);
+            if name.starts_with(PREFIX) {
+                own.push((name, text));
+            } else if let Some(option) = OPTIONS.iter().find(|option| is_foreign(option, &name)) {
+                self.put(option, text, Origin::Environment(name));
+            }
+        }
+        own.sort();
+        for (name, text) in own {
+            let Some(option) = OPTIONS.iter().find(|option| option.variable() == name) else {
+                let known: Vec<String> = OPTIONS.iter().map(Declaration::variable).collect();
                 let advice = suggestion(&name, known.iter().map(String::as_str));
                 return Err(Coded::usage(format!(
                     "unknown variable `{name}` in the environment{advice}"
                 )));
             };
-            self.put(field, Some(text), Origin::Environment(name));
+            self.put(option, text, Origin::Environment(name));
         }
         Ok(self)
     }
 
-    pub(crate) fn flags(mut self, flags: Flags, log: &LogFlags) -> Self {
-        let values = [
-            (Field::Data, flags.data),
-            (Field::Durability, flags.durability),
-            (Field::SegmentBytes, flags.segment_bytes),
-            (Field::SnapshotRecords, flags.snapshot_records),
-            (Field::Resp, flags.resp),
-            (Field::Http, flags.http),
-            (Field::HttpOrigins, joined(&flags.http_origin)),
-            (Field::Xml, flags.xml),
-            (Field::Travel, flags.travel),
-            (Field::Verhoeff, flags.verhoeff),
-            (Field::RoomsBackend, flags.rooms_backend),
-            (Field::ExchangeBackend, flags.exchange_backend),
-            (Field::ReplyLengthLine, flags.xml_reply_length_line),
-            (Field::LenientAccounts, flags.xml_lenient_accounts),
-            (Field::SelfMatch, flags.xml_self_match),
-            (Field::BillTotal, flags.travel_bill_total),
-            (Field::Desk, flags.desk),
-            (Field::GamesArena, flags.games_arena),
-            (Field::GamesScores, flags.games_scores),
-            (Field::Connections, flags.limit_connections),
-            (Field::Players, flags.limit_players),
-            (Field::OutputBytes, flags.limit_output_bytes),
-            (Field::RequestMs, flags.limit_request_ms),
-            (Field::KeyBytes, flags.limit_key_bytes),
-            (Field::SlowCommandUs, flags.slow_command_us),
-            (Field::BusyPollUs, flags.busy_poll_us),
-            (Field::Role, flags.role),
-            (Field::LifetimeMs, flags.travel_lifetime_ms),
-            (Field::WaitMs, flags.travel_wait_ms),
-            (Field::FaultPoints, flags.travel_fault_points),
-            (Field::Flights, flags.peer_flights),
-            (Field::Cars, flags.peer_cars),
-            (Field::Rooms, flags.peer_rooms),
-            (Field::Customers, flags.peer_customers),
-            (Field::MoveMs, flags.games_move_ms),
-            (Field::GraceMs, flags.games_grace_ms),
-            (Field::ClaimMs, flags.games_claim_ms),
-            (Field::Scores, flags.scores),
-            (Field::ScoresWire, flags.scores_wire),
-        ];
-        for (field, text) in values {
-            self.put(field, text, Origin::Flag(field.flag()));
-        }
-        self.log_flags(log)
+    pub(crate) fn flags(self, flags: &Flags, log: &LogFlags) -> Self {
+        self.given(&flags.0).given(&log.0)
     }
 
-    fn log_flags(mut self, log: &LogFlags) -> Self {
-        let values = [
-            (Field::LogLevel, log.log.clone()),
-            (Field::LogFormat, log.log_format.clone()),
-        ];
-        for (field, text) in values {
-            self.put(field, text, Origin::Flag(field.flag()));
+    fn given(mut self, flags: &[(&'static Declaration, String)]) -> Self {
+        for (option, text) in flags {
+            self.put(option, text.clone(), Origin::Flag(option.flag));
         }
         self
     }
 
-    fn put(&mut self, field: Field, text: Option<String>, origin: Origin) {
-        if let Some(text) = text {
-            *self.slot(field) = Some(Setting { text, origin });
-        }
+    fn put(&mut self, option: &Declaration, text: String, origin: Origin) {
+        let mut places = OPTIONS.iter().zip(&mut self.settings);
+        let place = places.find(|(other, _)| other.path == option.path);
+        let (_, setting) = place.expect("an option is in the table");
+        *setting = Some(Setting { text, origin });
     }
 
-    const fn slot(&mut self, field: Field) -> &mut Option<Setting> {
-        &mut self.settings[field as usize]
+    /// Each option with its text and the origin of that, if it has one.
+    fn each(&self) -> impl Iterator<Item = (&'static Declaration, Option<&Setting>)> {
+        OPTIONS.iter().zip(self.settings.iter().map(Option::as_ref))
     }
 
-    /// The paths of the fields whose texts differ from those of `other`: those that a running server can
-    /// take over, and those that need a restart.
+    /// The options whose texts differ from those of `other`: those that a running server takes over, and
+    /// those that need a restart.
     pub(crate) fn changes(&self, other: &Self) -> Changes {
-        let text = |layers: &Self, field: Field| {
-            let setting = layers.settings[field as usize].as_ref();
-            setting.map(|setting| setting.text.clone())
+        let mut changes = Changes {
+            live: Vec::new(),
+            fixed: Vec::new(),
         };
-        let fields = Field::ALL.into_iter();
-        let changed = fields.filter(|&field| text(self, field) != text(other, field));
-        let (live, fixed): (Vec<_>, Vec<_>) = changed.partition(|field| field.is_live());
-        Changes {
-            live: live.into_iter().map(Field::path).collect(),
-            fixed: fixed.into_iter().map(Field::path).collect(),
+        for ((option, ours), (_, theirs)) in self.each().zip(other.each()) {
+            if ours.map(|one| &one.text) == theirs.map(|one| &one.text) {
+                continue;
+            }
+            let kind = if option.is_live {
+                &mut changes.live
+            } else {
+                &mut changes.fixed
+            };
+            kind.push(option.path);
         }
+        changes
     }
 
-    /// Takes over the fields with these paths.
-    pub(crate) fn take_live(&mut self, mut other: Self, paths: &[String]) {
-        for field in Field::ALL {
-            if paths.contains(&field.path()) {
-                *self.slot(field) = other.slot(field).take();
+    /// Takes over the options with these paths.
+    pub(crate) fn take_live(&mut self, other: Self, paths: &[&str]) {
+        let settings = self.settings.iter_mut().zip(other.settings);
+        for (option, (ours, theirs)) in OPTIONS.iter().zip(settings) {
+            if paths.contains(&option.path) {
+                *ours = theirs;
             }
         }
     }
 
-    /// The parsed value of a field, or nothing when no layer has one.
+    /// Sets every value.
     ///
     /// # Errors
-    /// The text is not what the field needs; says whose text it is.
-    pub(super) fn parse<T>(
-        &self,
-        field: Field,
-        parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, Coded> {
-        let Some(Setting { text, origin }) = &self.settings[field as usize] else {
-            return Ok(None);
-        };
-        parse(text).map(Some).map_err(|reason| {
-            Coded::usage(format!(
-                "{origin}: `{text}` is no good as {}: {reason}",
-                field.path()
-            ))
-        })
+    /// A text is not what its option needs; says whose text it is.
+    pub(super) fn apply(&self, config: &mut Config) -> Result<(), Coded> {
+        for (option, setting) in self.each() {
+            let Some(Setting { text, origin }) = setting else {
+                continue;
+            };
+            (option.set)(config, text).map_err(|reason| {
+                let path = option.path;
+                Coded::usage(format!("{origin}: `{text}` is no good as {path}: {reason}"))
+            })?;
+        }
+        Ok(())
     }
-
-    /// The same for a field that always has a value.
-    pub(super) fn required<T>(
-        &self,
-        field: Field,
-        parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Result<T, Coded> {
-        self.parse(field, parse)
-            .map(|value| value.expect("a field that is required has a default"))
-    }
-}
-
-/// The one text of a flag that was given several times.
-fn joined(texts: &[String]) -> Option<String> {
-    (!texts.is_empty()).then(|| texts.join(","))
 }
 
 /// The texts of a list.
@@ -276,23 +205,27 @@ pub(super) fn listed(text: &str) -> impl Iterator<Item = &str> {
 impl fmt::Display for Layers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut section = "";
-        for (field, setting) in Field::ALL.into_iter().zip(&self.settings) {
-            if field.section() != section {
+        for (option, setting) in self.each() {
+            if option.section() != section {
                 let gap = if section.is_empty() { "" } else { "\n" };
-                section = field.section();
+                section = option.section();
                 writeln!(f, "{gap}[{section}]")?;
             }
             match setting {
-                None => writeln!(f, "# {} is not set", field.key())?,
+                None => writeln!(f, "# {} is not set", option.key())?,
                 Some(Setting { text, origin }) => {
-                    let value = match field.kind() {
+                    let value = match option.kind {
                         Kind::Text => toml::Value::from(text.as_str()).to_string(),
                         Kind::Boolean | Kind::Integer => text.clone(),
                         Kind::List => {
                             toml::Value::from(listed(text).collect::<Vec<_>>()).to_string()
                         }
                     };
-                    writeln!(f, "{:<42} # {origin}", format!("{} = {value}", field.key()))?;
+                    writeln!(
+                        f,
+                        "{:<42} # {origin}",
+                        format!("{} = {value}", option.key())
+                    )?;
                 }
             }
         }
@@ -306,7 +239,7 @@ impl fmt::Display for Origin {
             Self::Default => write!(f, "default"),
             Self::File { path, line } => write!(f, "{}:{line}", path.display()),
             Self::Environment(name) => write!(f, "environment {name}"),
-            Self::Flag(flag) => write!(f, "flag {flag}"),
+            Self::Flag(flag) => write!(f, "flag --{flag}"),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use turnstile_server::ScoresWire;
+use turnstile_server::{Peers, ScoresWire, Settings};
 use turnstile_travel::{Desk, Desks, Roles};
 
-use super::{Config, Layers, field::Field};
+use super::Config;
 use crate::exit::Coded;
 
 /// Who of a service is played by one process; of the other services it plays everybody.
@@ -36,7 +36,7 @@ impl Role {
         }
     }
 
-    pub(crate) const fn roles(self) -> Roles {
+    const fn roles(self) -> Roles {
         match self {
             Self::All | Self::Arena | Self::Scores => Roles::ALL,
             Self::Middleware => Roles {
@@ -49,11 +49,9 @@ impl Role {
             },
         }
     }
-}
 
-impl Role {
     /// Who of games is played.
-    pub(super) const fn games(self) -> turnstile_games::Roles {
+    const fn games(self) -> turnstile_games::Roles {
         turnstile_games::Roles {
             arena: !matches!(self, Self::Scores),
             scores: !matches!(self, Self::Arena),
@@ -61,59 +59,49 @@ impl Role {
     }
 }
 
-/// Where the scores are, and what they speak, for an arena without its own. One file may serve both.
-///
-/// # Errors
-/// The arena does not know where.
-pub(super) fn scores(layers: &Layers) -> Result<Option<(SocketAddr, ScoresWire)>, Coded> {
-    let address = layers.parse(Field::Scores, super::address)?;
-    let wire = layers.required(Field::ScoresWire, |text| match text {
-        "numbered" => Ok(ScoresWire::Numbered),
-        "ancestor" => Ok(ScoresWire::Ancestor),
-        _ => Err("scores speak numbered or ancestor".to_owned()),
-    })?;
-    match (layers.required(Field::Role, Role::parse)?, address) {
-        (Role::Arena, Some(address)) => Ok(Some((address, wire))),
-        (Role::Arena, None) => Err(Coded::usage(
-            "the arena must know where its results are counted: set games.scores".to_owned(),
-        )),
-        _ => Ok(None),
-    }
-}
-
-/// The addresses of the desks that are said.
-pub(super) fn peers(layers: &Layers) -> Result<Vec<(Desk, SocketAddr)>, Coded> {
-    let mut peers = Vec::new();
-    for (desk, field) in [
-        (Desk::Flights, Field::Flights),
-        (Desk::Cars, Field::Cars),
-        (Desk::Rooms, Field::Rooms),
-        (Desk::Customers, Field::Customers),
-    ] {
-        let address = layers.parse(field, super::address)?;
-        peers.extend(address.map(|address| (desk, address)));
-    }
-    Ok(peers)
-}
-
 impl Config {
-    /// Where the other processes of travel are, for the role of this one. One file may serve all five:
-    /// a desk listens where the middleware looks for it, unless `doors.desk` says otherwise.
+    /// What a server of this configuration is started with: values that only make sense together are
+    /// checked here.
     ///
     /// # Errors
-    /// An address is missing, or a door is to be open that nobody needs.
-    pub(crate) fn travel_peers(&self) -> Result<turnstile_server::Peers, Coded> {
+    /// The role lacks an address, or has one that it does not need.
+    pub(crate) fn settings(&self) -> Result<Settings, Coded> {
+        let mut settings = self.server.clone();
+        settings.travel = Some(turnstile_travel::Settings {
+            roles: self.role.roles(),
+            ..self.travel
+        });
+        settings.games = Some(turnstile_games::Settings {
+            roles: self.role.games(),
+            ..self.games
+        });
+        settings.duels.tells = self.scores()?;
+        settings.peers = self.peers()?;
+        Ok(settings)
+    }
+
+    /// Where the scores are, and what they speak, for an arena without its own. One file may serve both.
+    fn scores(&self) -> Result<Option<(SocketAddr, ScoresWire)>, Coded> {
+        match (self.role, self.scores) {
+            (Role::Arena, Some(address)) => Ok(Some((address, self.scores_wire))),
+            (Role::Arena, None) => Err(Coded::usage(
+                "the arena must know where its results are counted: set games.scores".to_owned(),
+            )),
+            _ => Ok(None),
+        }
+    }
+
+    /// Where the other processes of travel are, for the role of this one. One file may serve all five:
+    /// a desk listens where the middleware looks for it, unless `doors.desk` says otherwise.
+    fn peers(&self) -> Result<Peers, Coded> {
+        let mut peers = self.server.peers.clone();
         let address_of = |desk| {
-            let mut peers = self.peers.iter();
-            peers.find(|(peer, _)| *peer == desk).map(|peer| peer.1)
-        };
-        let mut peers = turnstile_server::Peers {
-            fault_points: self.fault_points,
-            ..turnstile_server::Peers::default()
+            let mut desks = self.desks.iter();
+            desks.find(|(other, _)| *other == desk).map(|found| found.1)
         };
         match self.role {
             Role::Desk(desk) => {
-                peers.door = self.desk.or_else(|| address_of(desk));
+                peers.door = peers.door.or_else(|| address_of(desk));
                 if peers.door.is_none() {
                     return Err(Coded::usage(format!(
                         "the middleware finds {desk} at its door: set doors.desk or \
@@ -121,7 +109,7 @@ impl Config {
                     )));
                 }
             }
-            Role::All | Role::Arena | Role::Scores | Role::Middleware if self.desk.is_some() => {
+            Role::All | Role::Arena | Role::Scores | Role::Middleware if peers.door.is_some() => {
                 return Err(Coded::usage(
                     "doors.desk is the door of a desk: set travel.role to the one that is played \
                      here"
@@ -136,7 +124,7 @@ impl Config {
                         "the middleware must know where {desk} listens: set travel.peers.{desk}"
                     )));
                 }
-                peers.desks.clone_from(&self.peers);
+                peers.desks.clone_from(&self.desks);
             }
         }
         Ok(peers)

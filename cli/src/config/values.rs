@@ -1,0 +1,188 @@
+//! Parsers of values: text in, value or the reason why it is none out.
+
+use std::{
+    fmt::Display, net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr, time::Duration,
+};
+
+use turnstile_embedded::Durability;
+use turnstile_server::{DatabaseUrl, InvalidOrigin, InvalidUrl, Limits, Origin, ScoresWire};
+use turnstile_travel::Desk;
+
+use super::{Config, layers::listed};
+use crate::{logging, memory};
+
+/// The least that idempotency keys may take.
+const KEY_BYTES_LEAST: u64 = 1 << 20;
+
+/// Sets a value that was parsed.
+pub(super) fn put<T>(place: &mut T, value: Result<T, String>) -> Result<(), String> {
+    *place = value?;
+    Ok(())
+}
+
+/// A whole number within bounds; `unit` ends the error.
+fn number<T: FromStr + PartialOrd + Display>(
+    text: &str,
+    bounds: RangeInclusive<T>,
+    unit: &str,
+) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| bounds.contains(number));
+    number.ok_or_else(|| format!("it is from {} to {}{unit}", bounds.start(), bounds.end()))
+}
+
+/// Microseconds from 0, which means something of its own.
+fn microseconds(text: &str, zero: &str, most: u32) -> Result<Duration, String> {
+    let micros = text.parse().ok().filter(|micros: &u32| *micros <= most);
+    let time = micros.map(|micros| Duration::from_micros(micros.into()));
+    time.ok_or_else(|| format!("it is from 0, for {zero}, to {most} microseconds"))
+}
+
+/// A segment holds the largest batch many times over, and an offset in it fits 32 bits.
+pub(super) fn segment_bytes(text: &str) -> Result<u32, String> {
+    number(text, 4 << 20..=1 << 30, " bytes")
+}
+
+pub(super) fn connections(text: &str) -> Result<usize, String> {
+    let number = number(text, 1..=Limits::CONNECTIONS_MOST, "")?;
+    Ok(usize::try_from(number).expect("32 bits fit"))
+}
+
+pub(super) fn players(text: &str) -> Result<u64, String> {
+    number(text, 1..=Limits::CONNECTIONS_MOST.into(), "")
+}
+
+pub(super) fn request(text: &str) -> Result<Duration, String> {
+    let ms = number(text, 1..=Limits::REQUEST_MS_MOST.into(), " ms");
+    ms.map(Duration::from_millis)
+}
+
+pub(super) fn slow_command(text: &str) -> Result<Duration, String> {
+    microseconds(text, "every command", Limits::SLOW_COMMAND_US_MOST)
+}
+
+pub(super) fn busy_poll(text: &str) -> Result<Duration, String> {
+    microseconds(text, "never", Limits::BUSY_POLL_US_MOST)
+}
+
+pub(super) fn travel_ms(text: &str) -> Result<u64, String> {
+    number(text, 1..=turnstile_travel::limits::SETTING_MS_MAX, " ms")
+}
+
+pub(super) fn games_ms(text: &str) -> Result<u64, String> {
+    number(text, 1..=turnstile_games::limits::SETTING_MS_MAX, " ms")
+}
+
+pub(super) fn boolean(text: &str) -> Result<bool, String> {
+    text.parse()
+        .map_err(|_invalid| "it is either true or false".to_owned())
+}
+
+pub(super) fn directory(text: &str) -> Result<Option<PathBuf>, String> {
+    if text.is_empty() {
+        return Err("a directory is needed".to_owned());
+    }
+    Ok(Some(PathBuf::from(text)))
+}
+
+pub(super) fn durability(text: &str) -> Result<Durability, String> {
+    [Durability::Sync, Durability::Os, Durability::Memory]
+        .into_iter()
+        .find(|durability| durability.to_string() == text)
+        .ok_or_else(|| "durability is sync, os or memory".to_owned())
+}
+
+pub(super) fn records(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_invalid| "it is a number of records, or 0".to_owned())
+}
+
+pub(super) fn origins(text: &str) -> Result<Vec<Origin>, String> {
+    let origins = listed(text).map(|origin| {
+        let origin = origin.parse();
+        origin.map_err(|invalid: InvalidOrigin| invalid.to_string())
+    });
+    origins.collect()
+}
+
+pub(super) fn output_bytes(text: &str) -> Result<usize, String> {
+    const LEAST: usize = Limits::OUTPUT_BYTES_LEAST;
+    let bytes = text.parse().ok().filter(|bytes| *bytes >= LEAST);
+    bytes.ok_or_else(|| format!("it is at least {LEAST} bytes"))
+}
+
+/// 0 is a part of the machine's memory.
+pub(super) fn key_bytes(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) => Ok(memory::for_keys()),
+        Ok(bytes @ KEY_BYTES_LEAST..) => Ok(bytes),
+        _ => Err(format!("it is 0, or at least {KEY_BYTES_LEAST} bytes")),
+    }
+}
+
+pub(super) fn fault_points(text: &str) -> Result<bool, String> {
+    match boolean(text)? {
+        true if !turnstile_server::HAS_FAULT_POINTS => {
+            Err("this build has no fault points: it was built without debug assertions".to_owned())
+        }
+        allowed => Ok(allowed),
+    }
+}
+
+/// The URL of a database, or nothing when the journal is meant.
+pub(super) fn backend(text: &str) -> Result<Option<DatabaseUrl>, String> {
+    if text == "embedded" {
+        return Ok(None);
+    }
+    let url = text.parse().map(Some);
+    url.map_err(|invalid: InvalidUrl| format!("{invalid}, or embedded"))
+}
+
+/// The same, of a database that can keep an exchange.
+pub(super) fn exchange_backend(text: &str) -> Result<Option<DatabaseUrl>, String> {
+    match backend(text)? {
+        Some(url) if !url.keeps_exchange() => {
+            Err("an exchange is kept in postgres://user@host:port/database, or embedded".to_owned())
+        }
+        url => Ok(url),
+    }
+}
+
+/// The address of a door, or nothing when it is off.
+pub(super) fn door(text: &str) -> Result<Option<SocketAddr>, String> {
+    if text == "off" {
+        return Ok(None);
+    }
+    address(text).map(Some)
+}
+
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    let address = crate::address::parse(text).map_err(|sentence| format!("{sentence}, or off"))?;
+    if address.ip().is_loopback() {
+        Ok(address)
+    } else {
+        Err(
+            "only loopback addresses are served: keys and TLS are not built yet, so anybody who \
+             reaches this address could book and cancel"
+                .to_owned(),
+        )
+    }
+}
+
+/// Adds the address of a resource manager in another process.
+pub(super) fn add_desk(config: &mut Config, desk: Desk, text: &str) -> Result<(), String> {
+    config.desks.push((desk, address(text)?));
+    Ok(())
+}
+
+pub(super) fn scores_wire(text: &str) -> Result<ScoresWire, String> {
+    match text {
+        "numbered" => Ok(ScoresWire::Numbered),
+        "ancestor" => Ok(ScoresWire::Ancestor),
+        _ => Err("scores speak numbered or ancestor".to_owned()),
+    }
+}
+
+pub(super) fn log_format(text: &str) -> Result<logging::Format, String> {
+    <logging::Format as clap::ValueEnum>::from_str(text, false)
+        .map_err(|_invalid| "a log format is text or json".to_owned())
+}
