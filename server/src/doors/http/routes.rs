@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    http::Method as HttpMethod,
-    response::Redirect,
+    http::{
+        HeaderValue, Method as HttpMethod,
+        header::{CONTENT_ENCODING, ETAG},
+    },
+    middleware::map_response,
+    response::{Redirect, Response},
     routing::{MethodFilter, MethodRouter, get, on},
 };
 use tower_http::{
@@ -44,6 +48,19 @@ pub(super) fn router(door: &Arc<Door>) -> Router {
         })
         .with_state(Arc::clone(door))
         .layer(compression())
+        .layer(map_response(weaken))
+}
+
+/// A strong entity tag is of the bytes as they are, so a compressed answer has a weak one.
+async fn weaken(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    if headers.contains_key(CONTENT_ENCODING)
+        && let Some(Ok(strong)) = headers.get(ETAG).map(HeaderValue::to_str)
+        && let Ok(weak) = HeaderValue::try_from(format!("W/{strong}"))
+    {
+        headers.insert(ETAG, weak);
+    }
+    response
 }
 
 /// Answers that are worth it are compressed for clients that ask for it. Streams are not: their events

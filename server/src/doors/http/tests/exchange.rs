@@ -234,6 +234,29 @@ fn a_book_is_shown_at_three_depths_and_only_when_it_has_changed() {
     site.close();
 }
 
+/// RFC 9110, 8.8.1: a strong tag stands for the bytes as they are sent.
+#[test]
+fn a_compressed_book_has_a_weak_tag_that_matches_later() {
+    let site = market();
+    let mut peer = site.peer();
+    for limit in 11..61 {
+        let body = order("bob", "sell", "2", &format!(r#","limit":"{limit}""#));
+        assert_eq!(peer.post(ORDERS, "", &body).status, 201);
+    }
+    let coding = "Accept-Encoding: gzip\r\n";
+    let mut packed = site.peer();
+    let book = "/v1/exchange/books/S?levels=50";
+    packed.send(format!("GET {book} HTTP/1.1\r\nHost: localhost\r\n{coding}\r\n").as_bytes());
+    let head = packed.read_to("\r\n\r\n").unwrap();
+    assert!(head.contains("content-encoding: gzip\r\n"), "{head}");
+    assert!(head.contains("etag: W/\"50\"\r\n"), "{head}");
+    let known = format!("{coding}If-None-Match: W/\"50\"\r\n");
+    assert_eq!(peer.get(book, &known).status, 304);
+    let plain = peer.get(book, "");
+    assert_eq!(plain.header("etag").as_deref(), Some("\"50\""));
+    site.close();
+}
+
 #[test]
 fn accounts_and_symbols_are_listed_and_bounded() {
     let site = market();
