@@ -83,35 +83,13 @@ pub(crate) fn summary(verdict: &Verdict) -> String {
     )
 }
 
-/// What stands; nothing of services that nobody has used.
+/// What stands, in one sentence.
 fn standing(verdict: &Verdict) -> String {
-    let mut standing = format!("{} bookings stand", Count(verdict.rooms.bookings));
-    let exchange = &verdict.exchange;
-    if exchange.accounts > 0 {
-        standing += &format!(
-            ", {} accounts have {} in cash, {} orders are open",
-            Count(exchange.accounts.into()),
-            exchange.cash,
-            Count(exchange.open_orders.into())
-        );
-    }
-    let travel = &verdict.travel;
-    if travel.xids > 0 {
-        standing += &format!(
-            ", {} itineraries stand, {} transactions are open",
-            Count(travel.itineraries),
-            Count(travel.open)
-        );
-    }
-    let games = &verdict.games;
-    if games.players > 0 || games.rated > 0 {
-        standing += &format!(
-            ", {} results are counted, {} matches are open",
-            Count(games.results),
-            Count(games.open.into())
-        );
-    }
-    standing
+    let each = verdict.standing.iter();
+    let each: Vec<String> = each
+        .map(|(count, words)| format!("{} {words}", Count(*count)))
+        .collect();
+    each.join(", ")
 }
 
 /// # Errors

@@ -2,7 +2,7 @@
 
 use turnstile_types::{Machine, Position};
 
-use crate::judge::{Judged, violation};
+use crate::violation::{Judged, violation};
 
 /// One follower, and everything that it was told.
 #[derive(Debug)]

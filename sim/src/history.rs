@@ -9,15 +9,15 @@ use turnstile_journal::{
 use turnstile_record::{Group, SERVICE_ENGINE};
 use turnstile_seed::Random;
 use turnstile_sequencer::{ExecuteError, Sequencer, State};
-use turnstile_travel::Travel;
+use turnstile_travel::{Command, Travel};
 use turnstile_types::{Key, Machine, Position, Timestamp, hash_of};
 
 use crate::{
-    happenings::Happenings,
-    judge::{Judge, Taken, Violation},
-    request::Request,
+    judge::{Judge, Taken},
+    patience,
+    services::{Happenings, Request, Traffic},
     summary::Summary,
-    traffic::Traffic,
+    violation::Violation,
 };
 
 /// Segments so small that a history crosses from one to the next.
@@ -91,7 +91,7 @@ impl History {
             disk: FaultyDisk::new(random.draw()),
             random,
             clock: Timestamp(EPOCH_MS),
-            traffic: Traffic::new(),
+            traffic: Traffic::default(),
             judge: Judge::default(),
             bug,
             news: Happenings::default(),
@@ -267,7 +267,7 @@ impl History {
                     return Ok(End::PowerCut);
                 }
             }
-        } else if !self.ask(server, None, &Traffic::awakening())? {
+        } else if !self.ask(server, None, &Request::Travel(Command::Recover))? {
             return Ok(End::PowerCut);
         }
         // Most lives are short; some are long enough to fill segments and a small disk.
@@ -366,7 +366,7 @@ impl History {
                 self.news.extend(events);
                 let told = self.news.take_up_to(*position);
                 self.judge.acknowledge(*position, &told)?;
-                self.summary.late_answers += told.late_answers();
+                self.summary.late_answers += patience::late_answers(&told.travel);
                 self.judge.announced(told)?;
             }
             Ok(None) => {}
@@ -450,7 +450,7 @@ impl History {
         match answer {
             Ok(reply) if is_new && !reply.replayed => {
                 self.traffic.note(service, &reply.outcome);
-                self.summary.trace(&reply.outcome);
+                self.summary.note(service, &reply.outcome);
                 self.judge.take(Taken {
                     time: server.state().time(),
                     key,

@@ -1,32 +1,17 @@
 //! The judge: what was promised, and whether the server keeps it after each recovery.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use turnstile_embedded::Services;
-use turnstile_exchange::Exchange;
-use turnstile_games::Games;
 use turnstile_record::{Record, SERVICE_ENGINE};
-use turnstile_rooms::Rooms;
 use turnstile_sequencer::{ExecuteError, KEY_MS};
 use turnstile_travel::{Done, EventKind, LateAnswer, Outcome, Query, Travel, Xid};
 use turnstile_types::{Context, Machine, Machines, Position, Principal, Timestamp, hash_of};
 
 use crate::{
-    follower::Follower,
-    happenings::Happenings,
-    market::Market,
-    occupancy::Occupancy,
-    patience::Patience,
-    request::{Answer, Request},
-    tables::Tables,
+    services::{Answer, Followers, Happenings, Models},
+    violation::{Judged, Violation, violation},
 };
-
-/// A promise that was broken, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation(pub String);
 
 /// One record that the sequencer took, as the simulated clients saw it.
 #[derive(Clone, Debug)]
@@ -41,6 +26,11 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
+    /// The number of the service, and the bytes of the command and its outcome there.
+    fn asked(&self) -> (u8, &[u8], &[u8]) {
+        (self.service, &self.payload, &self.outcome)
+    }
+
     /// What travel has answered.
     fn of_travel(&self) -> Option<Outcome> {
         let outcome = || Travel::decode_outcome(&self.outcome).expect("the machine made it");
@@ -112,16 +102,7 @@ pub(crate) struct Judge {
     batches: Vec<(usize, usize)>,
     /// The latest record of each key.
     keys: BTreeMap<String, usize>,
-    rooms: Follower<Rooms>,
-    exchange: Follower<Exchange>,
-    travel: Follower<Travel>,
-    games: Follower<Games>,
-}
-
-pub(crate) type Judged = Result<(), Violation>;
-
-pub(crate) fn violation(text: impl Into<String>) -> Judged {
-    Err(Violation(text.into()))
+    followers: Followers,
 }
 
 impl Judge {
@@ -230,36 +211,19 @@ impl Judge {
 
     /// Shows the followers what a running server announces.
     pub(crate) fn announced(&mut self, events: Happenings) -> Judged {
-        let mut rooms = events.rooms.into_iter();
-        rooms.try_for_each(|event| self.rooms.hear(event))?;
-        let mut exchange = events.exchange.into_iter();
-        exchange.try_for_each(|event| self.exchange.hear(event))?;
-        let mut travel = events.travel.into_iter();
-        travel.try_for_each(|event| self.travel.hear(event))?;
-        let mut games = events.games.into_iter();
-        games.try_for_each(|event| self.games.hear(event))
+        self.followers.hear(events)
     }
 
     /// Shows the followers what a recovery announces.
     pub(crate) fn announced_again(&mut self, events: Happenings) -> Judged {
-        let mut rooms = events.rooms.into_iter();
-        rooms.try_for_each(|event| self.rooms.hear_again(event))?;
-        let mut exchange = events.exchange.into_iter();
-        exchange.try_for_each(|event| self.exchange.hear_again(event))?;
-        let mut travel = events.travel.into_iter();
-        travel.try_for_each(|event| self.travel.hear_again(event))?;
-        let mut games = events.games.into_iter();
-        games.try_for_each(|event| self.games.hear_again(event))
+        self.followers.hear_again(events)
     }
 
     /// Judges where a recovery ended. From then on, what was recovered is promised again. Answers how
     /// much was told and taken back.
     pub(crate) fn recovered(&mut self, last: Position, is_damaged: bool) -> Result<u64, Violation> {
         if is_damaged {
-            self.rooms.forget_after(last);
-            self.exchange.forget_after(last);
-            self.travel.forget_after(last);
-            self.games.forget_after(last);
+            self.followers.forget_after(last);
         }
         let last = index(last);
         self.examine_last(last, is_damaged)?;
@@ -356,88 +320,18 @@ impl Judge {
             }
             let events = Happenings::of(&mut again);
             models
-                .show(position, taken, &events)
+                .show((position, taken.time), taken.asked(), &events)
                 .map_err(|what| Violation(format!("position {position}: {what}")))?;
             happened.extend(events);
         }
-        self.rooms.compare(&happened.rooms)?;
-        self.exchange.compare(&happened.exchange)?;
-        self.travel.compare(&happened.travel)?;
-        self.games.compare(&happened.games)?;
+        self.followers.compare(&happened)?;
         if hash_of(&again) != hash_of(recovered) {
             return violation("the recovered state is another than that of its records");
         }
         let now = self.taken.last().map_or(Timestamp(0), |taken| taken.time);
-        models.agree(now, recovered).map_err(Violation)?;
+        models.agree(now, recovered)?;
         recovered
             .check()
             .or_else(|violations| violation(violations.join("; ")))
     }
 }
-
-/// The independent models, one of each service.
-#[derive(Debug, Default)]
-struct Models {
-    occupancy: Occupancy,
-    market: Market,
-    patience: Patience,
-    tables: Tables,
-}
-
-impl Models {
-    /// Shows a record with everything that it caused.
-    fn show(
-        &mut self,
-        position: Position,
-        taken: &Taken,
-        events: &Happenings,
-    ) -> Result<(), String> {
-        let now = taken.time;
-        self.patience.happen(&events.travel)?;
-        self.tables.show(&events.games)?;
-        if taken.service == SERVICE_ENGINE {
-            self.occupancy.expire(now);
-            return self.market.tick(now, &events.exchange);
-        }
-        match Request::decode(taken.service, &taken.payload) {
-            Request::Rooms(command) => {
-                let outcome = Rooms::decode_outcome(&taken.outcome);
-                let outcome = outcome.expect("the machine made it");
-                self.occupancy.show(now, &command, &outcome)
-            }
-            Request::Exchange(command) => {
-                let outcome = Exchange::decode_outcome(&taken.outcome);
-                let outcome = outcome.expect("the machine made it");
-                self.market.show(now, &command, &outcome, &events.exchange)
-            }
-            // Everything in games is shown by its events.
-            Request::Games(_) => Ok(()),
-            Request::Travel(_) => {
-                let outcome = Travel::decode_outcome(&taken.outcome);
-                let outcome = outcome.expect("the machine made it");
-                self.patience.show(position, &outcome)
-            }
-        }
-    }
-
-    fn agree(&self, now: Timestamp, services: &Services) -> Result<(), String> {
-        let (found, expected) = (
-            services.rooms().totals().bookings,
-            self.occupancy.bookings(),
-        );
-        if found != expected as u64 {
-            return Err(format!("{found} bookings stand, not {expected}"));
-        }
-        self.market.agrees(now, services.exchange())?;
-        self.patience.agrees(now, services.travel())?;
-        self.tables.agrees(now, services.games())
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Violation {}

@@ -7,19 +7,21 @@
 
 #![forbid(unsafe_code)]
 
+mod actors;
 mod follower;
-mod happenings;
 mod history;
 mod judge;
 mod market;
 mod occupancy;
 mod patience;
-mod request;
+mod seats;
+mod services;
 mod summary;
 mod tables;
 mod traffic;
+mod violation;
 mod weather;
 
 pub use history::{Bug, History};
-pub use judge::Violation;
 pub use summary::Summary;
+pub use violation::Violation;

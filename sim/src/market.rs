@@ -10,10 +10,13 @@ mod answers;
 use std::collections::BTreeMap;
 
 use turnstile_exchange::{
-    AccountId, CASH_SCALE, ClientId, Command, Decimal, EndReason, Event, EventKind, Execution,
-    Order, OrderId, OrderRef, Outcome, Party, SelfTrade, Side, Symbol, Ticket, TimeInForce, limits,
+    AccountId, CASH_SCALE, ClientId, Command, Decimal, EndReason, Event, EventKind, Exchange,
+    Execution, Order, OrderId, OrderRef, Outcome, Party, SelfTrade, Side, Symbol, Ticket,
+    TimeInForce, limits,
 };
-use turnstile_types::Timestamp;
+use turnstile_types::{Position, Timestamp};
+
+use crate::actors::Model;
 
 type Shown = Result<(), String>;
 
@@ -60,9 +63,27 @@ fn ensure(holds: bool, sentence: impl FnOnce() -> String) -> Shown {
     if holds { Ok(()) } else { Err(sentence()) }
 }
 
+impl Model<Exchange> for Market {
+    fn show(
+        &mut self,
+        (_position, now): (Position, Timestamp),
+        asked: Option<(&Command, &Outcome)>,
+        events: &[Event],
+    ) -> Shown {
+        match asked {
+            None => self.tick(now, events),
+            Some((command, outcome)) => self.decided(now, command, outcome, events),
+        }
+    }
+
+    fn agrees(&self, now: Timestamp, exchange: &Exchange) -> Shown {
+        self.compare(now, exchange)
+    }
+}
+
 impl Market {
     /// Shows a command, its outcome at the logged time `now`, and what happened then.
-    pub(crate) fn show(
+    fn decided(
         &mut self,
         now: Timestamp,
         command: &Command,
@@ -78,7 +99,7 @@ impl Market {
     }
 
     /// Shows what a tick has done.
-    pub(crate) fn tick(&mut self, now: Timestamp, events: &[Event]) -> Shown {
+    fn tick(&mut self, now: Timestamp, events: &[Event]) -> Shown {
         let expired = |event: &&Event| {
             let reason = Some(EndReason::Expired);
             matches!(event.kind, EventKind::Cancelled { reason: found, .. } if found == reason)
@@ -417,7 +438,7 @@ mod tests {
     fn shown(steps: &[Step]) -> Result<Market, String> {
         let mut market = Market::default();
         for (command, outcome, events) in steps {
-            market.show(Timestamp(0), command, outcome, events)?;
+            market.decided(Timestamp(0), command, outcome, events)?;
         }
         Ok(market)
     }

@@ -5,8 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use turnstile_rooms::{Command, Done, GuestId, Outcome, Reference, Refusal, Wish};
-use turnstile_types::{Name, Night, Stay, Timestamp};
+use turnstile_rooms::{Command, Done, Event, GuestId, Outcome, Reference, Refusal, Rooms, Wish};
+use turnstile_types::{Name, Night, Position, Stay, Timestamp};
+
+use crate::actors::Model;
 
 /// A booking or an open hold.
 #[derive(Clone, Debug)]
@@ -27,23 +29,33 @@ pub(crate) struct Occupancy {
     expired: BTreeMap<Reference, Taken>,
 }
 
-impl Occupancy {
-    /// Shows a command and its outcome at the logged time `now`.
-    pub(crate) fn show(
+impl Model<Rooms> for Occupancy {
+    fn show(
         &mut self,
-        now: Timestamp,
-        command: &Command<'_>,
-        outcome: &Outcome,
+        (_position, now): (Position, Timestamp),
+        asked: Option<(&Command<'_>, &Outcome)>,
+        _events: &[Event],
     ) -> Result<(), String> {
         self.expire(now);
-        match outcome {
-            Outcome::Done(done) => self.done(now, command, *done),
-            Outcome::Refused(refusal) => self.refused(command, refusal),
+        match asked {
+            None => Ok(()),
+            Some((command, Outcome::Done(done))) => self.done(now, command, *done),
+            Some((command, Outcome::Refused(refusal))) => self.refused(command, refusal),
         }
     }
 
+    fn agrees(&self, _now: Timestamp, rooms: &Rooms) -> Result<(), String> {
+        let (found, expected) = (rooms.totals().bookings, self.bookings());
+        if found != expected as u64 {
+            return Err(format!("{found} bookings stand, not {expected}"));
+        }
+        Ok(())
+    }
+}
+
+impl Occupancy {
     /// Frees the nights of holds whose time is over.
-    pub(crate) fn expire(&mut self, now: Timestamp) {
+    fn expire(&mut self, now: Timestamp) {
         let over = |taken: &Taken| taken.until.is_some_and(|until| until <= now);
         let references: Vec<Reference> = self
             .taken
@@ -293,7 +305,7 @@ impl Occupancy {
     }
 
     /// Bookings that stand.
-    pub(crate) fn bookings(&self) -> usize {
+    fn bookings(&self) -> usize {
         self.taken
             .values()
             .filter(|taken| taken.until.is_none())

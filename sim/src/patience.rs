@@ -2,16 +2,41 @@
 
 use std::collections::BTreeSet;
 
-use turnstile_travel::{Answer, Event, EventKind, LateAnswer, Outcome, Query, Travel};
+use turnstile_travel::{Answer, Command, Event, EventKind, LateAnswer, Outcome, Query, Travel};
 use turnstile_types::{Machine, Position, Principal, Timestamp};
+
+use crate::actors::Model;
 
 /// The tickets of those who wait.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Patience(BTreeSet<Position>);
 
+impl Model<Travel> for Patience {
+    /// After what a record has caused comes its own outcome.
+    fn show(
+        &mut self,
+        (position, _now): (Position, Timestamp),
+        asked: Option<(&Command, &Outcome)>,
+        events: &[Event],
+    ) -> Result<(), String> {
+        self.happen(events)?;
+        asked.map_or(Ok(()), |(_, outcome)| self.answer(position, outcome))
+    }
+
+    /// Whether the machine knows that these wait.
+    fn agrees(&self, now: Timestamp, travel: &Travel) -> Result<(), String> {
+        for &ticket in &self.0 {
+            let found = travel.query(now, &Principal::local(), &Query::Answered { ticket });
+            if found != Answer::Answered(LateAnswer::Pending) {
+                return Err(format!("{ticket} waits, and has {found:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Patience {
-    /// Shows what a record has caused.
-    pub(crate) fn happen(&mut self, events: &[Event]) -> Result<(), String> {
+    fn happen(&mut self, events: &[Event]) -> Result<(), String> {
         for event in events {
             if let EventKind::Answered { ticket, .. } = &event.kind
                 && !self.0.remove(ticket)
@@ -22,8 +47,7 @@ impl Patience {
         Ok(())
     }
 
-    /// Shows the outcome of the command at this position, after what it has caused.
-    pub(crate) fn show(&mut self, position: Position, outcome: &Outcome) -> Result<(), String> {
+    fn answer(&mut self, position: Position, outcome: &Outcome) -> Result<(), String> {
         match outcome {
             Outcome::Waiting { ticket } if *ticket != position => {
                 Err(format!("it waits under another ticket, {ticket}"))
@@ -35,15 +59,11 @@ impl Patience {
             Outcome::Done(_) | Outcome::Refused(_) => Ok(()),
         }
     }
+}
 
-    /// Whether the machine knows that these wait.
-    pub(crate) fn agrees(&self, now: Timestamp, travel: &Travel) -> Result<(), String> {
-        for &ticket in &self.0 {
-            let found = travel.query(now, &Principal::local(), &Query::Answered { ticket });
-            if found != Answer::Answered(LateAnswer::Pending) {
-                return Err(format!("{ticket} waits, and has {found:?}"));
-            }
-        }
-        Ok(())
-    }
+/// How many answers were given late.
+pub(crate) fn late_answers(events: &[Event]) -> u64 {
+    let is_answer = |event: &&Event| matches!(event.kind, EventKind::Answered { .. });
+    let answers = events.iter().filter(is_answer).count();
+    u64::try_from(answers).expect("a few answers")
 }

@@ -1,5 +1,11 @@
 //! What histories went through.
 
+use turnstile_embedded::Services;
+use turnstile_types::{Effect, Machines};
+
+/// More than the highest number of a service.
+const SERVICES: usize = 6;
+
 /// What a history went through, so that a run can show that its faults were really reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -20,6 +26,8 @@ pub struct Summary {
     /// Commands for whose keys there was no room.
     pub refused_keys: u64,
     pub snapshots: u64,
+    /// Commands done, by the number of their service.
+    pub done: [u64; SERVICES],
     /// Trades that a last recovery found at the exchange.
     pub trades: u64,
     /// Results that a last recovery found in games.
@@ -33,8 +41,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Mixes in what was answered.
-    pub(crate) fn trace(&mut self, answer: &[u8]) {
+    /// Counts what a service has done, and mixes its answer in.
+    pub(crate) fn note(&mut self, service: u8, answer: &[u8]) {
+        let effect = Services::effect_of_outcome(service, answer);
+        if effect == Ok(Effect::Done) {
+            self.done[usize::from(service)] += 1;
+        }
         for &byte in answer {
             let mixed = self.trace ^ u64::from(byte);
             self.trace = mixed.wrapping_mul(0x0100_0000_01b3);
@@ -42,7 +54,7 @@ impl Summary {
     }
 
     /// Adds another history's figures; the traces are mixed in order.
-    pub const fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.crashes += other.crashes;
         self.crashes_in_recovery += other.crashes_in_recovery;
         self.commits += other.commits;
@@ -55,6 +67,9 @@ impl Summary {
         self.refused_by_full_disk += other.refused_by_full_disk;
         self.refused_keys += other.refused_keys;
         self.snapshots += other.snapshots;
+        for (done, more) in self.done.iter_mut().zip(other.done) {
+            *done += more;
+        }
         self.trades += other.trades;
         self.results += other.results;
         self.late_answers += other.late_answers;

@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 
 use turnstile_games::{
-    Answer, Change, Event, EventKind, Game, Games, MatchId, MatchView, PlayerId, Query, Seat,
-    Source, Tally, Verdict,
+    Answer, Change, Command, Event, EventKind, Game, Games, MatchId, MatchView, Outcome, PlayerId,
+    Query, Seat, Source, Tally, Verdict,
 };
-use turnstile_types::{Machine as _, Principal, Timestamp};
+use turnstile_types::{Machine as _, Position, Principal, Timestamp};
+
+use crate::actors::Model;
 
 /// The lines of three cells in tic-tac-toe.
 const LINES: [[usize; 3]; 8] = [
@@ -43,9 +45,14 @@ struct Sheet {
     cells: Vec<u8>,
 }
 
-impl Tables {
-    /// Shows what one record has caused.
-    pub(crate) fn show(&mut self, events: &[Event]) -> Result<(), String> {
+impl Model<Games> for Tables {
+    /// Everything in games is shown by its events.
+    fn show(
+        &mut self,
+        _record: (Position, Timestamp),
+        _asked: Option<(&Command, &Outcome)>,
+        events: &[Event],
+    ) -> Result<(), String> {
         for event in events {
             match &event.kind {
                 EventKind::Match { change, state } => self.change(*change, state),
@@ -70,6 +77,33 @@ impl Tables {
         }
     }
 
+    fn agrees(&self, now: Timestamp, games: &Games) -> Result<(), String> {
+        let totals = games.totals();
+        let found = (totals.begun, u64::from(totals.open), totals.results);
+        let open = u64::try_from(self.open.len()).expect("a few matches");
+        let expected = (self.begun, open, self.results);
+        if found != expected {
+            return Err(format!(
+                "matches begun and open, and results: {found:?}, not {expected:?}"
+            ));
+        }
+        for (&player, tally) in &self.tallies {
+            let answer = games.query(now, &Principal::local(), &Query::Standing { player });
+            let Answer::Standing(standing) = answer else {
+                return Err(format!("{player:?} has no standing: {answer:?}"));
+            };
+            if standing.tally != *tally {
+                return Err(format!(
+                    "{player:?} stands {:?}, not {tally:?}",
+                    standing.tally
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Tables {
     fn change(&mut self, change: Change, state: &MatchView) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{what}: {change:?} {state:?}"));
         if change == Change::Begun {
@@ -136,32 +170,6 @@ impl Tables {
                 None => tally.drawn += 1,
                 Some(winner) if winner == seat => tally.won += 1,
                 Some(_) => tally.lost += 1,
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares what is written down with what the machine says.
-    pub(crate) fn agrees(&self, now: Timestamp, games: &Games) -> Result<(), String> {
-        let totals = games.totals();
-        let found = (totals.begun, u64::from(totals.open), totals.results);
-        let open = u64::try_from(self.open.len()).expect("a few matches");
-        let expected = (self.begun, open, self.results);
-        if found != expected {
-            return Err(format!(
-                "matches begun and open, and results: {found:?}, not {expected:?}"
-            ));
-        }
-        for (&player, tally) in &self.tallies {
-            let answer = games.query(now, &Principal::local(), &Query::Standing { player });
-            let Answer::Standing(standing) = answer else {
-                return Err(format!("{player:?} has no standing: {answer:?}"));
-            };
-            if standing.tally != *tally {
-                return Err(format!(
-                    "{player:?} stands {:?}, not {tally:?}",
-                    standing.tally
-                ));
             }
         }
         Ok(())

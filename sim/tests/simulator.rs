@@ -44,7 +44,8 @@ fn no_promise_is_broken_and_every_kind_of_fault_is_reached() {
         total.late_answers,
         total.damage_refused,
     ];
-    assert!(reached.iter().all(|&count| count > 20), "{total:?}");
+    let mut reached = reached.iter().chain(&total.done[1..]);
+    assert!(reached.all(|&count| count > 20), "{total:?}");
 }
 
 #[test]

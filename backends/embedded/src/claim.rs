@@ -83,10 +83,7 @@ impl Claim {
             snapshot,
             records: state.position().0 - snapshot.0,
             position: state.position(),
-            rooms_events_after: recents.rooms.complete_after(),
-            exchange_events_after: recents.exchange.complete_after(),
-            travel_events_after: recents.travel.complete_after(),
-            games_events_after: recents.games.complete_after(),
+            events_after: recents.complete_after(),
             journal: Some(report),
             took: begun.elapsed(),
         };

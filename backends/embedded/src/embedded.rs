@@ -2,7 +2,6 @@
 
 use std::{io, path::Path};
 
-use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_journal::{CommitError, Durability, Log, LogThread, MemoryLog, Trouble};
 use turnstile_rooms::{IdKey, Rooms};
@@ -11,9 +10,9 @@ use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Key, Machine, Machines, Position, Principal, Timestamp};
 
 use crate::{
-    Claim, OpenError, Recovery, RecoveryProgress, Reply, Services, id_key,
+    Claim, Hosted, OpenError, Recovery, RecoveryProgress, Reply, Services, id_key,
     kept::Kept,
-    recent::Recents,
+    services::Recents,
     slowed::Slowed,
     snapshots::Snapshots,
     start::{Start, UnsoundSettings},
@@ -207,6 +206,12 @@ impl Embedded {
         machine.query(now.max(state.time()), principal, query)
     }
 
+    /// A service as it is, the open group included.
+    #[must_use]
+    pub fn machine<M: Hosted>(&self) -> &M {
+        M::of(self.sequencer.state().machines())
+    }
+
     /// Rooms as they are, the open group included.
     #[must_use]
     pub const fn rooms(&self) -> &Rooms {
@@ -352,48 +357,37 @@ impl Embedded {
         }
     }
 
-    /// Hands over what happened to rooms in the groups committed since the last call, oldest
+    /// Hands over what happened to a service in the groups committed since the last call, oldest
     /// first; after a start, first the latest of what was replayed. They come behind what stands in
     /// `events`.
-    pub fn move_rooms_events(&mut self, events: &mut Vec<turnstile_rooms::Event>) {
-        self.recents.rooms.drain(&mut |event| events.push(event));
-        let services = self.sequencer.state_mut().machines_mut();
-        Hosts::<Rooms>::machine_mut(services).move_events(events);
+    pub fn move_events<M: Hosted>(&mut self, events: &mut Vec<M::Event>) {
+        M::recent(&mut self.recents).drain(&mut |event| events.push(event));
+        self.machine_mut::<M>().move_events(events);
     }
 
-    /// Hands over the same for what happened at the exchange.
-    pub fn drain_exchange_events(&mut self, take: &mut dyn FnMut(turnstile_exchange::Event)) {
-        self.recents.exchange.drain(&mut *take);
-        let services = self.sequencer.state_mut().machines_mut();
-        Hosts::<Exchange>::machine_mut(services).drain_events(take);
+    /// Hands over the same one by one.
+    pub fn drain_events<M: Hosted>(&mut self, take: &mut dyn FnMut(M::Event)) {
+        M::recent(&mut self.recents).drain(&mut *take);
+        self.machine_mut::<M>().drain_events(take);
     }
 
-    /// The same for what happened in travel.
-    pub fn drain_travel_events(&mut self, take: &mut dyn FnMut(turnstile_travel::Event)) {
-        self.recents.travel.drain(&mut *take);
-        let services = self.sequencer.state_mut().machines_mut();
-        Hosts::<Travel>::machine_mut(services).drain_events(take);
-    }
-
-    /// The same for what happened in games, as far as it [was wanted](Self::want_games_events), and the
+    /// Hands over what happened in games, as far as it [was wanted](Self::want_games_events), and the
     /// last position of what was not.
     pub fn drain_games_events(
         &mut self,
         take: &mut dyn FnMut(turnstile_games::Event),
     ) -> Option<Position> {
-        self.recents.games.drain(&mut *take);
-        let games = self.games_mut();
-        games.drain_events(take);
-        games.take_dropped_events()
+        self.drain_events::<Games>(take);
+        self.machine_mut::<Games>().take_dropped_events()
     }
 
     /// Whether anybody wants to know what happens in games from now on; at first somebody does.
     pub fn want_games_events(&mut self, wanted: bool) {
-        self.games_mut().want_events(wanted);
+        self.machine_mut::<Games>().want_events(wanted);
     }
 
-    fn games_mut(&mut self) -> &mut Games {
-        self.sequencer.state_mut().machines_mut().machine_mut()
+    fn machine_mut<M: Hosted>(&mut self) -> &mut M {
+        M::of_mut(self.sequencer.state_mut().machines_mut())
     }
 
     /// The last position assigned.

@@ -7,7 +7,9 @@ use turnstile_journal::{self as journal, Journal, Log, RealDisk, Report, snapsho
 use turnstile_sequencer::{Replay, ReplayError, SNAPSHOT_VERSION, SNAPSHOT_VERSION_FIELD, State};
 use turnstile_types::{Malformed, Position};
 
-use crate::{RecoveryProgress, Services, id_key::IdKeyError, progress::Stage, recent::Recents};
+use crate::{
+    Hosted, RecoveryProgress, Services, id_key::IdKeyError, progress::Stage, services::Recents,
+};
 
 /// What a start found in its directory.
 #[derive(Clone, Debug, Default)]
@@ -18,15 +20,22 @@ pub struct Recovery {
     pub records: u64,
     /// The last position.
     pub position: Position,
-    /// After which position every event of the replay was kept, for the feed of each service.
-    pub rooms_events_after: Position,
-    pub exchange_events_after: Position,
-    pub travel_events_after: Position,
-    pub games_events_after: Position,
+    /// After which position every event of the replay was kept, by the numbers of the services.
+    pub(crate) events_after: Vec<(u8, Position)>,
     /// What the journal's scan found; nothing for a back end without a directory.
     pub journal: Option<Report>,
     /// How long it took, wall clock.
     pub took: Duration,
+}
+
+impl Recovery {
+    /// After which position every event of the replay was kept, for the feed of a service.
+    #[must_use]
+    pub fn events_after<M: Hosted>(&self) -> Position {
+        let mut kept = self.events_after.iter();
+        let found = kept.find(|(service, _)| *service == M::SERVICE);
+        found.map_or_else(Position::default, |(_, after)| *after)
+    }
 }
 
 /// Why a back end did not open.

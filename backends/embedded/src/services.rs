@@ -1,21 +1,189 @@
 //! The machines of this server behind their one journal.
 
-use turnstile_exchange::{Exchange, Totals};
+use turnstile_chassis::Served;
+use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_rooms::Rooms;
+use turnstile_seats::Seats;
 use turnstile_travel::Travel;
 use turnstile_types::{
     Context, Effect, Hosts, Machine, Machines, Malformed, Position, Reader, Sink, Timestamp,
     Unapplied, apply_payload, effect_of_bytes, tell_late_outcomes,
 };
 
-/// Every service, in the order of their numbers. None sees another.
-#[derive(Debug)]
-pub struct Services {
+use crate::recent::Recent;
+
+/// A service of this server.
+pub trait Hosted: Served {
+    fn of(services: &Services) -> &Self;
+
+    fn of_mut(services: &mut Services) -> &mut Self;
+
+    /// Its latest events of a replay.
+    fn recent(recents: &mut Recents) -> &mut Recent<Self>;
+}
+
+/// Writes down what is the same for each service: from the one list of them below.
+macro_rules! services {
+    ($($name:ident: $machine:ident),+ $(,)?) => {
+        /// Every service, in the order of their numbers. None sees another.
+        #[derive(Debug)]
+        pub struct Services {
+            $($name: $machine,)+
+        }
+
+        impl Services {
+            $(
+                #[must_use]
+                pub const fn $name(&self) -> &$machine {
+                    &self.$name
+                }
+            )+
+
+            /// What stands, of every service that was used, of the first always.
+            pub(crate) fn standing(&self) -> Vec<(u64, String)> {
+                let each = [$((Served::is_new(&self.$name), self.$name.standing())),+];
+                let used = each.into_iter().enumerate();
+                let used = used.filter(|(at, (is_new, _))| *at == 0 || !is_new);
+                used.flat_map(|(_, (_, standing))| standing).collect()
+            }
+        }
+
+        $(
+            impl Hosted for $machine {
+                fn of(services: &Services) -> &Self {
+                    &services.$name
+                }
+
+                fn of_mut(services: &mut Services) -> &mut Self {
+                    &mut services.$name
+                }
+
+                fn recent(recents: &mut Recents) -> &mut Recent<Self> {
+                    &mut recents.$name
+                }
+            }
+        )+
+
+        impl Machines for Services {
+            fn empty() -> Self {
+                Self {
+                    $($name: Machine::empty(),)+
+                }
+            }
+
+            fn apply_record(
+                &mut self,
+                service: u8,
+                context: &Context<'_>,
+                payload: &[u8],
+                outcome: Option<&mut Vec<u8>>,
+            ) -> Result<Effect, Unapplied> {
+                match service {
+                    $($machine::SERVICE => {
+                        apply_payload(&mut self.$name, context, payload, outcome)
+                    })+
+                    _ => Err(Unapplied::UnknownService),
+                }
+            }
+
+            fn effect_of_outcome(service: u8, outcome: &[u8]) -> Result<Effect, Unapplied> {
+                match service {
+                    $($machine::SERVICE => effect_of_bytes::<$machine>(outcome),)+
+                    _ => Err(Unapplied::UnknownService),
+                }
+            }
+
+            fn each_late_outcome(
+                &self,
+                position: Position,
+                take: &mut dyn FnMut(Position, Effect, &[u8]),
+            ) {
+                $(tell_late_outcomes(&self.$name, position, take);)+
+            }
+
+            fn next_deadline(&self) -> Option<Timestamp> {
+                let deadlines = [$(Machine::next_deadline(&self.$name)),+];
+                deadlines.into_iter().flatten().min()
+            }
+
+            fn tick(&mut self, context: &Context<'_>) {
+                $(Machine::tick(&mut self.$name, context);)+
+            }
+
+            fn forget_events(&mut self) {
+                $(self.$name.drain_events(&mut drop);)+
+            }
+
+            /// The services one after the other, up to the last to which something has happened, so
+            /// that the states of a server that never used the others stay as they were. The first
+            /// is always there.
+            fn snapshot(&self, out: &mut dyn Sink) {
+                let are_new = [$(Served::is_new(&self.$name)),+];
+                let last = are_new.iter().rposition(|is_new| !is_new).unwrap_or(0);
+                let writes: [&dyn Fn(&mut dyn Sink); _] =
+                    [$(&|out: &mut dyn Sink| Machine::snapshot(&self.$name, out)),+];
+                writes.iter().take(last + 1).for_each(|write| write(out));
+            }
+
+            fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
+                let mut reader = Reader::new(bytes);
+                Malformed::unless(!reader.is_empty(), "state of a service")?;
+                // In the order in which they were written.
+                let services = Self {
+                    $($name: restore_if_there(&mut reader)?,)+
+                };
+                reader.finish("end of the snapshot")?;
+                Ok(services)
+            }
+
+            fn check(&self) -> Result<(), Vec<String>> {
+                let checked = [$(Machine::check(&self.$name)),+];
+                let violations = checked.into_iter().filter_map(Result::err);
+                let violations: Vec<String> = violations.flatten().collect();
+                if violations.is_empty() {
+                    Ok(())
+                } else {
+                    Err(violations)
+                }
+            }
+        }
+
+        /// The latest events of a replay, of every service.
+        #[derive(Debug)]
+        pub struct Recents {
+            $($name: Recent<$machine>,)+
+        }
+
+        impl Recents {
+            pub(crate) const fn after(position: Position) -> Self {
+                Self {
+                    $($name: Recent::after(position),)+
+                }
+            }
+
+            pub(crate) fn take_from(&mut self, services: &mut Services) {
+                $(self.$name.take_from(&mut services.$name);)+
+            }
+
+            pub(crate) fn finish(&mut self) {
+                $(self.$name.finish();)+
+            }
+
+            /// After which position no event is missing, by the numbers of the services.
+            pub(crate) fn complete_after(&self) -> Vec<(u8, Position)> {
+                vec![$(($machine::SERVICE, self.$name.complete_after())),+]
+            }
+        }
+    };
+}
+
+services! {
     rooms: Rooms,
     exchange: Exchange,
     travel: Travel,
     games: Games,
+    seats: Seats,
 }
 
 impl Services {
@@ -27,142 +195,15 @@ impl Services {
             ..Machines::empty()
         }
     }
-
-    #[must_use]
-    pub const fn rooms(&self) -> &Rooms {
-        &self.rooms
-    }
-
-    #[must_use]
-    pub const fn exchange(&self) -> &Exchange {
-        &self.exchange
-    }
-
-    #[must_use]
-    pub const fn travel(&self) -> &Travel {
-        &self.travel
-    }
-
-    #[must_use]
-    pub const fn games(&self) -> &Games {
-        &self.games
-    }
 }
 
-impl Machines for Services {
-    fn empty() -> Self {
-        Self {
-            rooms: Machine::empty(),
-            exchange: Machine::empty(),
-            travel: Machine::empty(),
-            games: Machine::empty(),
-        }
+impl<M: Hosted> Hosts<M> for Services {
+    fn machine(&self) -> &M {
+        M::of(self)
     }
 
-    fn apply_record(
-        &mut self,
-        service: u8,
-        context: &Context<'_>,
-        payload: &[u8],
-        outcome: Option<&mut Vec<u8>>,
-    ) -> Result<Effect, Unapplied> {
-        match service {
-            Rooms::SERVICE => apply_payload(&mut self.rooms, context, payload, outcome),
-            Exchange::SERVICE => apply_payload(&mut self.exchange, context, payload, outcome),
-            Travel::SERVICE => apply_payload(&mut self.travel, context, payload, outcome),
-            Games::SERVICE => apply_payload(&mut self.games, context, payload, outcome),
-            _ => Err(Unapplied::UnknownService),
-        }
-    }
-
-    fn effect_of_outcome(service: u8, outcome: &[u8]) -> Result<Effect, Unapplied> {
-        match service {
-            Rooms::SERVICE => effect_of_bytes::<Rooms>(outcome),
-            Exchange::SERVICE => effect_of_bytes::<Exchange>(outcome),
-            Travel::SERVICE => effect_of_bytes::<Travel>(outcome),
-            Games::SERVICE => effect_of_bytes::<Games>(outcome),
-            _ => Err(Unapplied::UnknownService),
-        }
-    }
-
-    /// Commands of travel only are told to wait.
-    fn each_late_outcome(&self, position: Position, take: &mut dyn FnMut(Position, Effect, &[u8])) {
-        tell_late_outcomes(&self.travel, position, take);
-    }
-
-    fn next_deadline(&self) -> Option<Timestamp> {
-        let deadlines = [
-            Machine::next_deadline(&self.rooms),
-            Machine::next_deadline(&self.exchange),
-            Machine::next_deadline(&self.travel),
-            Machine::next_deadline(&self.games),
-        ];
-        deadlines.into_iter().flatten().min()
-    }
-
-    fn tick(&mut self, context: &Context<'_>) {
-        Machine::tick(&mut self.rooms, context);
-        Machine::tick(&mut self.exchange, context);
-        Machine::tick(&mut self.travel, context);
-        Machine::tick(&mut self.games, context);
-    }
-
-    fn forget_events(&mut self) {
-        self.rooms.drain_events(&mut drop);
-        self.exchange.drain_events(&mut drop);
-        self.travel.drain_events(&mut drop);
-        self.games.drain_events(&mut drop);
-    }
-
-    /// The services one after the other, up to the last to which something has happened, so that
-    /// the states of a server that never used the others stay as they were. Rooms are always there.
-    fn snapshot(&self, out: &mut dyn Sink) {
-        let has_games = !self.games.is_new();
-        let has_travel = has_games || !self.travel.is_new();
-        Machine::snapshot(&self.rooms, out);
-        if has_travel || self.exchange.totals() != Totals::default() {
-            Machine::snapshot(&self.exchange, out);
-        }
-        if has_travel {
-            Machine::snapshot(&self.travel, out);
-        }
-        if has_games {
-            Machine::snapshot(&self.games, out);
-        }
-    }
-
-    fn restore(bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(bytes);
-        let rooms = Machine::restore_from(&mut reader)?;
-        let exchange = restore_if_there(&mut reader)?;
-        let travel = restore_if_there(&mut reader)?;
-        let games = restore_if_there(&mut reader)?;
-        reader.finish("end of the snapshot")?;
-        Ok(Self {
-            rooms,
-            exchange,
-            travel,
-            games,
-        })
-    }
-
-    fn check(&self) -> Result<(), Vec<String>> {
-        let checked = [
-            Machine::check(&self.rooms),
-            Machine::check(&self.exchange),
-            Machine::check(&self.travel),
-            Machine::check(&self.games),
-        ];
-        let violations: Vec<String> = checked
-            .into_iter()
-            .filter_map(Result::err)
-            .flatten()
-            .collect();
-        if violations.is_empty() {
-            Ok(())
-        } else {
-            Err(violations)
-        }
+    fn machine_mut(&mut self) -> &mut M {
+        M::of_mut(self)
     }
 }
 
@@ -172,44 +213,4 @@ fn restore_if_there<M: Machine>(reader: &mut Reader<'_>) -> Result<M, Malformed>
         return Ok(M::empty());
     }
     M::restore_from(reader)
-}
-
-impl Hosts<Rooms> for Services {
-    fn machine(&self) -> &Rooms {
-        &self.rooms
-    }
-
-    fn machine_mut(&mut self) -> &mut Rooms {
-        &mut self.rooms
-    }
-}
-
-impl Hosts<Exchange> for Services {
-    fn machine(&self) -> &Exchange {
-        &self.exchange
-    }
-
-    fn machine_mut(&mut self) -> &mut Exchange {
-        &mut self.exchange
-    }
-}
-
-impl Hosts<Travel> for Services {
-    fn machine(&self) -> &Travel {
-        &self.travel
-    }
-
-    fn machine_mut(&mut self) -> &mut Travel {
-        &mut self.travel
-    }
-}
-
-impl Hosts<Games> for Services {
-    fn machine(&self) -> &Games {
-        &self.games
-    }
-
-    fn machine_mut(&mut self) -> &mut Games {
-        &mut self.games
-    }
 }

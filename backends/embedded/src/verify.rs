@@ -32,14 +32,8 @@ pub struct Verdict {
     pub hash_again: u128,
     /// A sentence for each invariant that does not hold.
     pub violations: Vec<String>,
-    /// What rooms has done and holds.
-    pub rooms: turnstile_rooms::Totals,
-    /// What the exchange has done and holds.
-    pub exchange: turnstile_exchange::Totals,
-    /// What travel holds.
-    pub travel: turnstile_travel::Totals,
-    /// What games hold.
-    pub games: turnstile_games::Totals,
+    /// What stands: numbers and the words behind each, of every service that was used, of rooms always.
+    pub standing: Vec<(u64, String)>,
     /// How long it took, wall clock.
     pub took: Duration,
 }
@@ -99,10 +93,7 @@ pub fn verify(directory: &Path) -> Result<Verdict, VerifyError> {
         hash,
         hash_again,
         violations: first.machines().check().err().unwrap_or_default(),
-        rooms: first.machines().rooms().totals(),
-        exchange: first.machines().exchange().totals(),
-        travel: first.machines().travel().totals(),
-        games: first.machines().games().totals(),
+        standing: first.machines().standing(),
         journal,
         is_key_bound: key.is_bound,
         took: begun.elapsed(),

@@ -62,7 +62,7 @@ fn book(backend: &mut Embedded, from: u32, to: u32) {
 /// The positions of what happened to rooms.
 fn rooms_events(backend: &mut Embedded) -> Vec<Position> {
     let mut events = Vec::new();
-    backend.move_rooms_events(&mut events);
+    backend.move_events::<Rooms>(&mut events);
     events.iter().map(|event| event.position).collect()
 }
 
@@ -86,11 +86,16 @@ fn a_restart_replays_everything_and_keeps_the_events() {
         (recovery.position, recovery.records),
         (Position(1_001), 1_001)
     );
-    assert!(recovery.journal.is_some_and(|journal| journal.clean));
+    assert!(
+        recovery
+            .journal
+            .as_ref()
+            .is_some_and(|journal| journal.clean)
+    );
     let events = rooms_events(&mut backend);
     let expected: Vec<Position> = (1..=1_001).map(Position).collect();
     assert_eq!(
-        (events, recovery.rooms_events_after),
+        (events, recovery.events_after::<Rooms>()),
         (expected, Position(0))
     );
 }
@@ -108,7 +113,7 @@ fn of_a_long_replay_the_latest_events_are_kept_without_a_gap() {
     backend.close().unwrap();
     let (mut backend, recovery) = open(directory.path(), options);
     let events = rooms_events(&mut backend);
-    let first = recovery.rooms_events_after.next();
+    let first = recovery.events_after::<Rooms>().next();
     let expected: Vec<Position> = (first.0..=70_001).map(Position).collect();
     assert_eq!(events, expected);
     assert_eq!(events.len(), 65_536);
@@ -134,7 +139,7 @@ fn a_snapshot_is_made_beside_the_loop_and_lets_old_segments_go() {
     }
     let verdict = verify(directory.path()).unwrap();
     assert!(verdict.holds(), "{verdict:?}");
-    assert_eq!(verdict.rooms.bookings, 20_000);
+    assert_eq!(verdict.standing, [(20_000, "bookings stand".to_owned())]);
     assert!(
         verdict.from > Position(0),
         "the oldest snapshot is not the beginning"

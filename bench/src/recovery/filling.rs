@@ -48,8 +48,8 @@ impl Fill {
             }
             if number % GROUP == GROUP - 1 {
                 backend.commit()?;
-                backend.move_rooms_events(&mut Vec::new());
-                backend.drain_exchange_events(&mut drop);
+                backend.move_events::<Rooms>(&mut Vec::new());
+                backend.drain_events::<Exchange>(&mut drop);
             }
         }
         backend.commit()?;

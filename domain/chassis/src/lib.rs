@@ -19,6 +19,7 @@ mod operations;
 mod pieces;
 mod pool;
 mod prefetch;
+mod served;
 mod slab;
 mod table;
 
@@ -33,12 +34,13 @@ pub use fields::{
 pub use looks::Looks;
 pub use lot::{LARGE_PAGE, Lot};
 pub use operations::{
-    Need, NoWord, NotWhole, Operation, Operations, PAGE, PAGE_MAX, Parameter, Parameters, Readable,
-    Source, variants_named, whole,
+    Cursor, Need, NoWord, NotWhole, Operation, Operations, PAGE, PAGE_MAX, Parameter, Parameters,
+    Readable, Source, variants_named, whole,
 };
 pub use pieces::Pieces;
 pub use pool::{Linked, Pool};
 pub use prefetch::prefetch;
+pub use served::Served;
 pub use slab::{NONE, Slab, some};
 pub use table::{Table, hash_of, hash_of_pair};
 pub use turnstile_derive::{Bytes, Fields, Operations, Parameters, Words};

@@ -10,7 +10,7 @@ use turnstile_types::{
     InvalidInstant, InvalidName, InvalidNight, InvalidStay, Name, Night, Stay, Timestamp,
 };
 
-use crate::{Kind, Variant, Variants};
+use crate::{Kind, Show, Value, Variant, Variants};
 
 /// Entries of a page when nothing is said.
 pub const PAGE: u16 = 100;
@@ -134,6 +134,32 @@ pub trait Readable<'a>: Sized {
     fn read(text: &'a [u8]) -> Result<Self, Self::Invalid>;
 
     fn kind() -> Kind;
+}
+
+/// Where the next page of a listing begins: opaque to callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor(pub u64);
+
+impl Value for Cursor {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.cursor(self.0)
+    }
+
+    fn kind() -> Kind {
+        Kind::Cursor
+    }
+}
+
+impl Readable<'_> for Cursor {
+    type Invalid = NotWhole;
+
+    fn read(text: &[u8]) -> Result<Self, NotWhole> {
+        u64::read(text).map(Self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Cursor
+    }
 }
 
 /// Text that is no whole number within these bounds, both allowed.

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::BTreeSet};
 
 use turnstile_book::{Depth, Orders, Report, Resting};
-use turnstile_chassis::{Decode as _, Encode as _, Events};
+use turnstile_chassis::{Decode as _, Encode as _, Events, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -146,6 +146,31 @@ impl Machine for Exchange {
 
     fn check(&self) -> Result<(), Vec<String>> {
         check::examine(self)
+    }
+}
+
+impl Served for Exchange {
+    const NAME: &'static str = "exchange";
+
+    type Totals = Totals;
+
+    fn totals(&self) -> Totals {
+        self.totals()
+    }
+
+    fn is_new(&self) -> bool {
+        self.totals() == Totals::default()
+    }
+
+    fn standing(&self) -> Vec<(u64, String)> {
+        let totals = self.totals();
+        vec![
+            (
+                totals.accounts.into(),
+                format!("accounts have {} in cash", totals.cash),
+            ),
+            (totals.open_orders.into(), "orders are open".to_owned()),
+        ]
     }
 }
 

@@ -6,7 +6,7 @@ mod pairing;
 mod presence;
 mod results;
 
-use turnstile_chassis::{Decode as _, Encode as _, Events};
+use turnstile_chassis::{Decode as _, Encode as _, Events, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
@@ -106,6 +106,28 @@ impl Machine for Games {
 
     fn check(&self) -> Result<(), Vec<String>> {
         check::examine(self)
+    }
+}
+
+impl Served for Games {
+    const NAME: &'static str = "games";
+
+    type Totals = Totals;
+
+    fn totals(&self) -> Totals {
+        self.totals()
+    }
+
+    fn is_new(&self) -> bool {
+        self.is_new()
+    }
+
+    fn standing(&self) -> Vec<(u64, String)> {
+        let totals = self.totals();
+        vec![
+            (totals.results, "results are counted".to_owned()),
+            (totals.open.into(), "matches are open".to_owned()),
+        ]
     }
 }
 

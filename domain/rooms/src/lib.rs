@@ -46,7 +46,8 @@ pub use machine::Rooms;
 pub use outcome::{Done, Nights, Outcome, Refusal};
 pub use piece::{Assembly, Counted, Misfit, Piece, Standing};
 pub use query::{
-    Answer, Block, Cursor, Entry, EntryState, Explanation, Page, PropertySummary, Query, Totals,
+    Answer, Block, Entry, EntryState, Explanation, Page, PropertySummary, Query, Totals,
     TypeAvailability,
 };
 pub use reference::{InvalidReference, Reference};
+pub use turnstile_chassis::Cursor;

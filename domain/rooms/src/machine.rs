@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use turnstile_chassis::{Decode as _, Encode as _, Events};
+use turnstile_chassis::{Decode as _, Encode as _, Events, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Stay, Timestamp,
 };
@@ -146,6 +146,24 @@ impl Machine for Rooms {
 
     fn check(&self) -> Result<(), Vec<String>> {
         self.examine()
+    }
+}
+
+impl Served for Rooms {
+    const NAME: &'static str = "rooms";
+
+    type Totals = Totals;
+
+    fn totals(&self) -> Totals {
+        self.totals()
+    }
+
+    fn is_new(&self) -> bool {
+        self.totals() == Totals::default()
+    }
+
+    fn standing(&self) -> Vec<(u64, String)> {
+        vec![(self.totals().bookings, "bookings stand".to_owned())]
     }
 }
 

@@ -1,37 +1,9 @@
 //! What the machine can be asked without changing anything.
 
-use turnstile_chassis::{
-    Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Show, Value, Words,
-};
+use turnstile_chassis::{Cursor, Fields, Operations, PAGE, PAGE_MAX, Words};
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
 use crate::{Door, GuestId, Nights, Reference, Refusal, Wish};
-
-/// Where the next page of a listing begins: opaque to callers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cursor(pub u64);
-
-impl Value for Cursor {
-    fn show<S: Show>(&self, show: S) -> S::Out {
-        show.cursor(self.0)
-    }
-
-    fn kind() -> Kind {
-        Kind::Cursor
-    }
-}
-
-impl Readable<'_> for Cursor {
-    type Invalid = NotWhole;
-
-    fn read(text: &[u8]) -> Result<Self, NotWhole> {
-        u64::read(text).map(Self)
-    }
-
-    fn kind() -> Kind {
-        Kind::Cursor
-    }
-}
 
 /// One whole request that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]

@@ -6,14 +6,14 @@ mod per_desk;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use turnstile_chassis::{Decode, Encode as _};
+use turnstile_chassis::{Decode, Encode as _, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
 
 use crate::{
     Answer, Command, Desk, Event, EventKind, Outcome, Query, Refusal, Report, Request, Say,
-    Settings,
+    Settings, Totals,
     channel::Channel,
     check,
     coordinator::{Coordinator, Moment},
@@ -226,6 +226,28 @@ impl Machine for Travel {
 
     fn check(&self) -> Result<(), Vec<String>> {
         check::examine(self)
+    }
+}
+
+impl Served for Travel {
+    const NAME: &'static str = "travel";
+
+    type Totals = Totals;
+
+    fn totals(&self) -> Totals {
+        self.totals()
+    }
+
+    fn is_new(&self) -> bool {
+        self.is_new()
+    }
+
+    fn standing(&self) -> Vec<(u64, String)> {
+        let totals = self.totals();
+        vec![
+            (totals.itineraries, "itineraries stand".to_owned()),
+            (totals.open, "transactions are open".to_owned()),
+        ]
     }
 }
 

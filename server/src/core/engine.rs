@@ -13,8 +13,10 @@ use std::{
 };
 
 use turnstile_embedded::{CommitError, Embedded, ExecuteError, LogThread, Reply, Services};
+use turnstile_exchange::Exchange;
 use turnstile_resp::{catalogue::Catalogue, rooms::Door};
-use turnstile_rooms::IdKey;
+use turnstile_rooms::{IdKey, Rooms};
+use turnstile_travel::Travel;
 use turnstile_types::{Hosts, Key, Machine, Position, Principal, Timestamp};
 
 use crate::{
@@ -425,16 +427,15 @@ impl Engine {
     /// follows it, and of games, since [somebody did](Self::heed_games). Those of games are heeded
     /// further when somebody follows them.
     pub(crate) fn gather_news(&mut self, news: &mut News, followed: Followed) {
-        self.backend.move_rooms_events(&mut news.rooms);
-        self.backend.drain_exchange_events(&mut |event| {
+        self.backend.move_events::<Rooms>(&mut news.rooms);
+        self.backend.drain_events::<Exchange>(&mut |event| {
             if followed.exchange {
                 news.exchange.push(event);
             } else {
                 news.exchange_dropped = Some(event.position);
             }
         });
-        self.backend
-            .drain_travel_events(&mut |event| news.travel.push(event));
+        self.backend.move_events::<Travel>(&mut news.travel);
         let dropped = self
             .backend
             .drain_games_events(&mut |event| news.games.push(event));

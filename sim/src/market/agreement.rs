@@ -12,7 +12,7 @@ const SYMBOLS_MAX: u16 = 100;
 
 impl Market {
     /// Compares every account and every order that must be remembered.
-    pub(crate) fn agrees(&self, now: Timestamp, exchange: &Exchange) -> Shown {
+    pub(super) fn compare(&self, now: Timestamp, exchange: &Exchange) -> Shown {
         let totals = exchange.totals();
         let resting = self.orders.values().filter(|order| order.arrival.is_some());
         let found = (

@@ -1,12 +1,13 @@
 //! What simulated traders ask for.
 
 use turnstile_exchange::{
-    AccountId, ClientId, Command, Decimal, Done, Order, OrderId, OrderRef, Outcome, SelfTrade,
-    Side, Symbol, TimeInForce,
+    AccountId, ClientId, Command, Decimal, Done, Exchange, Order, OrderId, OrderRef, Outcome,
+    SelfTrade, Side, Symbol, TimeInForce,
 };
+use turnstile_seed::Random;
 use turnstile_types::Timestamp;
 
-use turnstile_seed::Random;
+use crate::actors::Clients;
 
 const ACCOUNTS: [&[u8]; 3] = [b"1", b"2", b"3"];
 /// Mostly one; another has scales of its own, and the last is listed by whoever names it first.
@@ -16,13 +17,12 @@ const CLIENTS: [&[u8]; 4] = [b"one", b"two", b"three", b"four"];
 
 /// Makes commands, and remembers how many orders there are.
 #[derive(Debug, Default)]
-pub(super) struct Traders {
+pub(crate) struct Traders {
     orders: u64,
 }
 
-impl Traders {
-    /// The commands with which every history begins.
-    pub(super) fn opening() -> Vec<Command> {
+impl Clients<Exchange> for Traders {
+    fn opening() -> Vec<Command> {
         let mut commands = vec![Command::CreateSymbol {
             symbol: symbol(b"COARSE"),
             price_scale: 1,
@@ -40,8 +40,7 @@ impl Traders {
         commands
     }
 
-    /// One more command, made at `now`.
-    pub(super) fn next(&self, random: &mut Random, now: Timestamp) -> Command {
+    fn next(&self, random: &mut Random, now: Timestamp) -> Command {
         let account = account(random.pick(&ACCOUNTS));
         match random.below(40) {
             0..=24 => Command::Order(order(random, account, now)),
@@ -64,6 +63,14 @@ impl Traders {
         }
     }
 
+    fn note(&mut self, outcome: &Outcome) {
+        if let Outcome::Done(Done::Accepted { ticket, .. }) = outcome {
+            self.orders = self.orders.max(ticket.order.0);
+        }
+    }
+}
+
+impl Traders {
     fn order_ref(&self, random: &mut Random) -> OrderRef {
         if random.one_in(5) {
             return OrderRef::Client(client(random));
@@ -71,13 +78,6 @@ impl Traders {
         // Mostly one of the latest, which may be open still.
         let ago = random.below(12).min(self.orders);
         OrderRef::Id(OrderId(self.orders - ago))
-    }
-
-    /// Remembers the order in an outcome.
-    pub(super) fn note(&mut self, outcome: &Outcome) {
-        if let Outcome::Done(Done::Accepted { ticket, .. }) = outcome {
-            self.orders = self.orders.max(ticket.order.0);
-        }
     }
 }
 

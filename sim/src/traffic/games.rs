@@ -1,9 +1,12 @@
 //! What simulated players ask for.
 
 use turnstile_games::{
-    Command, Deed, Done, Game, MatchId, MatchView, Outcome, PlayerId, Refusal, Verdict,
+    Command, Deed, Done, Game, Games, MatchId, MatchView, Outcome, PlayerId, Refusal, Verdict,
 };
 use turnstile_seed::Random;
+use turnstile_types::Timestamp;
+
+use crate::actors::Clients;
 
 const PLAYERS: [&[u8]; 4] = [b"ada", b"bob", b"cy", b"dan"];
 /// Mostly the one that ends soon.
@@ -16,14 +19,13 @@ const GAMES: [Game; 4] = [
 
 /// Makes commands, and remembers the matches that were told.
 #[derive(Debug, Default)]
-pub(super) struct Players {
+pub(crate) struct Players {
     /// As they were told last; a crash may have taken it back.
     matches: Vec<MatchView>,
 }
 
-impl Players {
-    /// One more command.
-    pub(super) fn next(&self, random: &mut Random) -> Command {
+impl Clients<Games> for Players {
+    fn next(&self, random: &mut Random, _now: Timestamp) -> Command {
         let [player, opponent] = [player(random), player(random)];
         let game = random.pick(&GAMES);
         match random.below(40) {
@@ -49,6 +51,23 @@ impl Players {
         }
     }
 
+    fn note(&mut self, outcome: &Outcome) {
+        let state = match outcome {
+            Outcome::Done(Done::Begun(state) | Done::Acted(state)) => state,
+            Outcome::Done(Done::Connected(Some(state))) => state,
+            Outcome::Refused(
+                Refusal::Stale(state) | Refusal::Over(state) | Refusal::NotYourTurn(state),
+            ) => state,
+            _ => return,
+        };
+        self.matches.retain(|known| known.id != state.id);
+        if state.ending.is_none() {
+            self.matches.push(*state);
+        }
+    }
+}
+
+impl Players {
     /// Something in a match that was told, mostly by whoever is to move.
     fn act(&self, random: &mut Random, player: PlayerId) -> Command {
         let Some(state) = self.some(random) else {
@@ -85,22 +104,6 @@ impl Players {
         let count = u64::try_from(self.matches.len()).expect("a few matches");
         let at = random.below(count.max(1));
         self.matches.get(usize::try_from(at).ok()?).copied()
-    }
-
-    /// Remembers the match in an outcome while it is played.
-    pub(super) fn note(&mut self, outcome: &Outcome) {
-        let state = match outcome {
-            Outcome::Done(Done::Begun(state) | Done::Acted(state)) => state,
-            Outcome::Done(Done::Connected(Some(state))) => state,
-            Outcome::Refused(
-                Refusal::Stale(state) | Refusal::Over(state) | Refusal::NotYourTurn(state),
-            ) => state,
-            _ => return,
-        };
-        self.matches.retain(|known| known.id != state.id);
-        if state.ending.is_none() {
-            self.matches.push(*state);
-        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! What simulated guests ask for.
 
 use turnstile_rooms::{
-    Command, Done, GuestId, GuestName, IdKey, IdNumber, Outcome, Reference, Wish,
+    Command, Done, GuestId, GuestName, IdKey, IdNumber, Outcome, Reference, Rooms, Wish,
 };
-use turnstile_types::{Name, Night, Stay};
-
 use turnstile_seed::Random;
+use turnstile_types::{Name, Night, Stay, Timestamp};
+
+use crate::actors::Clients;
 
 const PROPERTIES: [&[u8]; 2] = [b"inn", b"open"];
 const ROOMS: [&[u8]; 4] = [b"1", b"2", b"10", b"suite"];
@@ -16,7 +17,7 @@ const FIRST_NIGHT: u16 = 20_819;
 
 /// Makes commands, and remembers the references that were given out.
 #[derive(Debug)]
-pub(super) struct Guests {
+pub(crate) struct Guests {
     references: Vec<Reference>,
     ids: [GuestId; 3],
 }
@@ -25,8 +26,8 @@ fn name(text: &[u8]) -> Name {
     Name::parse(text).expect("a name of the simulated world")
 }
 
-impl Guests {
-    pub(super) fn new() -> Self {
+impl Default for Guests {
+    fn default() -> Self {
         let key = IdKey::new([7; 16]);
         let ids = [b"234123412346", b"111111111111", b"999999999999"];
         let seal = |digits: &[u8; 12]| {
@@ -37,9 +38,10 @@ impl Guests {
             ids: ids.map(seal),
         }
     }
+}
 
-    /// The commands with which every history begins.
-    pub(super) fn opening() -> Vec<Command<'static>> {
+impl Clients<Rooms> for Guests {
+    fn opening() -> Vec<Command<'static>> {
         let [inn, open] = PROPERTIES.map(name);
         let mut commands = vec![
             Command::AddProperty {
@@ -60,8 +62,7 @@ impl Guests {
         commands
     }
 
-    /// One more command.
-    pub(super) fn next(&self, random: &mut Random) -> Command<'static> {
+    fn next(&self, random: &mut Random, _now: Timestamp) -> Command<'static> {
         let property = name(random.pick(&PROPERTIES));
         let stay = stay(random);
         match random.below(20) {
@@ -107,6 +108,16 @@ impl Guests {
         }
     }
 
+    fn note(&mut self, outcome: &Outcome) {
+        if let Outcome::Done(Done::Booked { reference, .. } | Done::Held { reference, .. }) =
+            outcome
+        {
+            self.references.push(*reference);
+        }
+    }
+}
+
+impl Guests {
     fn reference(&self, random: &mut Random) -> Reference {
         if self.references.is_empty() || random.one_in(20) {
             return Reference {
@@ -115,15 +126,6 @@ impl Guests {
             };
         }
         random.pick(&self.references)
-    }
-
-    /// Remembers the reference in an outcome.
-    pub(super) fn note(&mut self, outcome: &Outcome) {
-        if let Outcome::Done(Done::Booked { reference, .. } | Done::Held { reference, .. }) =
-            outcome
-        {
-            self.references.push(*reference);
-        }
     }
 }
 

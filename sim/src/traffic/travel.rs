@@ -2,8 +2,11 @@
 
 use turnstile_seed::Random;
 use turnstile_travel::{
-    Command, CustomerId, Done, Item, Location, Locator, Outcome, Step, Trip, Xid,
+    Command, CustomerId, Done, Item, Location, Locator, Outcome, Step, Travel, Trip, Xid,
 };
+use turnstile_types::Timestamp;
+
+use crate::actors::Clients;
 
 const CUSTOMERS: [CustomerId; 2] = [CustomerId(1), CustomerId(2)];
 /// How long a booking is held, in milliseconds.
@@ -13,7 +16,7 @@ const ACTIVE: usize = 4;
 
 /// Makes commands, and remembers what was given out.
 #[derive(Debug, Default)]
-pub(super) struct Travelers {
+pub(crate) struct Travelers {
     xids: Vec<Xid>,
     locators: Vec<Locator>,
 }
@@ -34,9 +37,8 @@ fn add(item: Item) -> Step {
     Step::Add { item, count, price }
 }
 
-impl Travelers {
-    /// The commands with which every history begins.
-    pub(super) fn opening() -> Vec<Command> {
+impl Clients<Travel> for Travelers {
+    fn opening() -> Vec<Command> {
         let customers = CUSTOMERS.map(|customer| Step::AddCustomer {
             customer: Some(customer),
         });
@@ -46,8 +48,7 @@ impl Travelers {
         [Command::Start].into_iter().chain(steps).collect()
     }
 
-    /// One more command.
-    pub(super) fn next(&self, random: &mut Random) -> Command {
+    fn next(&self, random: &mut Random, _now: Timestamp) -> Command {
         match random.below(20) {
             0..=2 => Command::Start,
             3 => Command::Abort {
@@ -71,14 +72,16 @@ impl Travelers {
         }
     }
 
-    pub(super) fn note(&mut self, outcome: &Outcome) {
+    fn note(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::Done(Done::Started { xid }) => self.xids.push(*xid),
             Outcome::Done(Done::Booked { locator, .. }) => self.locators.push(*locator),
             Outcome::Done(_) | Outcome::Refused(_) | Outcome::Waiting { .. } => {}
         }
     }
+}
 
+impl Travelers {
     fn xid(&self, random: &mut Random) -> Xid {
         let latest = self.xids.len().saturating_sub(ACTIVE);
         match self.xids.get(latest..) {

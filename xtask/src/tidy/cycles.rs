@@ -25,7 +25,6 @@ const KNOTS: &[(&str, usize)] = &[
     ("lab/check", 2),
     ("lab/stats", 2),
     ("server", 4),
-    ("sim", 2),
 ];
 
 pub(super) fn modules_form_no_new_cycle(tree: &Tree) -> Vec<Violation> {

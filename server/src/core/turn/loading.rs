@@ -4,6 +4,10 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
 use mio::Events;
 use turnstile_embedded::Recovery;
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
+use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 
 use super::{Broken, FastLoop};
 use crate::{
@@ -90,10 +94,10 @@ impl FastLoop {
         self.engine.counters.recovery_ns.set(took);
         self.engine.counters.recovery_records.set(found.records);
         self.hall.teller = teller;
-        self.rooms.begin_after(found.rooms_events_after);
-        self.exchange.begin_after(found.exchange_events_after);
-        self.travel.begin_after(found.travel_events_after);
-        self.games.begin_after(found.games_events_after);
+        self.rooms.begin_after(found.events_after::<Rooms>());
+        self.exchange.begin_after(found.events_after::<Exchange>());
+        self.travel.begin_after(found.events_after::<Travel>());
+        self.games.begin_after(found.events_after::<Games>());
         self.asks_wait = true;
         self.engine.take_up(recovered);
         found

@@ -1,0 +1,23 @@
+//! A machine that is served under a name.
+
+use turnstile_types::Machine;
+
+use crate::Fields;
+
+/// A machine that is kept and served under its name.
+pub trait Served: Machine {
+    /// Its name in commands, routes and metrics.
+    const NAME: &'static str;
+
+    /// How much there is of everything.
+    type Totals: Fields;
+
+    /// How much there is, as the last record left it.
+    fn totals(&self) -> Self::Totals;
+
+    /// Whether it is as it was at first: then it need not be kept anywhere.
+    fn is_new(&self) -> bool;
+
+    /// What stands, for people: numbers, and the words behind each.
+    fn standing(&self) -> Vec<(u64, String)>;
+}

@@ -1,0 +1,80 @@
+//! The numbers under which bookings and holds are found.
+
+use std::fmt;
+
+use turnstile_chassis::{Bytes, Kind, Show, Value};
+
+/// The longest text: `S` and the digits of the largest number.
+const LENGTH_MAX: usize = 21;
+
+/// The number of one booking or hold, from 1 in the order in which they were made; never reused. Its text
+/// is `S` and the number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
+pub struct BookingNumber(pub u64);
+
+/// Text that is no [`BookingNumber`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidBookingNumber;
+
+impl BookingNumber {
+    /// Parses the text that `Display` writes; a small letter is as good.
+    ///
+    /// # Errors
+    /// Any other text.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidBookingNumber> {
+        let Some((b'S' | b's', digits @ [b'1'..=b'9', ..])) = text.split_first() else {
+            return Err(InvalidBookingNumber);
+        };
+        let is_plain = text.len() <= LENGTH_MAX && digits.iter().all(u8::is_ascii_digit);
+        let digits = str::from_utf8(digits).ok().filter(|_| is_plain);
+        let number = digits.and_then(|digits| digits.parse().ok());
+        number.map(Self).ok_or(InvalidBookingNumber)
+    }
+}
+
+turnstile_chassis::readable!(BookingNumber, InvalidBookingNumber, Kind::Text("S1042"));
+
+impl Value for BookingNumber {
+    fn show<S: Show>(&self, show: S) -> S::Out {
+        show.display(self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Text("S1042")
+    }
+}
+
+impl fmt::Display for BookingNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "S{}", self.0)
+    }
+}
+
+impl fmt::Display for InvalidBookingNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a reference is an S and a number, such as S1042")
+    }
+}
+
+impl std::error::Error for InvalidBookingNumber {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_reads_back_from_its_text_and_nothing_else_does() {
+        for number in [1, 42, u64::MAX] {
+            let text = BookingNumber(number).to_string();
+            for text in [text.to_ascii_lowercase(), text] {
+                let read = BookingNumber::parse(text.as_bytes());
+                assert_eq!(read, Ok(BookingNumber(number)), "{text}");
+            }
+        }
+        let too_large = "S18446744073709551616";
+        for text in ["", "S", "S0", "S01", "S+1", "1", "R1", "S1x", too_large] {
+            let read = BookingNumber::parse(text.as_bytes());
+            assert_eq!(read, Err(InvalidBookingNumber), "{text}");
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! The machine: what becomes of every command.
+
+use turnstile_chassis::{Decode as _, Encode as _, Served};
+use turnstile_types::{
+    Context, Effect, Machine, Malformed, Name, Position, Principal, Reader, Sink, Timestamp,
+};
+
+use crate::{
+    Answer, BookingNumber, Choice, Command, Done, EntryState, Event, EventKind, Outcome, Query,
+    Refusal, SeatNumbers, Seats, Totals, check,
+    hall::{Section, Show},
+    limits, queries, snapshot,
+    state::Booking,
+};
+
+impl Machine for Seats {
+    type Command<'a> = Command;
+    type Outcome = Outcome;
+    type Query = Query;
+    type Answer = Answer;
+    type Event = Event;
+
+    const SERVICE: u8 = 5;
+
+    fn empty() -> Self {
+        Self::new()
+    }
+
+    fn apply(&mut self, context: &Context<'_>, command: &Command) -> Outcome {
+        self.sweep(context);
+        self.decide(context, command).into()
+    }
+
+    fn effect_of(outcome: &Outcome) -> Effect {
+        outcome.effect()
+    }
+
+    fn next_deadline(&self) -> Option<Timestamp> {
+        self.expiries.first().map(|&(until, _)| until)
+    }
+
+    fn tick(&mut self, context: &Context<'_>) {
+        self.sweep(context);
+    }
+
+    fn query(&self, _now: Timestamp, _principal: &Principal, query: &Query) -> Answer {
+        queries::answer(self, query).unwrap_or_else(Answer::Refused)
+    }
+
+    fn drain_events(&mut self, take: &mut dyn FnMut(Event)) {
+        self.events.drain(take);
+    }
+
+    fn encode_command(command: &Command, out: &mut Vec<u8>) {
+        command.encode(out);
+    }
+
+    fn decode_command(bytes: &[u8]) -> Result<Command, Malformed> {
+        Command::decode_whole(bytes, "command")
+    }
+
+    fn encode_outcome(outcome: &Outcome, out: &mut Vec<u8>) {
+        outcome.encode(out);
+    }
+
+    fn decode_outcome(bytes: &[u8]) -> Result<Outcome, Malformed> {
+        Outcome::decode_whole(bytes, "outcome")
+    }
+
+    fn snapshot(&self, out: &mut dyn Sink) {
+        snapshot::write(self, out);
+    }
+
+    fn restore_from(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        snapshot::read(reader)
+    }
+
+    fn place_of(event: &Event) -> (Position, u32) {
+        (event.position, event.ordinal)
+    }
+
+    fn check(&self) -> Result<(), Vec<String>> {
+        check::examine(self)
+    }
+}
+
+impl Served for Seats {
+    const NAME: &'static str = "seats";
+
+    type Totals = Totals;
+
+    fn totals(&self) -> Totals {
+        self.totals()
+    }
+
+    fn is_new(&self) -> bool {
+        self.is_new()
+    }
+
+    fn standing(&self) -> Vec<(u64, String)> {
+        let totals = self.totals();
+        vec![
+            (totals.seats_booked, "seats are booked".to_owned()),
+            (totals.seats_held, "seats are held".to_owned()),
+        ]
+    }
+}
+
+impl Seats {
+    fn decide(&mut self, context: &Context<'_>, command: &Command) -> Result<Done, Refusal> {
+        match *command {
+            Command::AddShow { show, begins } => self.add_show(context, show, begins),
+            Command::AddSection {
+                show,
+                section,
+                rows,
+                row_seats,
+            } => self.add_section(
+                context,
+                show,
+                Section::new(section, rows.get(), row_seats.get()),
+            ),
+            Command::CloseSale { show, closed } => self.close_sale(context, show, closed),
+            Command::Book {
+                show,
+                section,
+                seats,
+                buyer,
+            } => {
+                let state = EntryState::Booked { buyer };
+                let (reference, seats) = self.sell(context, [show, section], seats, state)?;
+                Ok(Done::Booked { reference, seats })
+            }
+            Command::Hold {
+                show,
+                section,
+                seats,
+                ttl_seconds,
+            } => {
+                let until = context.now.plus_ms(u64::from(ttl_seconds.get()) * 1_000);
+                let state = EntryState::Held { until };
+                let (reference, seats) = self.sell(context, [show, section], seats, state)?;
+                Ok(Done::Held {
+                    reference,
+                    seats,
+                    until,
+                })
+            }
+            Command::Confirm { hold, buyer } => self.confirm(context, hold, buyer),
+            Command::Release { hold } => {
+                self.held(hold)?;
+                self.end(context, hold, EventKind::Released);
+                Ok(Done::Released)
+            }
+            Command::Cancel { booking, buyer } => self.cancel(context, booking, buyer),
+        }
+    }
+
+    fn add_show(
+        &mut self,
+        context: &Context<'_>,
+        name: Name,
+        begins: Timestamp,
+    ) -> Result<Done, Refusal> {
+        if self.by_name.contains_key(&name) {
+            return Err(Refusal::ShowExists);
+        }
+        let limit = limits::SHOWS_MAX;
+        if self.totals.shows >= u64::from(limit) {
+            return Err(Refusal::TooManyShows { limit });
+        }
+        self.open(Show {
+            name,
+            begins,
+            is_closed: false,
+            sections: Vec::new(),
+        });
+        self.tell(context, EventKind::ShowAdded, (name, None), None);
+        Ok(Done::ShowAdded)
+    }
+
+    fn add_section(
+        &mut self,
+        context: &Context<'_>,
+        name: Name,
+        section: Section,
+    ) -> Result<Done, Refusal> {
+        let show = self.find(&name)?;
+        let place = (name, Some(section.name));
+        self.furnish(show, section)?;
+        self.tell(context, EventKind::SectionAdded, place, None);
+        Ok(Done::SectionAdded)
+    }
+
+    fn close_sale(
+        &mut self,
+        context: &Context<'_>,
+        name: Name,
+        closed: bool,
+    ) -> Result<Done, Refusal> {
+        let show = self.find(&name)?;
+        self.show_mut(show).is_closed = closed;
+        let (kind, done) = if closed {
+            (EventKind::SaleClosed, Done::SaleClosed)
+        } else {
+            (EventKind::SaleOpened, Done::SaleOpened)
+        };
+        self.tell(context, kind, (name, None), None);
+        Ok(done)
+    }
+
+    /// Gives seats of a section to a new booking or hold.
+    fn sell(
+        &mut self,
+        context: &Context<'_>,
+        [show, section]: [Name; 2],
+        choice: Choice,
+        state: EntryState,
+    ) -> Result<(BookingNumber, SeatNumbers), Refusal> {
+        let at = self.find(&show)?;
+        let found = self.show(at);
+        let section = found.section(&section)?;
+        found.on_sale(context.now)?;
+        let place = found.sections.get(section);
+        let seats = place.ok_or(Refusal::UnknownSection)?.choose(choice)?;
+        self.last.0 += 1;
+        let booking = Booking {
+            show: at,
+            section,
+            seats,
+            state,
+            principal: *context.principal,
+            since: context.now,
+            position: context.position,
+        };
+        self.admit(self.last, booking);
+        let kind = match state {
+            EntryState::Booked { .. } => {
+                self.totals.booked_total += 1;
+                EventKind::Booked
+            }
+            EntryState::Held { .. } => {
+                self.totals.held_total += 1;
+                EventKind::Held
+            }
+        };
+        self.tell_of(context, kind, self.last);
+        Ok((self.last, seats))
+    }
+
+    fn confirm(
+        &mut self,
+        context: &Context<'_>,
+        hold: BookingNumber,
+        buyer: Name,
+    ) -> Result<Done, Refusal> {
+        let seats = self.held(hold)?.seats;
+        let booking = self.remove(hold);
+        let booking = Booking {
+            state: EntryState::Booked { buyer },
+            position: context.position,
+            ..booking
+        };
+        self.admit(hold, booking);
+        self.totals.booked_total += 1;
+        self.tell_of(context, EventKind::Confirmed, hold);
+        Ok(Done::Confirmed {
+            reference: hold,
+            seats,
+        })
+    }
+
+    fn cancel(
+        &mut self,
+        context: &Context<'_>,
+        number: BookingNumber,
+        wanted: Name,
+    ) -> Result<Done, Refusal> {
+        let booking = self.look_up(number)?;
+        let EntryState::Booked { buyer } = booking.state else {
+            return Err(Refusal::NotConfirmed);
+        };
+        if buyer != wanted {
+            return Err(Refusal::WrongBuyer);
+        }
+        self.show(booking.show).before_it_begins(context.now)?;
+        let seats = booking.seats;
+        self.end(context, number, EventKind::Cancelled);
+        self.totals.cancelled_total += 1;
+        Ok(Done::Cancelled { seats })
+    }
+
+    /// Every hold that is due expires, in the order of the instants, then of the numbers.
+    fn sweep(&mut self, context: &Context<'_>) {
+        while let Some(&(until, number)) = self.expiries.first() {
+            if until > context.now {
+                return;
+            }
+            self.end(context, number, EventKind::Expired);
+            self.totals.expired_total += 1;
+        }
+    }
+
+    /// Ends a booking or hold: its seats are free again.
+    fn end(&mut self, context: &Context<'_>, number: BookingNumber, kind: EventKind) {
+        self.tell_of(context, kind, number);
+        self.remove(number);
+    }
+
+    /// An open hold.
+    fn held(&self, number: BookingNumber) -> Result<&Booking, Refusal> {
+        let booking = self.look_up(number)?;
+        match booking.state {
+            EntryState::Held { .. } => Ok(booking),
+            EntryState::Booked { .. } => Err(Refusal::AlreadyConfirmed),
+        }
+    }
+
+    /// Adds an event about a booking or hold.
+    fn tell_of(&mut self, context: &Context<'_>, kind: EventKind, number: BookingNumber) {
+        let booking = self.bookings.get(&number);
+        let booking = booking.expect("a booking that was looked up");
+        let show = self.show(booking.show);
+        let section = show.sections.get(booking.section);
+        let place = (show.name, section.map(|section| section.name));
+        let about = Some((number, booking.seats));
+        self.tell(context, kind, place, about);
+    }
+
+    fn tell(
+        &mut self,
+        context: &Context<'_>,
+        kind: EventKind,
+        (show, section): (Name, Option<Name>),
+        about: Option<(BookingNumber, SeatNumbers)>,
+    ) {
+        self.events.put(context.position, |ordinal| Event {
+            position: context.position,
+            ordinal,
+            at: context.now,
+            kind,
+            show,
+            section,
+            reference: about.map(|(reference, _)| reference),
+            seats: about.map(|(_, seats)| seats),
+        });
+    }
+}

@@ -1,0 +1,241 @@
+//! What the simulator knows of each service: who asks for what, and which answers are possible.
+
+use turnstile_embedded::{Hosted, Services};
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
+use turnstile_journal::Log;
+use turnstile_rooms::Rooms;
+use turnstile_seats::Seats;
+use turnstile_seed::Random;
+use turnstile_sequencer::{ExecuteError, Reply, Sequencer};
+use turnstile_travel::Travel;
+use turnstile_types::{Key, Machine, Position, Principal, Timestamp};
+
+use crate::{
+    actors::{Clients, Model},
+    follower::Follower,
+    market::Market,
+    occupancy::Occupancy,
+    patience::Patience,
+    seats::{Audience, Hall},
+    tables::Tables,
+    traffic::{Guests, Players, Traders, Travelers},
+    violation::{Judged, Violation},
+};
+
+/// What became of a request; the outcome in the bytes of its service.
+pub(crate) type Answer = Result<Reply<Vec<u8>>, ExecuteError>;
+
+/// Writes down what is the same for each service: from the one list of them below.
+macro_rules! services {
+    ($($name:ident: $machine:ident, $clients:ident, $model:ident;)+) => {
+        /// A command of one of the services.
+        #[derive(Debug)]
+        pub(crate) enum Request<'a> {
+            $($machine(<$machine as Machine>::Command<'a>),)+
+        }
+
+        impl<'a> Request<'a> {
+            /// Reads the bytes of a command that this traffic has made.
+            pub(crate) fn decode(service: u8, payload: &'a [u8]) -> Self {
+                match service {
+                    $($machine::SERVICE => {
+                        let command = $machine::decode_command(payload);
+                        Self::$machine(command.expect("it was encoded by the traffic"))
+                    })+
+                    other => unreachable!("service {other} has no traffic"),
+                }
+            }
+
+            /// The number of its service, and its bytes there.
+            pub(crate) fn encode(&self) -> (u8, Vec<u8>) {
+                let mut payload = Vec::new();
+                match self {
+                    $(Self::$machine(command) => {
+                        $machine::encode_command(command, &mut payload);
+                        ($machine::SERVICE, payload)
+                    })+
+                }
+            }
+
+            pub(crate) fn execute<L: Log>(
+                &self,
+                server: &mut Sequencer<Services, L>,
+                now: Timestamp,
+                key: Option<Key<'_>>,
+            ) -> Answer {
+                match self {
+                    $(Self::$machine(command) => {
+                        execute::<$machine, L>(server, now, key, command)
+                    })+
+                }
+            }
+        }
+
+        /// Makes requests to every service, and remembers what was given out.
+        #[derive(Debug, Default)]
+        pub(crate) struct Traffic {
+            $($name: $clients,)+
+        }
+
+        impl Traffic {
+            /// The requests with which every history begins.
+            pub(crate) fn opening() -> Vec<Request<'static>> {
+                let mut requests = Vec::new();
+                $(requests.extend($clients::opening().into_iter().map(Request::$machine));)+
+                requests
+            }
+
+            /// One more request, made at `now`, of this service or of any.
+            pub(crate) fn next<'a>(
+                &self,
+                random: &mut Random,
+                now: Timestamp,
+                service: Option<u8>,
+            ) -> Request<'a> {
+                let any = [$($machine::SERVICE),+];
+                match service.unwrap_or_else(|| random.pick(&any)) {
+                    $($machine::SERVICE => Request::$machine(self.$name.next(random, now)),)+
+                    other => unreachable!("service {other} has no traffic"),
+                }
+            }
+
+            /// Remembers what was given out with an outcome, in the bytes of its service.
+            pub(crate) fn note(&mut self, service: u8, outcome: &[u8]) {
+                match service {
+                    $($machine::SERVICE => {
+                        let outcome = $machine::decode_outcome(outcome);
+                        self.$name.note(&outcome.expect("the machine made it"));
+                    })+
+                    other => unreachable!("service {other} has no traffic"),
+                }
+            }
+        }
+
+        /// What happened at each service, oldest first.
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct Happenings {
+            $(pub(crate) $name: Vec<<$machine as Machine>::Event>,)+
+        }
+
+        impl Happenings {
+            /// Takes what the machines have to tell.
+            pub(crate) fn of(services: &mut Services) -> Self {
+                let mut events = Self::default();
+                $($machine::of_mut(services).move_events(&mut events.$name);)+
+                events
+            }
+
+            /// Takes what has happened up to the last position.
+            pub(crate) fn take_up_to(&mut self, last: Position) -> Self {
+                let later = Self {
+                    $($name: later::<$machine>(&mut self.$name, last),)+
+                };
+                std::mem::replace(self, later)
+            }
+
+            pub(crate) fn extend(&mut self, later: Self) {
+                $(self.$name.extend(later.$name);)+
+            }
+        }
+
+        /// Those who follow the events of each service.
+        #[derive(Debug, Default)]
+        pub(crate) struct Followers {
+            $($name: Follower<$machine>,)+
+        }
+
+        impl Followers {
+            /// Shows them what a running server announces.
+            pub(crate) fn hear(&mut self, events: Happenings) -> Judged {
+                $(events.$name.into_iter().try_for_each(|event| self.$name.hear(event))?;)+
+                Ok(())
+            }
+
+            /// Shows them what a recovery announces.
+            pub(crate) fn hear_again(&mut self, events: Happenings) -> Judged {
+                $(events.$name.into_iter().try_for_each(|event| self.$name.hear_again(event))?;)+
+                Ok(())
+            }
+
+            /// They forget what came after the last position: a damaged disk has lost it.
+            pub(crate) fn forget_after(&mut self, last: Position) {
+                $(self.$name.forget_after(last);)+
+            }
+
+            /// Compares what they heard with everything that has happened.
+            pub(crate) fn compare(&self, happened: &Happenings) -> Judged {
+                $(self.$name.compare(&happened.$name)?;)+
+                Ok(())
+            }
+        }
+
+        /// The independent models, one of each service.
+        #[derive(Debug, Default)]
+        pub(crate) struct Models {
+            $($name: $model,)+
+        }
+
+        impl Models {
+            /// Shows a record with everything that it caused.
+            pub(crate) fn show(
+                &mut self,
+                record: (Position, Timestamp),
+                (service, payload, outcome): (u8, &[u8], &[u8]),
+                events: &Happenings,
+            ) -> Result<(), String> {
+                $(
+                    let asked = (service == $machine::SERVICE).then(|| {
+                        let command = $machine::decode_command(payload);
+                        let outcome = $machine::decode_outcome(outcome);
+                        (
+                            command.expect("it was encoded by the traffic"),
+                            outcome.expect("the machine made it"),
+                        )
+                    });
+                    let asked = asked.as_ref().map(|(command, outcome)| (command, outcome));
+                    Model::<$machine>::show(&mut self.$name, record, asked, &events.$name)?;
+                )+
+                Ok(())
+            }
+
+            pub(crate) fn agree(&self, now: Timestamp, services: &Services) -> Judged {
+                $(
+                    let agreed = Model::<$machine>::agrees(&self.$name, now, services.$name());
+                    agreed.map_err(Violation)?;
+                )+
+                Ok(())
+            }
+        }
+    };
+}
+
+services! {
+    rooms: Rooms, Guests, Occupancy;
+    exchange: Exchange, Traders, Market;
+    travel: Travel, Travelers, Patience;
+    games: Games, Players, Tables;
+    seats: Seats, Audience, Hall;
+}
+
+fn execute<M: Hosted, L: Log>(
+    server: &mut Sequencer<Services, L>,
+    now: Timestamp,
+    key: Option<Key<'_>>,
+    command: &M::Command<'_>,
+) -> Answer {
+    let reply = server.execute::<M>(now, &Principal::local(), key, command)?;
+    let mut outcome = Vec::new();
+    M::encode_outcome(&reply.outcome, &mut outcome);
+    Ok(Reply {
+        position: reply.position,
+        replayed: reply.replayed,
+        outcome,
+    })
+}
+
+/// Takes what happened after the last position.
+fn later<M: Machine>(events: &mut Vec<M::Event>, last: Position) -> Vec<M::Event> {
+    let at = events.partition_point(|event| M::place_of(event).0 <= last);
+    events.split_off(at)
+}
