@@ -1,9 +1,7 @@
 //! Whether the lab names planted bottlenecks, and refuses planted bad runs: real servers with one known
 //! fault each, driven by the real program.
 
-mod cases;
 mod planted;
-mod report;
 
 use std::{
     fs,
@@ -15,23 +13,37 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
-use serde_json::Value;
+use serde::Deserialize;
 use tempfile::TempDir;
+use turnstile_result::{Outcome, Run};
+use turnstile_stats::units::count;
 
 use crate::{
     arguments::{Extent, Program},
     pin::{self, CLIENT_CORE, SERVER_CORE},
+    ratio::{Bound, Ratio},
+    report::Report,
+    section::{Figure, Section, Subject},
 };
-use cases::{Bad, Case, Place};
 
 pub(crate) use planted::{Planted, serve};
-pub(crate) use report::Report;
 
 /// Spinning processes beside a server or a generator that is to be starved.
 const NEIGHBOURS: usize = 3;
 
 /// Sound runs that should not be refused.
-const SOUND: u32 = 20;
+const SOUND: usize = 20;
+
+/// Of twenty planted bottlenecks, those that are to be named.
+const NAMED: Bound = Bound::AtLeast(18.0);
+
+/// Sound runs that may be refused, in percent.
+const LOST_PERCENT: Bound = Bound::AtMost(2.0);
+
+/// The exit code of a run that is not known precisely enough.
+const UNKNOWN: i32 = 96;
+
+const CASES: &str = include_str!("../scenarios/bottlenecks.toml");
 
 #[derive(Args, Debug)]
 pub(crate) struct Bottlenecks {
@@ -44,15 +56,50 @@ pub(crate) struct Bottlenecks {
     only: Vec<String>,
 }
 
+/// All that is planted.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cases {
+    named: Vec<Case>,
+    refused: Vec<Case>,
+    sound: Vec<Case>,
+}
+
+/// A server with one bottleneck or fault, and what the lab should say of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    planted: String,
+    /// The words after `planted`.
+    server: String,
+    /// The words after `lab bottleneck` or `lab run`.
+    load: String,
+    /// The names or the exit codes of which any is right.
+    expected: Vec<String>,
+    /// Whether the server runs on whatever cores there are.
+    #[serde(default)]
+    anywhere: bool,
+    /// Whose core has busy neighbours.
+    #[serde(default)]
+    neighbours: Option<End>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum End {
+    Server,
+    Client,
+}
+
 /// A process that is killed when this is dropped.
 #[derive(Debug)]
 struct Running(Child);
 
-/// What the lab said of one run.
+/// How the lab ended, and what it wrote.
 #[derive(Debug)]
 struct Said {
     code: Option<i32>,
-    run: Option<Value>,
+    run: Option<Run>,
 }
 
 pub(crate) fn measure(arguments: &Bottlenecks) -> Result<Report> {
@@ -63,31 +110,70 @@ pub(crate) fn measure(arguments: &Bottlenecks) -> Result<Report> {
         turnstile: &turnstile,
         seconds,
     };
-    let chosen = |name: &str| arguments.chooses(name);
-    let named = cases::named();
-    let named = named.iter().filter(|case| chosen(case.name));
-    let named = named.map(|case| lab.name(case)).collect::<Result<_>>()?;
-    let bad = cases::bad();
-    let bad = bad.iter().filter(|bad| chosen(bad.name));
-    let refused = bad.map(|bad| lab.refuse(bad)).collect::<Result<_>>()?;
-    let sound = if quick { 2 } else { SOUND };
-    let sound = (0..sound).map(cases::sound);
-    let accepted = sound
-        .filter(|sound| chosen(sound.name))
-        .map(|sound| lab.accept(&sound))
-        .collect::<Result<_>>()?;
-    let report = Report {
-        quick,
-        whole: arguments.only.is_empty(),
+    let Cases {
         named,
         refused,
-        accepted,
+        sound,
+    } = cases()?;
+    let sound = sound.iter().cycle().take(if quick { 2 } else { SOUND });
+    let sound: Vec<Case> = sound.cloned().collect();
+    let chosen = |cases: Vec<Case>| -> Vec<Case> {
+        let chosen = cases
+            .into_iter()
+            .filter(|case| arguments.chooses(&case.planted));
+        chosen.collect()
     };
-    ensure!(!report.is_empty(), "nothing is planted under such a name");
-    if report.whole {
-        report.write(&arguments.extent.out)?;
+    let (named, refused, sound) = (chosen(named), chosen(refused), chosen(sound));
+    let planted = named.len() + refused.len() + sound.len();
+    ensure!(planted > 0, "nothing is planted under such a name");
+    let sections = vec![
+        lab.names(&named)?,
+        lab.runs("Bad runs", &refused)?,
+        lab.runs("Sound runs", &sound)?,
+    ];
+    let mut report = Report {
+        title: "Planted bottlenecks and bad runs".to_owned(),
+        about: "`turnstile-bench bottlenecks` gives these again: real servers, each with one known fault, on \
+                a core of their own where nothing else is said, driven by `lab bottleneck` and `lab run`."
+            .to_owned(),
+        quick,
+        machine: None,
+        sections,
+        not_measured: Vec::new(),
+    };
+    // A part of all cases has no targets.
+    if arguments.only.is_empty() {
+        judge(&mut report.sections);
+        report.write(&arguments.extent.out, "bottlenecks")?;
     }
     Ok(report)
+}
+
+fn cases() -> Result<Cases> {
+    Ok(toml::from_str(CASES)?)
+}
+
+/// Holds the sections against their targets.
+fn judge(sections: &mut [Section]) {
+    let right = |section: &Section| {
+        let rows = section.subjects.iter();
+        let right = rows.filter(|row| row.figures.contains(&is_right(true)));
+        (count(right.count()), count(section.subjects.len()))
+    };
+    let [(named, _), (refused, bad), (accepted, sound)] =
+        [0, 1, 2].map(|place| right(&sections[place]));
+    let lost = 100.0 * (sound - accepted) / sound;
+    for (place, target, value, bound) in [
+        (0, "bottlenecks named of 20", named, NAMED),
+        (1, "bad runs refused of 15", refused, Bound::AtLeast(bad)),
+        (2, "sound runs refused, %", lost, LOST_PERCENT),
+    ] {
+        sections[place].claim_ratio(target, Ratio::spread(&[value]), bound);
+    }
+}
+
+fn is_right(is_right: bool) -> Figure {
+    Figure::text("right", if is_right { "yes" } else { "NO" })
 }
 
 impl Bottlenecks {
@@ -104,79 +190,95 @@ struct Lab<'a> {
 }
 
 impl Lab<'_> {
-    fn name(&self, case: &Case) -> Result<report::Named> {
-        let (server, behind) = planted(&case.server, case.place)?;
+    /// What the lab names.
+    fn names(&self, cases: &[Case]) -> Result<Section> {
+        let rows = cases.iter().map(|case| {
+            let said = self.drive("bottleneck", case)?;
+            let found = said.run.and_then(|run| run.bottleneck);
+            let (named, probability, why) = found.map_or_else(Default::default, |found| {
+                (found.named, found.probability, found.why)
+            });
+            let figures = vec![
+                Figure::text("expected", case.expected.join(" or ")),
+                Figure::text("named", named.as_str()),
+                is_right(case.expected.contains(&named)),
+                Figure::one("P", probability),
+                Figure::text("why", why),
+            ];
+            Ok(Subject::new(case.planted.as_str(), figures))
+        });
+        let rows = rows.collect::<Result<_>>()?;
+        let setting = format!(
+            "`lab bottleneck` with {} for each number of users",
+            self.seconds
+        );
+        Ok(Section::new("Bottlenecks", setting, rows))
+    }
+
+    /// How runs end.
+    fn runs(&self, title: &str, cases: &[Case]) -> Result<Section> {
+        let rows = cases.iter().map(|case| {
+            let said = self.drive("run", case)?;
+            let code = said
+                .code
+                .map_or_else(|| "-".to_owned(), |code| code.to_string());
+            let figures = vec![
+                Figure::text("expected", case.expected.join(" or ")),
+                Figure::text("exit code", code.as_str()),
+                is_right(case.expected.contains(&code)),
+                Figure::text("because", said.because().join(", ")),
+            ];
+            Ok(Subject::new(case.planted.as_str(), figures))
+        });
+        let rows = rows.collect::<Result<_>>()?;
+        let setting = format!("`lab run` for {} where nothing else is said", self.seconds);
+        Ok(Section::new(title, setting, rows))
+    }
+
+    /// Plants a server and runs a command of the lab against it.
+    fn drive(&self, command: &str, case: &Case) -> Result<Said> {
+        let (server, behind) = planted(case)?;
         let _neighbours = neighbours(case.neighbours)?;
-        let mut words = vec!["bottleneck".to_owned()];
-        words.extend(case.words.iter().map(ToString::to_string));
-        if let Some(behind) = &behind {
-            words.extend(["--database-pid".to_owned(), behind.0.id().to_string()]);
-        }
-        words.extend(["-d", self.seconds].map(str::to_owned));
-        let said = self.run(&words, server.address)?;
-        let found = |name: &str| Some(said.run.as_ref()?["bottleneck"].get(name)?.clone());
-        let text = |name: &str| {
-            let found = found(name);
-            found
-                .and_then(|one| Some(one.as_str()?.to_owned()))
-                .unwrap_or_default()
-        };
-        Ok(report::Named {
-            planted: case.name,
-            expected: case.expected,
-            named: text("named"),
-            probability: found("probability")
-                .and_then(|one| one.as_f64())
-                .unwrap_or(0.0),
-            why: text("why"),
-        })
-    }
-
-    fn refuse(&self, bad: &Bad) -> Result<report::Refused> {
-        let (server, _behind) = planted(&bad.server, Place::Apart)?;
-        let _neighbours = neighbours(bad.neighbours)?;
-        let mut words = vec!["run".to_owned()];
-        words.extend(bad.words.iter().map(ToString::to_string));
-        if !bad.words.contains(&"--max-time") {
-            words.extend(["-d", self.seconds].map(str::to_owned));
-        }
-        let said = self.run(&words, server.address)?;
-        Ok(report::Refused::of(bad, &said))
-    }
-
-    /// A run in which nothing is wrong.
-    fn accept(&self, sound: &Bad) -> Result<report::Refused> {
-        let (server, _behind) = planted(&sound.server, Place::Apart)?;
-        let mut words = vec!["run".to_owned()];
-        words.extend(sound.words.iter().map(ToString::to_string));
-        words.extend(["-d", self.seconds].map(str::to_owned));
-        let said = self.run(&words, server.address)?;
-        Ok(report::Refused::of(sound, &said))
-    }
-
-    /// Runs the lab against a server; the words of the command but for `lab` and the target.
-    fn run(&self, words: &[String], server: SocketAddr) -> Result<Said> {
         let folder = TempDir::new()?;
-        let (command, rest) = words.split_first().context("a command")?;
         let mut lab = Command::new(self.turnstile);
-        lab.args(["lab", command, &format!("resp://{server}")]);
+        lab.args(["lab", command, &format!("resp://{}", server.address)]);
         if command == "bottleneck" {
             lab.arg("--pin").arg(format!("gen={CLIENT_CORE}"));
         } else {
             lab = pinned(&lab);
         }
-        lab.args(rest).args(["-q", "-o"]).arg(folder.path());
+        lab.args(case.load.split(' '));
+        if let Some(behind) = &behind {
+            lab.args(["--database-pid", &behind.0.id().to_string()]);
+        }
+        if !case.load.contains("--max-time") {
+            lab.args(["-d", self.seconds]);
+        }
+        lab.args(["-q", "-o"]).arg(folder.path());
         lab.args(["--", "PING"]);
         lab.stdout(Stdio::null()).stderr(Stdio::null());
         let status = lab.status().context("the lab does not start")?;
         let run = fs::read(folder.path().join("run.json")).ok();
-        let run = run
-            .map(|bytes| serde_json::from_slice(&bytes))
-            .transpose()?;
         Ok(Said {
             code: status.code(),
-            run,
+            run: run.map(|bytes| Run::read(&bytes)).transpose()?,
         })
+    }
+}
+
+impl Said {
+    /// The checks that failed, and what else is against the run.
+    fn because(&self) -> Vec<String> {
+        let Some(point) = self.run.as_ref().and_then(|run| run.points.first()) else {
+            return Vec::new();
+        };
+        let checks = point.validity.iter();
+        let failed = checks.filter(|check| check.outcome == Outcome::Fails);
+        let mut because: Vec<String> = failed.map(|check| check.check.clone()).collect();
+        if self.code == Some(UNKNOWN) {
+            because.push(point.steady.why.clone());
+        }
+        because
     }
 }
 
@@ -194,19 +296,14 @@ struct Server {
 }
 
 /// Starts a planted server, and what is behind it, if that is how it is planted.
-fn planted(words: &[&str], place: Place) -> Result<(Server, Option<Running>)> {
-    let mut all: Vec<String> = words.iter().map(ToString::to_string).collect();
-    let mut behind = None;
-    if words.first() == Some(&"behind") {
-        let own: Vec<String> = ["compute", "--micros", words[2]]
-            .map(str::to_owned)
-            .to_vec();
-        let (running, address) = start(&own, Place::Apart)?;
-        all.truncate(1);
-        all.extend(["--behind".to_owned(), address.to_string()]);
+fn planted(case: &Case) -> Result<(Server, Option<Running>)> {
+    let (mut words, mut behind) = (case.server.clone(), None);
+    if let Some(options) = words.strip_prefix("behind") {
+        let (running, address) = start(&format!("compute{options}"), false)?;
+        words = format!("behind --behind {address}");
         behind = Some(running);
     }
-    let (running, address) = start(&all, place)?;
+    let (running, address) = start(&words, case.anywhere)?;
     let server = Server {
         _running: running,
         address,
@@ -214,13 +311,17 @@ fn planted(words: &[&str], place: Place) -> Result<(Server, Option<Running>)> {
     Ok((server, behind))
 }
 
-fn start(words: &[String], place: Place) -> Result<(Running, SocketAddr)> {
+fn start(words: &str, anywhere: bool) -> Result<(Running, SocketAddr)> {
     let own = std::env::current_exe()?;
-    let mut command = match place {
-        Place::Apart => pin::command(SERVER_CORE, own),
-        Place::Anywhere => Command::new(own),
+    let mut command = if anywhere {
+        Command::new(own)
+    } else {
+        pin::command(SERVER_CORE, own)
     };
-    command.arg("planted").args(words).stdout(Stdio::piped());
+    command
+        .arg("planted")
+        .args(words.split(' '))
+        .stdout(Stdio::piped());
     let mut running = Running(command.spawn()?);
     let output = running.0.stdout.take().context("its output is piped")?;
     let mut line = String::new();
@@ -233,9 +334,11 @@ fn start(words: &[String], place: Place) -> Result<(Running, SocketAddr)> {
 }
 
 /// Processes that take all they can get of one core.
-fn neighbours(core: Option<usize>) -> Result<Vec<Running>> {
-    let Some(core) = core else {
-        return Ok(Vec::new());
+fn neighbours(end: Option<End>) -> Result<Vec<Running>> {
+    let core = match end {
+        None => return Ok(Vec::new()),
+        Some(End::Server) => SERVER_CORE,
+        Some(End::Client) => CLIENT_CORE,
     };
     let spin = |_| {
         let mut command = pin::command(core, "sh");
@@ -250,5 +353,17 @@ impl Drop for Running {
         // It may have ended already.
         self.0.kill().ok();
         self.0.wait().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cases;
+
+    #[test]
+    fn twenty_bottlenecks_and_fifteen_bad_runs_are_planted() {
+        let cases = cases().unwrap();
+        let counts = (cases.named.len(), cases.refused.len(), cases.sound.len());
+        assert_eq!(counts, (20, 15, 4));
     }
 }

@@ -2,8 +2,9 @@
 
 mod history;
 mod pace;
-mod report;
 mod served;
+
+use std::path::Path;
 
 use anyhow::Result;
 use clap::Args;
@@ -13,9 +14,12 @@ use crate::{
     ground::tell,
     machine::Machine,
     pin,
-    process::Neighbours,
+    ratio::{Bound, Ratio},
+    report::Report,
+    section::{Figure, Section, Subject},
 };
-use report::{Report, Row};
+use pace::{PIPELINES, Pace};
+use served::{CASES, Case, Served};
 
 #[derive(Args, Debug)]
 pub(crate) struct Check {
@@ -28,6 +32,17 @@ pub(crate) struct Check {
 /// Operations among which one is sold twice.
 const MILLION: u32 = 1_000_000;
 
+/// Checked operations a second on one core.
+const RATE: Bound = Bound::AtLeast(100_000.0);
+/// Of what server, generator and checker use.
+const SHARE_PERCENT: Bound = Bound::AtMost(5.0);
+/// Seconds until one booking in a million that is sold twice is found.
+const FOUND_S: Bound = Bound::AtMost(10.0);
+/// Seconds for a hundred million operations.
+const HUNDRED_MILLION_S: Bound = Bound::AtMost(60.0);
+
+const SHARE: &str = "of the check under load, %";
+
 pub(crate) fn measure(arguments: &Check) -> Result<Report> {
     let turnstile = arguments.program.path()?;
     let quick = arguments.extent.quick;
@@ -37,34 +52,142 @@ pub(crate) fn measure(arguments: &Check) -> Result<Report> {
         (5, 5 * MILLION, 5)
     };
     let machine = Machine::with(&[turnstile.as_path()]);
-    let neighbours = Neighbours::watch()?;
-    let mut rows: Vec<Row> = served::CASES.into_iter().map(Row::of).collect();
-    for _ in 0..rounds.min(3) {
-        for row in &mut rows {
-            let served = served::measure(&turnstile, row.case, seconds)?;
-            tell(&format!("{:?}: {served:?}", row.case))?;
-            row.rounds.push(served);
-        }
-    }
+    // The checks begin before this thread is kept on one core: what they start would stay there, too.
+    let served = serve(&turnstile, rounds.min(3), seconds)?;
     pin::pin(pin::CLIENT_CORE)?;
-    let seeds = 1..=rounds;
+    let (in_process, paces) = in_process(operations, rounds)?;
+    let report = Report {
+        title: "The check, measured".to_owned(),
+        about: "`turnstile-bench check` measures again.".to_owned(),
+        quick,
+        machine: Some(machine),
+        sections: vec![
+            in_process,
+            found(rounds)?,
+            beside(&served, (&paces, seconds)),
+        ],
+        not_measured: Vec::new(),
+    };
+    report.write(&arguments.extent.out, "check")?;
+    Ok(report)
+}
+
+fn in_process(operations: u32, rounds: u64) -> Result<(Section, Vec<Pace>)> {
     let mut paces = Vec::new();
-    for seed in seeds.clone() {
-        for pipeline in pace::PIPELINES {
+    for seed in 1..=rounds {
+        for pipeline in PIPELINES {
             paces.push(pace::measure(operations, pipeline, seed)?);
         }
     }
-    let found = seeds.map(|seed| pace::find(MILLION, seed));
-    let report = Report {
-        quick,
-        machine,
-        operations,
-        paces,
-        found_s: found.collect::<Result<_>>()?,
-        seconds,
-        rows,
-        neighbours_percent: neighbours.percent()?,
+    let of = |pipeline: usize, figure: fn(&Pace) -> f64| -> Vec<f64> {
+        let those = paces.iter().filter(|pace| pace.pipeline == pipeline);
+        those.map(figure).collect()
     };
-    report.write(&arguments.extent.out)?;
-    Ok(report)
+    let subjects = PIPELINES.map(|pipeline| {
+        let figures = vec![
+            Figure::new("telling", of(pipeline, |pace| pace.telling_ns)),
+            Figure::new("checking", of(pipeline, |pace| pace.checking_ns)),
+        ];
+        Subject::new(format!("pipeline {pipeline}"), figures)
+    });
+    let setting = format!(
+        "{rounds} rounds of {operations} bookings and cancellations in 50 rooms, which an honest server as \
+         plain as the model answers, told by 50 users and replayed by the checker, on one core. What it \
+         takes to make them is not counted. In nanoseconds for each"
+    );
+    let mut section = Section::new("In process", setting, subjects.to_vec());
+    let both = of(1, |pace| pace.telling_ns + pace.checking_ns);
+    let spread = |of_ns: fn(f64) -> f64| {
+        let values = both.iter().map(|ns| of_ns(*ns));
+        Ratio::spread(&values.collect::<Vec<f64>>())
+    };
+    let target = "operations told and checked, a second on one core";
+    section.claim_ratio(target, spread(|ns| 1e9 / ns), RATE);
+    let target = "a hundred million of them, by that pace, s";
+    section.claim_ratio(target, spread(|ns| ns / 10.0), HUNDRED_MILLION_S);
+    Ok((section, paces))
+}
+
+fn found(rounds: u64) -> Result<Section> {
+    let seconds = (1..=rounds).map(|seed| pace::find(MILLION, seed));
+    let seconds = seconds.collect::<Result<Vec<f64>>>()?;
+    let ratio = Ratio::spread(&seconds);
+    let subject = Subject::new("rooms", vec![Figure::new("found after, s", seconds)]);
+    let setting = "One booking in a million is sold twice";
+    let mut section = Section::new("A planted fault", setting, vec![subject]);
+    let target = "one booking in a million that is sold twice, found after s";
+    section.claim_ratio(target, ratio, FOUND_S);
+    Ok(section)
+}
+
+/// All cases in turn, for so many rounds, and what neighbours used meanwhile.
+fn serve(turnstile: &Path, rounds: u64, seconds: u32) -> Result<(Vec<Vec<Served>>, Section)> {
+    let mut all = vec![Vec::new(); CASES.len()];
+    let section = Section::watched("Beside servers", || {
+        for _ in 0..rounds {
+            for (case, served) in CASES.into_iter().zip(&mut all) {
+                let one = served::measure(turnstile, case, seconds)?;
+                tell(&format!("{case:?}: {one:?}"))?;
+                served.push(one);
+            }
+        }
+        Ok((String::new(), Vec::new()))
+    })?;
+    Ok((all, section))
+}
+
+/// The section of the servers, once it is known what telling costs.
+fn beside(
+    (all, watched): &(Vec<Vec<Served>>, Section),
+    (paces, seconds): (&[Pace], u32),
+) -> Section {
+    let rounds = all.first().map_or(0, Vec::len);
+    let setting = format!(
+        "`lab check` with 50 users and a durable server of its own for {seconds} s, {rounds} times, all with \
+         exit code 0. *Checked* are operations and readings; a whole transaction of travel is one. *All* is \
+         the processor time of server, generator and checker. Replayed *afterwards*, what users tell is only \
+         written down (*keeping*) while the load runs, and the share is of what is used until it ends. \
+         **Judged above is, with one request under way, the replay meanwhile; with 16 (a server at its \
+         limit, with little time for each) the replay afterwards**, which is there for that. Both ways are \
+         shown"
+    );
+    let mut section = Section {
+        neighbours_percent: watched.neighbours_percent,
+        ..Section::new("Beside servers", setting, Vec::new())
+    };
+    for (case, rounds) in CASES.into_iter().zip(all) {
+        let telling = paces.iter().filter(|pace| pace.pipeline == case.pipeline);
+        let telling: Vec<f64> = telling.map(|pace| pace.telling_ns).collect();
+        let telling = Ratio::spread(&telling).median;
+        let of = |figure: &dyn Fn(&Served) -> f64| rounds.iter().map(figure).collect::<Vec<f64>>();
+        let shares = of(&|served| served.share_percent(case.way, telling));
+        if case.is_judged() {
+            let ratio = Ratio::spread(&shares);
+            section.claim_ratio(&target(case), ratio, SHARE_PERCENT);
+        }
+        let figures = vec![
+            Figure::new("checked a second", of(&|served| served.rate)),
+            Figure::new("checking, ns each", of(&|served| served.checking_ns)),
+            Figure::new("keeping, ns each", of(&|served| served.keeping_ns)),
+            Figure::new("all, ns each", of(&|served| served.all_ns)),
+            Figure::new(SHARE, shares),
+        ];
+        let Case {
+            service,
+            pipeline,
+            way,
+        } = case;
+        let name = format!("{service}, pipeline {pipeline}, replayed {}", way.word());
+        section.subjects.push(Subject::new(name, figures));
+    }
+    section
+}
+
+fn target(case: Case) -> String {
+    format!(
+        "share of all processor time under load, {}, 50 users x {}, replayed {}, %",
+        case.service,
+        case.pipeline,
+        case.way.word()
+    )
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use turnstile_seed::Random;
 
-/// Enough to draw rooms, prices, symbols and the order flow.
+/// Enough to draw rooms, nights and the order flow of the book.
 #[derive(Debug)]
 pub(crate) struct Dice(Random);
 
@@ -58,38 +58,9 @@ impl Dice {
     }
 }
 
-/// Numbers of which the first are wanted most: the chance of number n is as that of 1 / (n + 1)^skew.
-#[derive(Debug)]
-pub(crate) struct Zipf {
-    /// The chance of each number or one before it, the last 1.
-    below: Vec<f64>,
-}
-
-impl Zipf {
-    pub(crate) fn new(count: u32, skew: f64) -> Self {
-        let weights = (1..=count).map(|rank| f64::from(rank).powf(-skew));
-        let mut sum = 0.0;
-        let mut below: Vec<f64> = weights
-            .map(|weight| {
-                sum += weight;
-                sum
-            })
-            .collect();
-        below.iter_mut().for_each(|bound| *bound /= sum);
-        Self { below }
-    }
-
-    pub(crate) fn draw(&self, dice: &mut Dice) -> u32 {
-        const STEPS: u32 = 1 << 30;
-        let point = f64::from(dice.below(STEPS)) / f64::from(STEPS);
-        let number = self.below.partition_point(|bound| *bound <= point);
-        u32::try_from(number.min(self.below.len() - 1)).expect("below the count")
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Dice, Zipf};
+    use super::Dice;
 
     #[test]
     fn throws_stay_below_their_bound_and_reach_all_of_it() {
@@ -102,18 +73,5 @@ mod tests {
             seen.iter().all(|&count| (800..1_200).contains(&count)),
             "{seen:?}"
         );
-    }
-
-    #[test]
-    fn the_first_number_is_wanted_most() {
-        let (zipf, mut dice) = (Zipf::new(100, 0.99), Dice::new(1));
-        let mut seen = [0_u32; 100];
-        for _ in 0..100_000 {
-            seen[usize::try_from(zipf.draw(&mut dice)).unwrap()] += 1;
-        }
-        // Its chance is 1 / 5.29, that of the tenth 9.77 times smaller.
-        assert!((18_300..19_500).contains(&seen[0]), "{seen:?}");
-        assert!((1_700..2_200).contains(&seen[9]), "{seen:?}");
-        assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
     }
 }

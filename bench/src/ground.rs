@@ -8,16 +8,15 @@ use std::{
 use anyhow::Result;
 
 use crate::{
-    driver::Load,
     probe::Probe,
-    server::{Company, Durability, Kind, Server},
+    server::{Kind, Server},
 };
 
 #[derive(Debug)]
 pub(crate) struct Ground {
     /// Our shipped binary.
     pub(crate) turnstile: PathBuf,
-    /// Where servers keep their files and the raw probe its own: on the disk that is measured.
+    /// Where servers and probes keep their files: on the disk that is measured.
     pub(crate) scratch: PathBuf,
     pub(crate) quick: bool,
 }
@@ -27,38 +26,14 @@ impl Ground {
         if self.quick { 3 } else { 5 }
     }
 
-    /// A load for one sample: some four seconds of a peer, or one in a quick run.
-    pub(crate) const fn load(&self, connections: u32, depth: u32) -> Load {
-        let (pipelined, single, seconds) = if self.quick {
-            (400_000, 50_000, 1)
-        } else {
-            (1_600_000, 200_000, 4)
-        };
-        Load {
-            connections,
-            depth,
-            requests: if depth > 1 { pipelined } else { single },
-            seconds,
-        }
-    }
-
+    /// Starts a server with nothing in it.
     pub(crate) fn start(&self, kind: Kind) -> Result<Server> {
-        Server::start(kind, &self.turnstile, &self.scratch)
+        self.start_with(kind, &[])
     }
 
-    /// Starts our durable server, with more to be told.
-    pub(crate) fn start_with(&self, more: &[String]) -> Result<Server> {
-        let kind = Kind::Turnstile(Durability::Sync);
-        Server::start_as(kind, more, &self.turnstile, &self.scratch)
-    }
-
-    /// Starts travel in so many processes: one or five.
-    pub(crate) fn start_travel(&self, in_five: bool) -> Result<Company> {
-        if in_five {
-            return Company::of_five(&self.turnstile, &self.scratch);
-        }
-        let server = self.start(Kind::Turnstile(Durability::Sync))?;
-        Ok(Company::of_one(server))
+    /// The same, with more arguments.
+    pub(crate) fn start_with(&self, kind: Kind, more: &[String]) -> Result<Server> {
+        Server::start(kind, more, &self.turnstile, &self.scratch)
     }
 
     pub(crate) fn probe(&self) -> Result<Probe> {
@@ -66,7 +41,7 @@ impl Ground {
     }
 }
 
-/// Tells whoever waits at the terminal what is being measured.
+/// Prints what is being measured on the terminal.
 pub(crate) fn tell(what: &str) -> Result<()> {
     writeln!(io::stderr(), "{what}")?;
     Ok(())

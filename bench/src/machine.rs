@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What is written where a program or a file does not tell.
 const UNKNOWN: &str = "unknown";
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Machine {
     pub(crate) cpu: String,
     pub(crate) cores: String,

@@ -3,18 +3,15 @@
 //! A missed target is a result and not a failure: the report says so, and the exit code is 0.
 
 mod arguments;
-mod backends;
 mod book;
-mod booking;
 mod bottlenecks;
+mod ceiling;
 mod check;
-mod compare;
-mod contest;
+mod database;
 mod dice;
-mod driver;
-mod exchange;
-mod games;
 mod ground;
+mod hand;
+mod load;
 mod machine;
 mod pin;
 mod probe;
@@ -24,19 +21,19 @@ mod ratio;
 mod recovery;
 mod report;
 mod reproduce;
-mod rooms;
+mod run;
+mod scenario;
 mod section;
 mod server;
 mod statistics;
-mod travel;
 
 use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
-use anyhow::{Result, ensure};
-use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser};
+use anyhow::{Context as _, Result, ensure};
+use clap::{Args, Parser, Subcommand};
 use turnstile_trial::Counting;
 
 use crate::{
@@ -44,14 +41,14 @@ use crate::{
     book::Book,
     bottlenecks::{Bottlenecks, Planted},
     check::Check,
-    compare::Compare,
     ground::Ground,
+    hand::{ByHand, by_hand},
     machine::Machine,
     probe::Probe,
     recovery::Recoveries,
     report::{NotMeasured, Report},
     reproduce::Reproduce,
-    section::Part,
+    scenario::Scenario,
     statistics::Statistics,
 };
 
@@ -67,16 +64,22 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Every claim about rooms, beside redis-server; writes rooms.json and rooms.md
-    Rooms(Rooms),
-    /// Every claim about orders over the doors; writes exchange.json and exchange.md
-    Exchange(Exchange),
-    /// Every claim about games; writes games.json and games.md
-    Games(Games),
-    /// Every claim about travel, beside Postgres; writes travel.json and travel.md
-    Travel(Travel),
-    /// Every claim about services in databases; writes backends.json and backends.md
-    Backends(Backends),
+    /// Rooms, beside redis-server; writes rooms.json and rooms.md
+    Rooms(Servers),
+    /// Orders over the doors; writes exchange.json and exchange.md
+    Exchange(Servers),
+    /// Games; writes games.json and games.md
+    Games(Servers),
+    /// Travel, beside PostgreSQL; writes travel.json and travel.md
+    Travel(Servers),
+    /// Services in databases; writes backends.json and backends.md
+    Backends(Servers),
+    /// Any scenario file (bench/scenarios/README.md); writes its result under the file's name
+    Run {
+        file: PathBuf,
+        #[command(flatten)]
+        run: Servers,
+    },
     /// The order book alone, in five market regimes; writes book.json and book.md. With --harness, in
     /// the public matching harness beside other engines; writes harness.json and harness.md
     Book(Book),
@@ -92,71 +95,26 @@ enum Command {
     /// A server with one known bottleneck or fault, for `bottlenecks`
     #[command(hide = true)]
     Planted(Planted),
-    /// The ancestors' experiments on every back end, beside what was published; writes a page for each
+    /// The originals' experiments on every back end, beside what was published; writes a page for each
     Reproduce(Reproduce),
-    /// Two builds of our server under the same loads, as ratios of new to old
-    Compare(Compare),
     /// Only what the bare machine does: one sync, one round trip over loopback
     Probe {
         /// Where the probe writes: a directory on the disk of interest
         #[arg(long, default_value = "/var/tmp")]
         scratch: PathBuf,
     },
-}
-
-#[derive(Args, Debug)]
-struct Rooms {
-    #[command(flatten)]
-    run: Run,
-    /// Measure only these parts
-    #[arg(long, value_parser = names(&rooms::SECTIONS))]
-    only: Vec<String>,
-}
-
-#[derive(Args, Debug)]
-struct Exchange {
-    #[command(flatten)]
-    run: Run,
-    /// Measure only these parts
-    #[arg(long, value_parser = names(&exchange::SECTIONS))]
-    only: Vec<String>,
-    /// Also measure exchange-core, which needs a JDK, Maven and its central repository
-    #[arg(long)]
-    exchange_core: bool,
-}
-
-#[derive(Args, Debug)]
-struct Games {
-    #[command(flatten)]
-    run: Run,
-    /// Measure only these parts
-    #[arg(long, value_parser = names(&games::SECTIONS))]
-    only: Vec<String>,
-}
-
-#[derive(Args, Debug)]
-struct Travel {
-    #[command(flatten)]
-    run: Run,
-    /// Measure only these parts
-    #[arg(long, value_parser = names(&travel::SECTIONS))]
-    only: Vec<String>,
-}
-
-#[derive(Args, Debug)]
-struct Backends {
-    #[command(flatten)]
-    run: Run,
-    /// Measure only these parts
-    #[arg(long, value_parser = names(&backends::SECTIONS))]
-    only: Vec<String>,
+    /// Shows a kept result, such as bench/results/rooms.json, as Markdown
+    Show { file: PathBuf },
 }
 
 /// What all measurements of servers have in common.
 #[derive(Args, Debug)]
-struct Run {
+struct Servers {
     #[command(flatten)]
     extent: Extent,
+    /// Measure only this part; repeatable
+    #[arg(long, value_name = "PART")]
+    only: Vec<String>,
     /// Where servers and probe keep their files: a directory on the disk of interest
     #[arg(long, default_value = "/var/tmp")]
     scratch: PathBuf,
@@ -164,113 +122,143 @@ struct Run {
     program: Program,
 }
 
+const ROOMS: &str = include_str!("../scenarios/rooms.toml");
+const EXCHANGE: &str = include_str!("../scenarios/exchange.toml");
+const GAMES: &str = include_str!("../scenarios/games.toml");
+const TRAVEL: &str = include_str!("../scenarios/travel.toml");
+const BACKENDS: &str = include_str!("../scenarios/backends.toml");
+
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Command::Rooms(Rooms { run, only }) => {
-            let sections = chosen(&rooms::SECTIONS, &only);
-            measure("rooms", run, &sections, &rooms::PROGRAMS)
+        Command::Rooms(run) => built_in("rooms", ROOMS, &run),
+        Command::Exchange(run) => built_in("exchange", EXCHANGE, &run),
+        Command::Games(run) => built_in("games", GAMES, &run),
+        Command::Travel(run) => built_in("travel", TRAVEL, &run),
+        Command::Backends(run) => built_in("backends", BACKENDS, &run),
+        Command::Run { file, run } => {
+            let name = file.file_stem().context("a scenario file has a name")?;
+            let name = name.to_string_lossy().into_owned();
+            let scenario = Scenario::read(&file, scenario::usual(run.extent.quick))?;
+            measure(&name, &scenario, &run)
         }
-        Command::Exchange(Exchange {
-            run,
-            only,
-            exchange_core,
-        }) => {
-            let mut sections = chosen(&exchange::SECTIONS, &only);
-            if exchange_core {
-                sections.push(exchange::EXCHANGE_CORE);
-            }
-            let programs: &[&str] = if exchange_core { &["java"] } else { &[] };
-            measure("exchange", run, &sections, programs)
-        }
-        Command::Games(Games { run, only }) => {
-            let sections = chosen(&games::SECTIONS, &only);
-            measure("games", run, &sections, &[])
-        }
-        Command::Travel(Travel { run, only }) => {
-            let sections = chosen(&travel::SECTIONS, &only);
-            measure("travel", run, &sections, &travel::PROGRAMS)
-        }
-        Command::Backends(Backends { run, only }) => {
-            let sections = chosen(&backends::SECTIONS, &only);
-            measure("backends", run, &sections, &backends::PROGRAMS)
-        }
-        Command::Book(arguments) => {
-            write!(io::stdout(), "{}", book::measure(&arguments)?)?;
-            Ok(())
-        }
-        Command::Statistics(arguments) => {
-            write!(io::stdout(), "{}", statistics::measure(&arguments)?)?;
-            Ok(())
-        }
-        Command::Bottlenecks(arguments) => {
-            write!(io::stdout(), "{}", bottlenecks::measure(&arguments)?)?;
-            Ok(())
-        }
-        Command::Check(arguments) => {
-            write!(io::stdout(), "{}", check::measure(&arguments)?)?;
-            Ok(())
-        }
-        Command::Recovery(arguments) => {
-            write!(io::stdout(), "{}", recovery::measure(&arguments)?)?;
-            Ok(())
-        }
+        Command::Book(arguments) => show(&book::measure(&arguments)?),
+        Command::Statistics(arguments) => show(&statistics::measure(&arguments)?),
+        Command::Bottlenecks(arguments) => show(&bottlenecks::measure(&arguments)?),
+        Command::Check(arguments) => show(&check::measure(&arguments)?),
+        Command::Recovery(arguments) => show(&recovery::measure(&arguments)?),
         Command::Reproduce(arguments) => reproduce::measure(&arguments),
         Command::Planted(planted) => bottlenecks::serve(planted),
-        Command::Compare(arguments) => {
-            write!(io::stdout(), "{}", compare::measure(arguments)?)?;
-            Ok(())
-        }
         Command::Probe { scratch } => {
             let probe = Probe::take(&scratch)?;
             writeln!(io::stdout(), "{probe}")?;
             Ok(())
         }
+        Command::Show { file } => show(&Report::read(&file)?),
     }
 }
 
-fn names(sections: &[Part]) -> PossibleValuesParser {
-    PossibleValuesParser::new(sections.iter().map(|(name, _)| *name))
+fn show(report: &Report) -> Result<()> {
+    write!(io::stdout(), "{report}")?;
+    Ok(())
 }
 
-/// The named parts; all of them when none is named.
-fn chosen(sections: &[Part], only: &[String]) -> Vec<Part> {
-    let is_chosen = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
-    let chosen = sections.iter().filter(|(name, _)| is_chosen(name));
-    chosen.copied().collect()
+fn built_in(name: &str, text: &str, run: &Servers) -> Result<()> {
+    measure(
+        name,
+        &Scenario::parse(text, scenario::usual(run.extent.quick))?,
+        run,
+    )
 }
 
-fn measure(subject: &'static str, run: Run, parts: &[Part], programs: &[&str]) -> Result<()> {
+/// Measures the sections of a scenario, and what belongs to its report and is measured by hand.
+fn measure(name: &str, scenario: &Scenario, run: &Servers) -> Result<()> {
+    let hand = by_hand(name);
+    let known = scenario.parts.iter().map(|part| part.name.as_str());
+    let known: Vec<&str> = known.chain(hand.iter().map(|(part, _)| *part)).collect();
+    for asked in &run.only {
+        ensure!(
+            known.contains(&asked.as_str()),
+            "there is no part `{asked}`: there are {}",
+            known.join(", ")
+        );
+    }
     let ground = Ground {
         turnstile: run.program.path()?,
-        scratch: run.scratch,
+        scratch: run.scratch.clone(),
         quick: run.extent.quick,
     };
-    let mut taking_part = vec![ground.turnstile.as_path()];
-    taking_part.extend(programs.iter().map(Path::new));
-    let machine = Machine::with(&taking_part);
-    let (mut sections, mut not_measured) = (Vec::new(), Vec::new());
-    for &(name, measure) in parts {
-        ground::tell(&format!("part {name}"))?;
-        match measure(&ground) {
-            Ok(section) => sections.push(section),
-            Err(reason) => not_measured.push(NotMeasured {
-                section: name,
+    let mut programs = vec![ground.turnstile.as_path()];
+    programs.extend(scenario.programs.iter().map(Path::new));
+    let mut report = Report {
+        title: scenario.title.clone(),
+        about: scenario.about.clone(),
+        quick: ground.quick,
+        machine: Some(Machine::with(&programs)),
+        sections: Vec::new(),
+        not_measured: Vec::new(),
+    };
+    let is_asked = |name: &str, on_request: bool| {
+        let named = run.only.iter().any(|only| only == name);
+        named || (run.only.is_empty() && !on_request)
+    };
+    let parts = scenario
+        .parts
+        .iter()
+        .filter(|part| is_asked(&part.name, part.on_request));
+    let parts = parts.map(|part| (part.name.as_str(), Way::Scenario(part)));
+    let hand = hand.iter().filter(|(name, _)| is_asked(name, false));
+    let hand = hand.map(|(name, measure)| (*name, Way::ByHand(*measure)));
+    for (part, way) in parts.chain(hand) {
+        ground::tell(&format!("part {part}"))?;
+        let measured = match way {
+            Way::Scenario(part) => run::measure(&ground, part),
+            Way::ByHand(measure) => measure(&ground),
+        };
+        match measured {
+            Ok(section) => report.sections.push(section),
+            Err(reason) => report.not_measured.push(NotMeasured {
+                section: part.to_owned(),
                 reason: format!("{reason:#}"),
             }),
         }
     }
-    let report = Report {
-        subject,
-        quick: ground.quick,
-        machine,
-        sections,
-        not_measured,
-    };
-    report.write(&run.extent.out)?;
-    write!(io::stdout(), "{report}")?;
-    ensure!(
-        report.not_measured.is_empty(),
-        "not everything was measured"
-    );
-    Ok(())
+    report.write(&run.extent.out, name)?;
+    show(&report)?;
+    report.check()
+}
+
+enum Way<'a> {
+    Scenario(&'a scenario::Part),
+    ByHand(ByHand),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::{Arguments, BACKENDS, EXCHANGE, GAMES, ROOMS, Scenario, TRAVEL, scenario::usual};
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_scenario_can_be_read_and_has_its_bounds() {
+        let files = [
+            ("rooms", ROOMS, (6, 10)),
+            ("exchange", EXCHANGE, (4, 7)),
+            ("games", GAMES, (6, 10)),
+            ("travel", TRAVEL, (7, 17)),
+            ("backends", BACKENDS, (2, 0)),
+        ];
+        for (name, text, expected) in files {
+            for quick in [true, false] {
+                let scenario = Scenario::parse(text, usual(quick)).unwrap();
+                let claims = scenario.parts.iter().flat_map(|part| &part.claims);
+                let bounds = claims.filter(|claim| claim.bound.is_some()).count();
+                assert_eq!((scenario.parts.len(), bounds), expected, "{name}");
+            }
+        }
+    }
 }

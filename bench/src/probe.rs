@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, anyhow};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::pin::{CLIENT_CORE, SERVER_CORE, pin};
 
@@ -34,7 +34,7 @@ const WARM_UP_ROUND_TRIPS: usize = 1_000;
 const DRIFT_MAX: f64 = 2.0;
 
 /// The medians of one probe, in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Probe {
     pub(crate) sync_p50_us: f64,
     pub(crate) loopback_p50_us: f64,
@@ -56,11 +56,6 @@ impl Probe {
             sync_p50_us: median_us(sync_times(dir)?),
             loopback_p50_us: median_us(round_trip_times(SERVER_CORE)?),
         })
-    }
-
-    /// What one durable answer to one client costs at least.
-    pub(crate) fn sum_us(&self) -> f64 {
-        self.sync_p50_us + self.loopback_p50_us
     }
 
     /// Whether the machine was the same at both moments.
@@ -221,7 +216,6 @@ mod tests {
             loopback_p50_us,
         };
         let first = probe(150.0, 20.0);
-        assert_eq!(first.sum_us(), 170.0);
         let rows = [
             (probe(300.0, 40.0), true),
             (probe(75.0, 10.0), true),

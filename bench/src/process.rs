@@ -65,6 +65,11 @@ pub(crate) fn cpu_of_this_thread() -> Duration {
     Duration::try_from(time).expect("a thread's CPU time is not negative")
 }
 
+/// Microseconds for each of some requests.
+pub(crate) fn us_each(time: Duration, requests: u32) -> f64 {
+    time.as_secs_f64() * 1e6 / f64::from(requests)
+}
+
 /// The resident memory of a process, in bytes.
 pub(crate) fn resident_bytes(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/status");

@@ -1,12 +1,12 @@
 //! Ratios inside a round, and what a target says of their median.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The same quotient in each round. The quotient of one round compares what was measured next to
 /// each other; a machine that is slower in the next round slows both sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
     pub(crate) min: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Ratio {
 }
 
 /// What a ratio has to be.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Bound {
     AtLeast(f64),
@@ -23,7 +23,7 @@ pub(crate) enum Bound {
     None,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
     Met,
@@ -79,6 +79,21 @@ impl Bound {
     }
 }
 
+impl FromStr for Bound {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no bound: write >= 2 or <= 0.5");
+        let (sign, number) = text.split_once(' ').ok_or_else(wrong)?;
+        let number = number.parse().map_err(|_malformed| wrong())?;
+        match sign {
+            ">=" => Ok(Self::AtLeast(number)),
+            "<=" => Ok(Self::AtMost(number)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -125,6 +140,16 @@ mod tests {
             max: 8.0,
         };
         assert_eq!(spread, expected);
+    }
+
+    #[test]
+    fn a_bound_is_a_sign_and_a_number() {
+        for text in [">= 2", "<= 0.5"] {
+            assert_eq!(text.parse::<Bound>().unwrap().to_string(), text);
+        }
+        for text in ["", "2", "> 2", ">= x", ">=2"] {
+            assert!(text.parse::<Bound>().is_err(), "{text}");
+        }
     }
 
     #[test]

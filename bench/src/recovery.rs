@@ -1,7 +1,6 @@
 //! How fast a directory is recovered: from its journal, and from its snapshot.
 
 mod filling;
-mod report;
 
 use std::{
     path::{Path, PathBuf},
@@ -12,10 +11,15 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use turnstile_embedded::{Durability, Embedded, Options};
 
-use crate::{arguments::Extent, ground::tell, machine::Machine, process::Neighbours};
-
+use crate::{
+    arguments::Extent,
+    ground::tell,
+    machine::Machine,
+    ratio::{Bound, Ratio},
+    report::Report,
+    section::{Figure, Section, Subject},
+};
 use filling::{Fill, wall_clock};
-use report::{Earlier, Report, Row};
 
 #[derive(Args, Debug)]
 pub(crate) struct Recoveries {
@@ -35,6 +39,10 @@ pub(crate) struct Recoveries {
 /// Recoveries of each directory.
 const ROUNDS: usize = 5;
 
+/// Records a second, against the build before.
+const GAIN: Bound = Bound::AtLeast(2.0);
+const RATE: &str = "records/s";
+
 pub(crate) fn measure(arguments: &Recoveries) -> Result<Report> {
     let quick = arguments.extent.quick;
     let records = if quick {
@@ -42,31 +50,62 @@ pub(crate) fn measure(arguments: &Recoveries) -> Result<Report> {
     } else {
         arguments.records
     };
-    let earlier = arguments.before.as_deref().map(Earlier::read).transpose()?;
+    let earlier = arguments.before.as_deref().map(Report::read).transpose()?;
     let machine = Machine::with(&[]);
-    let neighbours = Neighbours::watch()?;
-    let mut rows = Vec::new();
-    for fill in Fill::ALL {
-        for row in recoveries(fill, records, &arguments.scratch)? {
-            tell(&row.to_string())?;
-            rows.push(row);
+    let mut section = Section::watched("Recovery", || {
+        let mut subjects = Vec::new();
+        for fill in Fill::ALL {
+            for subject in recoveries(fill, records, &arguments.scratch)? {
+                tell(&format!("{subject:?}"))?;
+                subjects.push(subject);
+            }
         }
+        let setting = format!(
+            "{records} records in each directory, {ROUNDS} rounds. `journal` replays every record; \
+             `snapshot` loads the state that they made and replays at most a few. The files are in the \
+             page cache"
+        );
+        Ok((setting, subjects))
+    })?;
+    if let Some(earlier) = &earlier {
+        compare(&mut section, earlier);
     }
     let report = Report {
+        title: "Recovery, measured".to_owned(),
+        about: "`turnstile-bench recovery` measures again.".to_owned(),
         quick,
-        machine,
-        records,
-        rounds: ROUNDS,
-        neighbours_percent: neighbours.percent()?,
-        rows,
-        earlier,
+        machine: Some(machine),
+        sections: vec![section],
+        not_measured: Vec::new(),
     };
-    report.write(&arguments.extent.out)?;
+    report.write(&arguments.extent.out, "recovery")?;
     Ok(report)
 }
 
+/// Judges each directory against that of an earlier build.
+fn compare(section: &mut Section, earlier: &Report) {
+    let commit = earlier
+        .machine
+        .as_ref()
+        .map_or("an earlier build", |one| &one.commit);
+    let before = earlier
+        .sections
+        .iter()
+        .flat_map(|section| &section.subjects);
+    let before: Vec<&Subject> = before.collect();
+    let median = |subject: &Subject| Ratio::spread(subject.values(RATE)).median;
+    let rows = section.subjects.iter().filter_map(|now| {
+        let before = before.iter().find(|before| before.name == now.name)?;
+        Some((now.name.clone(), median(now) / median(before)))
+    });
+    for (name, gain) in rows.collect::<Vec<_>>() {
+        let target = format!("{name}: records/s / {commit}");
+        section.claim_ratio(&target, Ratio::spread(&[gain]), GAIN);
+    }
+}
+
 /// Two rows: of the journal alone, then of the snapshot of the same state.
-fn recoveries(fill: Fill, records: u32, scratch: &Path) -> Result<[Row; 2]> {
+fn recoveries(fill: Fill, records: u32, scratch: &Path) -> Result<[Subject; 2]> {
     let directory = tempfile::tempdir_in(scratch)?;
     let path = directory.path();
     let (mut backend, _) = Embedded::open(Some(path), options(0))?;
@@ -75,11 +114,13 @@ fn recoveries(fill: Fill, records: u32, scratch: &Path) -> Result<[Row; 2]> {
     let journal = rounds(path)?;
     take_snapshot(path)?;
     let snapshot = rounds(path)?;
-    let name = |what: &str| format!("{fill}, {what}");
-    Ok([
-        Row::of(name("journal"), records, journal),
-        Row::of(name("snapshot"), records, snapshot),
-    ])
+    let row = |what: &str, seconds: Vec<f64>| {
+        let rates = seconds.iter().map(|seconds| f64::from(records) / seconds);
+        let rates = Figure::new(RATE, rates.collect());
+        let name = format!("{fill}, {what}");
+        Subject::new(name, vec![Figure::new("s", seconds), rates])
+    };
+    Ok([row("journal", journal), row("snapshot", snapshot)])
 }
 
 /// Seconds of each recovery.

@@ -1,4 +1,4 @@
-//! A run as files: JSON is the result, Markdown a view of it.
+//! A report as two files: JSON is the result, Markdown a view of it.
 
 use std::{
     fmt::{self, Write as _},
@@ -6,68 +6,87 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context as _, Result};
-use serde::Serialize;
+use anyhow::{Context as _, Result, ensure};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     machine::Machine,
     pin::{CLIENT_CORE, SERVER_CORE},
     probe::Probe,
     ratio::Ratio,
-    section::{Claim, Section, Subject},
+    section::{Claim, Figure, Section, Subject, Values},
 };
 
-#[derive(Debug, Serialize)]
+/// What a command of this program measures.
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Report {
-    /// What was measured: `rooms` is written to `rooms.json` and `rooms.md`.
-    #[serde(skip)]
-    pub(crate) subject: &'static str,
+    pub(crate) title: String,
+    /// How it was measured, and which command measures it again.
+    pub(crate) about: String,
     /// Quick runs are short, and prove only that the benchmark works.
     pub(crate) quick: bool,
-    pub(crate) machine: Machine,
+    /// None where the figures depend on no machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) machine: Option<Machine>,
     pub(crate) sections: Vec<Section>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) not_measured: Vec<NotMeasured>,
 }
 
 /// A part that was asked for and could not be measured: a failure of the run, not of a target.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct NotMeasured {
-    pub(crate) section: &'static str,
+    pub(crate) section: String,
     pub(crate) reason: String,
 }
 
 impl Report {
-    /// Writes its two files, in place of those of an earlier run.
-    pub(crate) fn write(&self, dir: &Path) -> Result<()> {
-        write_files(self, dir, self.subject)
+    /// Writes `name.json` and `name.md`, in place of those of an earlier run.
+    pub(crate) fn write(&self, dir: &Path, name: &str) -> Result<()> {
+        let context = || format!("cannot write to {}", dir.display());
+        fs::create_dir_all(dir).with_context(context)?;
+        let mut json = serde_json::to_string_pretty(self)?;
+        json.push('\n');
+        fs::write(dir.join(format!("{name}.json")), json).with_context(context)?;
+        fs::write(dir.join(format!("{name}.md")), self.to_string()).with_context(context)
     }
-}
 
-/// Writes a report as `name.json` and `name.md`.
-pub(crate) fn write_files<R>(report: &R, dir: &Path, name: &str) -> Result<()>
-where
-    R: Serialize + fmt::Display,
-{
-    let context = || format!("cannot write to {}", dir.display());
-    fs::create_dir_all(dir).with_context(context)?;
-    let mut json = serde_json::to_string_pretty(report)?;
-    json.push('\n');
-    fs::write(dir.join(format!("{name}.json")), json).with_context(context)?;
-    fs::write(dir.join(format!("{name}.md")), report.to_string()).with_context(context)
+    /// Reads a report that was kept.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let context = || format!("cannot read {}", path.display());
+        let text = fs::read(path).with_context(context)?;
+        serde_json::from_slice(&text).with_context(context)
+    }
+
+    /// Fails where a part could not be measured.
+    pub(crate) fn check(&self) -> Result<()> {
+        let whole = self.not_measured.is_empty();
+        ensure!(whole, "not everything was measured");
+        Ok(())
+    }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = if self.quick { "quick" } else { "full" };
-        let (first, rest) = self.subject.split_at(1);
-        let title = first.to_ascii_uppercase() + rest;
-        writeln!(f, "# {title}, measured ({length} run)\n")?;
-        f.write_str(
-            "Each ratio is taken inside a round; quoted are the median, the lowest and the \
-             highest of the rounds. The median is judged.\n\n",
+        writeln!(f, "# {} ({length} run)\n", self.title)?;
+        writeln!(
+            f,
+            "{} A cell shows the median of the rounds (lowest .. highest), and a ratio is taken inside \
+             each round. The median is judged.\n",
+            self.about
         )?;
-        f.write_str("| target | bound | measured | verdict |\n|---|---|---|---|\n")?;
+        if self
+            .sections
+            .iter()
+            .any(|section| !section.claims.is_empty())
+        {
+            f.write_str("| target | bound | measured | verdict |\n|---|---|---|---|\n")?;
+        }
         for section in &self.sections {
+            if section.claims.is_empty() {
+                continue;
+            }
             writeln!(f, "| **{}** | | | |", section.title)?;
             for claim in &section.claims {
                 write_claim(f, claim)?;
@@ -76,8 +95,9 @@ impl fmt::Display for Report {
         for NotMeasured { section, reason } in &self.not_measured {
             writeln!(f, "\nNot measured: {section}: {reason}")?;
         }
-        write_machine(f, &self.machine)?;
-        write_programs(f, &self.machine)?;
+        if let Some(machine) = &self.machine {
+            write_machine(f, machine)?;
+        }
         for section in &self.sections {
             write_section(f, section)?;
         }
@@ -86,16 +106,16 @@ impl fmt::Display for Report {
 }
 
 fn write_claim(f: &mut fmt::Formatter<'_>, claim: &Claim) -> fmt::Result {
-    let Ratio { median, min, max } = claim.ratio;
-    writeln!(
-        f,
-        "| {} | {} | {median:.2} ({min:.2} .. {max:.2}) | {} |",
-        claim.target, claim.bound, claim.verdict
-    )
+    let Claim {
+        target,
+        bound,
+        ratio,
+        verdict,
+    } = claim;
+    writeln!(f, "| {target} | {bound} | {} | {verdict} |", shown(ratio))
 }
 
-/// Where it was measured, and which commit.
-pub(crate) fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
+fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
     writeln!(f, "\n## Machine\n")?;
     let rows = [
         ("processor", &machine.cpu),
@@ -105,16 +125,11 @@ pub(crate) fn write_machine(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fm
         ("date", &machine.date),
         ("commit", &machine.commit),
     ];
-    write_rows(f, &rows)
-}
-
-fn write_programs(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result {
-    let rows: Vec<(&str, &String)> = machine
-        .programs
-        .iter()
-        .map(|(name, version)| (name.as_str(), version))
-        .collect();
-    write_rows(f, &rows)?;
+    let programs = machine.programs.iter();
+    let programs = programs.map(|(name, version)| (name.as_str(), version));
+    for (name, value) in rows.into_iter().chain(programs) {
+        writeln!(f, "- {name}: {value}")?;
+    }
     writeln!(
         f,
         "- servers on core {SERVER_CORE}, generators on core {CLIENT_CORE}; CPU is user and \
@@ -122,131 +137,145 @@ fn write_programs(f: &mut fmt::Formatter<'_>, machine: &Machine) -> fmt::Result 
     )
 }
 
-fn write_rows(f: &mut fmt::Formatter<'_>, rows: &[(&str, &String)]) -> fmt::Result {
-    rows.iter()
-        .try_for_each(|(name, value)| writeln!(f, "- {name}: {value}"))
-}
-
 fn write_section(f: &mut fmt::Formatter<'_>, section: &Section) -> fmt::Result {
     writeln!(f, "\n## {}\n\n{}.", section.title, section.setting)?;
-    writeln!(f, "Probes before and after: {}.\n", probes(section))?;
+    if let Some(conditions) = conditions(section) {
+        writeln!(f, "{conditions}.")?;
+    }
     let Some(first) = section.subjects.first() else {
         return Ok(());
     };
-    let names = first.figures.iter().map(|figure| figure.name);
+    let names = first.figures.iter().map(|figure| figure.name.as_str());
     let names: Vec<&str> = names.collect();
-    writeln!(f, "| | {} |", names.join(" | "))?;
-    writeln!(f, "|---{}|", "|---:".repeat(names.len()))?;
-    for subject in &section.subjects {
-        writeln!(f, "| {} |{}", subject.name, cells(subject)?)?;
+    writeln!(f, "\n| | {} |", names.join(" | "))?;
+    let alignments = first.figures.iter().map(|figure| match figure.values {
+        Values::Numbers(_) => "---:|",
+        Values::Text(_) => "---|",
+    });
+    writeln!(f, "|---|{}", alignments.collect::<String>())?;
+    for Subject { name, figures } in &section.subjects {
+        let cells = figures.iter().map(|figure| format!(" {} |", cell(figure)));
+        writeln!(f, "| {name} |{}", cells.collect::<String>())?;
     }
     Ok(())
 }
 
-fn probes(section: &Section) -> String {
-    let both = |value: fn(&Probe) -> f64| {
-        format!(
-            "{:.1} and {:.1} us",
-            value(&section.before),
-            value(&section.after)
-        )
-    };
-    let sync = both(|probe| probe.sync_p50_us);
-    let loopback = both(|probe| probe.loopback_p50_us);
-    let noisy = if section.quiet() {
-        ""
-    } else {
-        "; **noisy: not judged**"
-    };
-    let neighbours = section.neighbours_percent;
-    format!(
-        "sync {sync}, loopback round trip {loopback}; neighbours used {neighbours:.0} % of a \
-         core{noisy}"
-    )
+/// What the machine and its neighbours did meanwhile.
+fn conditions(section: &Section) -> Option<String> {
+    let mut text = String::new();
+    if let (Some(before), Some(after)) = (&section.before, &section.after) {
+        let both =
+            |value: fn(&Probe) -> f64| format!("{:.1} and {:.1} us", value(before), value(after));
+        let sync = both(|probe| probe.sync_p50_us);
+        let loopback = both(|probe| probe.loopback_p50_us);
+        text = format!(
+            "Probes before and after: sync {sync}, loopback round trip {loopback}; neighbours"
+        );
+    }
+    let percent = section.neighbours_percent?;
+    if text.is_empty() {
+        text.push_str("Neighbours");
+    }
+    write!(text, " used {percent:.0} % of a core").ok()?;
+    if !section.is_quiet() {
+        text.push_str("; **noisy: not judged**");
+    }
+    Some(text)
 }
 
-fn cells(subject: &Subject) -> Result<String, fmt::Error> {
-    let mut cells = String::new();
-    for figure in &subject.figures {
-        let Ratio { median, min, max } = Ratio::spread(&figure.values);
-        let digits = if median >= 1_000.0 { 0 } else { 2 };
-        write!(
-            cells,
-            " {median:.digits$} ({min:.digits$} .. {max:.digits$}) |"
-        )?;
+fn cell(figure: &Figure) -> String {
+    match &figure.values {
+        Values::Numbers(values) if values.is_empty() => "-".to_owned(),
+        Values::Numbers(values) => shown(&Ratio::spread(values)),
+        Values::Text(text) => text.clone(),
     }
-    Ok(cells)
+}
+
+/// The median and the ends, with as many digits as matter; one value alone.
+fn shown(ratio: &Ratio) -> String {
+    let Ratio { median, min, max } = *ratio;
+    let is_whole = [median, min, max].iter().all(|value| value.fract() == 0.0);
+    let digits = if is_whole || median >= 1_000.0 { 0 } else { 2 };
+    let is_one = min.total_cmp(&max).is_eq();
+    if is_one {
+        return format!("{median:.digits$}");
+    }
+    format!("{median:.digits$} ({min:.digits$} .. {max:.digits$})")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{cells, probes, write_claim};
+    use std::{fs, path::Path};
+
+    use super::{Report, cell, conditions, shown};
     use crate::{
         probe::Probe,
-        ratio::Bound,
-        section::{Figure, Section, Subject},
+        ratio::Ratio,
+        section::{Figure, Section},
     };
 
-    struct Line<'a>(&'a super::Claim);
-
-    impl std::fmt::Display for Line<'_> {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            write_claim(f, self.0)
-        }
-    }
-
-    fn section(after_us: f64) -> Section {
-        let probe = |sync_p50_us| Probe {
-            sync_p50_us,
-            loopback_p50_us: 20.0,
-        };
-        let subject = |name: &str, values: [f64; 3]| Subject {
-            name: name.to_owned(),
-            figures: vec![Figure {
-                name: "requests/s",
-                values: values.to_vec(),
-            }],
-        };
-        Section {
-            title: "t",
-            setting: "s".to_owned(),
-            before: probe(100.0),
-            after: probe(after_us),
-            neighbours_percent: 3.2,
-            subjects: vec![
-                subject("a", [2_000.4, 3_000.0, 1_000.0]),
-                subject("b", [10.0, 10.0, 10.0]),
-            ],
-            claims: Vec::new(),
-        }
-    }
-
     #[test]
-    fn a_claim_is_one_row_with_its_spread() {
-        let mut section = section(100.0);
-        section.claim("faster", "requests/s", (0, 1), Bound::AtLeast(300.0));
-        let row = "| faster | >= 300 | 200.04 (100.00 .. 300.00) | **missed** |\n";
-        assert_eq!(Line(&section.claims[0]).to_string(), row);
-    }
-
-    #[test]
-    fn a_subject_is_one_row_of_medians_with_as_many_digits_as_matter() {
-        let section = section(100.0);
-        let rows = section
-            .subjects
-            .iter()
-            .map(|subject| cells(subject).unwrap());
-        let expected = [" 2000 (1000 .. 3000) |", " 10.00 (10.00 .. 10.00) |"];
-        assert_eq!(rows.collect::<Vec<_>>(), expected);
+    fn a_cell_shows_as_many_digits_as_matter() {
+        let rows: [(&[f64], &str); 6] = [
+            (&[2_000.4, 3_000.0, 1_000.0], "2000 (1000 .. 3000)"),
+            (&[0.5, 0.25, 1.0], "0.50 (0.25 .. 1.00)"),
+            (&[10.0, 10.0], "10"),
+            (&[10.25], "10.25"),
+            (&[1.0, 2.0, 3.0], "2 (1 .. 3)"),
+            (&[], "-"),
+        ];
+        for (values, expected) in rows {
+            assert_eq!(cell(&Figure::new("a", values.to_vec())), expected);
+        }
+        assert_eq!(cell(&Figure::text("a", "words")), "words");
+        assert_eq!(shown(&Ratio::spread(&[1.5])), "1.50");
     }
 
     #[test]
     fn a_noisy_section_says_so() {
-        let quiet = "sync 100.0 and 150.0 us, loopback round trip 20.0 and 20.0 us; \
-                     neighbours used 3 % of a core";
-        assert_eq!(probes(&section(150.0)), quiet);
-        let noisy = "sync 100.0 and 250.0 us, loopback round trip 20.0 and 20.0 us; \
-                     neighbours used 3 % of a core; **noisy: not judged**";
-        assert_eq!(probes(&section(250.0)), noisy);
+        let section = |after_us| {
+            let probe = |sync_p50_us| Probe {
+                sync_p50_us,
+                loopback_p50_us: 20.0,
+            };
+            Section {
+                before: Some(probe(100.0)),
+                after: Some(probe(after_us)),
+                neighbours_percent: Some(3.2),
+                ..Section::new("t", "s", Vec::new())
+            }
+        };
+        let quiet = "Probes before and after: sync 100.0 and 150.0 us, loopback round trip 20.0 and \
+                     20.0 us; neighbours used 3 % of a core";
+        assert_eq!(conditions(&section(150.0)).as_deref(), Some(quiet));
+        let noisy = quiet.replace("150.0", "250.0") + "; **noisy: not judged**";
+        assert_eq!(conditions(&section(250.0)), Some(noisy));
+        let alone = Section {
+            before: None,
+            ..section(250.0)
+        };
+        let expected = Some("Neighbours used 3 % of a core");
+        assert_eq!(conditions(&alone).as_deref(), expected);
+    }
+
+    #[test]
+    fn each_kept_page_is_the_view_of_its_result() {
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let mut seen = 0;
+        for entry in fs::read_dir(&results).unwrap() {
+            let path = entry.unwrap().path();
+            let is_ours = |path: &Path| {
+                let text = fs::read_to_string(path).unwrap();
+                text.contains("\"sections\"")
+            };
+            if path.extension().is_none_or(|extension| extension != "json") || !is_ours(&path) {
+                continue;
+            }
+            let page = fs::read_to_string(path.with_extension("md")).unwrap();
+            let report = Report::read(&path).unwrap();
+            assert_eq!(report.to_string(), page, "{}", path.display());
+            seen += 1;
+        }
+        assert_eq!(seen, 11, "results of this program");
     }
 }

@@ -1,4 +1,4 @@
-//! The ancestors' experiments with every back end that they need: private databases on the server's core,
+//! The originals' experiments with every back end that they need: private databases on the server's core,
 //! one `turnstile lab reproduce all`, and its pages where the results are.
 
 use std::{
@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::{
     arguments::Program,
-    backends::home::{Databases, Home},
+    database::{Databases, Home},
     ground::{self, Ground},
     server::Persistence,
 };

@@ -1,53 +1,61 @@
-//! One part of the report: what was compared under which load, round by round.
+//! One part of a report: what was measured, round by round, and what it has to be.
 
 use anyhow::Result;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     ground::Ground,
     probe::Probe,
+    process::Neighbours,
     ratio::{Bound, Ratio, Verdict},
 };
 
-/// With two cores for two ends, others who use more than this take it from one of the ends.
+/// The highest use of a core by other processes, in percent, at which a bound is judged. Server and
+/// client need both cores.
 pub(crate) const NEIGHBOURS_PERCENT_MAX: f64 = 25.0;
 
-/// Measures one part of the claims.
-pub(crate) type Measure = fn(&Ground) -> Result<Section>;
-
-/// A part by the name that it is asked for by.
-pub(crate) type Part = (&'static str, Measure);
-
-/// A part of the report, with the probes that ran right before and after it.
-#[derive(Debug, Serialize)]
+/// A part of a report.
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Section {
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
     /// Load, rounds, and what a reader must know to believe the figures.
     pub(crate) setting: String,
-    pub(crate) before: Probe,
-    pub(crate) after: Probe,
-    /// What others used while it was measured, in percent of a core.
-    pub(crate) neighbours_percent: f64,
+    /// What the bare machine did right before and right after, where that matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<Probe>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) after: Option<Probe>,
+    /// Use of the machine by other processes during the measurement, in percent of a core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) neighbours_percent: Option<f64>,
     pub(crate) subjects: Vec<Subject>,
     pub(crate) claims: Vec<Claim>,
 }
 
-/// Something that was measured.
-#[derive(Debug, Serialize)]
+/// Something that was measured: a row of the table.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Subject {
     pub(crate) name: String,
     pub(crate) figures: Vec<Figure>,
 }
 
-/// One property of a subject: a value for each round.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One property of a subject: a cell of its row.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Figure {
-    pub(crate) name: &'static str,
-    pub(crate) values: Vec<f64>,
+    pub(crate) name: String,
+    pub(crate) values: Values,
 }
 
-/// A ratio of two figures, and what it has to be.
-#[derive(Debug, PartialEq, Serialize)]
+/// A value for each round, or words.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Values {
+    Numbers(Vec<f64>),
+    Text(String),
+}
+
+/// A ratio of two figures, or a figure alone, and what it has to be.
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Claim {
     pub(crate) target: String,
     pub(crate) bound: Bound,
@@ -55,7 +63,91 @@ pub(crate) struct Claim {
     pub(crate) verdict: Verdict,
 }
 
+impl Subject {
+    pub(crate) fn new(name: impl Into<String>, figures: Vec<Figure>) -> Self {
+        let name = name.into();
+        Self { name, figures }
+    }
+
+    /// The values of a figure.
+    ///
+    /// # Panics
+    /// There is no such figure, or it is a text.
+    pub(crate) fn values(&self, name: &str) -> &[f64] {
+        let figure = self.figures.iter().find(|figure| figure.name == name);
+        match figure.map(|figure| &figure.values) {
+            Some(Values::Numbers(values)) => values,
+            _ => panic!("{} has no figure {name}", self.name),
+        }
+    }
+}
+
+impl Figure {
+    pub(crate) fn new(name: impl Into<String>, values: Vec<f64>) -> Self {
+        let (name, values) = (name.into(), Values::Numbers(values));
+        Self { name, values }
+    }
+
+    /// A figure with one value.
+    pub(crate) fn one(name: impl Into<String>, value: f64) -> Self {
+        Self::new(name, vec![value])
+    }
+
+    pub(crate) fn text(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let (name, values) = (name.into(), Values::Text(text.into()));
+        Self { name, values }
+    }
+}
+
 impl Section {
+    /// A part that depends on no machine, or on one that is watched for the whole report.
+    pub(crate) fn new(
+        title: impl Into<String>,
+        setting: impl Into<String>,
+        subjects: Vec<Subject>,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            setting: setting.into(),
+            before: None,
+            after: None,
+            neighbours_percent: None,
+            subjects,
+            claims: Vec::new(),
+        }
+    }
+
+    /// Measures between two probes of the machine, and watches what other processes use. `measure`
+    /// returns the setting and the rows.
+    pub(crate) fn between_probes(
+        ground: &Ground,
+        title: impl Into<String>,
+        measure: impl FnOnce() -> Result<(String, Vec<Subject>)>,
+    ) -> Result<Self> {
+        let before = ground.probe()?;
+        let neighbours = Neighbours::watch()?;
+        let (setting, subjects) = measure()?;
+        Ok(Self {
+            before: Some(before),
+            after: Some(ground.probe()?),
+            neighbours_percent: Some(neighbours.percent()?),
+            ..Self::new(title, setting, subjects)
+        })
+    }
+
+    /// Measures and watches what other processes use, without probes.
+    pub(crate) fn watched(
+        title: impl Into<String>,
+        measure: impl FnOnce() -> Result<(String, Vec<Subject>)>,
+    ) -> Result<Self> {
+        let neighbours = Neighbours::watch()?;
+        let (setting, subjects) = measure()?;
+        Ok(Self {
+            neighbours_percent: Some(neighbours.percent()?),
+            ..Self::new(title, setting, subjects)
+        })
+    }
+
     /// Judges figure `name` of subject `ours` against the same figure of `peer`.
     ///
     /// # Panics
@@ -67,13 +159,7 @@ impl Section {
         (ours, peer): (usize, usize),
         bound: Bound,
     ) {
-        let values = |subject: usize| {
-            let figures = &self.subjects[subject].figures;
-            let figure = figures.iter().find(|figure| figure.name == name);
-            &figure
-                .expect("each subject of a section has the same figures")
-                .values
-        };
+        let values = |subject: usize| self.subjects[subject].values(name);
         let ratio = Ratio::of(values(ours), values(peer));
         self.claim_ratio(target, ratio, bound);
     }
@@ -83,15 +169,16 @@ impl Section {
         self.claims.push(Claim {
             target: target.to_owned(),
             bound,
-            verdict: bound.judge(&ratio, self.quiet()),
+            verdict: bound.judge(&ratio, self.is_quiet()),
             ratio,
         });
     }
 
-    /// Whether the machine was the same before and after, and ours alone.
-    pub(crate) fn quiet(&self) -> bool {
-        let alone = self.neighbours_percent <= NEIGHBOURS_PERCENT_MAX;
-        alone && self.before.agrees(&self.after)
+    /// Whether the machine was the same before and after, and no other process used much of it.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let alone = self.neighbours_percent.unwrap_or(0.0) <= NEIGHBOURS_PERCENT_MAX;
+        let probes = self.before.as_ref().zip(self.after.as_ref());
+        alone && probes.is_none_or(|(before, after)| before.agrees(after))
     }
 }
 
@@ -108,27 +195,16 @@ mod tests {
             sync_p50_us,
             loopback_p50_us: 20.0,
         };
-        let subject = |name: &str, values: &[f64]| Subject {
-            name: name.to_owned(),
-            figures: vec![
-                Figure {
-                    name: "other",
-                    values: vec![1.0; values.len()],
-                },
-                Figure {
-                    name: "rate",
-                    values: values.to_vec(),
-                },
-            ],
+        let subject = |name: &str, values: &[f64]| {
+            let other = Figure::new("other", vec![1.0; values.len()]);
+            Subject::new(name, vec![other, Figure::new("rate", values.to_vec())])
         };
+        let subjects = vec![subject("ours", &[4.0, 9.0]), subject("peer", &[2.0, 3.0])];
         Section {
-            title: "a",
-            setting: String::new(),
-            before: probe(100.0),
-            after: probe(after_us),
-            neighbours_percent,
-            subjects: vec![subject("ours", &[4.0, 9.0]), subject("peer", &[2.0, 3.0])],
-            claims: Vec::new(),
+            before: Some(probe(100.0)),
+            after: Some(probe(after_us)),
+            neighbours_percent: Some(neighbours_percent),
+            ..Section::new("a", "", subjects)
         }
     }
 

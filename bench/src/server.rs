@@ -1,22 +1,23 @@
 //! A server under measurement: started on the server's core, in a directory of its own.
 
-mod company;
 mod redis;
+mod relay;
 mod turnstile;
 
 use std::{
     fmt,
     fs::{self, File},
-    io::{self, ErrorKind},
+    io::ErrorKind,
     net::{Ipv4Addr, SocketAddr, TcpListener},
     path::Path,
     process::{Child, Command, Stdio},
     rc::Rc,
+    str::FromStr,
     sync::atomic::{AtomicU16, Ordering},
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::{Pid, PidfdFlags, pidfd_open},
@@ -24,8 +25,8 @@ use rustix::{
 use tempfile::TempDir;
 use turnstile_client::{Connection, Error as ClientError, resp::Value};
 
-pub(crate) use company::Company;
 pub(crate) use redis::Persistence;
+pub(crate) use relay::Relay;
 pub(crate) use turnstile::{Durability, build};
 
 use crate::{
@@ -36,30 +37,44 @@ use crate::{
 /// A server that starts, or writes a snapshot, for longer will never end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The longest silence on the connection over which a server is asked about itself.
+/// The longest silence on the connection that asks a server about itself.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// While a server starts, it is asked again after so long.
+/// Between two attempts to reach a server that starts.
 const KNOCK_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 1_000_000,
 };
 
-/// The ports at which servers listen: so many, from this one on.
+/// The first port at which servers listen, and the number of ports.
 const PORTS_FROM: u16 = 11_000;
 const PORTS: u16 = 20_000;
 
-/// Where a server's own words go, in its directory.
+/// The file of a server's output, in its directory.
 const OUTPUT: &str = "output";
 
-/// How much of a server's own words is shown when it does not start.
+/// How much of its output is shown when a server does not start.
 const LAST_WORDS_BYTES: usize = 2_000;
 
-/// Which server, and how it keeps what it is told.
+/// Which server, and how durable it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Turnstile(Durability),
+    /// Travel in five durable processes: the middleware, and four resource managers.
+    Five,
     Redis(Persistence),
+}
+
+/// Where a server listens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doors {
+    pub(crate) resp: SocketAddr,
+    pub(crate) http: SocketAddr,
+    pub(crate) xml: SocketAddr,
+    /// Travel.
+    pub(crate) lines: SocketAddr,
+    /// Players on the original's wire.
+    pub(crate) arena: SocketAddr,
 }
 
 /// A running server. It is killed when this is dropped.
@@ -69,27 +84,48 @@ pub(crate) struct Server {
     child: Child,
     /// Where it keeps its files; a server that is started again takes it over.
     home: Rc<TempDir>,
-    resp: SocketAddr,
-    http: SocketAddr,
-    xml: SocketAddr,
-    lines: SocketAddr,
-    arena: SocketAddr,
+    doors: Doors,
     start_time: Duration,
+    /// The resource managers behind a middleware.
+    managers: Vec<Self>,
+}
+
+impl Doors {
+    /// Five that are free.
+    fn any() -> Result<Self> {
+        Ok(Self {
+            resp: free_address()?,
+            http: free_address()?,
+            xml: free_address()?,
+            lines: free_address()?,
+            arena: free_address()?,
+        })
+    }
+
+    /// The same address for each door.
+    pub(crate) const fn at(address: SocketAddr) -> Self {
+        Self {
+            resp: address,
+            http: address,
+            xml: address,
+            lines: address,
+            arena: address,
+        }
+    }
 }
 
 impl Server {
-    /// Starts a server with nothing in it; `scratch` is where its directory is made.
-    pub(crate) fn start(kind: Kind, turnstile: &Path, scratch: &Path) -> Result<Self> {
-        Self::start_as(kind, &[], turnstile, scratch)
-    }
-
-    /// The same, with more to be told.
-    pub(crate) fn start_as(
+    /// Starts a server with nothing in it and with more arguments; `scratch` is where its directory is
+    /// made.
+    pub(crate) fn start(
         kind: Kind,
         more: &[String],
         turnstile: &Path,
         scratch: &Path,
     ) -> Result<Self> {
+        if kind == Kind::Five {
+            return Self::start_five(more, turnstile, scratch);
+        }
         let home = TempDir::with_prefix_in("turnstile-bench-", scratch)
             .with_context(|| format!("cannot make a directory in {}", scratch.display()))?;
         let server = Self::start_at(kind, more, turnstile, Rc::new(home))?;
@@ -99,26 +135,44 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts a server on what another has left.
+    /// Starts resource managers and a middleware, and waits until they know each other.
+    fn start_five(more: &[String], turnstile: &Path, scratch: &Path) -> Result<Self> {
+        let start = |role: &[String]| {
+            Self::start(Kind::Turnstile(Durability::Sync), role, turnstile, scratch)
+        };
+        let mut role = more.to_vec();
+        role.extend(["--role", "middleware"].map(str::to_owned));
+        let mut managers = Vec::new();
+        for manager in turnstile::MANAGERS {
+            let door = free_address()?.to_string();
+            managers.push(start(
+                &["--role", manager, "--desk", &door].map(str::to_owned),
+            )?);
+            role.extend([format!("--peer-{manager}"), door]);
+        }
+        let mut server = start(&role)?;
+        server.managers = managers;
+        server.await_until(Instant::now(), |server| {
+            turnstile::has_lines(&mut server.connect()?)
+        })?;
+        Ok(server)
+    }
+
+    /// Starts a server on the files of another.
     fn start_at(kind: Kind, more: &[String], turnstile: &Path, home: Rc<TempDir>) -> Result<Self> {
-        let (resp, http, xml) = (free_address()?, free_address()?, free_address()?);
-        let (lines, arena) = (free_address()?, free_address()?);
+        let doors = Doors::any()?;
         let mut command = match kind {
             Kind::Turnstile(durability) => {
                 let mut command = pin::command(pin::SERVER_CORE, turnstile);
-                turnstile::arguments(
-                    &mut command,
-                    durability,
-                    home.path(),
-                    [resp, http, xml, lines, arena],
-                );
+                turnstile::arguments(&mut command, durability, home.path(), doors);
                 command
             }
             Kind::Redis(persistence) => {
                 let mut command = pin::command(pin::SERVER_CORE, "redis-server");
-                redis::arguments(&mut command, persistence, home.path(), resp);
+                redis::arguments(&mut command, persistence, home.path(), doors.resp);
                 command
             }
+            Kind::Five => bail!("five processes have no directory of their own"),
         };
         let words = File::create(home.path().join(OUTPUT))?;
         command
@@ -132,12 +186,9 @@ impl Server {
             kind,
             child,
             home,
-            resp,
-            http,
-            xml,
-            lines,
-            arena,
+            doors,
             start_time: Duration::ZERO,
+            managers: Vec::new(),
         };
         server.await_answer(begin)?;
         server.start_time = begin.elapsed();
@@ -160,30 +211,22 @@ impl Server {
         self.start_time
     }
 
+    pub(crate) const fn doors(&self) -> Doors {
+        self.doors
+    }
+
     pub(crate) const fn resp(&self) -> SocketAddr {
-        self.resp
+        self.doors.resp
     }
 
-    pub(crate) const fn http(&self) -> SocketAddr {
-        self.http
-    }
-
-    pub(crate) const fn xml(&self) -> SocketAddr {
-        self.xml
-    }
-
-    /// The door of travel.
-    pub(crate) const fn lines(&self) -> SocketAddr {
-        self.lines
-    }
-
-    /// The door of players on the ancestor's wire.
-    pub(crate) const fn arena(&self) -> SocketAddr {
-        self.arena
-    }
-
+    /// CPU time of all its processes.
     pub(crate) fn cpu(&self) -> Result<Duration> {
-        process::cpu(self.child.id())
+        let managers = self
+            .managers
+            .iter()
+            .map(Self::cpu)
+            .sum::<Result<Duration>>()?;
+        Ok(managers + process::cpu(self.child.id())?)
     }
 
     pub(crate) fn resident_bytes(&self) -> Result<u64> {
@@ -196,35 +239,39 @@ impl Server {
     }
 
     pub(crate) fn connect(&self) -> Result<Connection> {
-        Connection::connect(self.resp, ANSWER_TIMEOUT)
-            .with_context(|| format!("cannot connect to {}", self.resp))
+        Connection::connect(self.resp(), ANSWER_TIMEOUT)
+            .with_context(|| format!("cannot connect to {}", self.resp()))
     }
 
-    /// How many requests changed its state until now: bookings made, or keys set.
+    /// The number of requests that changed its state: bookings made, or keys set.
     pub(crate) fn accepted(&self) -> Result<u64> {
-        let mut connection = self.connect()?;
         match self.kind {
-            Kind::Turnstile(_) => turnstile::booked_total(&mut connection),
-            Kind::Redis(_) => redis::keys(&mut connection),
+            Kind::Redis(_) => redis::keys(&mut self.connect()?),
+            Kind::Turnstile(_) | Kind::Five => self.count("rooms_booked_total"),
         }
     }
 
-    /// How many groups of records our server has made durable.
+    /// The number of groups of records that our server, in all its processes, has made durable.
     pub(crate) fn groups(&self) -> Result<u64> {
-        turnstile::groups(&mut self.connect()?)
+        let managers = self
+            .managers
+            .iter()
+            .map(Self::groups)
+            .sum::<Result<u64>>()?;
+        Ok(managers + self.count("groups")?)
     }
 
-    /// How many bookings our server holds.
-    pub(crate) fn bookings(&self) -> Result<u64> {
-        turnstile::bookings(&mut self.connect()?)
+    /// A number in `INFO` of our server.
+    pub(crate) fn count(&self, name: &str) -> Result<u64> {
+        Ok(self.fact(name)?.parse()?)
     }
 
-    /// What `INFO` says of our server under a name.
+    /// A field in `INFO` of our server.
     pub(crate) fn fact(&self, name: &str) -> Result<String> {
         turnstile::fact(&mut self.connect()?, name)
     }
 
-    /// Has it go on on another core.
+    /// Moves it to another core.
     pub(crate) fn move_to(&self, core: usize) -> Result<()> {
         let mut taskset = Command::new("taskset");
         taskset.args(["-a", "-p", "-c", &core.to_string()]);
@@ -236,11 +283,11 @@ impl Server {
         Pid::from_child(&self.child)
     }
 
-    /// Asks until there is an answer that is no error: a server that still loads says so.
+    /// Asks until there is an answer that is no error: a server that still loads its files says so.
     fn await_answer(&self, begin: Instant) -> Result<()> {
         self.await_until(begin, |server| {
             Ok(matches!(
-                ping(server.resp),
+                ping(server.resp()),
                 Ok(Value::Simple(_) | Value::Bulk(_))
             ))
         })
@@ -276,7 +323,7 @@ impl Server {
         bail!("{} does not go on: {}", self.kind, self.last_words()?)
     }
 
-    /// The end of what it has said.
+    /// The end of its output.
     pub(crate) fn last_words(&self) -> Result<String> {
         let words = fs::read(self.home.path().join(OUTPUT))?;
         let start = words.len().saturating_sub(LAST_WORDS_BYTES);
@@ -284,10 +331,26 @@ impl Server {
     }
 }
 
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "turnstile" => Self::Turnstile(Durability::Sync),
+            "turnstile in memory" => Self::Turnstile(Durability::Memory),
+            "turnstile in five processes" => Self::Five,
+            "redis" => Self::Redis(Persistence::None),
+            "redis always" => Self::Redis(Persistence::Always),
+            other => return Err(format!("there is no server `{other}`")),
+        })
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Turnstile(durability) => write!(f, "turnstile {durability}"),
+            Self::Five => f.write_str("turnstile in five processes"),
             Self::Redis(persistence) => write!(f, "redis {persistence}"),
         }
     }
@@ -349,25 +412,9 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 
-/// The integer of a reply that is nothing else.
-fn integer(reply: &Value) -> Result<u64> {
-    let Value::Integer(number) = reply else {
-        bail!("expected a number, and got {reply:?}");
-    };
-    u64::try_from(*number).map_err(|_negative| io::Error::from(ErrorKind::InvalidData).into())
-}
-
-/// Fails on an error reply.
-fn expect_done(reply: &Value) -> Result<()> {
-    ensure!(!matches!(reply, Value::Error(_)), "refused: {reply:?}");
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use turnstile_client::resp::Value;
-
-    use super::{expect_done, field, integer};
+    use super::{Kind, field};
 
     #[test]
     fn a_field_is_found_by_its_whole_name() {
@@ -377,15 +424,15 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_a_number_that_is_not_negative() {
-        assert_eq!(integer(&Value::Integer(7)).unwrap(), 7);
-        assert!(integer(&Value::Integer(-1)).is_err());
-        assert!(integer(&Value::Null).is_err());
-    }
-
-    #[test]
-    fn an_error_reply_is_an_error() {
-        assert!(expect_done(&Value::Error("ERR no".into())).is_err());
-        assert!(expect_done(&Value::Simple("OK".into())).is_ok());
+    fn a_kind_is_named_in_scenarios() {
+        let names = ["turnstile", "turnstile in memory", "redis always"];
+        let shown = names.map(|name| name.parse::<Kind>().unwrap().to_string());
+        let expected = [
+            "turnstile sync",
+            "turnstile memory",
+            "redis appendfsync always",
+        ];
+        assert_eq!(shown, expected);
+        assert!("postgres".parse::<Kind>().is_err());
     }
 }

@@ -1,33 +1,46 @@
 //! What a resting order costs in memory.
 
-use serde::Serialize;
 use turnstile_book::{Book, Incoming, Orders, Owner, SelfTrade, Side};
 use turnstile_trial::Tally;
 
-use crate::dice::Dice;
+use crate::{
+    dice::Dice,
+    ratio::{Bound, Ratio},
+    section::{Figure, Section, Subject},
+};
 
-/// How a million orders lie in books.
-#[derive(Debug, Serialize)]
-pub(super) struct Memory {
-    pub(super) shape: &'static str,
-    pub(super) orders: u32,
-    pub(super) bytes_per_order: f64,
-}
+/// The most bytes of a resting order in one dense book.
+const BYTES: Bound = Bound::AtMost(64.0);
 
-pub(super) fn measure(orders: u32) -> Vec<Memory> {
+pub(super) fn measure(orders: u32) -> Section {
     let near = |dice: &mut Dice| 1_000_000 + dice.below(2_000);
-    vec![
-        shape("one book, 2,000 prices", (orders, 1), near),
-        shape("1,000 books, 2,000 prices each", (orders, 1_000), near),
-        shape("one book, any prices of 64 bits", (orders, 1), Dice::throw),
-    ]
+    let dense = bytes((orders, 1), near);
+    let rows = [
+        ("one book, 2,000 prices", dense),
+        (
+            "1,000 books, 2,000 prices each",
+            bytes((orders, 1_000), near),
+        ),
+        (
+            "one book, any prices of 64 bits",
+            bytes((orders, 1), Dice::throw),
+        ),
+    ];
+    let subjects = rows.map(|(shape, bytes)| {
+        Subject::new(
+            format!("{orders} in {shape}"),
+            vec![Figure::one("bytes each", bytes)],
+        )
+    });
+    let setting = "Resting orders, by the allocator's count";
+    let mut section = Section::new("Memory", setting, subjects.to_vec());
+    let target = "bytes for each of a million resting orders";
+    section.claim_ratio(target, Ratio::spread(&[dense]), BYTES);
+    section
 }
 
-fn shape(
-    shape: &'static str,
-    (count, books): (u32, usize),
-    price: impl Fn(&mut Dice) -> u64,
-) -> Memory {
+/// Bytes of an order, of so many in so many books.
+fn bytes((count, books): (u32, usize), price: impl Fn(&mut Dice) -> u64) -> f64 {
     let before = Tally::now();
     let mut orders = Orders::new();
     let mut books: Vec<Book> = std::iter::repeat_with(Book::new).take(books).collect();
@@ -47,11 +60,7 @@ fn shape(
     }
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let bytes = Tally::now().bytes_since(before) as f64;
-    Memory {
-        shape,
-        orders: count,
-        bytes_per_order: bytes / f64::from(count),
-    }
+    bytes / f64::from(count)
 }
 
 #[cfg(test)]
@@ -60,10 +69,9 @@ mod tests {
 
     #[test]
     fn a_resting_order_stays_within_its_budget() {
-        let bytes: Vec<f64> = measure(1 << 17)
-            .iter()
-            .map(|memory| memory.bytes_per_order)
-            .collect();
+        let section = measure(1 << 17);
+        let bytes = section.subjects.iter();
+        let bytes: Vec<f64> = bytes.map(|shape| shape.values("bytes each")[0]).collect();
         assert!(
             bytes[0] < 64.0 && bytes[1] < 200.0 && bytes[2] < 200.0,
             "{bytes:?}"

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use serde::Serialize;
 use turnstile_check::{Checker, Findings, rooms::Table, witnesses};
 
 use super::history::{NIGHTS, ROOMS, Server};
@@ -17,7 +16,7 @@ const BATCH: usize = 1_000;
 pub(super) const PIPELINES: [usize; 2] = [1, 16];
 
 /// One round.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     /// So many a user asks, and then hears, in one go.
     pub(super) pipeline: usize,

@@ -3,14 +3,13 @@
 use std::{fs, path::Path, process::Command};
 
 use anyhow::{Context as _, Result, ensure};
-use serde::Serialize;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::process::cpu_of_ended_children;
 
 /// A check of a server of the lab's own.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) service: &'static str,
     pub(super) pipeline: usize,
@@ -18,8 +17,7 @@ pub(super) struct Case {
 }
 
 /// When what was told is replayed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Meanwhile,
     /// While the load runs, it is only written down.
@@ -38,7 +36,7 @@ pub(super) const CASES: [Case; 8] = [
 ];
 
 /// One round.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Served {
     /// Operations and readings that were checked, a second.
     pub(super) rate: f64,

@@ -2,8 +2,8 @@
 
 use std::{fmt, net::SocketAddr, path::Path, process::Command};
 
-use anyhow::Result;
-use turnstile_client::Connection;
+use anyhow::{Result, bail, ensure};
+use turnstile_client::{Connection, resp::Value};
 
 /// A room-night is a key; who finds it free sets the booking.
 const FUNCTION: &[u8] = b"#!lua name=rooms
@@ -51,9 +51,16 @@ pub(super) fn arguments(
 }
 
 pub(super) fn load_function(connection: &mut Connection) -> Result<()> {
-    super::expect_done(&connection.command(&[b"FUNCTION", b"LOAD", FUNCTION])?)
+    let reply = connection.command(&[b"FUNCTION", b"LOAD", FUNCTION])?;
+    ensure!(!matches!(reply, Value::Error(_)), "refused: {reply:?}");
+    Ok(())
 }
 
+/// The number of keys.
 pub(super) fn keys(connection: &mut Connection) -> Result<u64> {
-    super::integer(&connection.command(&[b"DBSIZE"])?)
+    let reply = connection.command(&[b"DBSIZE"])?;
+    let Value::Integer(keys) = reply else {
+        bail!("expected a number, and got {reply:?}");
+    };
+    Ok(u64::try_from(keys)?)
 }

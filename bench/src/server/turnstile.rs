@@ -2,7 +2,6 @@
 
 use std::{
     env, fmt, fs,
-    net::SocketAddr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -10,8 +9,13 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use turnstile_client::Connection;
 
+use super::Doors;
+
 /// The directory of the journal, in that of the server.
 const JOURNAL: &str = "journal";
+
+/// The resource managers of travel that can be processes of their own.
+pub(super) const MANAGERS: [&str; 4] = ["flights", "cars", "rooms", "customers"];
 
 /// When our server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +35,14 @@ impl fmt::Display for Durability {
     }
 }
 
-pub(super) fn arguments(
-    command: &mut Command,
-    durability: Durability,
-    home: &Path,
-    [resp, http, xml, lines, arena]: [SocketAddr; 5],
-) {
+pub(super) fn arguments(command: &mut Command, durability: Durability, home: &Path, doors: Doors) {
+    let Doors {
+        resp,
+        http,
+        xml,
+        lines,
+        arena,
+    } = doors;
     command
         .args(["dev", "--durability", &durability.to_string()])
         .args(["--resp", &resp.to_string(), "--travel", &lines.to_string()])
@@ -47,37 +53,18 @@ pub(super) fn arguments(
     }
 }
 
-/// Bookings made since it started.
-pub(super) fn booked_total(connection: &mut Connection) -> Result<u64> {
-    count(connection, "rooms_booked_total")
-}
-
-/// Bookings that stand.
-pub(super) fn bookings(connection: &mut Connection) -> Result<u64> {
-    count(connection, "rooms_bookings")
-}
-
-/// Groups made durable since it started.
-pub(super) fn groups(connection: &mut Connection) -> Result<u64> {
-    count(connection, "groups")
-}
-
-/// Whether lines to all these desks are connected.
-pub(super) fn has_lines(connection: &mut Connection, desks: &[&str]) -> Result<bool> {
+/// Whether the lines to all resource managers are connected.
+pub(super) fn has_lines(connection: &mut Connection) -> Result<bool> {
     let reply = connection.command(&[b"INFO", b"travel"])?;
     let text = reply.as_str().context("INFO answers with a text")?;
-    let is_connected = |desk: &&str| {
-        let line = super::field(text, &format!("travel_line_{desk}"));
+    let is_connected = |manager: &str| {
+        let line = super::field(text, &format!("travel_line_{manager}"));
         line.is_some_and(|line| line.starts_with("connected=1,"))
     };
-    Ok(desks.iter().all(is_connected))
+    Ok(MANAGERS.into_iter().all(is_connected))
 }
 
-fn count(connection: &mut Connection, name: &str) -> Result<u64> {
-    Ok(fact(connection, name)?.parse()?)
-}
-
-/// What `INFO` says under a name.
+/// A field in `INFO`.
 pub(super) fn fact(connection: &mut Connection, name: &str) -> Result<String> {
     let reply = connection.command(&[b"INFO"])?;
     let text = reply.as_str().context("INFO answers with a text")?;

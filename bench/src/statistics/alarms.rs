@@ -1,6 +1,5 @@
 //! False alarms of comparisons, and how often they find what there is.
 
-use serde::Serialize;
 use turnstile_seed::Random;
 use turnstile_stats::{
     chance::normal,
@@ -24,7 +23,7 @@ const DRIFTS: [f64; 2] = [0.0, 0.02];
 const ALARM: f64 = 0.05;
 
 /// How often two identical systems are called different, in percent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) method: &'static str,
     /// Of the machine, in percent for each run.
@@ -33,7 +32,7 @@ pub(super) struct Row {
 }
 
 /// What pairs say when the systems differ; shares in percent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Power {
     /// True difference, deviation of the difference of a pair.
     pub(super) change: f64,

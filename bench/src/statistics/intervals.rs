@@ -1,6 +1,5 @@
 //! How often the interval of a run's mean holds the truth, for every warm-up and memory of noise.
 
-use serde::Serialize;
 use turnstile_seed::Random;
 use turnstile_stats::{
     precision::{self, Goal, Step},
@@ -41,7 +40,7 @@ const fn exponential(depth: f64, bins: f64) -> WarmUp {
 }
 
 /// One case; all shares in percent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) warm_up: &'static str,
     /// The correlation of neighbouring bins.

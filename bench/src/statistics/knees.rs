@@ -1,6 +1,5 @@
 //! Capacity and knee of closed systems whose figures are known exactly, measured with noise.
 
-use serde::Serialize;
 use turnstile_seed::Random;
 use turnstile_stats::{
     Interval,
@@ -25,7 +24,7 @@ const SWEEPS: [f64; 2] = [4.0, 16.0];
 const POINTS: u32 = 12;
 
 /// What one estimator made of all systems; shares in percent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) estimator: &'static str,
     pub(super) median_error: f64,

@@ -29,7 +29,7 @@ use crate::{child::Server, exit::Coded};
 pub(crate) struct Subject {
     /// rooms, exchange, travel, games, http://HOST:PORT/PATH, or resp://HOST:PORT with a command
     /// after --; with TLS https:// or rediss://. __n__ in path, body and command becomes the number
-    /// of the request
+    /// of the request, __n%100__ that number modulo 100
     #[arg(required = true)]
     what: Option<What>,
     #[command(flatten)]

@@ -7,13 +7,12 @@ use turnstile_client::resp::{self, Limits, Token};
 use turnstile_result::Point;
 
 pub use http::Request;
-pub use template::NUMBER;
+pub use template::{NUMBER, Template};
 
 use crate::{
     Error,
     pace::{self, Answer, Garbled, Heard, Pace, Progress, User},
 };
-use template::Template;
 
 /// The longest command or request.
 const REQUEST_BYTES_MAX: usize = 16 * 1024;

@@ -152,6 +152,7 @@ impl PostgresServer {
             "fsync=on",
             "synchronous_commit=on",
             "full_page_writes=on",
+            "max_prepared_transactions=128",
         ] {
             command.args(["-c", setting]);
         }
