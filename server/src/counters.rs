@@ -11,13 +11,11 @@ use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{Desk, PerDesk, Travel};
-use turnstile_types::Position;
-
-use crate::core::{conversation::FastDoor, shares::Opens};
+use turnstile_types::{Machine, Position};
 
 pub use self::durations::{DOORS, DURATION_BOUNDS_NS, Durations, Histogram};
 
-pub(crate) use self::durations::{DoorPlace, ServedRequests, Stopwatch, TimedRequests};
+pub(crate) use self::durations::{DoorName, ServedRequests, Stopwatch, TimedRequests};
 
 /// A number that one thread writes and any may read.
 #[derive(Debug, Default)]
@@ -118,7 +116,7 @@ pub struct MachineCounters {
 }
 
 /// A machine whose requests are counted.
-pub(crate) trait Counted: Opens {
+pub(crate) trait Counted: Machine {
     const OPERATIONS: &'static [&'static str];
     /// The place of the first of them among those of all services.
     const FIRST_OPERATION: usize;
@@ -292,15 +290,16 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// The counters of a fast door.
-    pub(crate) const fn of(&self, door: FastDoor) -> &DoorCounters {
+    /// The counters of a door.
+    pub(crate) const fn of(&self, door: DoorName) -> &DoorCounters {
         match door {
-            FastDoor::Resp => &self.resp,
-            FastDoor::Xml => &self.xml,
-            FastDoor::Lines => &self.lines,
-            FastDoor::Desk => &self.desk,
-            FastDoor::Arena => &self.arena,
-            FastDoor::Scores => &self.scores,
+            DoorName::Resp => &self.resp,
+            DoorName::Http => &self.http,
+            DoorName::Xml => &self.xml,
+            DoorName::Lines => &self.lines,
+            DoorName::Desk => &self.desk,
+            DoorName::Arena => &self.arena,
+            DoorName::Scores => &self.scores,
         }
     }
 
@@ -321,16 +320,21 @@ impl Counters {
 
     /// Connections of all doors that were dropped because they did not read.
     pub(crate) fn dropped(&self) -> u64 {
-        let fast = [
-            &self.resp,
-            &self.xml,
-            &self.lines,
-            &self.desk,
-            &self.arena,
-            &self.scores,
+        self.doors().map(|(_, door)| door.dropped.get()).sum()
+    }
+
+    /// The counters of all doors, by the names of these.
+    pub(crate) fn doors(&self) -> impl Iterator<Item = (&'static str, &DoorCounters)> {
+        let all = [
+            DoorName::Resp,
+            DoorName::Http,
+            DoorName::Xml,
+            DoorName::Lines,
+            DoorName::Desk,
+            DoorName::Arena,
+            DoorName::Scores,
         ];
-        let doors = fast.into_iter().chain([&self.http]);
-        doors.map(|door| door.dropped.get()).sum()
+        DOORS.into_iter().zip(all.map(|door| self.of(door)))
     }
 
     /// Counts an outcome that was told, be it late.

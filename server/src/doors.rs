@@ -2,6 +2,8 @@
 
 pub(crate) mod arena;
 pub(crate) mod desk;
+pub(crate) mod duel;
+pub(crate) mod fast;
 pub(crate) mod http;
 pub(crate) mod lines;
 pub(crate) mod resp;

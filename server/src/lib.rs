@@ -18,12 +18,15 @@ use turnstile_embedded::{OpenError, UnsoundSettings};
 use turnstile_travel::Desk;
 
 pub use self::core::{
-    asked::{Answered, Executed, Request, Undecided},
     clock::ClockStatus,
     copying::CopyPlace,
     fault_points::{FAULT_EXIT, HAS_FAULT_POINTS},
     feed::Feed,
-    gate::{Ask, BackendStatus, Gate, LineStatus, Overloaded, ServerStatus},
+    gate::{
+        Answered, Ask, BackendStatus, Executed, Gate, LineStatus, Overloaded, Request,
+        ServerStatus, Undecided,
+    },
+    post::Peers,
     remote::{DatabaseUrl, InvalidUrl},
     shares::ShareFull,
 };
@@ -32,11 +35,10 @@ pub use counters::{
     ErrorCode, Histogram, LineCounters, MachineCounters, Tally,
 };
 pub use doors::{
-    arena::hall::ScoresWire,
-    desk::Peers,
-    http::{HttpLimits, InvalidOrigin, Origin},
+    http::{InvalidOrigin, Origin},
+    scores::ScoresWire,
 };
-pub use limits::Limits;
+pub use limits::{HttpLimits, Limits};
 pub use running::{Running, StopError, Stopper};
 pub use starting::{Starting, start};
 pub use turnstile_embedded::{Durability, Options, Recovery};

@@ -1,10 +1,13 @@
 //! Every limit of the server, with the reason for its size.
 
+mod http;
+
 use std::time::Duration;
 
 use turnstile_resp::FRAME_BYTES_MAX;
 
-use crate::doors::http::HttpLimits;
+pub use self::http::HttpLimits;
+pub(crate) use self::http::{CANCELS_AT_ONCE_AWAY, EVENTS_KEPT};
 
 /// Connections of the fast doors at a time, unless somebody says otherwise: ten thousand players, and
 /// as many again who look on and operate. An idle one costs some kilobytes.

@@ -18,10 +18,10 @@ use turnstile_types::Position;
 use crate::{
     DatabaseUrl, Running, Settings, StartError, Stopper,
     core::{
-        conversation::{Choices, FastDoor},
+        conversation::FastDoor,
         engine::{Engine, Recovered},
         fault_points::FaultPoints,
-        feed::Feed,
+        feed::{Feed, Feeds},
         gate::{Gate, InDatabases},
         listener::Listener,
         loading::Loading,
@@ -31,8 +31,14 @@ use crate::{
     },
     counters::Counters,
     doors::{
-        arena::hall::Teller,
-        http::{About, Feeds, HttpDoor},
+        arena::ARENA,
+        desk::DESK,
+        fast::FastDoors,
+        http::{About, HttpDoor},
+        lines::LINES,
+        resp::RESP,
+        scores::{SCORES, Teller},
+        xml::XML,
     },
     limits::{BACKLOG, GATE_QUEUE},
     running::LoopThread,
@@ -194,7 +200,7 @@ impl Starting {
 
 /// What is there before the recovery begins.
 struct Parts {
-    fast_loop: FastLoop,
+    fast_loop: FastLoop<FastDoors>,
     gate: Gate,
     feeds: Feeds,
     signals: Arc<Signals>,
@@ -211,7 +217,7 @@ struct Ways {
 impl Parts {
     fn assemble(
         settings: &Settings,
-        (fast, port): (Vec<(FastDoor, TcpListener)>, u16),
+        (fast, port): (Vec<(&'static FastDoor, TcpListener)>, u16),
         loading: &Arc<Loading>,
     ) -> Result<Self, StartError> {
         let poll = Poll::new().map_err(StartError::System)?;
@@ -244,12 +250,15 @@ impl Parts {
             exchange: landings.way(gate.clone()),
         };
         let (feeds, signals) = (feeds(settings), Arc::new(Signals::default()));
-        let choices = Choices {
+        let tells = settings.duels.tells;
+        let doors = FastDoors {
             xml: settings.xml_options,
             lines: settings.lines_options,
+            teller: tells.map(|(address, wire)| Teller::new(address, wire)),
+            ..FastDoors::default()
         };
         let shared = (feeds.clone(), Arc::clone(&signals));
-        let told = (settings.limits, choices);
+        let told = (settings.limits, doors);
         let mut fast_loop = FastLoop::new(poll, listeners, engine, inbox, shared, told);
         fast_loop.landings = landings;
         fast_loop.dial_at(&settings.peers.desks);
@@ -291,7 +300,8 @@ fn open_http(
     };
     let wanted = (settings.limits.http, &*settings.http_origins, about);
     let door = HttpDoor::start(listener, gate, feeds, counters, wanted, ended)?;
-    signals.stop_with(door.stopper());
+    let stopper = door.stopper();
+    signals.stop_http_with(move || stopper.stop());
     Ok(door)
 }
 
@@ -323,7 +333,6 @@ fn arrival(
     if begun.send(carriers).is_err() {
         tracing::debug!("the server was stopped before its databases were there");
     }
-    let tells = settings.duels.tells;
     let directory = settings.data.as_deref();
     Ok(Arrival {
         recovered: Recovered {
@@ -332,7 +341,6 @@ fn arrival(
             remotes,
             fault_points: FaultPoints::new(settings.peers.fault_points, directory),
         },
-        teller: tells.map(|(address, wire)| Teller::new(address, wire)),
         found,
     })
 }
@@ -386,7 +394,7 @@ fn refuse_foreign_addresses(settings: &Settings) -> Result<(), StartError> {
 #[derive(Default)]
 struct Doors {
     named: Vec<(&'static str, SocketAddr)>,
-    fast: Vec<(FastDoor, TcpListener)>,
+    fast: Vec<(&'static FastDoor, TcpListener)>,
     http: Option<TcpListener>,
 }
 
@@ -394,17 +402,13 @@ struct Doors {
 fn listen(settings: &Settings) -> Result<Doors, StartError> {
     let mut doors = Doors::default();
     for (name, fast, address) in [
-        ("resp", Some(FastDoor::Resp), settings.resp),
+        ("resp", Some(&RESP), settings.resp),
         ("http", None, settings.http),
-        ("xml", Some(FastDoor::Xml), settings.xml),
-        ("travel", Some(FastDoor::Lines), settings.lines),
-        ("desk", Some(FastDoor::Desk), settings.peers.door),
-        ("games-arena", Some(FastDoor::Arena), settings.duels.arena),
-        (
-            "games-scores",
-            Some(FastDoor::Scores),
-            settings.duels.scores,
-        ),
+        ("xml", Some(&XML), settings.xml),
+        ("travel", Some(&LINES), settings.lines),
+        ("desk", Some(&DESK), settings.peers.door),
+        ("games-arena", Some(&ARENA), settings.duels.arena),
+        ("games-scores", Some(&SCORES), settings.duels.scores),
     ] {
         let Some(address) = address else { continue };
         let listener = bind(name, address)?;

@@ -1,6 +1,7 @@
 //! Which module of a crate uses which, read from the source text.
 //!
-//! A module here is a top module: `src/a.rs` with everything below `src/a/`. The crate's root is a
+//! A module here is a top module: `src/a.rs` with everything below `src/a/`. Where `src/a.rs` only
+//! declares modules it is a folder, and the modules in it count instead: `a/b`. The crate's root is a
 //! module as well. A name that the root only re-exports counts as a use of the module that defines
 //! it. Unit tests do not count.
 
@@ -12,42 +13,87 @@ use crate::tree::{Crate, Tree};
 /// The root of a crate as a module.
 pub(crate) const ROOT: &str = "lib";
 
-/// For each top module of a crate the other top modules that it uses.
+/// For each module of a crate the other modules that it uses.
 pub(crate) type Uses = BTreeMap<String, BTreeSet<String>>;
 
 pub(crate) fn uses(tree: &Tree, one: &Crate) -> Uses {
     let prefix = format!("{}/src/", one.folder);
-    let files: Vec<(Place, String)> = tree
+    let sources: Vec<(&str, String)> = tree
         .rust()
         .filter(|file| !file.is_test())
-        .filter_map(|file| {
-            Some((
-                Place::of(file.path.strip_prefix(&prefix)?),
-                file.untested_code(),
-            ))
-        })
+        .filter_map(|file| Some((file.path.strip_prefix(&prefix)?, file.untested_code())))
         .collect();
-    let modules: BTreeSet<&str> = files.iter().map(|(place, _)| place.top.as_str()).collect();
-    let mut exports = BTreeMap::new();
+    let folders = sources
+        .iter()
+        .filter(|(_, code)| only_declares_modules(code));
+    let mut names = Names {
+        folders: folders
+            .map(|(path, _)| without_ending(path).to_owned())
+            .collect(),
+        ..Names::default()
+    };
+    let files: Vec<(Place, &str)> = sources
+        .iter()
+        .map(|(path, code)| (Place::of(path, &names.folders), code.as_str()))
+        .collect();
+    names.modules = files
+        .iter()
+        .map(|(place, _)| place.module.clone())
+        .collect();
     for (_, code) in files.iter().filter(|(place, _)| place.depth == 0) {
-        exports.extend(re_exports(code));
+        names.exports.extend(re_exports(code, &names));
     }
     let mut uses = Uses::new();
     for (place, code) in &files {
-        let used = uses.entry(place.top.clone()).or_default();
-        let mut names = names_from_the_root(code, place.depth);
+        let used = uses.entry(place.module.clone()).or_default();
+        let mut found = paths_from_the_root(code, place);
         if place.depth == 0 {
-            names.extend(names_in_the_root(code));
+            found.extend(paths_in_the_root(code));
         }
-        for name in names {
-            let name = exports.get(&name).unwrap_or(&name).as_str();
-            let module = if modules.contains(name) { name } else { ROOT };
-            if module != place.top {
-                used.insert(module.to_owned());
-            }
-        }
+        let modules = found.iter().map(|path| names.module(path));
+        used.extend(modules.filter(|module| *module != place.module));
     }
     uses
+}
+
+/// What the names at the root of a crate stand for.
+#[derive(Default)]
+struct Names {
+    modules: BTreeSet<String>,
+    /// Modules that only declare others.
+    folders: BTreeSet<String>,
+    /// The names that the root re-exports, each with the module that it comes from.
+    exports: BTreeMap<String, String>,
+}
+
+impl Names {
+    /// The module that a path from the root leads to.
+    fn module(&self, path: &[String]) -> String {
+        let Some(first) = path.first() else {
+            return ROOT.to_owned();
+        };
+        if let Some(module) = self.exports.get(first) {
+            return module.clone();
+        }
+        let inner = path.get(1).map(|second| format!("{first}/{second}"));
+        let inner =
+            inner.filter(|inner| self.folders.contains(first) && self.modules.contains(inner));
+        let module = inner.unwrap_or_else(|| first.clone());
+        if self.modules.contains(&module) {
+            module
+        } else {
+            ROOT.to_owned()
+        }
+    }
+}
+
+fn only_declares_modules(code: &str) -> bool {
+    let mut statements = code.split(';').map(str::trim).filter(|it| !it.is_empty());
+    let declares = |statement: &str| {
+        let mut words = statement.split_whitespace().rev();
+        words.next().is_some() && words.next() == Some("mod")
+    };
+    code.contains("mod ") && statements.all(declares)
 }
 
 /// The groups of modules of which each uses each other, be it over others; largest first.
@@ -84,116 +130,150 @@ fn reached<'a>(uses: &'a Uses, from: &str) -> BTreeSet<&'a str> {
 
 /// Where a file stands in its crate.
 struct Place {
-    top: String,
+    module: String,
+    /// The folder that the module is in.
+    folder: Option<String>,
     /// How many modules lie around its items: 0 for the root.
     depth: usize,
 }
 
 impl Place {
-    fn of(path: &str) -> Self {
-        let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
-        let top = path.split('/').next().unwrap_or(path);
-        if ["lib", "main"].contains(&top) {
+    fn of(path: &str, folders: &BTreeSet<String>) -> Self {
+        let path = without_ending(path);
+        if ["lib", "main"].contains(&path) {
             return Self {
-                top: ROOT.to_owned(),
+                module: ROOT.to_owned(),
+                folder: None,
                 depth: 0,
             };
         }
+        let mut segments = path.split('/');
+        let top = segments.next().unwrap_or(path);
+        let folder = folders.get(top).cloned();
+        let inner = segments.next().filter(|_| folder.is_some());
         Self {
-            top: top.to_owned(),
+            module: inner.map_or_else(|| top.to_owned(), |inner| format!("{top}/{inner}")),
+            folder,
             depth: path.split('/').count(),
         }
     }
 }
 
-/// The first names of all paths in the root itself, where they need no prefix.
-fn names_in_the_root(code: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
+fn without_ending(path: &str) -> &str {
+    path.trim_end_matches(".rs").trim_end_matches("/mod")
+}
+
+/// All paths in the root itself, where they need no prefix.
+fn paths_in_the_root(code: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
     for statement in code.split_inclusive(';') {
-        let re_export = statement.rsplit(['\n', '}']).any(is_re_export);
-        let paths = code::words(statement).filter(|(at, word)| {
-            let before = statement[..*at].chars().next_back();
-            before != Some(':') && statement[at + word.len()..].starts_with("::")
-        });
-        if !re_export {
-            names.extend(paths.map(|(_, word)| word.to_owned()));
+        if statement.rsplit(['\n', '}']).any(is_re_export) {
+            continue;
+        }
+        for (at, word) in code::words(statement) {
+            let before = statement[..at].chars().next_back();
+            if before != Some(':') && statement[at + word.len()..].starts_with("::") {
+                found.extend(paths(&statement[at..]));
+            }
         }
     }
-    names
+    found
 }
 
 fn is_re_export(line: &str) -> bool {
     line.trim_start().starts_with("pub") && line.contains("use ")
 }
 
-/// The first names of all paths that begin at the crate's root.
-fn names_from_the_root(code: &str, depth: usize) -> BTreeSet<String> {
-    let mut starts = vec!["crate::".to_owned()];
-    if depth > 0 {
-        starts.push("super::".repeat(depth));
+/// All paths that begin at the crate's root, or at the folder around a module.
+fn paths_from_the_root(code: &str, place: &Place) -> Vec<Vec<String>> {
+    let mut starts = vec![("crate::".to_owned(), None)];
+    if place.depth > 0 {
+        starts.push(("super::".repeat(place.depth), None));
     }
-    let mut names = BTreeSet::new();
-    for start in &starts {
+    if place.depth > 1 && place.folder.is_some() {
+        starts.push(("super::".repeat(place.depth - 1), place.folder.clone()));
+    }
+    let mut found = Vec::new();
+    for (start, folder) in &starts {
         for (at, _) in code.match_indices(start.as_str()) {
             // `$crate`, `other_crate::` and a longer chain of `super` are something else.
             let before = code[..at].chars().next_back();
-            if before.is_some_and(|before| code::is_word(before) || "$:".contains(before)) {
+            let rest = &code[at + start.len()..];
+            let is_longer =
+                before.is_some_and(|before| code::is_word(before) || "$:".contains(before));
+            if is_longer || rest.starts_with("super::") {
                 continue;
             }
-            names.extend(first_names(&code[at + start.len()..]));
+            let from = |path: Vec<String>| folder.iter().cloned().chain(path).collect();
+            found.extend(paths(rest).into_iter().map(from));
         }
     }
-    names
+    found
 }
 
-/// The first name of a path, or those of a group in braces.
-fn first_names(path: &str) -> Vec<String> {
-    let word = |path: &str| {
-        path.split(|letter| !code::is_word(letter))
-            .next()
-            .map(str::to_owned)
-    };
-    let Some(group) = path.strip_prefix('{') else {
-        return word(path).into_iter().collect();
-    };
+/// The paths of a tree of names, as it stands behind `use` or in the middle of code.
+fn paths(tree: &str) -> Vec<Vec<String>> {
+    let tree = tree.trim_start();
+    if let Some(group) = tree.strip_prefix('{') {
+        return elements(group).into_iter().flat_map(paths).collect();
+    }
+    let name = tree.split(|letter| !code::is_word(letter)).next();
+    let name = name.unwrap_or_default();
+    let inner = tree[name.len()..].strip_prefix("::");
+    let inner = inner.filter(|inner| {
+        let first = inner.chars().next();
+        first.is_some_and(|first| first == '{' || code::is_word(first))
+    });
+    match inner {
+        None => vec![vec![name.to_owned()]],
+        Some(inner) => {
+            let behind = |path: Vec<String>| [name.to_owned()].into_iter().chain(path).collect();
+            paths(inner).into_iter().map(behind).collect()
+        }
+    }
+}
+
+/// What stands between the commas of a group, up to its closing brace.
+fn elements(group: &str) -> Vec<&str> {
     let mut depth = 0_usize;
-    let mut names = Vec::new();
-    let mut fresh = true;
+    let mut begin = 0;
+    let mut elements = Vec::new();
     for (at, letter) in group.char_indices() {
         match letter {
             '{' => depth += 1,
-            '}' if depth == 0 => break,
+            '}' if depth == 0 => {
+                elements.push(&group[begin..at]);
+                break;
+            }
             '}' => depth -= 1,
-            ',' if depth == 0 => fresh = true,
-            letter if fresh && code::is_word(letter) => {
-                names.extend(word(&group[at..]));
-                fresh = false;
+            ',' if depth == 0 => {
+                elements.push(&group[begin..at]);
+                begin = at + 1;
             }
             _ => {}
         }
     }
-    names
+    elements.retain(|element| !element.trim().is_empty());
+    elements
 }
 
 /// The names that a root re-exports, each with the module that it comes from.
-fn re_exports(code: &str) -> BTreeMap<String, String> {
+fn re_exports(code: &str, names: &Names) -> BTreeMap<String, String> {
     let mut exports = BTreeMap::new();
     for (at, _) in code.match_indices("use ") {
         let line = code[..at]
             .rsplit(['\n', ';', '}'])
             .next()
             .unwrap_or_default();
-        let Some(statement) = code[at + 4..].split(';').next() else {
-            continue;
-        };
-        let Some((module, names)) = statement.trim_start_matches("self::").split_once("::") else {
-            continue;
-        };
         if !line.trim_start().starts_with("pub") {
             continue;
         }
-        let names = code::words(names).map(|(_, word)| word.to_owned());
-        exports.extend(names.map(|name| (name, module.to_owned())));
+        let statement = code[at + 4..].trim_start();
+        let statement = statement.strip_prefix("self::").unwrap_or(statement);
+        for path in paths(statement).into_iter().filter(|path| path.len() > 1) {
+            let module = names.module(&path);
+            exports.extend(path.last().map(|name| (name.clone(), module)));
+        }
     }
     exports
 }
@@ -246,6 +326,26 @@ mod tests {
             ("e.rs", "use crate::b::B;"),
         ];
         check(&files, &[&["b", "c", "d"]]);
+    }
+
+    #[test]
+    fn a_module_that_only_declares_others_is_a_folder() {
+        let folder = ("f.rs", "//! A folder.\npub(crate) mod b;\nmod c;");
+        let b = ("f/b.rs", "use crate::{f::{c::C, d}, g};");
+        check(
+            &[folder, b, ("f/c.rs", ""), ("g.rs", "use crate::f::c;")],
+            &[],
+        );
+        let cycle: &[&[&str]] = &[&["f/b", "f/c"]];
+        check(&[folder, b, ("f/c.rs", "use crate::f::b::B;")], cycle);
+        check(&[folder, b, ("f/c/x.rs", "use super::super::b::B;")], cycle);
+        let root = ("lib.rs", "mod f; pub use self::f::{b::{A, B}, c::C};");
+        check(&[root, folder, b, ("f/c.rs", "use crate::B;")], cycle);
+        let through = [("f/c.rs", "use crate::g;"), ("g.rs", "use crate::f::b;")];
+        let all = [folder, b, through[0], through[1]];
+        check(&all, &[&["f/b", "f/c", "g"]]);
+        let more = ("f.rs", "mod b; mod c; fn f() {}");
+        check(&[more, b, through[0], through[1]], &[&["f", "g"]]);
     }
 
     #[test]

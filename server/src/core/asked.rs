@@ -1,76 +1,27 @@
 //! What other threads ask of one machine, and the answers that wait for their group.
 
-use std::fmt;
-
 use tokio::sync::oneshot;
-use turnstile_contract::{self as contract, Failure, Service};
-use turnstile_embedded::{ExecuteError, Reply, Services};
+use turnstile_contract::{self as contract, Service};
+use turnstile_embedded::Services;
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_rooms::Rooms;
 use turnstile_travel::{LateAnswer, Travel};
-use turnstile_types::{Hosts, Key, Machine, Position, Principal};
+use turnstile_types::{Hosts, Key, Machine};
 
 use crate::{
     core::{
         engine::Engine,
-        gate::{Ask, ServerStatus},
+        gate::{Answered, Ask, Executed, Request, ServerStatus},
         remote::{Caller, Job, Remote, Who},
-        shares::{ShareFull, Shares},
+        shares::{Opens, Shares},
         tickets::{Tickets, Waiter},
     },
     counters::{Counted, ErrorCode},
 };
 
-/// What a command comes to.
-pub type Executed<M> = Result<Reply<M>, Undecided>;
-
-/// What a query comes to, and the position of the last record that its answer has surely seen: what
-/// happened after it is told to those who follow the machine.
-pub type Answered<M> = Result<(Position, <M as Machine>::Answer), Failure>;
-
-/// Why a command was not decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Undecided {
-    /// The journal did not take it.
-    Journal(ExecuteError),
-    /// The database behind the service did not.
-    Backend(Failure),
-    /// The client has as much open as it may.
-    Share(ShareFull),
-}
-
-impl fmt::Display for Undecided {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Journal(cause) => cause.fmt(f),
-            Self::Backend(cause) => cause.fmt(f),
-            Self::Share(cause) => cause.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Undecided {}
-
-/// One request to a machine, and where its answer goes.
-#[derive(Debug)]
-pub enum Request<M: Machine> {
-    Command {
-        principal: Principal,
-        key: Option<Box<str>>,
-        /// What the machine's `encode_command` wrote.
-        command: Vec<u8>,
-        reply: oneshot::Sender<Executed<M>>,
-    },
-    Query {
-        principal: Principal,
-        query: M::Query,
-        reply: oneshot::Sender<Answered<M>>,
-    },
-}
-
 /// A machine that other threads can ask.
-pub(crate) trait Asked: Counted {
+pub(crate) trait Asked: Opens {
     fn ask(request: Request<Self>) -> Ask;
 }
 
@@ -114,7 +65,7 @@ pub(crate) enum Waiting {
     Status(oneshot::Sender<ServerStatus>, Box<ServerStatus>),
 }
 
-impl<M: Counted> Decided<M>
+impl<M: Opens> Decided<M>
 where
     Services: Hosts<M>,
 {

@@ -17,12 +17,11 @@ use turnstile_types::Position;
 use crate::{
     core::{
         buffer::{Filled, Input, Output},
-        conversation::{Conversation, InputRefused, Next},
+        conversation::{Conversation, InputRefused, Next, Surroundings},
         engine::Engine,
-        remote::{Housed, Landing},
+        remote::Landed,
         shares::Shares,
     },
-    doors::resp::{Prompt, Surroundings},
     limits::{INPUT_SPARED_BYTES, Limits, PIPELINE_DEPTH},
 };
 
@@ -74,9 +73,9 @@ impl Write for Marking<'_> {
 /// are encoded where they are sent from. A peer that does not take what it is owed is first not
 /// read from any more, then closed.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct Connection<C> {
     socket: TcpStream,
-    conversation: Conversation,
+    conversation: C,
     input: Input,
     output: Output,
     /// Whether the message that it is owed ends with a mark; see [`Parcel::is_marked`].
@@ -97,8 +96,8 @@ pub(crate) struct Connection {
     begun: Option<u32>,
 }
 
-impl Connection {
-    pub(crate) fn new(socket: TcpStream, conversation: Conversation, sweep: u32) -> Self {
+impl<C: Conversation> Connection<C> {
+    pub(crate) fn new(socket: TcpStream, conversation: C, sweep: u32) -> Self {
         Self {
             socket,
             conversation,
@@ -116,7 +115,7 @@ impl Connection {
         }
     }
 
-    pub(crate) const fn conversation(&self) -> &Conversation {
+    pub(crate) const fn conversation(&self) -> &C {
         &self.conversation
     }
 
@@ -220,7 +219,7 @@ impl Connection {
     pub(crate) fn last_call(&mut self) {
         let waits = self.conversation.waits() && !self.conversation.waits_for_database();
         if self.phase == Phase::Serving && waits {
-            self.put_durable(Conversation::end);
+            self.put_durable(C::end);
             self.phase = Phase::Closing;
         }
         if self.phase == Phase::Serving {
@@ -232,7 +231,7 @@ impl Connection {
     /// Reads once and answers every whole request, up to `budget` of them; answers how many.
     pub(crate) fn serve(
         &mut self,
-        around: &mut Surroundings<'_>,
+        (shared, around): (&mut C::Shared, &mut Surroundings<'_>),
         scratch: &mut Input,
         limits: &Limits,
         budget: usize,
@@ -252,7 +251,8 @@ impl Connection {
         if !self.unfinished {
             self.read(around);
         }
-        let served = self.answer(around, limits, budget.min(PIPELINE_DEPTH));
+        let budget = budget.min(PIPELINE_DEPTH);
+        let served = self.answer((shared, around), limits, budget);
         if borrows {
             let left = if self.input.is_empty() {
                 Input::default()
@@ -299,7 +299,7 @@ impl Connection {
         if self.is_served() && !is_spared && held + around.others.held() > limits.input_bytes {
             let out = self.output.tail();
             let why = InputRefused::TooMuch;
-            self.conversation.refuse_input(around.engine, why, out);
+            self.conversation.break_off_input(around.engine, why, out);
             self.phase = Phase::Closing;
         }
     }
@@ -310,7 +310,7 @@ impl Connection {
         }
         match self.input.fill(&mut self.socket) {
             Ok(Filled::Bytes { count, more }) => {
-                let door = around.engine.counters.of(self.conversation.door());
+                let door = around.engine.counters.of(self.conversation.door().name);
                 door.bytes_in.add(count.try_into().unwrap_or(0));
                 // A short read has emptied the socket: what comes later raises a new event.
                 if !more && self.incoming == Incoming::Ready {
@@ -323,7 +323,12 @@ impl Connection {
         }
     }
 
-    fn answer(&mut self, around: &mut Surroundings<'_>, limits: &Limits, budget: usize) -> usize {
+    fn answer(
+        &mut self,
+        (shared, around): (&mut C::Shared, &mut Surroundings<'_>),
+        limits: &Limits,
+        budget: usize,
+    ) -> usize {
         let mut served = 0;
         let mut at = 0;
         self.unfinished = false;
@@ -333,9 +338,9 @@ impl Connection {
                 break;
             }
             let rest = self.input.pending().get(at..).unwrap_or_default();
-            let progress = self
-                .conversation
-                .run(around, rest, budget - served, self.output.tail());
+            let input = (rest, budget - served);
+            let out = self.output.tail();
+            let progress = self.conversation.run(shared, around, input, out);
             at += progress.length;
             served += progress.requests;
             match progress.next {
@@ -477,13 +482,13 @@ impl Connection {
 
     /// Appends what a database has answered. What this process decided for the same client may be
     /// among it, so that it waits for the open group.
-    pub(crate) fn put_landed<M: Prompt + Housed>(&mut self, client: u64, landing: Landing<M>) {
+    pub(crate) fn put_landed(&mut self, client: u64, landed: Landed) {
         let out = self.output.tail();
-        self.conversation.put_landed(client, landing, out);
+        self.conversation.put_landed(client, landed, out);
     }
 
     /// Appends what is durable. It stays behind the answers that are not.
-    fn put_durable(&mut self, put: impl FnOnce(&mut Conversation, &mut Vec<u8>)) {
+    fn put_durable(&mut self, put: impl FnOnce(&mut C, &mut Vec<u8>)) {
         let is_first = self.output.held() == 0;
         put(&mut self.conversation, self.output.tail());
         if is_first {

@@ -1,26 +1,49 @@
 //! The connections of the fast doors, by the numbers under which the poll knows them.
 
-use crate::core::connection::Connection;
+use crate::core::{
+    connection::Connection,
+    conversation::{Conversation, Listed, Others},
+};
 
 /// A table whose places are reused. One connection at a time may be out, to be served.
-#[derive(Debug, Default)]
-pub(crate) struct Connections {
-    places: Vec<Option<Box<Connection>>>,
+#[derive(Debug)]
+pub(crate) struct Connections<C> {
+    places: Vec<Option<Box<Connection<C>>>>,
     free: Vec<usize>,
     open: usize,
     held: usize,
     unsent: usize,
 }
 
-impl Connections {
+impl<C> Default for Connections<C> {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            free: Vec::new(),
+            open: 0,
+            held: 0,
+            unsent: 0,
+        }
+    }
+}
+
+impl<C: Conversation> Others for Connections<C> {
+    fn held(&self) -> usize {
+        self.held
+    }
+
+    fn listed(&self) -> Vec<(usize, Listed<'_>)> {
+        let places = self.places.iter().enumerate();
+        places
+            .filter_map(|(place, slot)| Some((place, slot.as_deref()?.conversation().listed()?)))
+            .collect()
+    }
+}
+
+impl<C: Conversation> Connections<C> {
     /// How many are open, the one that is out included.
     pub(crate) const fn open(&self) -> usize {
         self.open
-    }
-
-    /// Bytes that those who are not out keep of their requests.
-    pub(crate) const fn held(&self) -> usize {
-        self.held
     }
 
     /// Memory of the answers of those who are not out, in bytes, as of their last
@@ -55,7 +78,7 @@ impl Connections {
     }
 
     /// Puts a new connection in [`next_place`](Self::next_place).
-    pub(crate) fn add(&mut self, connection: Box<Connection>) {
+    pub(crate) fn add(&mut self, connection: Box<Connection<C>>) {
         self.open += 1;
         match self.free.pop() {
             Some(place) => self.put_back(place, connection),
@@ -69,19 +92,19 @@ impl Connections {
 
     /// What it keeps of its requests MUST stay the same. When it is given an answer, it MUST be
     /// [counted](Self::recount) anew, at the latest when it was sent something.
-    pub(crate) fn get_mut(&mut self, place: usize) -> Option<&mut Connection> {
+    pub(crate) fn get_mut(&mut self, place: usize) -> Option<&mut Connection<C>> {
         self.places.get_mut(place)?.as_deref_mut()
     }
 
     /// Takes a connection out. It MUST be put back or forgotten.
-    pub(crate) fn take(&mut self, place: usize) -> Option<Box<Connection>> {
+    pub(crate) fn take(&mut self, place: usize) -> Option<Box<Connection<C>>> {
         let connection = self.places.get_mut(place)?.take()?;
         self.held -= connection.held();
         self.unsent -= connection.counted_unsent();
         Some(connection)
     }
 
-    pub(crate) fn put_back(&mut self, place: usize, mut connection: Box<Connection>) {
+    pub(crate) fn put_back(&mut self, place: usize, mut connection: Box<Connection<C>>) {
         let slot = self
             .places
             .get_mut(place)
@@ -108,13 +131,7 @@ impl Connections {
         used.map(|(place, _)| place).collect()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Connection> {
-        self.placed().map(|(_, connection)| connection)
-    }
-
-    /// Those who are not out, with their places.
-    pub(crate) fn placed(&self) -> impl Iterator<Item = (usize, &Connection)> {
-        let places = self.places.iter().enumerate();
-        places.filter_map(|(place, slot)| Some((place, slot.as_deref()?)))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Connection<C>> {
+        self.places.iter().filter_map(Option::as_deref)
     }
 }

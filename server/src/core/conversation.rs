@@ -1,29 +1,87 @@
-//! What is spoken on a connection of the fast doors: the protocol, and what its client has agreed on.
+//! The seam between the loop and the fast doors: what a door does, and what its sessions may touch.
 
-use std::{fmt, net::SocketAddr, time::Duration};
+use std::{
+    fmt,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
-use turnstile_duel::Player;
-use turnstile_resp::{Decoder, Encoder, Fault, travel::Decided};
-use turnstile_travel::Outcome;
-use turnstile_types::Position;
+use turnstile_duel::Parcel;
+use turnstile_resp::travel::Decided;
+use turnstile_travel::{Desk, Outcome};
+use turnstile_types::{Position, Timestamp};
 
 use crate::{
-    core::{
-        engine::Engine,
-        remote::{Housed, Landing},
-        shares::Shares,
-    },
-    counters::ErrorCode,
-    doors::{
-        arena::PlayerSession,
-        desk::PeerSession,
-        lines::{LinesSession, end_of_input},
-        resp::{Prompt, Run, RunEnd, Session, Surroundings},
-        scores::{ScoresSession, run_teller},
-        xml::XmlSession,
-    },
-    limits::AHEAD,
+    core::{engine::Engine, news::News, remote::Landed, shares::Shares, signals::Signals},
+    counters::{DoorName, ErrorCode},
 };
+
+/// A fast door, as the loop knows it.
+#[derive(Debug)]
+pub(crate) struct FastDoor {
+    pub(crate) name: DoorName,
+    /// What a client reads that is not served; nothing where the wire has no word for it.
+    pub(crate) refusal: fn(why: &str) -> Vec<u8>,
+    /// Connections at a time, where the door has a bound of its own.
+    pub(crate) most: Option<u64>,
+    /// Whether its clients are served while the journal is recovered.
+    pub(crate) serves_early: bool,
+    /// Whether what has come and is not answered is the start of a request, so that its rest can be
+    /// late.
+    pub(crate) has_frames: bool,
+}
+
+/// What a request may touch besides its own session and its door.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) engine: &'a mut Engine,
+    /// Where the connection is found.
+    pub(crate) place: usize,
+    /// Everybody else.
+    pub(crate) others: &'a dyn Others,
+    /// The places of others that are to be closed after this request.
+    pub(crate) killed: &'a mut Vec<usize>,
+    pub(crate) signals: &'a Signals,
+}
+
+/// The other connections, as a session sees them.
+pub(crate) trait Others {
+    /// Bytes that they keep of requests that are not answered.
+    fn held(&self) -> usize;
+
+    /// Those that may be listed, with their places.
+    fn listed(&self) -> Vec<(usize, Listed<'_>)>;
+}
+
+/// A client, as others may list it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed<'a> {
+    pub(crate) id: u64,
+    pub(crate) peer: SocketAddr,
+    pub(crate) name: &'a str,
+    pub(crate) library: &'a str,
+    pub(crate) library_version: &'a str,
+    /// The version of its protocol.
+    pub(crate) protocol: u8,
+    pub(crate) channels: usize,
+    pub(crate) patterns: usize,
+    pub(crate) since_ms: u64,
+}
+
+impl Listed<'_> {
+    /// How long it has been connected, in whole seconds.
+    pub(crate) const fn age_s(&self, now: Timestamp) -> u64 {
+        now.0.saturating_sub(self.since_ms) / 1_000
+    }
+}
+
+/// A connection between two processes of travel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    /// The desk whose line this is or is to become, as far as it is known.
+    pub(crate) desk: Option<Desk>,
+    /// The same once the peer has said hello.
+    pub(crate) met: Option<Desk>,
+}
 
 /// Why the server does not wait for the rest of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,43 +103,6 @@ impl fmt::Display for InputRefused {
             }
         }
     }
-}
-
-/// A fast door.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FastDoor {
-    Resp,
-    Xml,
-    Lines,
-    /// Between the processes of travel.
-    Desk,
-    /// Where two play on the ancestor's wire.
-    Arena,
-    /// Where arenas tell results.
-    Scores,
-}
-
-/// What the clients of each door are offered.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Choices {
-    pub(crate) xml: turnstile_xml::Options,
-    pub(crate) lines: turnstile_lines::Options,
-}
-
-/// One side of a conversation; the other is the client.
-#[derive(Debug)]
-pub(crate) enum Conversation {
-    Resp {
-        session: Session,
-        decoder: Decoder,
-    },
-    Xml(XmlSession),
-    Lines(LinesSession),
-    Peer(PeerSession),
-    Player(PlayerSession),
-    Scores(ScoresSession),
-    /// With distant scores; see [`Teller`](crate::doors::arena::hall::Teller).
-    Teller,
 }
 
 /// What became of a piece of input.
@@ -106,270 +127,177 @@ pub(crate) enum Next {
     Drop,
 }
 
-impl Conversation {
-    pub(crate) fn new(
-        door: FastDoor,
-        (id, peer): (u64, SocketAddr),
-        since_ms: u64,
-        choices: Choices,
-    ) -> Self {
-        match door {
-            FastDoor::Resp => Self::Resp {
-                session: Session::new(id, peer, since_ms),
-                decoder: Decoder::new(),
-            },
-            FastDoor::Xml => Self::Xml(XmlSession::new(id, choices.xml)),
-            FastDoor::Lines => Self::Lines(LinesSession::new(choices.lines)),
-            FastDoor::Desk => Self::Peer(PeerSession::answering()),
-            FastDoor::Arena => Self::Player(PlayerSession::default()),
-            FastDoor::Scores => Self::Scores(ScoresSession::default()),
-        }
-    }
+/// The server's side of a conversation with one client of a fast door. Most doors need few of these
+/// methods; the others have nothing to do by default.
+pub(crate) trait Conversation: Sized {
+    /// What the sessions of the door share.
+    type Shared;
 
-    pub(crate) const fn door(&self) -> FastDoor {
-        match self {
-            Self::Resp { .. } => FastDoor::Resp,
-            Self::Xml(_) => FastDoor::Xml,
-            Self::Lines(_) => FastDoor::Lines,
-            Self::Peer(_) => FastDoor::Desk,
-            Self::Player(_) => FastDoor::Arena,
-            Self::Scores(_) | Self::Teller => FastDoor::Scores,
-        }
-    }
+    fn door(&self) -> &'static FastDoor;
 
-    /// The client's session, where the protocol has one that others may list.
-    pub(crate) const fn session(&self) -> Option<&Session> {
-        match self {
-            Self::Resp { session, .. } => Some(session),
-            _ => None,
-        }
+    /// Answers the requests at the start of `bytes`, up to `budget` of them, at the end of `out`.
+    fn run(
+        &mut self,
+        shared: &mut Self::Shared,
+        around: &mut Surroundings<'_>,
+        input: (&[u8], usize),
+        out: &mut Vec<u8>,
+    ) -> Progress;
+
+    /// What others may know of the client, where the door lists its clients.
+    fn listed(&self) -> Option<Listed<'_>> {
+        None
     }
 
     /// What its client has open in tables that all share, where its door counts that.
-    pub(crate) fn into_shares(self) -> Option<Shares> {
-        match self {
-            Self::Resp { session, .. } => Some(session.into_shares()),
-            Self::Lines(session) => Some(session.into_shares()),
-            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => None,
-        }
+    fn into_shares(self) -> Option<Shares> {
+        None
     }
 
     /// Whether it is told of events that it did not ask for one by one.
-    pub(crate) fn follows(&self) -> bool {
-        self.session()
-            .is_some_and(|session| !session.following().is_empty())
+    fn follows(&self) -> bool {
+        false
     }
 
-    /// The session, where the client is another process of travel.
-    pub(crate) const fn peer(&self) -> Option<&PeerSession> {
-        match self {
-            Self::Peer(session) => Some(session),
-            _ => None,
-        }
-    }
+    /// Appends an event, a channel and what is told on it, to what a follower is owed.
+    fn put_message(&self, _message: (&str, &str), _out: &mut Vec<u8>) {}
 
-    /// The player, where the client is one at the arena's door who was let in.
-    pub(crate) const fn player(&self) -> Option<Player> {
-        match self {
-            Self::Player(session) => session.own(),
-            _ => None,
-        }
+    /// The line, where the client is another process of travel.
+    fn peer(&self) -> Option<Peer> {
+        None
     }
 
     /// Whether its client is owed late answers. It is not [run](Self::run) before it has them:
     /// answers keep the order of the requests.
-    pub(crate) fn waits(&self) -> bool {
-        match self {
-            Self::Lines(session) => session.awaits().is_some() || session.is_arming(),
-            Self::Resp { session, .. } => session.waits(),
-            Self::Xml(session) => session.waits(),
-            Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => false,
-        }
+    fn waits(&self) -> bool {
+        false
     }
 
-    /// The tickets of the late answers that its client is owed.
-    pub(crate) fn awaited(&self) -> impl Iterator<Item = Position> {
-        let (one, session) = match self {
-            Self::Lines(session) => (session.awaits(), None),
-            Self::Resp { session, .. } => (None, Some(session)),
-            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {
-                (None, None)
-            }
-        };
-        one.into_iter()
-            .chain(session.into_iter().flat_map(Session::awaited))
-    }
+    /// Names the tickets of the late answers that its client is owed.
+    fn awaited(&self, _name: &mut impl FnMut(Position)) {}
 
     /// Tells a late answer, as soon as every other is there that its reply waits for.
-    pub(crate) fn put_late(
-        &mut self,
-        late: (Position, Decided),
-        outcome: &Outcome,
-        out: &mut Vec<u8>,
-    ) {
-        match self {
-            Self::Lines(session) => session.put_late(outcome, out),
-            Self::Resp { session, .. } => session.put_late(late, outcome, out),
-            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {}
-        }
-    }
-
-    /// Whether its client waits for a database and for nothing else: that will be answered soon, be it
-    /// by a failure.
-    pub(crate) fn waits_for_database(&self) -> bool {
-        self.waits() && self.awaited().next().is_none() && !self.is_arming()
-    }
+    fn put_late(&mut self, _late: (Position, Decided), _outcome: &Outcome, _out: &mut Vec<u8>) {}
 
     /// Whether its client waits for desks in other processes to have their fault points.
-    pub(crate) const fn is_arming(&self) -> bool {
-        match self {
-            Self::Lines(session) => session.is_arming(),
-            _ => false,
-        }
+    fn is_arming(&self) -> bool {
+        false
     }
 
     /// Answers that client when they have them; says whether it did.
-    pub(crate) fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool {
-        match self {
-            Self::Lines(session) => session.settle_arming(engine, out),
-            _ => false,
-        }
+    fn settle_arming(&mut self, _engine: &Engine, _out: &mut Vec<u8>) -> bool {
+        false
     }
 
     /// Tells what a database has answered to this client, if it is still the one.
-    pub(crate) fn put_landed<M: Prompt + Housed>(
-        &mut self,
-        client: u64,
-        landing: Landing<M>,
-        out: &mut Vec<u8>,
-    ) {
-        match self {
-            Self::Resp { session, .. } if session.is(client) => session.put_landed(&landing, out),
-            Self::Xml(session) if session.is(client) => session.take_landed(M::landed(landing)),
-            _ => {}
-        }
-    }
+    fn put_landed(&mut self, _client: u64, _landed: Landed, _out: &mut Vec<u8>) {}
 
     /// Bytes that it keeps of requests that are not answered, beside the input.
-    pub(crate) fn held(&self) -> usize {
-        match self {
-            Self::Resp { session, .. } => session.held(),
-            Self::Xml(session) => session.held(),
-            Self::Lines(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => 0,
-        }
+    fn held(&self) -> usize {
+        0
     }
 
-    /// Whether what has come and is not answered is the start of a request, so that its rest can be
-    /// late. The wires of games have no such thing, and processes of travel are trusted.
-    pub(crate) const fn has_frames(&self) -> bool {
-        matches!(self, Self::Resp { .. } | Self::Xml(_) | Self::Lines(_))
+    /// Answers a request that never came whole, where the wire has a word for it.
+    fn refuse_input(&mut self, _why: InputRefused, _out: &mut Vec<u8>) {}
+
+    /// The client will send no more, and has left these bytes.
+    fn end_of_input(&self, _engine: &Engine, _left: &[u8], _out: &mut Vec<u8>) {}
+
+    /// The server stops: a request that waits will not be answered by the machine any more.
+    fn end(&mut self, _out: &mut Vec<u8>) {}
+
+    /// Whether its client waits for a database and for nothing else: that will be answered soon, be it
+    /// by a failure.
+    fn waits_for_database(&self) -> bool {
+        let mut tickets = 0_usize;
+        self.awaited(&mut |_| tickets += 1);
+        self.waits() && tickets == 0 && !self.is_arming()
     }
 
-    /// Answers a request that never came whole.
-    pub(crate) fn refuse_input(&mut self, engine: &Engine, why: InputRefused, out: &mut Vec<u8>) {
+    /// Counts and answers a request that never came whole.
+    fn break_off_input(&mut self, engine: &Engine, why: InputRefused, out: &mut Vec<u8>) {
         engine.counters.error(match why {
             InputRefused::TooMuch => ErrorCode::Busy,
             InputRefused::TooLate { .. } => ErrorCode::RequestTimeout,
         });
-        tracing::info!(door = ?self.door(), "refused an unfinished request: {why}");
-        match self {
-            Self::Resp { session, .. } => session.refuse_input(why, out),
-            Self::Xml(session) => session.refuse_input(why, out),
-            Self::Lines(_) => turnstile_lines::put_exception(out, why),
-            Self::Peer(_) => turnstile_parcels::put_refusal(out, why),
-            // These wires have no word for it.
-            Self::Player(_) | Self::Scores(_) | Self::Teller => {}
-        }
-    }
-
-    /// Answers the requests at the start of `bytes`, up to `budget` of them.
-    #[inline]
-    pub(crate) fn run(
-        &mut self,
-        around: &mut Surroundings<'_>,
-        bytes: &[u8],
-        budget: usize,
-        out: &mut Vec<u8>,
-    ) -> Progress {
-        match self {
-            Self::Resp { session, decoder } => {
-                let run = session.run(around, decoder, bytes, budget.min(AHEAD), out);
-                let Run {
-                    length, requests, ..
-                } = run;
-                let next = match run.end {
-                    RunEnd::More => Next::More,
-                    RunEnd::Incomplete => Next::Incomplete,
-                    RunEnd::Close => Next::Close,
-                    RunEnd::Fault(fault) => break_off(session, around, fault, out),
-                };
-                Progress {
-                    length,
-                    requests,
-                    next,
-                }
-            }
-            Self::Xml(session) => session.run(around, bytes, budget, out),
-            Self::Lines(session) => session.run(around, bytes, out),
-            Self::Peer(session) => session.run(around, bytes, out),
-            Self::Player(session) => session.run(around, bytes, !out.is_empty()),
-            Self::Scores(session) => session.run(around.engine, bytes, out),
-            Self::Teller => run_teller(around.hall, around.engine, bytes, out),
-        }
-    }
-
-    /// The client will send no more, and has left these bytes.
-    pub(crate) fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
-        match self {
-            Self::Lines(_) => end_of_input(engine, left, out),
-            Self::Resp { .. }
-            | Self::Xml(_)
-            | Self::Peer(_)
-            | Self::Player(_)
-            | Self::Scores(_)
-            | Self::Teller => {}
-        }
-    }
-
-    /// The server stops: a request that waits will not be answered by the machine any more.
-    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
-        match self {
-            Self::Lines(session) => session.end(out),
-            Self::Resp { session, .. } => session.end(out),
-            Self::Xml(_) | Self::Peer(_) | Self::Player(_) | Self::Scores(_) | Self::Teller => {}
-        }
-    }
-
-    /// Appends an event, a channel and what is told on it, to what a follower is owed.
-    pub(crate) fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>) {
-        match self {
-            Self::Resp { session, .. } => {
-                session
-                    .following()
-                    .put_message(session.protocol(), message, out);
-            }
-            Self::Xml(_)
-            | Self::Lines(_)
-            | Self::Peer(_)
-            | Self::Player(_)
-            | Self::Scores(_)
-            | Self::Teller => {}
-        }
+        tracing::info!(door = ?self.door().name, "refused an unfinished request: {why}");
+        self.refuse_input(why, out);
     }
 }
 
-/// The stream makes no sense any more.
-fn break_off(
-    session: &Session,
-    around: &Surroundings<'_>,
-    fault: Fault,
-    out: &mut Vec<u8>,
-) -> Next {
-    around.engine.counters.error(ErrorCode::Protocol);
-    tracing::info!(%fault, "a connection broke the protocol");
-    if fault == Fault::Browser {
-        return Next::Drop;
-    }
-    Encoder::new(out, session.protocol()).error(format_args!("ERR Protocol error: {fault}"));
-    Next::Close
+/// What the loop is to do with a connection, by its place, because of what another client said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Errand {
+    /// Say this, in one piece.
+    Send { place: usize, parcel: Parcel },
+    /// Have the system acknowledge what has come, for nothing will be answered.
+    Acknowledge { place: usize },
+    /// Close it when it has heard everything.
+    Close { place: usize },
+}
+
+/// The fast doors together: what their sessions share, and what they do unasked.
+pub(crate) trait Doors: Sized {
+    type Session: Conversation<Shared = Self>;
+    /// The connection that the doors dial themselves.
+    type Dialed: Dialed;
+
+    /// Begins the conversation with a client that was accepted; there is none at a door that is not fast.
+    fn welcome(
+        &self,
+        door: DoorName,
+        client: (u64, SocketAddr),
+        since_ms: u64,
+    ) -> Option<Self::Session>;
+
+    /// Begins a line to this desk; appends what is said first.
+    fn dial_desk(engine: &Engine, desk: Desk, out: &mut Vec<u8>) -> Self::Session;
+
+    /// Begins the connection that the doors dial.
+    fn dial() -> Self::Session;
+
+    fn dialed(&self) -> Option<&Self::Dialed>;
+
+    fn dialed_mut(&mut self) -> Option<&mut Self::Dialed>;
+
+    /// Whether somebody wants to know what happens in games.
+    fn follows_games(&self) -> bool;
+
+    /// Whether there is something to do at the start of a turn.
+    fn is_busy(&self) -> bool;
+
+    /// Decides what it means that connections have ended.
+    fn see_off(&mut self, engine: &mut Engine);
+
+    /// Hears what has happened, now that it is durable.
+    fn learn(&mut self, engine: &mut Engine, news: &News);
+
+    fn take_errands(&mut self) -> Vec<Errand>;
+
+    /// Gives back the memory of errands that are done.
+    fn keep_room(&mut self, done: Vec<Errand>);
+
+    /// The connection at this place has ended.
+    fn leave(&mut self, session: &Self::Session, place: usize);
+}
+
+/// A connection that this process dials, and dials again when it has ended.
+pub(crate) trait Dialed {
+    fn place(&self) -> Option<usize>;
+
+    /// The address to dial, when it is time to.
+    fn dials(&self, now: Instant) -> Option<SocketAddr>;
+
+    /// How long the loop may sleep before it dials.
+    fn until_due(&self, now: Instant) -> Option<Duration>;
+
+    /// The connection is dialed; appends what is said first.
+    fn begin(&mut self, place: usize, out: &mut Vec<u8>);
+
+    /// The connection has ended, or never was one.
+    fn lose(&mut self, now: Instant);
+
+    /// Appends what is to be told, about as much as there is room for; answers whether there was
+    /// anything.
+    fn put(&mut self, engine: &Engine, owed: usize, out: &mut Vec<u8>) -> bool;
 }

@@ -24,13 +24,13 @@ use crate::{
         clock::{self, Clock},
         fault_points::FaultPoints,
         loading::Loading,
-        owed::{Followed, News},
+        news::{Followed, News},
         pace::Pace,
+        post::Switchboard,
         remote::Remotes,
         slow_log::SlowLog,
     },
     counters::{Counted, Counters, ErrorCode, Stopwatch},
-    doors::desk::Switchboard,
     limits::{FULL_DISK_REST, Limits, SOFT_AGE},
 };
 

@@ -4,18 +4,20 @@ use std::{
     collections::VecDeque,
     fmt,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
 
 use tokio::sync::Notify;
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
 use turnstile_http::EventId;
+use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::{Machine, Position};
 
-/// How many events are kept for those who come back: a tenth of a second of a busy exchange, hours
-/// in a hotel.
-pub(crate) const EVENTS_KEPT: usize = 65_536;
+use crate::limits::EVENTS_KEPT;
 
 /// The most events that one reading looks at: the lock is held for some microseconds only.
 const EVENTS_AT_ONCE: usize = 256;
@@ -40,6 +42,15 @@ pub struct Feed<M: Machine> {
     followers: AtomicU32,
     /// Calls of [`Self::rest`] since anybody followed.
     rests: AtomicU32,
+}
+
+/// The feeds of the services.
+#[derive(Clone, Debug)]
+pub(crate) struct Feeds {
+    pub(crate) rooms: Arc<Feed<Rooms>>,
+    pub(crate) exchange: Arc<Feed<Exchange>>,
+    pub(crate) travel: Arc<Feed<Travel>>,
+    pub(crate) games: Arc<Feed<Games>>,
 }
 
 struct Ring<E> {

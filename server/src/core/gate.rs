@@ -12,17 +12,65 @@ use std::{
 
 use mio::Waker;
 use tokio::sync::{oneshot, watch};
-use turnstile_embedded::Status;
+use turnstile_contract::Failure;
+use turnstile_embedded::{ExecuteError, Reply, Status};
 use turnstile_exchange::Exchange;
 use turnstile_games::Games;
 use turnstile_rooms::{IdKey, Rooms, Totals};
 use turnstile_travel::{LateAnswer, PerDesk, Travel};
-use turnstile_types::Position;
+use turnstile_types::{Machine, Position, Principal};
 
 use crate::{
-    core::{asked::Request, clock::ClockStatus, loading::Loading},
+    core::{clock::ClockStatus, loading::Loading, shares::ShareFull},
     limits::GATE_QUEUE,
 };
+
+/// What a command comes to.
+pub type Executed<M> = Result<Reply<M>, Undecided>;
+
+/// What a query comes to, and the position of the last record that its answer has surely seen: what
+/// happened after it is told to those who follow the machine.
+pub type Answered<M> = Result<(Position, <M as Machine>::Answer), Failure>;
+
+/// Why a command was not decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// The journal did not take it.
+    Journal(ExecuteError),
+    /// The database behind the service did not.
+    Backend(Failure),
+    /// The client has as much open as it may.
+    Share(ShareFull),
+}
+
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Journal(cause) => cause.fmt(f),
+            Self::Backend(cause) => cause.fmt(f),
+            Self::Share(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Undecided {}
+
+/// One request to a machine, and where its answer goes.
+#[derive(Debug)]
+pub enum Request<M: Machine> {
+    Command {
+        principal: Principal,
+        key: Option<Box<str>>,
+        /// What the machine's `encode_command` wrote.
+        command: Vec<u8>,
+        reply: oneshot::Sender<Executed<M>>,
+    },
+    Query {
+        principal: Principal,
+        query: M::Query,
+        reply: oneshot::Sender<Answered<M>>,
+    },
+}
 
 /// One request to the loop, and where its answer goes. The answer comes when it is durable; when
 /// the server stops instead, the sender is dropped.

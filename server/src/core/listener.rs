@@ -11,8 +11,6 @@ use mio::{
     net::{TcpListener, TcpStream},
 };
 
-use turnstile_parcels::{put_opening, put_refusal};
-
 use crate::core::conversation::FastDoor;
 
 /// What an attempt to accept brought.
@@ -34,14 +32,14 @@ const REFUSED_BYTES: usize = 4 * 1_024;
 /// A listening socket, and one descriptor in reserve: when none is left, the reserve is spent to
 /// accept and close one connection, so that its client is told at once instead of hanging.
 pub(crate) struct Listener {
-    door: FastDoor,
+    door: &'static FastDoor,
     socket: TcpListener,
     reserve: Option<File>,
 }
 
 impl Listener {
     pub(crate) fn new(
-        door: FastDoor,
+        door: &'static FastDoor,
         socket: std::net::TcpListener,
         registry: &Registry,
         token: Token,
@@ -56,7 +54,7 @@ impl Listener {
         })
     }
 
-    pub(crate) const fn door(&self) -> FastDoor {
+    pub(crate) const fn door(&self) -> &'static FastDoor {
         self.door
     }
 
@@ -101,20 +99,11 @@ pub(crate) const TOO_MANY: &str = "too many connections are open";
 pub(crate) const RECOVERING: &str = "the server recovers its journal, try again later";
 
 /// Tells a client why it is not served. Whether it hears it is its own business.
-pub(crate) fn refuse(socket: &mut TcpStream, door: FastDoor, why: &str) {
-    let sentence: Vec<u8> = match door {
-        FastDoor::Resp => b"-ERR max number of clients reached\r\n".into(),
-        FastDoor::Xml => format!("<results><error>{why}</error></results>").into(),
-        FastDoor::Lines => format!("Command exception: {why}\n").into(),
-        FastDoor::Desk => {
-            let mut refusal = Vec::new();
-            put_opening(&mut refusal);
-            put_refusal(&mut refusal, why);
-            refusal
-        }
-        // These wires have no word for it.
-        FastDoor::Arena | FastDoor::Scores => return,
-    };
+pub(crate) fn refuse(socket: &mut TcpStream, door: &FastDoor, why: &str) {
+    let sentence = (door.refusal)(why);
+    if sentence.is_empty() {
+        return;
+    }
     // What is left unread when it is closed would reset the connection.
     let told = socket
         .write(&sentence)

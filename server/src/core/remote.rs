@@ -23,10 +23,7 @@ pub(crate) use self::carrier::{BATCH_COMMANDS, Opened, Opening, open};
 
 use self::queue::Sender;
 use crate::{
-    core::{
-        asked::{Answered, Executed, Undecided},
-        gate::{BackendStatus, Gate},
-    },
+    core::gate::{Answered, BackendStatus, Executed, Gate, Undecided},
     counters::TimedRequests,
 };
 
@@ -56,6 +53,9 @@ pub(crate) trait Housed: Service {
     const TOTALS: Self::Query;
 
     fn landed(landing: Landing<Self>) -> Landed;
+
+    /// Its database, where it has one.
+    fn remote(remotes: &Remotes) -> Option<&Remote<Self>>;
 }
 
 impl Housed for Rooms {
@@ -65,6 +65,10 @@ impl Housed for Rooms {
     fn landed(landing: Landing<Self>) -> Landed {
         Landed::Rooms(landing)
     }
+
+    fn remote(remotes: &Remotes) -> Option<&Remote<Self>> {
+        remotes.rooms.as_ref()
+    }
 }
 
 impl Housed for Exchange {
@@ -73,6 +77,10 @@ impl Housed for Exchange {
 
     fn landed(landing: Landing<Self>) -> Landed {
         Landed::Exchange(landing)
+    }
+
+    fn remote(remotes: &Remotes) -> Option<&Remote<Self>> {
+        remotes.exchange.as_ref()
     }
 }
 

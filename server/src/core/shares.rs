@@ -10,11 +10,14 @@ use turnstile_exchange::Exchange;
 use turnstile_games::{Games, MatchId};
 use turnstile_rooms::{EntryState, Reference, Rooms};
 use turnstile_travel::{Travel, Xid};
-use turnstile_types::{Machine, Principal, Timestamp};
+use turnstile_types::{Principal, Timestamp};
 
-use crate::limits::{
-    CLOSED_SHARE, EVICTED_PART, HOLDS_PER_CONNECTION, HTTP_SHARE, MATCHES_PER_CONNECTION,
-    SHARE_LOOKS, TRANSACTIONS_PER_CONNECTION,
+use crate::{
+    counters::Counted,
+    limits::{
+        CLOSED_SHARE, EVICTED_PART, HOLDS_PER_CONNECTION, HTTP_SHARE, MATCHES_PER_CONNECTION,
+        SHARE_LOOKS, TRANSACTIONS_PER_CONNECTION,
+    },
 };
 
 /// A table with a bound that all clients share.
@@ -61,7 +64,7 @@ impl Owner {
 }
 
 /// A machine whose commands may open something in such a table.
-pub(crate) trait Opens: Machine {
+pub(crate) trait Opens: Counted {
     type Id: Copy + fmt::Debug;
 
     /// The table in which a command opens something, if it does.

@@ -1,34 +1,47 @@
 //! What the threads of a server tell each other about its end.
 
-use std::sync::{
-    Mutex, OnceLock, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    fmt,
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use crate::{Limits, doors::http::HttpStopper};
+use crate::limits::Limits;
+
+/// Has a door stop.
+type Stop = Box<dyn Fn() + Send + Sync>;
 
 /// The end begins when somebody asks for it; the loop ends last, when nobody else needs it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Signals {
     ending: AtomicBool,
     others_ended: AtomicBool,
-    http: OnceLock<HttpStopper>,
+    /// Stops the HTTP door.
+    stop_http: OnceLock<Stop>,
     has_limits: AtomicBool,
     limits: Mutex<Option<Limits>>,
+}
+
+impl fmt::Debug for Signals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Signals")
+    }
 }
 
 impl Signals {
     /// Begins the end.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Release);
-        if let Some(http) = self.http.get() {
-            http.stop();
+        if let Some(stop) = self.stop_http.get() {
+            stop();
         }
     }
 
-    /// Has this door stopped when the end begins.
-    pub(crate) fn stop_with(&self, http: HttpStopper) {
-        let is_first = self.http.set(http).is_ok();
+    /// Has the HTTP door stopped when the end begins.
+    pub(crate) fn stop_http_with(&self, stop: impl Fn() + Send + Sync + 'static) {
+        let is_first = self.stop_http.set(Box::new(stop)).is_ok();
         assert!(is_first, "a server has one HTTP door");
         if self.is_ending() {
             self.end();

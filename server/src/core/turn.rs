@@ -27,27 +27,22 @@ use crate::{
         buffer::Input,
         connection::{Connection, Expired},
         connections::Connections,
-        conversation::{Choices, Conversation, FastDoor},
+        conversation::{Conversation, Doors, FastDoor, Peer, Surroundings},
         engine::Engine,
-        feed::Feed,
+        feed::{Feed, Feeds},
         gate::Inbox,
         listener::{Accepted, Listener, RECOVERING, TOO_MANY, refuse},
         log_limit::LogLimit,
         owed::Owed,
+        post::Route,
         remote::Landings,
         shares::{LeftOpen, Shares},
         signals::Signals,
         slow_log::SlowLog,
         tickets::{Tickets, Waiter},
     },
-    counters::DoorPlace,
-    doors::{
-        arena::hall::Hall,
-        desk::{PeerSession, Route},
-        http::Feeds,
-        resp::Surroundings,
-    },
-    limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, PEERS, SWEEP, TURN_REQUESTS},
+    counters::DoorName,
+    limits::{ACCEPTS, EVENTS, GATE_BATCH, Limits, SWEEP, TURN_REQUESTS},
 };
 
 pub(crate) use self::loading::{Arrival, Arrivals};
@@ -88,11 +83,11 @@ enum Accepting {
 /// the loop makes the next one, and its answers leave when it has landed. So at most two groups owe
 /// answers, the open one and the one under way. With little load that thread's wake-ups would cost
 /// more than the wait; [`Pace`](crate::core::pace::Pace) decides.
-pub(crate) struct FastLoop {
+pub(crate) struct FastLoop<D: Doors> {
     poll: Poll,
     listeners: Vec<Listener>,
     accepting: Accepting,
-    connections: Connections,
+    connections: Connections<D::Session>,
     engine: Engine,
     asks_wait: bool,
     rooms: Arc<Feed<Rooms>>,
@@ -101,7 +96,7 @@ pub(crate) struct FastLoop {
     games: Arc<Feed<Games>>,
     signals: Arc<Signals>,
     limits: Limits,
-    choices: Choices,
+    doors: D,
     scratch: Input,
     /// Connections with something to do, in the order in which they got it.
     ready: VecDeque<usize>,
@@ -117,8 +112,6 @@ pub(crate) struct FastLoop {
     left: LeftOpen,
     /// Where the answers of databases come.
     pub(crate) landings: Landings,
-    /// Who plays at the arena's door.
-    pub(crate) hall: Hall,
     /// What the log says seldom: of slow clients that were dropped, and of transactions that were evicted.
     drops: LogLimit,
     deaf_followers: LogLimit,
@@ -143,14 +136,14 @@ pub(crate) struct FastLoop {
     inbox: Inbox,
 }
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     pub(crate) fn new(
         poll: Poll,
         listeners: Vec<Listener>,
         mut engine: Engine,
         inbox: Inbox,
         (feeds, signals): (Feeds, Arc<Signals>),
-        (limits, choices): (Limits, Choices),
+        (limits, doors): (Limits, D),
     ) -> Self {
         engine.slow_log = SlowLog::new(limits.slow_command);
         Self {
@@ -171,13 +164,12 @@ impl FastLoop {
             games: feeds.games,
             signals,
             limits,
-            choices,
+            doors,
             scratch: Input::roomy(),
             ready: VecDeque::new(),
             open: Owed::default(),
             under_way: Owed::default(),
             landings: Landings::of(0, 0),
-            hall: Hall::default(),
             drops: LogLimit::default(),
             deaf_followers: LogLimit::default(),
             deaf_players: LogLimit::default(),
@@ -271,7 +263,7 @@ impl FastLoop {
                 Accepted::Nobody => return,
                 Accepted::NoDescriptor => {
                     tracing::warn!("no descriptor left for a new connection");
-                    self.engine.counters.of(door).refused.add(1);
+                    self.engine.counters.of(door.name).refused.add(1);
                     self.accepting = Accepting::NextSweep;
                     return;
                 }
@@ -281,19 +273,18 @@ impl FastLoop {
         self.accepting = Accepting::NextTurn;
     }
 
-    fn welcome(&mut self, door: FastDoor, mut socket: TcpStream, peer: SocketAddr) {
-        let counted = self.engine.counters.of(door);
-        let is_full = match door {
-            FastDoor::Desk => counted.open.get() >= PEERS,
-            _ => self.connections.open() >= self.limits.connections,
+    fn welcome(&mut self, door: &FastDoor, mut socket: TcpStream, peer: SocketAddr) {
+        let counted = self.engine.counters.of(door.name);
+        let is_full = match door.most {
+            Some(most) => counted.open.get() >= most,
+            None => self.connections.open() >= self.limits.connections,
         };
         if is_full {
             counted.refused.add(1);
             refuse(&mut socket, door, TOO_MANY);
             return;
         }
-        // The other wires know no answer but that of a service.
-        if self.engine.recovery().is_some() && door != FastDoor::Resp {
+        if self.engine.recovery().is_some() && !door.serves_early {
             counted.refused.add(1);
             refuse(&mut socket, door, RECOVERING);
             return;
@@ -301,12 +292,14 @@ impl FastLoop {
         counted.accepted.add(1);
         self.connections_ever += 1;
         let client = (self.connections_ever, peer);
-        let conversation = Conversation::new(door, client, self.engine.now().0, self.choices);
-        self.admit(socket, conversation);
+        let since_ms = self.engine.now().0;
+        if let Some(conversation) = self.doors.welcome(door.name, client, since_ms) {
+            self.admit(socket, conversation);
+        }
     }
 
     /// Takes a connection among those that are served, and says at which place.
-    fn admit(&mut self, mut socket: TcpStream, conversation: Conversation) -> Option<usize> {
+    fn admit(&mut self, mut socket: TcpStream, conversation: D::Session) -> Option<usize> {
         let place = self.connections.next_place();
         // Both interests at once and for ever: edges that nobody waits for cost nothing, and no
         // request ever pays for a change of interest.
@@ -320,7 +313,8 @@ impl FastLoop {
             tracing::debug!(%failure, "a connection broke before it was served");
             return None;
         }
-        self.engine.counters.of(conversation.door()).open.add(1);
+        let door = conversation.door().name;
+        self.engine.counters.of(door).open.add(1);
         let connection = Connection::new(socket, conversation, self.sweep);
         self.connections.add(Box::new(connection));
         Some(place)
@@ -349,20 +343,19 @@ impl FastLoop {
             let Some(mut connection) = self.connections.take(place) else {
                 continue;
             };
-            let door = DoorPlace::of(connection.conversation().door());
+            let door = connection.conversation().door().name;
             self.engine.stopwatch.enter(door);
             let followed = connection.conversation().follows();
             let waited = connection.conversation().waits();
             let mut around = Surroundings {
                 engine: &mut self.engine,
-                hall: &mut self.hall,
                 place,
                 others: &self.connections,
                 killed: &mut self.killed,
                 signals: &self.signals,
             };
-            self.open.requests +=
-                connection.serve(&mut around, &mut self.scratch, &self.limits, budget);
+            let shared = (&mut self.doors, &mut around);
+            self.open.requests += connection.serve(shared, &mut self.scratch, &self.limits, budget);
             let follows = connection.conversation().follows();
             if follows != followed {
                 self.followers.retain(|&follower| follower != place);
@@ -371,9 +364,9 @@ impl FastLoop {
                 }
             }
             if !waited {
-                for ticket in connection.conversation().awaited() {
-                    self.tickets.add(ticket, Waiter::Connection(place));
-                }
+                let tickets = &mut self.tickets;
+                let mut wait = |ticket| tickets.add(ticket, Waiter::Connection(place));
+                connection.conversation().awaited(&mut wait);
             }
             connection.queued = connection.is_due(&self.limits);
             if connection.queued {
@@ -385,7 +378,7 @@ impl FastLoop {
             if connection.conversation().is_arming() {
                 self.arming.push(place);
             }
-            let met = connection.conversation().peer().and_then(PeerSession::met);
+            let met = connection.conversation().peer().and_then(|peer| peer.met);
             self.connections.put_back(place, connection);
             while let Some(killed) = self.killed.pop() {
                 self.close(killed);
@@ -404,7 +397,7 @@ impl FastLoop {
             return;
         }
         self.asks_wait = false;
-        self.engine.stopwatch.enter(DoorPlace::HTTP);
+        self.engine.stopwatch.enter(DoorName::Http);
         for _ in 0..GATE_BATCH {
             let Some(ask) = self.inbox.next() else { return };
             // Who asks may have begun to follow right before.
@@ -428,10 +421,15 @@ impl FastLoop {
                 continue;
             };
             let sent = connection.send(self.sweep);
-            let door = self.engine.counters.of(connection.conversation().door());
+            let door = self
+                .engine
+                .counters
+                .of(connection.conversation().door().name);
             door.bytes_out.add(sent);
             if connection.owed() == 0
-                && let Some(desk) = connection.conversation().peer().and_then(PeerSession::met)
+                && let Some(Peer {
+                    met: Some(desk), ..
+                }) = connection.conversation().peer()
             {
                 self.engine.fault_points.sent(desk);
             }
@@ -449,12 +447,11 @@ impl FastLoop {
 
     fn close(&mut self, place: usize) {
         if let Some(connection) = self.connections.take(place) {
-            let door = connection.conversation().door();
-            for ticket in connection.conversation().awaited() {
-                self.tickets.forget(ticket, place);
-            }
-            let player = connection.conversation().player();
-            let line = connection.conversation().peer().and_then(PeerSession::desk);
+            let conversation = connection.conversation();
+            let door = conversation.door().name;
+            conversation.awaited(&mut |ticket| self.tickets.forget(ticket, place));
+            self.doors.leave(conversation, place);
+            let line = conversation.peer().and_then(|peer| peer.desk);
             if let Some(shares) = connection.into_shares() {
                 self.left.add(shares, self.engine.travel());
             }
@@ -463,10 +460,6 @@ impl FastLoop {
             self.engine.counters.of(door).open.take(1);
             if let Some(desk) = line {
                 self.lose(desk, place);
-            }
-            self.lose_scores(place);
-            if let Some(player) = player {
-                self.hall.leave(player, place);
             }
         }
     }

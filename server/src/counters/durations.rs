@@ -12,7 +12,6 @@ use turnstile_travel::Travel;
 use turnstile_types::Position;
 
 use super::{Counted, Counter};
-use crate::core::conversation::FastDoor;
 
 /// The upper bounds of the buckets for request durations, in nanoseconds; one more bucket is open.
 pub const DURATION_BOUNDS_NS: [u64; 11] = [
@@ -42,8 +41,20 @@ pub const DOORS: [&str; 7] = [
     "games_scores",
 ];
 
-/// The place of HTTP among the doors.
-const HTTP: usize = 1;
+/// A door, by its place among [`DOORS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DoorName {
+    Resp,
+    Http,
+    Xml,
+    Lines,
+    /// Between the processes of travel.
+    Desk,
+    /// Where two play on the ancestor's wire.
+    Arena,
+    /// Where arenas send results.
+    Scores,
+}
 
 /// The services and their operations, one behind the other.
 const SERVICES: [(&str, &[&str]); 4] = [
@@ -60,27 +71,10 @@ const OPERATIONS: usize = Games::FIRST_OPERATION + Games::OPERATIONS.len();
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(usize);
 
-/// Where the request came in that is being decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DoorPlace(usize);
-
-impl DoorPlace {
-    pub(crate) const HTTP: Self = Self(HTTP);
-
-    pub(crate) const fn of(door: FastDoor) -> Self {
-        Self(match door {
-            FastDoor::Resp => 0,
-            FastDoor::Xml => 2,
-            FastDoor::Lines => 3,
-            FastDoor::Desk => 4,
-            FastDoor::Arena => 5,
-            FastDoor::Scores => 6,
-        })
-    }
-
+impl DoorName {
     /// The histogram of this operation of a machine.
     pub(crate) const fn slot<M: Counted>(self, operation: usize) -> Slot {
-        Slot(self.0 * OPERATIONS + M::FIRST_OPERATION + operation)
+        Slot(self as usize * OPERATIONS + M::FIRST_OPERATION + operation)
     }
 }
 
@@ -201,7 +195,7 @@ impl TimedRequests {
 /// with, and a group, with which all of their answers leave.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
-    door: DoorPlace,
+    door: DoorName,
     /// When the turn began.
     since: Instant,
     requests: Box<[u32]>,
@@ -214,7 +208,7 @@ pub(crate) struct Stopwatch {
 impl Stopwatch {
     pub(crate) fn new() -> Self {
         Self {
-            door: DoorPlace(0),
+            door: DoorName::Resp,
             since: Instant::now(),
             requests: vec![0; DOORS.len() * OPERATIONS].into(),
             slots: Vec::new(),
@@ -228,7 +222,7 @@ impl Stopwatch {
     }
 
     /// What is counted next came through this door.
-    pub(crate) const fn enter(&mut self, door: DoorPlace) {
+    pub(crate) const fn enter(&mut self, door: DoorName) {
         self.door = door;
     }
 
@@ -290,9 +284,9 @@ mod tests {
         let durations = Durations::default();
         let mut watch = Stopwatch::new();
         let mut served = ServedRequests::default();
-        watch.enter(DoorPlace::of(FastDoor::Scores));
+        watch.enter(DoorName::Scores);
         watch.count::<Games>(Games::OPERATIONS.len() - 1);
-        watch.enter(DoorPlace::HTTP);
+        watch.enter(DoorName::Http);
         watch.count::<Exchange>(0);
         watch.count::<Exchange>(0);
         watch.hand_over(&mut served);
@@ -320,7 +314,7 @@ mod tests {
     #[test]
     fn a_duration_falls_into_its_bucket() {
         let durations = Durations::default();
-        let slot = DoorPlace::of(FastDoor::Resp).slot::<Rooms>(0);
+        let slot = DoorName::Resp.slot::<Rooms>(0);
         for (us, requests) in [(100, 3), (101, 1), (20_000_000, 1)] {
             durations.add(slot, requests, Duration::from_micros(us));
         }
@@ -333,7 +327,7 @@ mod tests {
     fn a_late_answer_is_counted_once_when_it_leaves() {
         let durations = Durations::default();
         let mut watch = Stopwatch::new();
-        watch.enter(DoorPlace::of(FastDoor::Lines));
+        watch.enter(DoorName::Lines);
         let book = Travel::OPERATIONS.iter().position(|word| *word == "book");
         watch.postpone::<Travel>(book.unwrap(), Position(7));
         watch.end_late(Position(6), &durations);

@@ -1,193 +1,282 @@
-//! The post: lines to the other processes of travel, and what goes over them when.
+//! One end of a connection between two processes of travel: hellos, then parcels.
 
-mod session;
-mod switchboard;
+use std::fmt;
 
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
+use turnstile_parcels::{Framed, Frames, Hello, Message, put_message, put_opening, put_refusal};
+use turnstile_travel::{Command, Desk, Outcome, Parcel, Travel};
+
+use crate::{
+    core::{
+        conversation::{Conversation, FastDoor, InputRefused, Next, Peer, Progress, Surroundings},
+        engine::Engine,
+        fault_points::Who,
+    },
+    counters::{DoorName, ErrorCode},
+    limits::PEERS,
 };
 
-use turnstile_parcels::put_parcel;
-use turnstile_travel::{Desk, Travel};
+/// The door between the processes of travel. These are trusted to finish what they begin.
+pub(crate) static DESK: FastDoor = FastDoor {
+    name: DoorName::Desk,
+    refusal: |why| {
+        let mut refusal = Vec::new();
+        put_opening(&mut refusal);
+        put_refusal(&mut refusal, why);
+        refusal
+    },
+    most: Some(PEERS),
+    serves_early: false,
+    has_frames: false,
+};
 
-use crate::core::fault_points::FaultPoints;
-use crate::limits::{DIAL_REST_MAX, DIAL_REST_MIN, GREETINGS_PER_LIFETIME, POST_BATCH};
-
-pub(crate) use session::PeerSession;
-pub(crate) use switchboard::{Dispatched, Fate, Switchboard, Word};
-
-/// Where the other processes of travel are.
-#[derive(Clone, Debug, Default)]
-pub struct Peers {
-    /// Where this process listens for its middleware, if it plays desks only.
-    pub door: Option<SocketAddr>,
-    /// Where the desks listen that are not played here, if this is the middleware.
-    pub desks: Vec<(Desk, SocketAddr)>,
-    /// Whether clients may have processes of travel end themselves; see [`HAS_FAULT_POINTS`].
-    ///
-    /// [`HAS_FAULT_POINTS`]: crate::HAS_FAULT_POINTS
-    pub fault_points: bool,
-}
-
-/// What was put on a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Put {
-    /// How many parcels.
-    pub(crate) count: u64,
-    /// How many bytes, from the first on, need not wait for the open group.
-    pub(crate) ahead: usize,
-}
-
-/// One line as its end here sees it.
-///
-/// A line outlives its connections. With each new one, and with each new life of either end,
-/// everything that the peer has not acknowledged is sent again. The parcels themselves are kept by
-/// the machine; here is only how far they have been sent.
+/// The peer's side of the conversation. What is sent to it, the loop puts there; here is what comes.
 #[derive(Debug)]
-pub(crate) struct Route {
-    /// Where the peer listens, if it is dialed from here.
-    address: Option<SocketAddr>,
-    /// The connection.
-    pub(crate) place: Option<usize>,
-    /// Whether both ends have said hello on it.
-    is_met: bool,
-    /// The lives in which `sent` counts.
-    lives: Option<(u64, u64)>,
-    /// The last parcel that was put on the connection.
-    sent: u64,
-    /// How many parcels of the peer it knows to be taken.
-    told: u64,
-    /// What had been sent a period ago.
-    mark: u64,
-    greets_at: Instant,
-    dials_at: Instant,
-    /// How long it rests before the next dial.
-    rest: Duration,
+pub(crate) struct PeerSession {
+    frames: Frames,
+    /// The desk that was dialed; none at the end that was.
+    dialed: Option<Desk>,
+    /// The desk of the line, once the peer has said hello.
+    met: Option<Desk>,
 }
 
-impl Route {
-    pub(crate) fn new(address: Option<SocketAddr>) -> Self {
-        let now = Instant::now();
+/// Why a peer is not served.
+enum Refused {
+    /// A desk that is not played here.
+    NotPlayed(Desk),
+    /// Another desk than was dialed, or meant before.
+    OtherDesk(Desk),
+    /// Its directory is older than what is known of it here.
+    Past {
+        life: u64,
+        known: u64,
+    },
+    /// It speaks out of turn.
+    NoHello,
+    SecondHello,
+    /// A message that goes the other way only.
+    OtherWay,
+    /// This process has no such fault point.
+    NoFaultPoint {
+        mode: u8,
+    },
+    /// An answer to a fault point that was not sent.
+    NotSent,
+}
+
+impl PeerSession {
+    /// The end that is dialed.
+    pub(crate) fn answering() -> Self {
         Self {
-            address,
-            place: None,
-            is_met: false,
-            lives: None,
-            sent: 0,
-            told: 0,
-            mark: 0,
-            greets_at: now,
-            dials_at: now,
-            rest: DIAL_REST_MIN,
+            frames: Frames::default(),
+            dialed: None,
+            met: None,
         }
     }
 
-    /// The address to dial, when it is time to.
-    pub(crate) fn dials(&self, now: Instant) -> Option<SocketAddr> {
-        let is_due = self.place.is_none() && self.dials_at <= now;
-        self.address.filter(|_| is_due)
-    }
-
-    /// How long the loop may sleep before there is something to do.
-    pub(crate) fn until_due(&self, now: Instant) -> Option<Duration> {
-        let due = if self.is_met {
-            Some(self.greets_at)
-        } else {
-            let waits = self.place.is_none() && self.address.is_some();
-            waits.then_some(self.dials_at)
-        };
-        due.map(|due| due.saturating_duration_since(now))
-    }
-
-    /// Both ends have said hello on this connection; answers with the connection before it.
-    pub(crate) fn meet(&mut self, place: usize) -> Option<usize> {
-        if self.is_met && self.place == Some(place) {
-            return None;
+    /// The end that dials this desk; appends what it says first.
+    pub(crate) fn dialing(engine: &Engine, desk: Desk, out: &mut Vec<u8>) -> Self {
+        put_opening(out);
+        put_message(out, Message::Hello(hello(engine, desk)));
+        Self {
+            dialed: Some(desk),
+            ..Self::answering()
         }
-        self.is_met = true;
-        self.lives = None;
-        self.rest = DIAL_REST_MIN;
-        self.place.replace(place).filter(|&before| before != place)
     }
 
-    /// The connection at this place has ended, or never was one.
-    pub(crate) fn lose(&mut self, now: Instant) {
-        self.place = None;
-        self.is_met = false;
-        self.dials_at = now + self.rest;
-        self.rest = (self.rest * 2).min(DIAL_REST_MAX);
+    /// The desk whose line this is or is to become, as far as it is known.
+    fn desk(&self) -> Option<Desk> {
+        self.met.or(self.dialed)
     }
 
-    /// The connection, once both ends have said hello.
-    pub(crate) const fn met(&self) -> Option<usize> {
-        if self.is_met { self.place } else { None }
-    }
-
-    /// Appends what is to be sent, about as much as there is room for.
-    pub(crate) fn put(
+    fn hear(
         &mut self,
-        (travel, fault_points): (&Travel, &mut FaultPoints),
-        (desk, now): (Desk, Instant),
-        room: usize,
+        around: &mut Surroundings<'_>,
+        message: Message<'_>,
         out: &mut Vec<u8>,
-    ) -> Put {
-        let mut greets = self.turns_over(travel, desk, now);
-        let begin = out.len();
-        let end = begin.saturating_add(room);
-        let (mut count, mut ahead, mut waits) = (0, 0, false);
-        while out.len() < end {
-            let parcels = travel.parcels(desk, self.sent, POST_BATCH);
-            if parcels.is_empty() {
-                break;
+    ) -> Result<Next, Refused> {
+        match (message, self.met) {
+            (Message::Refusal(why), _) => {
+                self.log(around.engine, "the peer refuses a line", why);
+                return Ok(Next::Drop);
             }
-            for parcel in parcels {
-                self.sent = parcel.number;
-                fault_points.put(&parcel);
-                waits |= parcel.waits_for_its_group();
-                put_parcel(out, parcel);
-                count += 1;
-                if !waits {
-                    ahead = out.len() - begin;
+            (Message::Hello(_), Some(_)) => return Err(Refused::SecondHello),
+            (Message::Hello(hello), None) => self.greet(around.engine, hello, out)?,
+            (_, None) => return Err(Refused::NoHello),
+            (Message::Parcel(parcel), Some(desk)) if parcel.desk == desk => {
+                return deliver(around.engine, parcel);
+            }
+            (Message::Parcel(parcel), Some(_)) => return Err(Refused::OtherDesk(parcel.desk)),
+            (Message::FaultPoint { .. } | Message::Shutdown, _) if self.dialed.is_some() => {
+                return Err(Refused::OtherWay);
+            }
+            (Message::Armed { .. }, _) if self.dialed.is_none() => return Err(Refused::OtherWay),
+            (Message::Armed { is_kept }, Some(desk)) => {
+                if !around.engine.switchboard.note_armed(desk, is_kept) {
+                    return Err(Refused::NotSent);
                 }
             }
+            (Message::FaultPoint { mode }, Some(desk)) => {
+                let is_kept = arm(around.engine, desk, mode)?;
+                put_message(out, Message::Armed { is_kept });
+            }
+            (Message::Shutdown, Some(_)) => {
+                tracing::info!("the middleware has asked for the end of the server");
+                around.signals.end();
+            }
         }
-        greets &= count == 0;
-        let greeting = travel.greeting(desk);
-        if greets || count > 0 {
-            self.told = greeting.received;
-        }
-        if greets {
-            put_parcel(out, greeting);
-            count += 1;
-        }
-        Put { count, ahead }
+        Ok(Next::More)
     }
 
-    /// Begins anew when a life or a period is over. Answers whether the peer is to hear something,
-    /// be it a greeting.
-    fn turns_over(&mut self, travel: &Travel, desk: Desk, now: Instant) -> bool {
-        let settings = travel.settings();
-        let period = (settings.lifetime_ms / GREETINGS_PER_LIFETIME).max(1);
-        let greeting = travel.greeting(desk);
-        let lives = (greeting.life, greeting.peer_life);
-        if self.lives != Some(lives) {
-            (self.lives, self.sent, self.mark) = (Some(lives), 0, 0);
-            self.greets_at = now + Duration::from_millis(period);
-            return true;
+    /// The peer has said who it is; the end that was dialed says it too.
+    fn greet(
+        &mut self,
+        engine: &mut Engine,
+        theirs: Hello,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refused> {
+        let desk = theirs.desk;
+        match self.dialed {
+            Some(dialed) if dialed != desk => return Err(Refused::OtherDesk(desk)),
+            None if !engine.is_desk_of_lines(desk) => return Err(Refused::NotPlayed(desk)),
+            Some(_) | None => {}
         }
-        if now < self.greets_at {
-            return false;
+        let known = engine.travel().greeting(desk).peer_life;
+        if theirs.life < known {
+            let life = theirs.life;
+            return Err(Refused::Past { life, known });
         }
-        self.greets_at = now + Duration::from_millis(period);
-        let mark = std::mem::replace(&mut self.mark, self.sent);
-        let oldest = travel.parcels(desk, 0, 1);
-        if oldest.first().is_some_and(|oldest| oldest.number <= mark) {
-            self.sent = 0;
+        if self.dialed.is_none() {
+            put_opening(out);
+            put_message(out, Message::Hello(hello(engine, desk)));
         }
-        settings.roles.coordinator || self.told != greeting.received
+        self.met = Some(desk);
+        engine.switchboard.connect(desk, theirs.fault_points);
+        Ok(())
+    }
+
+    /// Tells the peer why it is not served, and the log.
+    fn refuse(&self, engine: &mut Engine, why: impl fmt::Display, out: &mut Vec<u8>) -> Next {
+        engine.counters.error(ErrorCode::Protocol);
+        self.log(engine, "a line was refused", &why.to_string());
+        if self.met.is_none() && self.dialed.is_none() {
+            put_opening(out);
+        }
+        put_refusal(out, why);
+        Next::Close
+    }
+
+    /// Logs a refusal; the same one of a desk that is dialed again and again, once.
+    fn log(&self, engine: &mut Engine, what: &str, why: &str) {
+        match self.desk() {
+            Some(desk) if !engine.switchboard.refuse(desk, why) => {}
+            desk => tracing::warn!(desk = desk.map_or("unknown", Desk::code), ?why, "{what}"),
+        }
     }
 }
 
-#[cfg(test)]
-mod tests;
+impl Conversation for PeerSession {
+    type Shared = ();
+
+    fn door(&self) -> &'static FastDoor {
+        &DESK
+    }
+
+    /// Takes the message at the start of the input.
+    fn run(
+        &mut self,
+        (): &mut (),
+        around: &mut Surroundings<'_>,
+        (bytes, _budget): (&[u8], usize),
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        let (length, requests, next) = match self.frames.next(bytes) {
+            Ok(Framed::Incomplete { skipped }) => (skipped, 0, Next::Incomplete),
+            Ok(Framed::Message { message, consumed }) => {
+                let next = match self.hear(around, message, out) {
+                    Ok(next) => next,
+                    Err(why) => self.refuse(around.engine, why, out),
+                };
+                (consumed, 1, next)
+            }
+            Err(broken) => (0, 1, self.refuse(around.engine, broken, out)),
+        };
+        Progress {
+            length,
+            requests,
+            next,
+        }
+    }
+
+    fn peer(&self) -> Option<Peer> {
+        Some(Peer {
+            desk: self.desk(),
+            met: self.met,
+        })
+    }
+
+    fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>) {
+        put_refusal(out, why);
+    }
+}
+
+fn hello(engine: &Engine, desk: Desk) -> Hello {
+    Hello {
+        desk,
+        life: engine.travel().greeting(desk).life,
+        fault_points: engine.fault_points.is_allowed(),
+    }
+}
+
+/// Has the desk end at a fault point; answers whether it is kept.
+fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<bool, Refused> {
+    if !engine.fault_points.is_allowed() || mode > turnstile_lines::limits::MANAGER_MODE_MAX {
+        return Err(Refused::NoFaultPoint { mode });
+    }
+    let armed = engine.fault_points.arm(Who::Desk(desk), mode);
+    if let Err(failure) = &armed {
+        tracing::error!(%failure, "a fault point is not kept");
+    }
+    Ok(armed.is_ok())
+}
+
+/// Has a parcel taken. Where the disk is full it is not: the line is closed, and whoever sent the
+/// parcel sends it again on the next connection.
+fn deliver(engine: &mut Engine, parcel: Parcel) -> Result<Next, Refused> {
+    let line = engine.counters.line(parcel.desk);
+    line.parcels_in.add(1);
+    let voted = engine.fault_points.arriving(engine.travel(), &parcel);
+    let principal = engine.principal;
+    match engine.execute::<Travel>(&principal, None, &Command::Deliver(parcel)) {
+        Ok(reply) if matches!(reply.outcome, Outcome::Done(_)) => {
+            if let Some(xid) = voted {
+                let (travel, fault_points) = engine.travel_watched();
+                fault_points.took_vote(travel, xid);
+            }
+            Ok(Next::More)
+        }
+        Ok(_) => Err(Refused::OtherWay),
+        Err(error) => {
+            tracing::warn!(%error, "a parcel was not taken");
+            Ok(Next::Drop)
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotPlayed(desk) => write!(f, "{desk} is not played here"),
+            Self::OtherDesk(desk) => write!(f, "this is not the line of {desk}"),
+            Self::Past { life, known } => write!(
+                f,
+                "life {life} of the peer is over, life {known} is known: was its directory \
+                 replaced by an older one?"
+            ),
+            Self::NoHello => write!(f, "a hello comes first"),
+            Self::SecondHello => write!(f, "hello was said already"),
+            Self::NoFaultPoint { mode } => write!(f, "there is no fault point {mode} here"),
+            Self::NotSent => write!(f, "no fault point was sent that this could answer"),
+            Self::OtherWay => write!(f, "such a message goes the other way"),
+        }
+    }
+}

@@ -43,12 +43,12 @@ use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
 
 use crate::{
-    core::{feed::Feed, gate::Gate},
+    core::{feed::Feeds, gate::Gate},
     counters::Counters,
+    limits::HttpLimits,
 };
 
 use courier::Courier;
-pub use limits::HttpLimits;
 use limits::{EVICTED_PART, EVICTION_LOOKS, TURNED_AWAY_MAX};
 use line::{Clock, Line, Lines, Verdict};
 pub use origins::{InvalidOrigin, Origin};
@@ -62,15 +62,6 @@ pub(crate) struct About {
     pub(crate) data: Option<PathBuf>,
     /// The commit of the build; empty where it is not known.
     pub(crate) commit: &'static str,
-}
-
-/// The feeds of the services.
-#[derive(Clone, Debug)]
-pub(crate) struct Feeds {
-    pub(crate) rooms: Arc<Feed<Rooms>>,
-    pub(crate) exchange: Arc<Feed<Exchange>>,
-    pub(crate) travel: Arc<Feed<Travel>>,
-    pub(crate) games: Arc<Feed<Games>>,
 }
 
 /// What the door's thread is made of; every request can reach it.

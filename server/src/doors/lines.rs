@@ -8,20 +8,30 @@ use turnstile_lines::{
     Ask, Framed, Invalid, Lines, Options, Wording, put_exception, put_help, put_itinerary, put_ok,
     put_outcome, read,
 };
+use turnstile_resp::travel::Decided;
 use turnstile_travel::{Answer, Command, Locator, Outcome, Query, Travel};
 use turnstile_types::Position;
 
 use crate::{
     core::{
-        conversation::{Next, Progress},
+        conversation::{Conversation, FastDoor, InputRefused, Next, Progress, Surroundings},
         engine::Engine,
+        post::Word,
         shares::Shares,
     },
-    counters::ErrorCode,
-    doors::{desk::Word, resp::Surroundings},
+    counters::{DoorName, ErrorCode},
 };
 
 use self::crashing::Arming;
+
+/// The door of travel for command lines.
+pub(crate) static LINES: FastDoor = FastDoor {
+    name: DoorName::Lines,
+    refusal: |why| format!("Command exception: {why}\n").into(),
+    most: None,
+    serves_early: false,
+    has_frames: true,
+};
 
 const UNFINISHED: &str = "the last line has no line end and was not done";
 
@@ -52,71 +62,6 @@ impl LinesSession {
             waiting: None,
             arming: None,
             shares: Shares::default(),
-        }
-    }
-
-    pub(crate) fn into_shares(self) -> Shares {
-        self.shares
-    }
-
-    /// The ticket of the answer that a command waits for, and every line behind it.
-    pub(crate) const fn awaits(&self) -> Option<Position> {
-        match self.waiting {
-            Some((ticket, _)) => Some(ticket),
-            None => None,
-        }
-    }
-
-    /// Whether a command waits for desks to have their fault points, and every line behind it.
-    pub(crate) const fn is_arming(&self) -> bool {
-        self.arming.is_some()
-    }
-
-    /// Answers the command that waits for desks, if they have all said something; says whether it did.
-    pub(crate) fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool {
-        let settled = self
-            .arming
-            .as_mut()
-            .and_then(|arming| arming.settle(engine));
-        match settled {
-            None => return false,
-            Some(Ok(())) => put_ok(out),
-            Some(Err(why)) => refuse(engine, why, out),
-        }
-        self.arming = None;
-        true
-    }
-
-    /// Answers the line at the start of `bytes`.
-    pub(crate) fn run(
-        &mut self,
-        around: &mut Surroundings<'_>,
-        bytes: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Progress {
-        let (line, length) = match self.lines.next(bytes) {
-            Framed::Line { line, consumed } => (line, consumed),
-            Framed::Incomplete { skipped } => {
-                return Progress {
-                    length: skipped,
-                    requests: 0,
-                    next: Next::Incomplete,
-                };
-            }
-            Framed::TooLong { consumed } => {
-                refuse(around.engine, Invalid::TooLong, out);
-                return Progress {
-                    length: consumed,
-                    requests: 1,
-                    next: Next::More,
-                };
-            }
-        };
-        let line = bytes.get(line).unwrap_or_default();
-        Progress {
-            length,
-            requests: 1,
-            next: self.answer(around, line, out),
         }
     }
 
@@ -165,27 +110,104 @@ impl LinesSession {
             Err(error) => put_exception(out, error),
         }
     }
+}
 
-    /// Tells the answer that a command waits for.
-    pub(crate) fn put_late(&mut self, late: &Outcome, out: &mut Vec<u8>) {
-        if let Some((_, wording)) = self.waiting.take() {
-            put_outcome(out, self.options, wording, late);
+impl Conversation for LinesSession {
+    type Shared = ();
+
+    fn door(&self) -> &'static FastDoor {
+        &LINES
+    }
+
+    /// Answers the line at the start of the input.
+    fn run(
+        &mut self,
+        (): &mut (),
+        around: &mut Surroundings<'_>,
+        (bytes, _budget): (&[u8], usize),
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        let (line, length) = match self.lines.next(bytes) {
+            Framed::Line { line, consumed } => (line, consumed),
+            Framed::Incomplete { skipped } => {
+                return Progress {
+                    length: skipped,
+                    requests: 0,
+                    next: Next::Incomplete,
+                };
+            }
+            Framed::TooLong { consumed } => {
+                refuse(around.engine, Invalid::TooLong, out);
+                return Progress {
+                    length: consumed,
+                    requests: 1,
+                    next: Next::More,
+                };
+            }
+        };
+        let line = bytes.get(line).unwrap_or_default();
+        Progress {
+            length,
+            requests: 1,
+            next: self.answer(around, line, out),
         }
     }
 
-    /// The server stops, and whoever waits is told so.
-    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
+    fn into_shares(self) -> Option<Shares> {
+        Some(self.shares)
+    }
+
+    /// A command waits, and every line behind it.
+    fn waits(&self) -> bool {
+        self.waiting.is_some() || self.is_arming()
+    }
+
+    fn awaited(&self, name: &mut impl FnMut(Position)) {
+        if let Some((ticket, _)) = self.waiting {
+            name(ticket);
+        }
+    }
+
+    fn put_late(&mut self, _late: (Position, Decided), outcome: &Outcome, out: &mut Vec<u8>) {
+        if let Some((_, wording)) = self.waiting.take() {
+            put_outcome(out, self.options, wording, outcome);
+        }
+    }
+
+    fn is_arming(&self) -> bool {
+        self.arming.is_some()
+    }
+
+    /// Answers the command that waits for desks, if they have all said something.
+    fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool {
+        let settled = self
+            .arming
+            .as_mut()
+            .and_then(|arming| arming.settle(engine));
+        match settled {
+            None => return false,
+            Some(Ok(())) => put_ok(out),
+            Some(Err(why)) => refuse(engine, why, out),
+        }
+        self.arming = None;
+        true
+    }
+
+    fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>) {
+        put_exception(out, why);
+    }
+
+    fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
+        if !left.trim_ascii().is_empty() {
+            refuse(engine, UNFINISHED, out);
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
         let arms = self.arming.take().is_some();
         if self.waiting.take().is_some() || arms {
             put_exception(out, ENDING);
         }
-    }
-}
-
-/// The client has ended its side, and left these bytes.
-pub(crate) fn end_of_input(engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
-    if !left.trim_ascii().is_empty() {
-        refuse(engine, UNFINISHED, out);
     }
 }
 

@@ -12,6 +12,7 @@ mod operator;
 mod prompt;
 mod report;
 mod run;
+mod speaking;
 mod tracking;
 
 use std::{fmt, net::SocketAddr, time::SystemTime};
@@ -26,29 +27,25 @@ use turnstile_resp::{
 };
 use turnstile_rooms::Rooms;
 use turnstile_travel::{LateAnswer, Outcome, Travel};
-use turnstile_types::{Hosts, Position};
+use turnstile_types::Hosts;
 
 use crate::{
-    core::{
-        asked::Undecided, connections::Connections, engine::Engine, shares::Shares,
-        signals::Signals,
-    },
+    core::{conversation::Surroundings, engine::Engine, gate::Undecided, shares::Shares},
     counters::ErrorCode,
-    doors::arena::hall::Hall,
 };
 
-use self::{away::Departing, batch::Batch, following::Following, late::Late, tracking::Tracking};
-
-pub(crate) use self::{
-    prompt::Prompt,
-    run::{Run, RunEnd},
+use self::{
+    away::Departing, batch::Batch, following::Following, late::Late, prompt::Prompt,
+    tracking::Tracking,
 };
+
+pub(crate) use self::speaking::{RESP, RespSession};
 
 const FORGOTTEN: &str = "ERR the answer to this key came late, and too long ago: it is forgotten";
 
 /// What is done with the connection after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+enum Next {
     Go,
     /// Close when everything owed is sent.
     Close,
@@ -65,7 +62,7 @@ enum Replies {
 
 /// One client's side of the conversation.
 #[derive(Debug)]
-pub(crate) struct Session {
+struct Session {
     id: u64,
     peer: SocketAddr,
     protocol: Protocol,
@@ -85,32 +82,8 @@ pub(crate) struct Session {
     since_ms: u64,
 }
 
-/// What a request may touch besides its own session.
-pub(crate) struct Surroundings<'a> {
-    pub(crate) engine: &'a mut Engine,
-    pub(crate) hall: &'a mut Hall,
-    /// Where the connection is found.
-    pub(crate) place: usize,
-    /// Everybody else.
-    pub(crate) others: &'a Connections,
-    /// The places of others that are to be closed after this request.
-    pub(crate) killed: &'a mut Vec<usize>,
-    pub(crate) signals: &'a Signals,
-}
-
-impl Surroundings<'_> {
-    /// Whether another client with this number is connected.
-    fn has_client(&self, id: u64) -> bool {
-        let mut sessions = self
-            .others
-            .iter()
-            .filter_map(|other| other.conversation().session());
-        sessions.any(|session| session.id == id)
-    }
-}
-
 impl Session {
-    pub(crate) fn new(id: u64, peer: SocketAddr, since_ms: u64) -> Self {
+    fn new(id: u64, peer: SocketAddr, since_ms: u64) -> Self {
         Self {
             id,
             peer,
@@ -129,57 +102,14 @@ impl Session {
         }
     }
 
-    pub(crate) fn into_shares(self) -> Shares {
-        *self.shares
-    }
-
-    pub(crate) const fn protocol(&self) -> Protocol {
-        self.protocol
-    }
-
-    pub(crate) const fn following(&self) -> &Following {
-        &self.following
-    }
-
-    /// Bytes kept for `EXEC`, or of a reply that is held back.
-    pub(crate) fn held(&self) -> usize {
-        self.batch.as_ref().map_or(0, Batch::size) + self.late.size()
-    }
-
     /// Whether a reply is held back, and with it every request behind it.
-    pub(crate) const fn waits(&self) -> bool {
+    const fn waits(&self) -> bool {
         !self.late.is_empty()
-    }
-
-    /// The tickets of the answers that the reply waits for.
-    pub(crate) fn awaited(&self) -> impl Iterator<Item = Position> {
-        self.late.tickets()
-    }
-
-    /// Tells an answer that is waited for; the reply is sent with the last of them.
-    pub(crate) fn put_late(
-        &mut self,
-        late: (Position, travel::Decided),
-        outcome: &Outcome,
-        out: &mut Vec<u8>,
-    ) {
-        self.late.fill(late, outcome, self.protocol, out);
-    }
-
-    /// The server stops, and whoever waits is told so.
-    pub(crate) fn end(&mut self, out: &mut Vec<u8>) {
-        self.late.end(self.protocol, out);
-    }
-
-    /// Answers a request of which no more is kept, nor of the batch that it belongs to.
-    pub(crate) fn refuse_input(&mut self, why: impl fmt::Display, out: &mut Vec<u8>) {
-        self.batch = None;
-        Encoder::new(out, self.protocol).error(format_args!("ERR {why}"));
     }
 
     /// Answers one request at the end of `out`.
     #[inline]
-    pub(crate) fn answer(
+    fn answer(
         &mut self,
         around: &mut Surroundings<'_>,
         arguments: Arguments<'_, '_>,

@@ -1,16 +1,30 @@
 //! The two ends of the line between an arena and the scores in another process.
 
+mod teller;
+
 use turnstile_duel::{Asked, Clerk, Report, Verdict};
 use turnstile_games::{Command, Done, Standing};
 use turnstile_parcels::{Commands, put_command};
 
 use crate::{
     core::{
-        conversation::{Next, Progress},
+        conversation::{Conversation, FastDoor, Next, Progress, Surroundings},
         engine::Engine,
     },
-    counters::ErrorCode,
-    doors::arena::hall::{Hall, Refused, decide, name, triple},
+    counters::{DoorName, ErrorCode},
+    doors::duel::{Refused, decide, name, triple},
+};
+
+pub use self::teller::ScoresWire;
+pub(crate) use self::teller::Teller;
+
+/// The door where arenas send results, which has no word for a refusal.
+pub(crate) static SCORES: FastDoor = FastDoor {
+    name: DoorName::Scores,
+    refusal: |_why| Vec::new(),
+    most: None,
+    serves_early: false,
+    has_frames: false,
 };
 
 /// One arena at the scores' door: results come in, and how both players stand goes out.
@@ -26,12 +40,6 @@ pub(crate) enum ScoresSession {
 }
 
 impl ScoresSession {
-    /// Answers what is asked at the start of `bytes`.
-    pub(crate) fn run(&mut self, engine: &mut Engine, bytes: &[u8], out: &mut Vec<u8>) -> Progress {
-        let heard = self.hear(engine, bytes, out);
-        progress(engine, heard, "an arena is not served any more")
-    }
-
     fn hear(
         &mut self,
         engine: &mut Engine,
@@ -63,16 +71,49 @@ impl ScoresSession {
     }
 }
 
-/// Takes what distant scores say to this arena.
-pub(crate) fn run_teller(
-    hall: &mut Hall,
-    engine: &mut Engine,
-    bytes: &[u8],
-    out: &mut Vec<u8>,
-) -> Progress {
-    let teller = hall.teller.as_mut();
-    let heard = teller.map_or(Ok(None), |teller| teller.hear(engine, bytes, out));
-    progress(engine, heard, "the scores are not listened to any more")
+impl Conversation for ScoresSession {
+    type Shared = ();
+
+    fn door(&self) -> &'static FastDoor {
+        &SCORES
+    }
+
+    /// Answers what is asked at the start of the input.
+    fn run(
+        &mut self,
+        (): &mut (),
+        around: &mut Surroundings<'_>,
+        (bytes, _budget): (&[u8], usize),
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        let heard = self.hear(around.engine, bytes, out);
+        progress(around.engine, heard, "an arena is not served any more")
+    }
+}
+
+/// The scores at the other end of the connection that this arena has dialed; see [`Teller`].
+#[derive(Debug)]
+pub(crate) struct DistantScores;
+
+impl Conversation for DistantScores {
+    type Shared = Option<Teller>;
+
+    fn door(&self) -> &'static FastDoor {
+        &SCORES
+    }
+
+    fn run(
+        &mut self,
+        teller: &mut Option<Teller>,
+        around: &mut Surroundings<'_>,
+        (bytes, _budget): (&[u8], usize),
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        let engine = &mut *around.engine;
+        let teller = teller.as_mut();
+        let heard = teller.map_or(Ok(None), |teller| teller.hear(engine, bytes, out));
+        progress(engine, heard, "the scores are not listened to any more")
+    }
 }
 
 fn progress(engine: &Engine, heard: Result<Option<usize>, Refused>, what: &str) -> Progress {

@@ -12,15 +12,23 @@ use turnstile_xml::{
 
 use crate::{
     core::{
-        conversation::{Next, Progress},
+        conversation::{Conversation, FastDoor, InputRefused, Next, Progress, Surroundings},
         engine::Engine,
         remote::Landed,
     },
-    counters::{Counters, ErrorCode},
-    doors::resp::Surroundings,
+    counters::{Counters, DoorName, ErrorCode},
 };
 
 use self::away::Away;
+
+/// The door of exchange XML.
+pub(crate) static XML: FastDoor = FastDoor {
+    name: DoorName::Xml,
+    refusal: |why| format!("<results><error>{why}</error></results>").into(),
+    most: None,
+    serves_early: false,
+    has_frames: true,
+};
 
 /// An order was cancelled, and then it could not be asked what was left of it.
 const CANCELLED: &str = "the order was cancelled, query it to learn what of it";
@@ -63,42 +71,58 @@ impl XmlSession {
         }
     }
 
-    /// Whether this is the client with this number.
-    pub(crate) const fn is(&self, client: u64) -> bool {
-        self.id == client
-    }
-
-    /// Whether a database has yet to answer.
-    pub(crate) fn waits(&self) -> bool {
-        let away = self.under_way.as_ref().and_then(|it| it.away.as_ref());
-        away.is_some_and(Away::waits)
-    }
-
-    /// Takes what a database has answered; it is told when the session runs again.
-    pub(crate) fn take_landed(&mut self, landed: Landed) {
-        let away = self.under_way.as_mut().and_then(|it| it.away.as_mut());
-        if let (Some(away), Landed::Exchange(landing)) = (away, landed) {
-            away.land(landing);
-        }
-    }
-
-    /// Bytes kept of a request beside its XML.
-    pub(crate) const fn held(&self) -> usize {
-        self.requests.size()
-    }
-
-    /// Answers a request of which no more is kept.
-    pub(crate) fn refuse_input(&mut self, why: impl fmt::Display, out: &mut Vec<u8>) {
-        self.requests.forget();
-        put_error(out, &self.options, why);
-    }
-
-    /// Answers up to `budget` items of the request at the start of `bytes`.
-    pub(crate) fn run(
+    fn go_on(
         &mut self,
         around: &mut Surroundings<'_>,
-        bytes: &[u8],
-        budget: usize,
+        mut under_way: UnderWay,
+        (bytes, budget): (&[u8], usize),
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        let content = bytes.get(under_way.xml.clone()).unwrap_or_default();
+        let batch = self.requests.batch(content);
+        let requests = if around.engine.remotes.exchange.is_some() {
+            under_way.go_on_away(self.id, around, batch, budget)
+        } else {
+            under_way.go_on_here(around.engine, batch, budget)
+        };
+        if under_way.next < batch.len() {
+            self.under_way = Some(under_way);
+            return Progress {
+                length: 0,
+                requests,
+                next: Next::More,
+            };
+        }
+        under_way.answers.finish(&mut under_way.said);
+        out.extend_from_slice(&under_way.said);
+        self.requests.forget();
+        whole(under_way.consumed, requests)
+    }
+
+    fn break_off(&self, engine: &Engine, fault: Fault, out: &mut Vec<u8>) -> Progress {
+        engine.counters.error(ErrorCode::Protocol);
+        tracing::info!(%fault, "a connection broke the protocol");
+        put_error(out, &self.options, fault);
+        Progress {
+            length: 0,
+            requests: 0,
+            next: Next::Close,
+        }
+    }
+}
+
+impl Conversation for XmlSession {
+    type Shared = ();
+
+    fn door(&self) -> &'static FastDoor {
+        &XML
+    }
+
+    fn run(
+        &mut self,
+        (): &mut (),
+        around: &mut Surroundings<'_>,
+        (bytes, budget): (&[u8], usize),
         out: &mut Vec<u8>,
     ) -> Progress {
         if let Some(under_way) = self.under_way.take() {
@@ -146,43 +170,25 @@ impl XmlSession {
         whole(consumed, items.max(1))
     }
 
-    fn go_on(
-        &mut self,
-        around: &mut Surroundings<'_>,
-        mut under_way: UnderWay,
-        (bytes, budget): (&[u8], usize),
-        out: &mut Vec<u8>,
-    ) -> Progress {
-        let content = bytes.get(under_way.xml.clone()).unwrap_or_default();
-        let batch = self.requests.batch(content);
-        let requests = if around.engine.remotes.exchange.is_some() {
-            under_way.go_on_away(self.id, around, batch, budget)
-        } else {
-            under_way.go_on_here(around.engine, batch, budget)
-        };
-        if under_way.next < batch.len() {
-            self.under_way = Some(under_way);
-            return Progress {
-                length: 0,
-                requests,
-                next: Next::More,
-            };
-        }
-        under_way.answers.finish(&mut under_way.said);
-        out.extend_from_slice(&under_way.said);
-        self.requests.forget();
-        whole(under_way.consumed, requests)
+    fn waits(&self) -> bool {
+        let away = self.under_way.as_ref().and_then(|it| it.away.as_ref());
+        away.is_some_and(Away::waits)
     }
 
-    fn break_off(&self, engine: &Engine, fault: Fault, out: &mut Vec<u8>) -> Progress {
-        engine.counters.error(ErrorCode::Protocol);
-        tracing::info!(%fault, "a connection broke the protocol");
-        put_error(out, &self.options, fault);
-        Progress {
-            length: 0,
-            requests: 0,
-            next: Next::Close,
+    fn put_landed(&mut self, client: u64, landed: Landed, _out: &mut Vec<u8>) {
+        let away = self.under_way.as_mut().and_then(|it| it.away.as_mut());
+        if let (true, Some(away), Landed::Exchange(landing)) = (self.id == client, away, landed) {
+            away.land(landing);
         }
+    }
+
+    fn held(&self) -> usize {
+        self.requests.size()
+    }
+
+    fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>) {
+        self.requests.forget();
+        put_error(out, &self.options, why);
     }
 }
 

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use super::{Connection, Phase};
 use crate::{
-    core::{conversation::InputRefused, engine::Engine},
+    core::{
+        conversation::{Conversation, InputRefused},
+        engine::Engine,
+    },
     limits::{HELLO_SWEEPS, Limits, OUTPUT_KEPT_SWEEPS, PARTING_SWEEPS, SWEEP},
 };
 
@@ -19,7 +22,7 @@ pub(crate) enum Expired {
     Gone,
 }
 
-impl Connection {
+impl<C: Conversation> Connection<C> {
     /// Ends a connection that has been idle, stalled or parting for too long, and one whose request
     /// does not arrive whole in time. A connection that rests gives back the memory of its answers.
     pub(crate) fn expire(&mut self, sweep: u32, limits: &Limits, engine: &Engine) -> Expired {
@@ -36,7 +39,7 @@ impl Connection {
         let why = InputRefused::TooLate {
             limit: limits.request,
         };
-        self.put_durable(|conversation, out| conversation.refuse_input(engine, why, out));
+        self.put_durable(|conversation, out| conversation.break_off_input(engine, why, out));
         self.phase = Phase::Closing;
         Expired::Told
     }
@@ -75,7 +78,7 @@ impl Connection {
             return over(since, sweep, sweeps(limits.stall));
         }
         if let Some(peer) = self.conversation.peer() {
-            return peer.met().is_none() && over(self.active, sweep, HELLO_SWEEPS.into());
+            return peer.met.is_none() && over(self.active, sweep, HELLO_SWEEPS.into());
         }
         let listens = self.conversation.follows() || self.conversation.waits();
         !listens && over(self.active, sweep, sweeps(limits.idle))
@@ -85,7 +88,7 @@ impl Connection {
     /// runs from the first sweep that finds the request begun.
     fn is_late(&mut self, sweep: u32, limits: &Limits) -> bool {
         let is_begun = self.phase == Phase::Serving
-            && self.conversation.has_frames()
+            && self.conversation.door().has_frames
             && !self.input.is_empty()
             && !self.unfinished
             && !self.conversation.waits();

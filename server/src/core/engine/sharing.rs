@@ -6,10 +6,10 @@ use turnstile_types::{Hosts, Key, Principal};
 use super::Engine;
 use crate::{
     core::{
-        asked::Undecided,
-        shares::{Asking, Shares},
+        gate::Undecided,
+        shares::{Asking, Opens, Shares},
     },
-    counters::{Counted, ErrorCode},
+    counters::ErrorCode,
 };
 
 impl Engine {
@@ -18,7 +18,7 @@ impl Engine {
     /// # Errors
     /// Its share is used up and nothing was done, or the journal did not take the command.
     #[inline]
-    pub(crate) fn execute_within<M: Counted>(
+    pub(crate) fn execute_within<M: Opens>(
         &mut self,
         shares: &mut Shares,
         (principal, key): (&Principal, Option<Key<'_>>),

@@ -9,12 +9,9 @@ use turnstile_travel::{PerDesk, Travel};
 use turnstile_types::Hosts;
 
 use super::Engine;
-use crate::{
-    core::{
-        gate::ServerStatus,
-        remote::{Housed, Remote},
-    },
-    doors::resp::Prompt,
+use crate::core::{
+    gate::ServerStatus,
+    remote::{Housed, Remote},
 };
 
 impl Engine {
@@ -36,11 +33,11 @@ impl Engine {
     }
 
     /// The totals of a service; where a database decides, as it last told them, if it ever did.
-    fn told_totals<M: Prompt + Housed<Answer: Clone>>(&self) -> Option<M::Answer>
+    fn told_totals<M: Housed<Answer: Clone>>(&self) -> Option<M::Answer>
     where
         Services: Hosts<M>,
     {
-        let Some(remote) = M::database(&self.remotes) else {
+        let Some(remote) = M::remote(&self.remotes) else {
             let (now, principal) = (self.now, &self.principal);
             return Some(self.backend.query::<M>(now, principal, &M::TOTALS));
         };

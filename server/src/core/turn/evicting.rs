@@ -3,8 +3,9 @@
 use turnstile_travel::{Command, Travel};
 
 use super::FastLoop;
+use crate::core::conversation::Doors;
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     /// Aborts the oldest transactions of closed connections when there are too many.
     pub(super) fn evict(&mut self) {
         let surplus = self.left.surplus(self.engine.travel());

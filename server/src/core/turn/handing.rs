@@ -4,11 +4,11 @@ use std::mem;
 
 use super::{Broken, FastLoop};
 use crate::{
-    core::{asked::Waiting, connection::Connection, engine::Step, owed::Owed},
+    core::{asked::Waiting, connection::Connection, conversation::Doors, engine::Step, owed::Owed},
     limits::{GROWTH_MIN, GROWTH_PART, TURN_REQUESTS},
 };
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     /// Sends the groups on their way, and what they owe when they are durable.
     pub(super) fn hand_over(&mut self) -> Result<(), Broken> {
         self.engine.stopwatch.hand_over(&mut self.open.served);
@@ -83,7 +83,7 @@ impl FastLoop {
     }
 
     /// Pays what the closed group owes, now that it is durable: answers first, then its news.
-    fn settle_up(&mut self, release: fn(&mut Connection)) {
+    fn settle_up(&mut self, release: fn(&mut Connection<D::Session>)) {
         let closed = mem::take(&mut self.under_way);
         let mut closed = self.pay(closed, release);
         Self::note_resolved(&closed.news);
@@ -93,7 +93,7 @@ impl FastLoop {
     }
 
     /// Gives everybody the answers that a group owes them. This is where all that is said leaves.
-    fn pay(&mut self, mut owed: Owed, release: fn(&mut Connection)) -> Owed {
+    fn pay(&mut self, mut owed: Owed, release: fn(&mut Connection<D::Session>)) -> Owed {
         for &place in &owed.places {
             if let Some(connection) = self.connections.get_mut(place) {
                 release(connection);

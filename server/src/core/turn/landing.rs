@@ -5,12 +5,14 @@ use turnstile_types::Position;
 
 use super::FastLoop;
 use crate::{
-    core::remote::{Decided, Housed, Landed, Landing, Remote},
-    counters::ErrorCode,
-    doors::resp::Prompt,
+    core::{
+        conversation::Doors,
+        remote::{Decided, Housed, Landed, Landing, Remote},
+    },
+    counters::{Counted, ErrorCode},
 };
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     /// Gives what databases have answered to those who asked.
     pub(super) fn take_landed(&mut self) {
         let mut is_told = false;
@@ -35,7 +37,7 @@ impl FastLoop {
 
     /// Counts answers and passes them on; answers the highest of their positions. Whoever asked and
     /// has gone meanwhile is not waited for.
-    fn land<M: Prompt + Housed>(&mut self, landing: Landing<M>) -> Position {
+    fn land<M: Counted + Housed>(&mut self, landing: Landing<M>) -> Position {
         let mut seen = Position(0);
         if let Landing::Commands(decided, _) = &landing {
             seen = decided
@@ -47,7 +49,7 @@ impl FastLoop {
         landing.timed().end(&self.engine.counters.durations);
         if let Some((place, client)) = landing.connection() {
             if let Some(connection) = self.connections.get_mut(place) {
-                connection.put_landed(client, landing);
+                connection.put_landed(client, M::landed(landing));
                 self.open.places.push(place);
             }
         } else {
@@ -56,7 +58,7 @@ impl FastLoop {
         seen
     }
 
-    fn count<M: Prompt>(&self, (request, result): &Decided<M>) -> Position {
+    fn count<M: Counted + Housed>(&self, (request, result): &Decided<M>) -> Position {
         let counters = &self.engine.counters;
         match result {
             Ok(reply) => {

@@ -11,32 +11,30 @@ use turnstile_travel::Travel;
 
 use super::{Broken, FastLoop};
 use crate::{
-    StartError,
     core::{
+        conversation::Doors,
         engine::Recovered,
-        owed::{Followed, News},
+        news::{Followed, News},
     },
-    doors::arena::hall::Teller,
     limits::EVENTS,
 };
 
 /// What the thread that recovers hands to the loop.
 pub(crate) struct Arrival {
     pub(crate) recovered: Recovered,
-    pub(crate) teller: Option<Teller>,
     pub(crate) found: Recovery,
 }
 
-/// What the loop waits for, and whom it tells.
-pub(crate) struct Arrivals {
-    pub(crate) arrives: Receiver<Result<Arrival, StartError>>,
-    pub(crate) started: SyncSender<Result<Recovery, StartError>>,
+/// What the loop waits for, and whom it tells; `E` is why there is nothing to wait for.
+pub(crate) struct Arrivals<E> {
+    pub(crate) arrives: Receiver<Result<Arrival, E>>,
+    pub(crate) started: SyncSender<Result<Recovery, E>>,
 }
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     /// Serves when the state has arrived, until it is stopped; then closes the back end. Whoever waits
     /// for the start hears nothing when it is stopped before.
-    pub(crate) fn run(mut self, arrivals: Arrivals) -> Result<(), Broken> {
+    pub(crate) fn run<E>(mut self, arrivals: Arrivals<E>) -> Result<(), Broken> {
         let Arrivals { arrives, started } = arrivals;
         let started_well = match self.await_recovery(&arrives)? {
             None => return Ok(()),
@@ -57,10 +55,10 @@ impl FastLoop {
     }
 
     /// Lets clients in until the state arrives; nothing when the server is stopped before.
-    fn await_recovery(
+    fn await_recovery<E>(
         &mut self,
-        arrives: &Receiver<Result<Arrival, StartError>>,
-    ) -> Result<Option<Result<Arrival, StartError>>, Broken> {
+        arrives: &Receiver<Result<Arrival, E>>,
+    ) -> Result<Option<Result<Arrival, E>>, Broken> {
         let mut events = Events::with_capacity(EVENTS);
         loop {
             self.wait(&mut events)?;
@@ -85,15 +83,10 @@ impl FastLoop {
 
     /// The services are there from now on. The doors know it last.
     fn take_up(&mut self, arrival: Arrival) -> Recovery {
-        let Arrival {
-            recovered,
-            teller,
-            found,
-        } = arrival;
+        let Arrival { recovered, found } = arrival;
         let took = u64::try_from(found.took.as_nanos()).unwrap_or(u64::MAX);
         self.engine.counters.recovery_ns.set(took);
         self.engine.counters.recovery_records.set(found.records);
-        self.hall.teller = teller;
         self.rooms.begin_after(found.events_after::<Rooms>());
         self.exchange.begin_after(found.events_after::<Exchange>());
         self.travel.begin_after(found.events_after::<Travel>());

@@ -1,24 +1,24 @@
-//! What the hall has for the connections of players.
+//! What clients have said that concerns other connections.
 
 use super::FastLoop;
-use crate::doors::arena::hall::Errand;
+use crate::core::conversation::{Doors, Errand};
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     /// Settles what those who have gone have left. Whoever goes while the server ends has not left a
     /// game: it is the server that goes.
     pub(super) fn see_off(&mut self) {
         if self.farewell.is_none() {
-            self.hall.see_off(&mut self.engine);
+            self.doors.see_off(&mut self.engine);
         }
         self.run_errands();
     }
 
     pub(super) fn run_errands(&mut self) {
-        if !self.hall.is_busy() {
+        if !self.doors.is_busy() {
             return;
         }
         let mut dropped = 0;
-        let mut errands = self.hall.take_errands();
+        let mut errands = self.doors.take_errands();
         for errand in errands.drain(..) {
             let (Errand::Send { place, .. }
             | Errand::Acknowledge { place }
@@ -33,7 +33,7 @@ impl FastLoop {
             }
             self.open.places.push(place);
         }
-        self.hall.keep_room(errands);
+        self.doors.keep_room(errands);
         if let Some(dropped) = self.deaf_players.count(dropped) {
             tracing::info!(dropped, "players who do not read were dropped");
         }

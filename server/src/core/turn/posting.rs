@@ -7,11 +7,9 @@ use turnstile_parcels::put_message;
 use turnstile_travel::Desk;
 
 use super::FastLoop;
-use crate::{
-    core::conversation::Conversation, doors::desk::PeerSession, limits::LINE_OUTPUT_BYTES,
-};
+use crate::{core::conversation::Doors, limits::LINE_OUTPUT_BYTES};
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     /// Puts what there is for peers among what the open group owes, and dials those that are away.
     pub(super) fn post(&mut self) {
         let lines = self.engine.lines();
@@ -24,7 +22,7 @@ impl FastLoop {
         for desk in lines.iter() {
             let route = self.routes.at(desk);
             if let Some(address) = route.dials(now).filter(|_| self.farewell.is_none()) {
-                self.dial(desk, address, now);
+                self.dial_desk(desk, address, now);
             }
             self.put_parcels(desk, now);
         }
@@ -78,13 +76,13 @@ impl FastLoop {
         }
     }
 
-    fn dial(&mut self, desk: Desk, address: std::net::SocketAddr, now: Instant) {
+    fn dial_desk(&mut self, desk: Desk, address: std::net::SocketAddr, now: Instant) {
         let dialed = TcpStream::connect(address)
             .map_err(Some)
             .and_then(|socket| {
                 let mut opening = Vec::new();
-                let session = PeerSession::dialing(&self.engine, desk, &mut opening);
-                let place = self.admit(socket, Conversation::Peer(session));
+                let session = D::dial_desk(&self.engine, desk, &mut opening);
+                let place = self.admit(socket, session);
                 place.map(|place| (place, opening)).ok_or(None)
             });
         match dialed {

@@ -1,4 +1,5 @@
-//! The connection to distant scores: dialing it, and putting results where they are sent from.
+//! The connection that the doors dial: dialing it, and putting what it is to be told where it is sent
+//! from.
 
 use std::{
     net::SocketAddr,
@@ -8,65 +9,54 @@ use std::{
 use mio::net::TcpStream;
 
 use super::FastLoop;
-use crate::core::conversation::Conversation;
+use crate::core::conversation::{Dialed, Doors};
 
-impl FastLoop {
-    /// Puts the results that the scores have not acknowledged among what the open group owes.
+impl<D: Doors> FastLoop<D> {
+    /// Puts what the peer has not acknowledged among what the open group owes.
     pub(super) fn report(&mut self) {
-        let Some(teller) = &self.hall.teller else {
+        let Some(dialed) = self.doors.dialed() else {
             return;
         };
         if !self.engine.has_started() {
             return;
         }
         let now = Instant::now();
-        if let Some(address) = teller.dials(now).filter(|_| self.farewell.is_none()) {
-            self.dial_scores(address, now);
+        if let Some(address) = dialed.dials(now).filter(|_| self.farewell.is_none()) {
+            self.dial(address, now);
         }
-        let Some(teller) = &mut self.hall.teller else {
+        let Some(dialed) = self.doors.dialed_mut() else {
             return;
         };
-        let Some(place) = teller.place else { return };
+        let Some(place) = dialed.place() else { return };
         let Some(connection) = self.connections.get_mut(place) else {
             return;
         };
         let owed = connection.owed();
-        let games = self.engine.games();
-        if connection.say(|out| teller.put(games, owed, out)) {
+        let engine = &self.engine;
+        if connection.say(|out| dialed.put(engine, owed, out)) {
             self.open.places.push(place);
         }
     }
 
-    fn dial_scores(&mut self, address: SocketAddr, now: Instant) {
+    fn dial(&mut self, address: SocketAddr, now: Instant) {
         let socket = TcpStream::connect(address);
-        let place = socket
-            .ok()
-            .and_then(|socket| self.admit(socket, Conversation::Teller));
-        let Some(teller) = &mut self.hall.teller else {
+        let place = socket.ok().and_then(|socket| self.admit(socket, D::dial()));
+        let Some(dialed) = self.doors.dialed_mut() else {
             return;
         };
         match place.and_then(|place| Some((place, self.connections.get_mut(place)?))) {
             Some((place, connection)) => {
-                connection.say(|out| teller.begin(place, out));
+                connection.say(|out| dialed.begin(place, out));
                 self.open.places.push(place);
             }
-            None => teller.lose(now),
+            None => dialed.lose(now),
         }
     }
 
-    /// A connection has ended, be it the one to the scores.
-    pub(super) fn lose_scores(&mut self, place: usize) {
-        if let Some(teller) = &mut self.hall.teller
-            && teller.place == Some(place)
-        {
-            teller.lose(Instant::now());
-        }
-    }
-
-    /// How long the loop may sleep before it dials the scores.
+    /// How long the loop may sleep before it dials.
     pub(super) fn until_report(&self) -> Option<Duration> {
-        let teller = self.hall.teller.as_ref()?;
-        let may_dial = self.farewell.is_none();
-        teller.until_due(Instant::now()).filter(|_| may_dial)
+        let dialed = self.doors.dialed()?;
+        let may_dial = self.farewell.is_none() && self.engine.recovery().is_none();
+        dialed.until_due(Instant::now()).filter(|_| may_dial)
     }
 }

@@ -1,9 +1,12 @@
 //! The bound on what all connections together are owed.
 
 use super::FastLoop;
-use crate::limits::SHED_PART;
+use crate::{
+    core::conversation::{Conversation, Doors},
+    limits::SHED_PART,
+};
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     /// Whether the connections may be owed more. Where they are owed too much, the slowest are dropped;
     /// what is left then waits for its group, and nobody is served before that has been sent.
     pub(super) fn may_owe_more(&mut self) -> bool {
@@ -39,7 +42,7 @@ impl FastLoop {
         {
             if let Some(connection) = self.connections.get_mut(place) {
                 let door = connection.conversation().door();
-                self.engine.counters.of(door).dropped.add(1);
+                self.engine.counters.of(door.name).dropped.add(1);
                 dropped += 1;
                 self.close(place);
             }

@@ -5,18 +5,19 @@ use turnstile_travel::{Event, EventKind, LateAnswer, Travel};
 
 use super::FastLoop;
 use crate::core::{
-    owed::{Followed, News},
+    conversation::Doors,
+    news::{Followed, News},
     tickets::Waiter,
 };
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     /// Of which services anybody wants to know what happens.
     pub(super) fn followed(&self) -> Followed {
         let kept = self.kept();
         let has_followers = !self.followers.is_empty();
         Followed {
             exchange: kept.exchange || has_followers,
-            games: kept.games || has_followers || !self.hall.is_empty(),
+            games: kept.games || has_followers || self.doors.follows_games(),
         }
     }
 
@@ -33,7 +34,7 @@ impl FastLoop {
         if !self.followers.is_empty() {
             self.tell_followers(news);
         }
-        self.hall.learn(&mut self.engine, &news.games);
+        self.doors.learn(&mut self.engine, news);
         self.rooms.publish(news.rooms.drain(..));
         if kept.exchange {
             self.exchange.publish(news.exchange.drain(..));

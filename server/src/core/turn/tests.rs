@@ -17,15 +17,14 @@ use turnstile_types::{Machine as _, Name, Night, Position, Stay, Timestamp};
 use super::*;
 use crate::{
     core::{
-        asked::{Executed, Request, Undecided},
         clock::tests::{set, told},
-        feed::{Feed, Reading, Start},
-        gate::{Ask, Gate},
+        feed::{Feed, Feeds, Reading, Start},
+        gate::{Ask, Executed, Gate, Request, Undecided},
         loading::Loading,
         pace::Pace,
     },
     counters::Counters,
-    doors::http::Feeds,
+    doors::fast::FastDoors,
 };
 
 /// Room for some 150 records of this test.
@@ -54,7 +53,7 @@ type Answer = Executed<Rooms>;
 
 /// A loop without doors. The disk has room for [`FIRST_SEGMENTS`] and for those that are granted.
 struct Workbench {
-    fast_loop: FastLoop,
+    fast_loop: FastLoop<FastDoors>,
     gate: Gate,
     feed: Arc<Feed<Rooms>>,
     signals: Arc<Signals>,
@@ -84,7 +83,7 @@ impl Workbench {
             games: Arc::new(Feed::new(Position(0))),
         };
         let shared = (feeds, Arc::clone(&signals));
-        let told = (Limits::STANDARD, Choices::default());
+        let told = (Limits::STANDARD, FastDoors::default());
         let workbench = Self {
             fast_loop: FastLoop::new(poll, Vec::new(), engine, inbox, shared, told),
             gate,

@@ -8,9 +8,12 @@ use std::{
 use mio::{Events, Token};
 
 use super::{Accepting, Broken, FastLoop, GATE, LISTENERS};
-use crate::limits::{LOOKS, SWEEP};
+use crate::{
+    core::conversation::Doors,
+    limits::{LOOKS, SWEEP},
+};
 
-impl FastLoop {
+impl<D: Doors> FastLoop<D> {
     /// Sleeps until something happens or is due, and notes whom it concerns.
     pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), Broken> {
         let mut patience = self.patience();
@@ -72,7 +75,7 @@ impl FastLoop {
     }
 
     pub(super) fn patience(&self) -> Option<Duration> {
-        if self.hall.is_busy() {
+        if self.doors.is_busy() {
             return Some(Duration::ZERO);
         }
         let is_busy = !self.ready.is_empty() || self.asks_wait;

@@ -1,24 +1,21 @@
 //! The hall: who waits and who plays at the arena's door, on the ancestor's wire.
 
-mod refused;
 mod table;
-mod teller;
 
 use std::collections::HashMap;
 
-use turnstile_duel::{Duel, Greeting, Heard, Move, Parcel, Player, Seat};
+use turnstile_duel::{Duel, Greeting, Heard, Move, Player, Seat};
 use turnstile_games::{
-    Answer, Change, Command, Deed, Done, Event, EventKind, Game, Games, MatchId, Outcome, PlayerId,
-    Query, Standing,
+    Answer, Change, Command, Deed, Done, Event, EventKind, Game, Games, MatchId, PlayerId, Query,
+    Standing,
 };
 
-use crate::core::engine::Engine;
+use crate::{
+    core::{conversation::Errand, engine::Engine},
+    doors::duel::{Refused, decide, name, triple},
+};
 
-pub(crate) use refused::Refused;
 use table::{OpenGame, Table, claim};
-pub(crate) use table::{name, triple};
-pub use teller::ScoresWire;
-pub(crate) use teller::Teller;
 
 /// What is played here.
 const GAME: Game = Game::TicTacToe;
@@ -42,8 +39,6 @@ pub(crate) struct Hall {
     /// a distant scores server has not counted.
     matches: HashMap<MatchId, usize>,
     errands: Vec<Errand>,
-    /// Who tells distant scores the results, where they are not counted here.
-    pub(crate) teller: Option<Teller>,
     /// Whose connection, at which place, has ended.
     left: Vec<(Player, usize)>,
 }
@@ -53,17 +48,6 @@ struct Guest {
     place: usize,
     opponent: Player,
     seat: Option<(usize, Seat)>,
-}
-
-/// What the loop is to do with a connection, by its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Errand {
-    /// Say this, in one piece.
-    Send { place: usize, parcel: Parcel },
-    /// Have the system acknowledge what has come, for nothing will be answered.
-    Acknowledge { place: usize },
-    /// Close it when it has heard everything.
-    Close { place: usize },
 }
 
 impl Hall {
@@ -387,16 +371,6 @@ fn act(
             deed,
         },
     )
-}
-
-/// Has a command decided that ought to be done. Its player is to hear what comes of it.
-pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Refused> {
-    engine.heed_games();
-    let principal = engine.principal;
-    match engine.execute::<Games>(&principal, None, command)?.outcome {
-        Outcome::Done(done) => Ok(done),
-        Outcome::Refused(refusal) => Err(Refused::Machine(refusal)),
-    }
 }
 
 fn standing(engine: &mut Engine, player: PlayerId) -> Option<Standing> {

@@ -19,8 +19,8 @@ use turnstile_types::{Machine, Position, Principal};
 
 use super::Door;
 use crate::core::{
-    asked::{Answered, Asked, Executed, Request, Undecided},
-    gate::{Ask, Gate, ServerStatus},
+    asked::Asked,
+    gate::{Answered, Ask, Executed, Gate, Request, ServerStatus, Undecided},
 };
 
 /// Requests for which the loop is woken although others are still with it.

@@ -23,11 +23,11 @@ use tokio::{
 use turnstile_http::{Framing, Scanner, Violation};
 
 use super::{
-    limits::{HttpLimits, READ_BYTES},
+    limits::READ_BYTES,
     socket::Invitation,
     unsent::{Dropped, Unsent},
 };
-use crate::counters::Counters;
+use crate::{counters::Counters, limits::HttpLimits};
 
 thread_local! {
     /// Where sockets are read to before they are judged: one for all connections of the thread, as

@@ -25,9 +25,7 @@ use crate::{
         gate::{LineStatus, ServerStatus},
         remote::Housed as _,
     },
-    counters::{
-        COMMIT_BOUNDS_NS, Counter, Counters, DOORS, DURATION_BOUNDS_NS, LineCounters, Tally,
-    },
+    counters::{COMMIT_BOUNDS_NS, Counter, Counters, DURATION_BOUNDS_NS, LineCounters, Tally},
 };
 
 use self::rows::{CONNECTIONS, Row, STATUS, WORK};
@@ -88,15 +86,7 @@ fn put_rows<T>(all: &mut Exposition, rows: &[Row<T>], source: &T) {
 fn put_doors(all: &mut Exposition, counters: &Counters) {
     for (name, kind, help, value) in CONNECTIONS {
         all.begin(name, kind, help);
-        for (door, counted) in DOORS.into_iter().zip([
-            &counters.resp,
-            &counters.http,
-            &counters.xml,
-            &counters.lines,
-            &counters.desk,
-            &counters.arena,
-            &counters.scores,
-        ]) {
+        for (door, counted) in counters.doors() {
             let value = value(counted);
             all.sample(&[("door", door)], Value::Whole(value));
         }

@@ -6,9 +6,10 @@ use turnstile_lines::Crash;
 use turnstile_travel::Desk;
 use turnstile_types::Timestamp;
 
-use crate::{
-    core::{engine::Engine, fault_points::Who},
-    doors::desk::{Dispatched, Fate},
+use crate::core::{
+    engine::Engine,
+    fault_points::Who,
+    post::{Dispatched, Fate},
 };
 
 /// Why nobody was told.

@@ -76,13 +76,8 @@ impl Session {
         }
     }
 
-    /// Whether this is the client with this number.
-    pub(crate) const fn is(&self, client: u64) -> bool {
-        self.id == client
-    }
-
     /// Writes what a database has answered, as soon as all is there that the reply waits for.
-    pub(crate) fn put_landed<M: Prompt>(&mut self, landing: &Landing<M>, out: &mut Vec<u8>) {
+    pub(super) fn put_landed<M: Prompt>(&mut self, landing: &Landing<M>, out: &mut Vec<u8>) {
         let protocol = self.protocol;
         let written = |put: &dyn Fn(&mut Encoder<'_>)| {
             let mut answer = Vec::new();

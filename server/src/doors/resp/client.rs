@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
-use turnstile_resp::{Arguments, Encoder, Protocol, catalogue::Verb};
-use turnstile_types::Timestamp;
+use turnstile_resp::{Arguments, Encoder, catalogue::Verb};
 
 use super::{Next, Replies, Session, Surroundings, filter::Filter};
-use crate::{core::engine::Engine, limits::LABEL_BYTES};
+use crate::{
+    core::{conversation::Listed, engine::Engine},
+    limits::LABEL_BYTES,
+};
 
 /// A word by which a client calls itself: visible ASCII without blanks.
 pub(super) fn label(word: &[u8]) -> Result<String, &'static str> {
@@ -39,7 +41,7 @@ impl Session {
                 Some(word) if is_one_of(word, &["ON", "OFF"]) => reply.ok(),
                 _ => return self.invalid(around.engine, format_args!("ERR syntax error"), out),
             },
-            Verb::ClientInfo => reply.text(&self.line(around.engine)),
+            Verb::ClientInfo => reply.text(&line(self.listed(), around.engine)),
             Verb::ClientKill => return self.kill(around, arguments, out),
             _ => match Filter::parse(arguments, false) {
                 Ok(filter) => reply.text(&self.lines(around, &filter)),
@@ -54,13 +56,12 @@ impl Session {
     /// `CLIENT LIST`: a line for each connection that is meant, its own first.
     fn lines(&self, around: &Surroundings<'_>, filter: &Filter<'_>) -> String {
         let engine = &*around.engine;
-        let others = around.others.iter();
-        let others = others.filter_map(|other| other.conversation().session());
-        let own = (!filter.skips_me()).then_some(self);
+        let others = around.others.listed().into_iter();
+        let own = (!filter.skips_me()).then(|| self.listed());
         own.into_iter()
-            .chain(others)
-            .filter(|session| filter.fits(session, engine.now(), &engine.principal.0))
-            .map(|session| session.line(engine))
+            .chain(others.map(|(_, client)| client))
+            .filter(|client| filter.fits(client, engine.now(), &engine.principal.0))
+            .map(|client| line(client, engine))
             .collect()
     }
 
@@ -83,13 +84,11 @@ impl Session {
             Err(sentence) => return self.invalid(around.engine, format_args!("{sentence}"), out),
         };
         let (now, user) = (around.engine.now(), &around.engine.principal.0);
-        let others = around.others.placed().filter(|(_, other)| {
-            let session = other.conversation().session();
-            session.is_some_and(|session| filter.fits(session, now, user))
-        });
+        let others = around.others.listed().into_iter();
+        let meant = others.filter(|(_, client)| filter.fits(client, now, user));
         let before = around.killed.len();
-        around.killed.extend(others.map(|(place, _)| place));
-        let is_own = !filter.skips_me() && filter.fits(self, now, user);
+        around.killed.extend(meant.map(|(place, _)| place));
+        let is_own = !filter.skips_me() && filter.fits(&self.listed(), now, user);
         let count = around.killed.len() - before + usize::from(is_own);
         if by_address && count == 0 {
             return self.invalid(around.engine, format_args!("ERR No such client"), out);
@@ -142,31 +141,31 @@ impl Session {
             self.invalid(engine, format_args!("ERR syntax error"), out);
         }
     }
+}
 
-    /// How long it has been connected, in whole seconds.
-    pub(super) const fn age_s(&self, now: Timestamp) -> u64 {
-        now.0.saturating_sub(self.since_ms) / 1_000
-    }
-
-    /// One line of `CLIENT LIST`, in the words that Redis tools read.
-    fn line(&self, engine: &Engine) -> String {
-        let mut line = String::with_capacity(192);
-        let age = self.age_s(engine.now());
-        let (channels, patterns) = self.following.counts();
-        let protocol = if self.protocol == Protocol::Resp3 {
-            3
-        } else {
-            2
-        };
-        writeln!(
-            line,
-            "id={} addr={} name={} age={age} db=0 sub={channels} psub={patterns} user={} \
-             lib-name={} lib-ver={} resp={protocol}",
-            self.id, self.peer, self.name, engine.principal, self.library, self.library_version
-        )
-        .expect("writing to memory does not fail");
-        line
-    }
+/// One line of `CLIENT LIST`, in the words that Redis tools read.
+fn line(client: Listed<'_>, engine: &Engine) -> String {
+    let mut line = String::with_capacity(192);
+    let age = client.age_s(engine.now());
+    let Listed {
+        id,
+        peer,
+        name,
+        library,
+        library_version,
+        protocol,
+        channels,
+        patterns,
+        ..
+    } = client;
+    writeln!(
+        line,
+        "id={id} addr={peer} name={name} age={age} db=0 sub={channels} psub={patterns} user={} \
+         lib-name={library} lib-ver={library_version} resp={protocol}",
+        engine.principal
+    )
+    .expect("writing to memory does not fail");
+    line
 }
 
 pub(super) fn is_one_of(word: &[u8], allowed: &[&str]) -> bool {

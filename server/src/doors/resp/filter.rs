@@ -3,7 +3,7 @@
 use turnstile_resp::Arguments;
 use turnstile_types::Timestamp;
 
-use super::Session;
+use crate::core::conversation::Listed;
 
 const SYNTAX: &str = "ERR syntax error";
 
@@ -92,14 +92,14 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether this connection is meant, at this instant.
-    pub(super) fn fits(&self, session: &Session, now: Timestamp, user: &str) -> bool {
-        let is_wanted = self.ids.is_empty() || self.ids.contains(&session.id);
+    pub(super) fn fits(&self, client: &Listed<'_>, now: Timestamp, user: &str) -> bool {
+        let is_wanted = self.ids.is_empty() || self.ids.contains(&client.id);
         let is_there = self
             .address
-            .is_none_or(|address| address == session.peer.to_string().as_bytes());
+            .is_none_or(|address| address == client.peer.to_string().as_bytes());
         let is_users = self.user.is_none_or(|wanted| wanted == user.as_bytes());
-        let is_kind = self.kind.is_none_or(|kind| kind == Kind::of(session));
-        is_wanted && is_there && is_users && is_kind && session.age_s(now) >= self.age_s_min
+        let is_kind = self.kind.is_none_or(|kind| kind == Kind::of(client));
+        is_wanted && is_there && is_users && is_kind && client.age_s(now) >= self.age_s_min
     }
 }
 
@@ -113,8 +113,8 @@ impl Kind {
         }
     }
 
-    const fn of(session: &Session) -> Self {
-        if session.following.is_empty() {
+    const fn of(client: &Listed<'_>) -> Self {
+        if client.channels + client.patterns == 0 {
             Self::Normal
         } else {
             Self::PubSub

@@ -8,13 +8,13 @@ use turnstile_games::Games;
 use turnstile_resp::{Encoder, exchange, games, rooms};
 use turnstile_rooms::Rooms;
 
-use crate::{
-    core::remote::{Remote, Remotes},
-    counters::Counted,
+use crate::core::{
+    remote::{Housed as _, Remote, Remotes},
+    shares::Opens,
 };
 
 /// A service that answers at once, unless a database does: no command of it waits for another.
-pub(crate) trait Prompt: Counted + Service {
+pub(crate) trait Prompt: Opens + Service {
     /// Its database, where it has one.
     fn database(remotes: &Remotes) -> Option<&Remote<Self>>;
 
@@ -25,7 +25,7 @@ pub(crate) trait Prompt: Counted + Service {
 
 impl Prompt for Rooms {
     fn database(remotes: &Remotes) -> Option<&Remote<Self>> {
-        remotes.rooms.as_ref()
+        Self::remote(remotes)
     }
 
     fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>) {
@@ -39,7 +39,7 @@ impl Prompt for Rooms {
 
 impl Prompt for Exchange {
     fn database(remotes: &Remotes) -> Option<&Remote<Self>> {
-        remotes.exchange.as_ref()
+        Self::remote(remotes)
     }
 
     fn put_outcome(reply: &mut Encoder<'_>, decided: &Reply<Self>) {

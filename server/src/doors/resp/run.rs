@@ -17,7 +17,7 @@ use crate::{core::engine::Engine, limits::AHEAD};
 
 /// What became of a piece of input.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(super) struct Run {
     /// Bytes that were understood.
     pub(crate) length: usize,
     pub(crate) requests: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Run {
 
 /// Why a run ended.
 #[derive(Debug)]
-pub(crate) enum RunEnd {
+pub(super) enum RunEnd {
     /// There may be another.
     More,
     /// The next request is not whole.
@@ -121,7 +121,7 @@ impl Session {
     /// Answers the requests at the start of `bytes`: up to `budget` commands to the machines,
     /// and the first of another kind behind them.
     #[inline]
-    pub(crate) fn run(
+    pub(super) fn run(
         &mut self,
         around: &mut Surroundings<'_>,
         decoder: &mut Decoder,

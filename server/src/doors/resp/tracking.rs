@@ -116,6 +116,12 @@ fn put_redirection(tracking: Option<&Tracking>, reply: &mut Encoder<'_>) {
     }
 }
 
+/// Whether another client with this number is connected.
+fn has_client(around: &Surroundings<'_>, id: u64) -> bool {
+    let mut others = around.others.listed().into_iter();
+    others.any(|(_, client)| client.id == id)
+}
+
 impl Session {
     /// `CLIENT TRACKING`, `TRACKINGINFO`, `GETREDIR` and `CACHING`.
     pub(super) fn track(
@@ -154,7 +160,7 @@ impl Session {
         let word = arguments.get(2).unwrap_or_default();
         let tracking = Tracking::parse(arguments)?;
         let redirect = tracking.redirect;
-        if redirect != 0 && redirect != self.id && !around.has_client(redirect) {
+        if redirect != 0 && redirect != self.id && !has_client(around, redirect) {
             return Err("ERR The client ID you want redirect to does not exist");
         }
         self.tracking = match word.to_ascii_uppercase().as_slice() {

@@ -8,9 +8,11 @@ use turnstile_xml::{Ask, Batch};
 
 use super::{Answering, UnderWay, answer_items};
 use crate::{
-    core::remote::{BATCH_COMMANDS, Caller, Job, Landing, Who},
+    core::{
+        conversation::Surroundings,
+        remote::{BATCH_COMMANDS, Caller, Housed as _, Job, Landing, Who},
+    },
     counters::{Counted as _, Counters},
-    doors::resp::{Prompt as _, Surroundings},
 };
 
 /// Queries that leave together, and cancels, each of which is followed by one: an answer may list
@@ -189,7 +191,7 @@ fn caller<T>(
 }
 
 fn send(around: &Surroundings<'_>, job: Job<Exchange>) {
-    let database = Exchange::database(&around.engine.remotes);
+    let database = Exchange::remote(&around.engine.remotes);
     let database = database.expect("what is sent away has a database");
     database.ask(job);
 }

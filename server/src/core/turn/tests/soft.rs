@@ -65,7 +65,7 @@ impl Workbench {
     }
 }
 
-type Answered = crate::core::asked::Answered<Travel>;
+type Answered = crate::core::gate::Answered<Travel>;
 
 fn outcomes(answers: &mut [Receiver<Executed<Travel>>]) -> Outcomes {
     let outcome = |answer: &mut Receiver<Executed<Travel>>| {

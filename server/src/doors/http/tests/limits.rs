@@ -6,10 +6,7 @@ use turnstile_embedded::ExecuteError;
 
 use super::*;
 use crate::{
-    core::{
-        asked::{Request, Undecided},
-        gate::Ask,
-    },
+    core::gate::{Ask, Request, Undecided},
     doors::http::{
         courier::{BATCH, FEW},
         limits::TURNED_AWAY_MAX,

@@ -12,7 +12,7 @@ use super::{
     travel::{TRANSACTIONS, agency, await_waiters, begin, commit, own_door, reserve, send, xid_of},
     *,
 };
-use crate::core::{asked, gate::Ask};
+use crate::core::gate::{self, Ask};
 
 /// The transactions that are shown at a stage, or at any.
 fn listed(peer: &mut Peer, parameters: &str) -> Vec<Value> {
@@ -129,7 +129,7 @@ impl Distant<'_> {
         let mut command = Vec::new();
         Travel::encode_command(&Command::Deliver(parcel), &mut command);
         let (reply, answer) = oneshot::channel();
-        let request = asked::Request::Command {
+        let request = gate::Request::Command {
             principal: Principal::local(),
             key: None,
             command,

@@ -9,10 +9,7 @@ use turnstile_exchange::{Command, Exchange};
 use turnstile_types::{Machine, Principal};
 
 use super::*;
-use crate::{
-    Ask,
-    core::asked::{Executed, Request},
-};
+use crate::core::gate::{Ask, Executed, Request};
 
 /// A server that keeps everything in memory, with a market in `S`: `ada` has cash, `bob` shares.
 pub(super) struct Market {

@@ -8,7 +8,7 @@ use turnstile_travel::{
 };
 
 use super::{limits::next_ask, *};
-use crate::core::{asked::Request, gate::Ask};
+use crate::core::gate::{Ask, Request};
 
 pub(super) const TRANSACTIONS: &str = "/v1/travel/transactions";
 

@@ -1,12 +1,16 @@
-//! Why a connection of games is not served any more. The wires have no word for it.
+//! What both doors of games share: names and numbers of players, decisions, and why a connection is not
+//! served any more.
 
 use std::fmt;
 
-use turnstile_duel::Player;
+use turnstile_duel::{Player, Triple};
 use turnstile_embedded::ExecuteError;
-use turnstile_games::Refusal;
+use turnstile_games::{Command, Done, Games, Outcome, PlayerId, Refusal, Standing};
 use turnstile_parcels::Broken;
 
+use crate::core::engine::Engine;
+
+/// Why a connection is not served any more. The wires have no word for it.
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// What it says cannot be said, or not now.
@@ -54,5 +58,28 @@ impl fmt::Display for Refused {
             Self::OtherWay => f.write_str("such a command goes the other way"),
             Self::Execute(error) => error.fmt(f),
         }
+    }
+}
+
+/// The name of a number: its decimal digits.
+pub(crate) fn name(player: Player) -> PlayerId {
+    let digits = player.0.to_string();
+    PlayerId::parse(digits.as_bytes()).expect("ten digits are a name")
+}
+
+/// What the wire says of a standing.
+pub(crate) fn triple(standing: Standing) -> Triple {
+    let tally = standing.tally;
+    Triple::new(tally.played(), tally.won, tally.lost)
+        .expect("who has won and lost so often has played as often")
+}
+
+/// Has a command decided that ought to be done. Its player is to hear what comes of it.
+pub(crate) fn decide(engine: &mut Engine, command: &Command) -> Result<Done, Refused> {
+    engine.heed_games();
+    let principal = engine.principal;
+    match engine.execute::<Games>(&principal, None, command)?.outcome {
+        Outcome::Done(done) => Ok(done),
+        Outcome::Refused(refusal) => Err(Refused::Machine(refusal)),
     }
 }

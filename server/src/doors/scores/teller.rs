@@ -6,12 +6,12 @@ use std::{
 };
 
 use turnstile_duel::{Player, Report, Reported, Reporter, Triple, Verdict};
-use turnstile_games::{Command, Games, MatchResult, Standing, Tally};
+use turnstile_games::{Command, MatchResult, Standing, Tally};
 use turnstile_parcels::{Commands, put_command};
 
-use super::{Refused, decide};
 use crate::{
-    core::engine::Engine,
+    core::{conversation::Dialed, engine::Engine},
+    doors::duel::{Refused, decide, name},
     limits::{DIAL_REST_MAX, DIAL_REST_MIN, RESULTS_OUTPUT_BYTES},
 };
 
@@ -33,7 +33,7 @@ pub enum ScoresWire {
 pub(crate) struct Teller {
     address: SocketAddr,
     wire: ScoresWire,
-    pub(crate) place: Option<usize>,
+    place: Option<usize>,
     line: Line,
     dials_at: Instant,
     /// How long it rests before the next dial.
@@ -62,68 +62,11 @@ impl Teller {
         }
     }
 
-    /// The address to dial, when it is time to.
-    pub(crate) fn dials(&self, now: Instant) -> Option<SocketAddr> {
-        let is_due = self.place.is_none() && self.dials_at <= now;
-        is_due.then_some(self.address)
-    }
-
-    /// How long the loop may sleep before it dials.
-    pub(crate) fn until_due(&self, now: Instant) -> Option<Duration> {
-        let waits = self.place.is_none();
-        waits.then(|| self.dials_at.saturating_duration_since(now))
-    }
-
-    /// A connection is dialed; appends what is said first.
-    pub(crate) fn begin(&mut self, place: usize, out: &mut Vec<u8>) {
-        self.place = Some(place);
-        self.line = match self.wire {
-            ScoresWire::Numbered => Line::Numbered {
-                commands: Commands::dialing(out),
-                sent: 0,
-            },
-            ScoresWire::Ancestor => Line::Ancestor(Reporter::default()),
-        };
-    }
-
-    /// The connection has ended, or never was one.
-    pub(crate) fn lose(&mut self, now: Instant) {
-        if let Line::Ancestor(reporter) = &self.line
-            && reporter.is_in_doubt()
-        {
-            tracing::warn!(
-                "the scores have not said whether a result is counted: it is sent again"
-            );
+    /// A connection has ended, be it the one to the scores.
+    pub(crate) fn lose_at(&mut self, place: usize) {
+        if self.place == Some(place) {
+            self.lose(Instant::now());
         }
-        self.place = None;
-        self.dials_at = now + self.rest;
-        self.rest = (self.rest * 2).min(DIAL_REST_MAX);
-    }
-
-    /// Appends what is to be told, about as much as there is room for; answers whether there was
-    /// anything.
-    pub(crate) fn put(&mut self, games: &Games, owed: usize, out: &mut Vec<u8>) -> bool {
-        let begun = out.len();
-        match &mut self.line {
-            Line::Numbered { sent, .. } => {
-                let end = begun + RESULTS_OUTPUT_BYTES.saturating_sub(owed);
-                for parcel in games.unreported(*sent) {
-                    if out.len() >= end {
-                        break;
-                    }
-                    *sent = parcel.number;
-                    put_command(out, &Command::Deliver(parcel));
-                }
-            }
-            Line::Ancestor(reporter) if reporter.is_idle() => {
-                let oldest = games.unreported(0).next();
-                if let Some(report) = oldest.and_then(|parcel| report(&parcel.result)) {
-                    out.extend_from_slice(reporter.report(report).bytes());
-                }
-            }
-            Line::Ancestor(_) => {}
-        }
-        out.len() > begun
     }
 
     /// Takes what the scores say at the start of `bytes`: its length, or nothing while it is not
@@ -160,11 +103,76 @@ impl Teller {
     }
 }
 
+impl Dialed for Teller {
+    fn place(&self) -> Option<usize> {
+        self.place
+    }
+
+    fn dials(&self, now: Instant) -> Option<SocketAddr> {
+        let is_due = self.place.is_none() && self.dials_at <= now;
+        is_due.then_some(self.address)
+    }
+
+    fn until_due(&self, now: Instant) -> Option<Duration> {
+        let waits = self.place.is_none();
+        waits.then(|| self.dials_at.saturating_duration_since(now))
+    }
+
+    fn begin(&mut self, place: usize, out: &mut Vec<u8>) {
+        self.place = Some(place);
+        self.line = match self.wire {
+            ScoresWire::Numbered => Line::Numbered {
+                commands: Commands::dialing(out),
+                sent: 0,
+            },
+            ScoresWire::Ancestor => Line::Ancestor(Reporter::default()),
+        };
+    }
+
+    fn lose(&mut self, now: Instant) {
+        if let Line::Ancestor(reporter) = &self.line
+            && reporter.is_in_doubt()
+        {
+            tracing::warn!(
+                "the scores have not said whether a result is counted: it is sent again"
+            );
+        }
+        self.place = None;
+        self.dials_at = now + self.rest;
+        self.rest = (self.rest * 2).min(DIAL_REST_MAX);
+    }
+
+    fn put(&mut self, engine: &Engine, owed: usize, out: &mut Vec<u8>) -> bool {
+        let games = engine.games();
+        let begun = out.len();
+        match &mut self.line {
+            Line::Numbered { sent, .. } => {
+                let end = begun + RESULTS_OUTPUT_BYTES.saturating_sub(owed);
+                for parcel in games.unreported(*sent) {
+                    if out.len() >= end {
+                        break;
+                    }
+                    *sent = parcel.number;
+                    put_command(out, &Command::Deliver(parcel));
+                }
+            }
+            Line::Ancestor(reporter) if reporter.is_idle() => {
+                let oldest = games.unreported(0).next();
+                if let Some(report) = oldest.and_then(|parcel| report(&parcel.result)) {
+                    out.extend_from_slice(reporter.report(report).bytes());
+                }
+            }
+            Line::Ancestor(_) => {}
+        }
+        out.len() > begun
+    }
+}
+
 /// A result in the words of the wire; none where a player's name is no number.
 fn report(result: &MatchResult) -> Option<Report> {
     let [first, second] = result.players.map(|player| {
         let number = player.as_str().parse().ok().map(Player);
-        number.filter(|&number| super::name(number) == player)
+        number.filter(|&number| name(number) == player)
     });
     Some(Report {
         verdict: match result.verdict {

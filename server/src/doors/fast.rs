@@ -1,0 +1,227 @@
+//! The fast doors together, as the loop runs them.
+
+use std::net::SocketAddr;
+
+use turnstile_resp::travel::Decided;
+use turnstile_travel::{Desk, Outcome};
+use turnstile_types::Position;
+
+use crate::{
+    core::{
+        conversation::{
+            Conversation, Doors, Errand, FastDoor, InputRefused, Listed, Peer, Progress,
+            Surroundings,
+        },
+        engine::Engine,
+        news::News,
+        remote::Landed,
+        shares::Shares,
+    },
+    counters::DoorName,
+    doors::{
+        arena::{PlayerSession, hall::Hall},
+        desk::PeerSession,
+        lines::LinesSession,
+        resp::RespSession,
+        scores::{DistantScores, ScoresSession, Teller},
+        xml::XmlSession,
+    },
+};
+
+/// What the fast doors share, and what their clients are offered.
+#[derive(Debug, Default)]
+pub(crate) struct FastDoors {
+    pub(crate) xml: turnstile_xml::Options,
+    pub(crate) lines: turnstile_lines::Options,
+    /// Who plays at the arena's door.
+    pub(crate) hall: Hall,
+    /// Who tells distant scores the results, where they are not counted here.
+    pub(crate) teller: Option<Teller>,
+}
+
+/// A conversation at one of the fast doors.
+#[derive(Debug)]
+pub(crate) enum FastSession {
+    Resp(RespSession),
+    Xml(XmlSession),
+    Lines(LinesSession),
+    Peer(PeerSession),
+    Player(PlayerSession),
+    Scores(ScoresSession),
+    DistantScores(DistantScores),
+}
+
+/// Does the same with the session of whatever door.
+macro_rules! whichever {
+    ($self:ident, $session:ident => $does:expr) => {
+        match $self {
+            Self::Resp($session) => $does,
+            Self::Xml($session) => $does,
+            Self::Lines($session) => $does,
+            Self::Peer($session) => $does,
+            Self::Player($session) => $does,
+            Self::Scores($session) => $does,
+            Self::DistantScores($session) => $does,
+        }
+    };
+}
+
+impl Conversation for FastSession {
+    type Shared = FastDoors;
+
+    fn door(&self) -> &'static FastDoor {
+        whichever!(self, session => session.door())
+    }
+
+    #[inline]
+    fn run(
+        &mut self,
+        doors: &mut FastDoors,
+        around: &mut Surroundings<'_>,
+        input: (&[u8], usize),
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        match self {
+            Self::Resp(session) => session.run(&mut (), around, input, out),
+            Self::Xml(session) => session.run(&mut (), around, input, out),
+            Self::Lines(session) => session.run(&mut (), around, input, out),
+            Self::Peer(session) => session.run(&mut (), around, input, out),
+            Self::Player(session) => session.run(&mut doors.hall, around, input, out),
+            Self::Scores(session) => session.run(&mut (), around, input, out),
+            Self::DistantScores(session) => session.run(&mut doors.teller, around, input, out),
+        }
+    }
+
+    fn listed(&self) -> Option<Listed<'_>> {
+        whichever!(self, session => session.listed())
+    }
+
+    fn into_shares(self) -> Option<Shares> {
+        whichever!(self, session => session.into_shares())
+    }
+
+    fn follows(&self) -> bool {
+        whichever!(self, session => session.follows())
+    }
+
+    fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>) {
+        whichever!(self, session => session.put_message(message, out));
+    }
+
+    fn peer(&self) -> Option<Peer> {
+        whichever!(self, session => session.peer())
+    }
+
+    fn waits(&self) -> bool {
+        whichever!(self, session => session.waits())
+    }
+
+    fn awaited(&self, name: &mut impl FnMut(Position)) {
+        whichever!(self, session => session.awaited(name));
+    }
+
+    fn put_late(&mut self, late: (Position, Decided), outcome: &Outcome, out: &mut Vec<u8>) {
+        whichever!(self, session => session.put_late(late, outcome, out));
+    }
+
+    fn is_arming(&self) -> bool {
+        whichever!(self, session => session.is_arming())
+    }
+
+    fn settle_arming(&mut self, engine: &Engine, out: &mut Vec<u8>) -> bool {
+        whichever!(self, session => session.settle_arming(engine, out))
+    }
+
+    fn put_landed(&mut self, client: u64, landed: Landed, out: &mut Vec<u8>) {
+        whichever!(self, session => session.put_landed(client, landed, out));
+    }
+
+    fn held(&self) -> usize {
+        whichever!(self, session => session.held())
+    }
+
+    fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>) {
+        whichever!(self, session => session.refuse_input(why, out));
+    }
+
+    fn end_of_input(&self, engine: &Engine, left: &[u8], out: &mut Vec<u8>) {
+        whichever!(self, session => session.end_of_input(engine, left, out));
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        whichever!(self, session => session.end(out));
+    }
+}
+
+impl Doors for FastDoors {
+    type Session = FastSession;
+    type Dialed = Teller;
+
+    fn welcome(
+        &self,
+        door: DoorName,
+        client: (u64, SocketAddr),
+        since_ms: u64,
+    ) -> Option<FastSession> {
+        Some(match door {
+            DoorName::Resp => FastSession::Resp(RespSession::new(client, since_ms)),
+            DoorName::Xml => FastSession::Xml(XmlSession::new(client.0, self.xml)),
+            DoorName::Lines => FastSession::Lines(LinesSession::new(self.lines)),
+            DoorName::Desk => FastSession::Peer(PeerSession::answering()),
+            DoorName::Arena => FastSession::Player(PlayerSession::default()),
+            DoorName::Scores => FastSession::Scores(ScoresSession::default()),
+            DoorName::Http => return None,
+        })
+    }
+
+    fn dial_desk(engine: &Engine, desk: Desk, out: &mut Vec<u8>) -> FastSession {
+        FastSession::Peer(PeerSession::dialing(engine, desk, out))
+    }
+
+    fn dial() -> FastSession {
+        FastSession::DistantScores(DistantScores)
+    }
+
+    fn dialed(&self) -> Option<&Teller> {
+        self.teller.as_ref()
+    }
+
+    fn dialed_mut(&mut self) -> Option<&mut Teller> {
+        self.teller.as_mut()
+    }
+
+    fn follows_games(&self) -> bool {
+        !self.hall.is_empty()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.hall.is_busy()
+    }
+
+    fn see_off(&mut self, engine: &mut Engine) {
+        self.hall.see_off(engine);
+    }
+
+    fn learn(&mut self, engine: &mut Engine, news: &News) {
+        self.hall.learn(engine, &news.games);
+    }
+
+    fn take_errands(&mut self) -> Vec<Errand> {
+        self.hall.take_errands()
+    }
+
+    fn keep_room(&mut self, done: Vec<Errand>) {
+        self.hall.keep_room(done);
+    }
+
+    fn leave(&mut self, session: &FastSession, place: usize) {
+        if let FastSession::Player(session) = session
+            && let Some(player) = session.own()
+        {
+            self.hall.leave(player, place);
+        }
+        if let Some(teller) = &mut self.teller {
+            teller.lose_at(place);
+        }
+    }
+}

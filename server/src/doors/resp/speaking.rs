@@ -1,0 +1,178 @@
+//! The RESP door as the loop sees it: a session and what has been decoded of its input.
+
+use std::net::SocketAddr;
+
+use turnstile_resp::{Decoder, Encoder, Fault, Protocol, travel::Decided};
+use turnstile_travel::Outcome;
+use turnstile_types::Position;
+
+use super::{
+    Session,
+    batch::Batch,
+    run::{Run, RunEnd},
+};
+use crate::{
+    core::{
+        conversation::{
+            Conversation, FastDoor, InputRefused, Listed, Next, Progress, Surroundings,
+        },
+        remote::Landed,
+        shares::Shares,
+    },
+    counters::{DoorName, ErrorCode},
+    limits::AHEAD,
+};
+
+/// The door for Redis clients.
+pub(crate) static RESP: FastDoor = FastDoor {
+    name: DoorName::Resp,
+    refusal: |_why| b"-ERR max number of clients reached\r\n".into(),
+    most: None,
+    serves_early: true,
+    has_frames: true,
+};
+
+/// One client of the RESP door.
+#[derive(Debug)]
+pub(crate) struct RespSession {
+    session: Session,
+    decoder: Decoder,
+}
+
+impl RespSession {
+    pub(crate) fn new((id, peer): (u64, SocketAddr), since_ms: u64) -> Self {
+        Self {
+            session: Session::new(id, peer, since_ms),
+            decoder: Decoder::new(),
+        }
+    }
+}
+
+impl Session {
+    /// The client, as `CLIENT LIST` shows it.
+    pub(super) fn listed(&self) -> Listed<'_> {
+        let (channels, patterns) = self.following.counts();
+        Listed {
+            id: self.id,
+            peer: self.peer,
+            name: &self.name,
+            library: &self.library,
+            library_version: &self.library_version,
+            protocol: if self.protocol == Protocol::Resp3 {
+                3
+            } else {
+                2
+            },
+            channels,
+            patterns,
+            since_ms: self.since_ms,
+        }
+    }
+
+    /// The stream makes no sense any more.
+    fn break_off(&self, around: &Surroundings<'_>, fault: Fault, out: &mut Vec<u8>) -> Next {
+        around.engine.counters.error(ErrorCode::Protocol);
+        tracing::info!(%fault, "a connection broke the protocol");
+        if fault == Fault::Browser {
+            return Next::Drop;
+        }
+        Encoder::new(out, self.protocol).error(format_args!("ERR Protocol error: {fault}"));
+        Next::Close
+    }
+}
+
+impl Conversation for RespSession {
+    type Shared = ();
+
+    fn door(&self) -> &'static FastDoor {
+        &RESP
+    }
+
+    #[inline]
+    fn run(
+        &mut self,
+        (): &mut (),
+        around: &mut Surroundings<'_>,
+        (bytes, budget): (&[u8], usize),
+        out: &mut Vec<u8>,
+    ) -> Progress {
+        let Self { session, decoder } = self;
+        let run = session.run(around, decoder, bytes, budget.min(AHEAD), out);
+        let Run {
+            length, requests, ..
+        } = run;
+        let next = match run.end {
+            RunEnd::More => Next::More,
+            RunEnd::Incomplete => Next::Incomplete,
+            RunEnd::Close => Next::Close,
+            RunEnd::Fault(fault) => session.break_off(around, fault, out),
+        };
+        Progress {
+            length,
+            requests,
+            next,
+        }
+    }
+
+    fn listed(&self) -> Option<Listed<'_>> {
+        Some(self.session.listed())
+    }
+
+    fn into_shares(self) -> Option<Shares> {
+        Some(*self.session.shares)
+    }
+
+    fn follows(&self) -> bool {
+        !self.session.following.is_empty()
+    }
+
+    fn put_message(&self, message: (&str, &str), out: &mut Vec<u8>) {
+        let Session {
+            following,
+            protocol,
+            ..
+        } = &self.session;
+        following.put_message(*protocol, message, out);
+    }
+
+    fn waits(&self) -> bool {
+        self.session.waits()
+    }
+
+    fn awaited(&self, name: &mut impl FnMut(Position)) {
+        self.session.late.tickets().for_each(name);
+    }
+
+    fn put_late(&mut self, late: (Position, Decided), outcome: &Outcome, out: &mut Vec<u8>) {
+        let Session {
+            late: held,
+            protocol,
+            ..
+        } = &mut self.session;
+        held.fill(late, outcome, *protocol, out);
+    }
+
+    fn put_landed(&mut self, client: u64, landed: Landed, out: &mut Vec<u8>) {
+        if self.session.id != client {
+            return;
+        }
+        match landed {
+            Landed::Rooms(landing) => self.session.put_landed(&landing, out),
+            Landed::Exchange(landing) => self.session.put_landed(&landing, out),
+        }
+    }
+
+    fn held(&self) -> usize {
+        let Session { batch, late, .. } = &self.session;
+        batch.as_ref().map_or(0, Batch::size) + late.size()
+    }
+
+    fn refuse_input(&mut self, why: InputRefused, out: &mut Vec<u8>) {
+        self.session.batch = None;
+        Encoder::new(out, self.session.protocol).error(format_args!("ERR {why}"));
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        self.session.late.end(self.session.protocol, out);
+    }
+}
