@@ -66,11 +66,11 @@ with connect(FEED) as socket:
 
 with connect(FEED) as socket:
     equal(ask(socket, op="ping", id=1), {"op": "pong", "id": 1})
-    wrong = ask(socket, op="order", account="ada")
-    equal((wrong["op"], wrong["code"]), ("error", "malformed_json"))
+    wrong = ask(socket, op="place_order", account="ada")
+    equal((wrong["op"], wrong["code"]), ("error", "invalid_request"))
     kept = order("ada", "BUY", "1", "2")
     ask(socket, op="on_disconnect", orders="cancel")
-    placed = ask(socket, op="order", id=2, account="ada", symbol=SYMBOL, side="buy", quantity="1", limit="1")
+    placed = ask(socket, op="place_order", id=2, account="ada", symbol=SYMBOL, side="buy", quantity="1", limit="1")
     equal((placed["op"], placed["id"], placed["data"]["state"]), ("done", 2, "open"))
 
 end = time.monotonic() + 10

@@ -10,7 +10,7 @@ use crate::{pin, process::us_each, program::run};
 
 /// The room is a number of fixed width, so that every request has the same length.
 const SCRIPT: &str = r#"
-local body = '{"property":"bench","room":"http:%09d",'
+local body = '{"property":"bench","wish":"http:%09d",'
   .. '"arrival":"2027-01-01","departure":"2027-01-02",'
   .. '"guest":"ada","id_number":"234123412346"}'
 local request_line = "POST /v1/rooms/bookings HTTP/1.1\r\n"

@@ -120,10 +120,21 @@ pub struct Variant {
 pub enum Kind {
     /// Text, with an example of it.
     Text(&'static str),
-    /// A whole number from 0.
-    Number,
-    /// A whole number.
-    Signed,
+    /// Text of one form: an example, and the regular expression of this text and no other.
+    Pattern {
+        example: &'static str,
+        pattern: &'static str,
+    },
+    /// A whole number from 0, between these bounds.
+    Number {
+        min: u64,
+        max: u64,
+    },
+    /// A whole number between these bounds.
+    Signed {
+        min: i64,
+        max: i64,
+    },
     Flag,
     /// A number with a point, exactly, as text.
     Decimal,
@@ -135,8 +146,13 @@ pub enum Kind {
     Cursor,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// Text in one of these forms; capitals stand for something else.
-    Forms(&'static [&'static str]),
+    /// Text in one of these forms, where capitals stand for something else: an example, and the regular
+    /// expression of all of them.
+    Forms {
+        forms: &'static [&'static str],
+        example: &'static str,
+        pattern: &'static str,
+    },
     /// It may not be set.
     Optional(Box<Self>),
     List(Box<Self>),
@@ -145,6 +161,19 @@ pub enum Kind {
         name: &'static str,
         fields: fn() -> Vec<Field>,
     },
+}
+
+impl Kind {
+    /// A whole number from 0.
+    pub const NUMBER: Self = Self::Number {
+        min: 0,
+        max: u64::MAX,
+    };
+    /// A name that many things may have: of a room, a property, an account.
+    pub const NAME: Self = Self::Pattern {
+        example: "101",
+        pattern: "^[A-Za-z0-9._:-]{1,64}$",
+    };
 }
 
 /// How serious a refusal is, and whose it is: every front has one answer for each.

@@ -53,7 +53,9 @@ pub enum Need {
     /// Optional, and its words tell what they are for without its name.
     OptionalWord,
     /// Once or several times.
-    Repeated,
+    Repeated {
+        most: usize,
+    },
 }
 
 /// Something that is asked of a service: its commands, or its queries.
@@ -215,7 +217,10 @@ macro_rules! numbers {
             }
 
             fn kind() -> Kind {
-                Kind::Number
+                Kind::Number {
+                    min: 0,
+                    max: Self::MAX.into(),
+                }
             }
         }
     )+};
@@ -242,7 +247,7 @@ macro_rules! readable {
     };
 }
 
-readable!(Name, InvalidName, Kind::Text("101"));
+readable!(Name, InvalidName, Kind::NAME);
 readable!(Night, InvalidNight, Kind::Night);
 readable!(Timestamp, InvalidInstant, Kind::Instant);
 

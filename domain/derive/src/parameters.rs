@@ -28,6 +28,10 @@ struct Options {
     none: Option<LitStr>,
     /// The type of the values of which it has several.
     repeated: Option<Type>,
+    /// The most values.
+    most: Option<Expr>,
+    /// What its text is, where its type does not say it.
+    kind: Option<Expr>,
 }
 
 impl Options {
@@ -52,6 +56,8 @@ impl Options {
                         () if key.is_ident("door") => {
                             options.door = Some(syn::parse2(quote!(#value))?)
                         }
+                        () if key.is_ident("most") => options.most = Some(value.clone()),
+                        () if key.is_ident("kind") => options.kind = Some(value.clone()),
                         () if key.is_ident("min") => options.min = Some(value.clone()),
                         () if key.is_ident("max") => options.max = Some(value.clone()),
                         () => return Err(unknown(&part)),
@@ -66,7 +72,8 @@ impl Options {
 
 fn unknown(part: &Meta) -> Error {
     let known = "a parameter is `name = \"...\"`, `flatten`, `read_as = Type`, `door = method`, \
-                 `min = 1`, `max = 9`, `default = value`, `none = \"...\"` or `repeated = Type`";
+                 `kind = value`, `min = 1`, `max = 9`, `default = value`, `none = \"...\"`, \
+                 `repeated = Type` or `most = 9`";
     Error::new_spanned(part, known)
 }
 
@@ -110,11 +117,11 @@ impl Part {
             asked(&options, (&name, field_type), &by)
         };
         let is_required =
-            matches!(need.to_string().as_str(), "Required" | "Repeated") || options.none.is_some();
-        let kind = if is_flag {
-            quote!(::turnstile_chassis::Kind::Flag)
-        } else {
-            kind
+            need.to_string() == "Required" || options.repeated.is_some() || options.none.is_some();
+        let kind = match &options.kind {
+            Some(kind) => quote!(#kind),
+            None if is_flag => quote!(::turnstile_chassis::Kind::Flag),
+            None => kind,
         };
         let meaning = documentation(&field.attrs);
         let describe = quote! {
@@ -153,7 +160,8 @@ fn asked(
                     .ok()
             })
         };
-        (quote!(Repeated), read)
+        let most = &options.most;
+        (quote!(Repeated { most: #most }), read)
     } else if let Some(default) = &options.default {
         let read = quote!(source.optional(#name, #by).map(|given| given.unwrap_or(#default)));
         (quote!(Optional), read)
@@ -176,7 +184,8 @@ fn reader(options: &Options, value: &Type) -> (TokenStream, TokenStream) {
             .as_ref()
             .map_or_else(|| quote!(0), |min| quote!(#min));
         let by = quote!(|text| ::turnstile_chassis::whole::<#value>(text, #min, #max));
-        return (by, quote!(::turnstile_chassis::Kind::Number));
+        let kind = quote!(::turnstile_chassis::Kind::Number { min: #min, max: #max });
+        return (by, kind);
     }
     match &options.read_as {
         Some(other) => (

@@ -238,7 +238,11 @@ impl std::error::Error for InvalidOrderRef {}
 turnstile_chassis::readable!(
     OrderRef,
     InvalidOrderRef,
-    Kind::Forms(&["NUMBER", "id:CLIENT_ID"])
+    Kind::Forms {
+        forms: &["NUMBER", "id:CLIENT_ID"],
+        example: "17",
+        pattern: "^([0-9]{1,19}|id:[!-~]{1,36})$",
+    }
 );
 
 /// One whole request that may change the state.

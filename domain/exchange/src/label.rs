@@ -74,7 +74,7 @@ const fn is_name_byte(byte: u8) -> bool {
 }
 
 macro_rules! label {
-    ($(#[$doc:meta])* $name:ident, $length:literal, $is_allowed:expr, $example:literal) => {
+    ($(#[$doc:meta])* $name:ident, $length:literal, $is_allowed:expr, $example:literal, $pattern:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name([u8; $length]);
@@ -82,6 +82,11 @@ macro_rules! label {
         impl $name {
             /// The longest, in bytes.
             pub const LENGTH_MAX: usize = $length;
+
+            const KIND: Kind = Kind::Pattern {
+                example: $example,
+                pattern: $pattern,
+            };
 
             /// Reads one.
             ///
@@ -106,7 +111,7 @@ macro_rules! label {
             }
         }
 
-        turnstile_chassis::readable!($name, InvalidLabel, turnstile_chassis::Kind::Text($example));
+        turnstile_chassis::readable!($name, InvalidLabel, $name::KIND);
 
         impl Encode for $name {
             fn encode(&self, out: &mut Vec<u8>) {
@@ -141,7 +146,7 @@ macro_rules! label {
             }
 
             fn kind() -> Kind {
-                Kind::Text("")
+                Self::KIND
             }
         }
 
@@ -155,18 +160,18 @@ macro_rules! label {
 
 label! {
     /// What is traded: 1 to 16 characters of `A-Z a-z 0-9 . _ : -`.
-    Symbol, 16, is_name_byte, "SPY"
+    Symbol, 16, is_name_byte, "SPY", "^[A-Za-z0-9._:-]{1,16}$"
 }
 
 label! {
     /// Whose cash and shares: 1 to 40 characters of `A-Z a-z 0-9 . _ : -`. Compared as text: `7`
     /// and `07` are two accounts.
-    AccountId, 40, is_name_byte, "ada"
+    AccountId, 40, is_name_byte, "ada", "^[A-Za-z0-9._:-]{1,40}$"
 }
 
 label! {
     /// The id that a client gives its order: 1 to 36 visible ASCII characters (a UUID fits).
-    ClientId, 36, |byte: u8| byte.is_ascii_graphic(), "my-order-1"
+    ClientId, 36, |byte: u8| byte.is_ascii_graphic(), "my-order-1", "^[!-~]{1,36}$"
 }
 
 #[cfg(test)]

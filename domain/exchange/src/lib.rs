@@ -61,7 +61,7 @@ impl turnstile_chassis::Value for OrderId {
     }
 
     fn kind() -> turnstile_chassis::Kind {
-        turnstile_chassis::Kind::Number
+        turnstile_chassis::Kind::NUMBER
     }
 }
 

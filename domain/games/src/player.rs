@@ -90,7 +90,10 @@ impl Readable<'_> for PlayerId {
     }
 
     fn kind() -> Kind {
-        Kind::Text("ada")
+        Kind::Pattern {
+            example: "ada",
+            pattern: "^[A-Za-z0-9._:-]{1,31}$",
+        }
     }
 }
 
@@ -101,7 +104,10 @@ impl Value for PlayerId {
     }
 
     fn kind() -> Kind {
-        Kind::Text("ada")
+        Kind::Pattern {
+            example: "ada",
+            pattern: "^[A-Za-z0-9._:-]{1,31}$",
+        }
     }
 }
 

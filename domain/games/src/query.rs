@@ -7,7 +7,8 @@ use turnstile_chassis::{
 };
 
 use crate::{
-    Game, MatchId, MatchView, Measure, PlayerId, Standing, Tally, TicketView, limits, shown::after,
+    Game, MatchId, MatchView, Measure, PlayerId, Standing, Tally, TicketView, limits,
+    shown::{AfterMatch, after},
 };
 
 /// What leaders are ordered by when nothing is said.
@@ -32,6 +33,7 @@ pub enum Query {
     /// Lists the matches that are played, in the order of their numbers.
     #[word("list_matches")]
     Matches {
+        #[parameter(name = "cursor", read_as = AfterMatch)]
         after: Option<MatchId>,
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]
         limit: u16,
@@ -220,9 +222,14 @@ impl fmt::Display for InvalidRung {
 
 impl std::error::Error for InvalidRung {}
 
-turnstile_chassis::readable!(Rung, InvalidRung, Kind::Cursor);
+turnstile_chassis::readable!(Rung, InvalidRung, Rung::KIND);
 
 impl Rung {
+    const KIND: Kind = Kind::Pattern {
+        example: "r00000000001721e000000003",
+        pattern: "^r[0-9a-f]{24}$",
+    };
+
     /// Reads what it is shown as; nothing else is one.
     ///
     /// # Errors
@@ -262,7 +269,7 @@ impl Value for Rung {
     }
 
     fn kind() -> Kind {
-        Kind::Text("r00000000001721e000000003")
+        Self::KIND
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Field, Fields, Kind, Show, Value, Visitor};
+use turnstile_chassis::{Field, Fields, Kind, NotWhole, Readable, Show, Value, Visitor};
 use turnstile_types::Timestamp;
 
 use crate::{Ending, Game, MatchId, MatchView, PlayerId, Ratings, Seat, Standing, Tally};
@@ -258,6 +258,24 @@ pub(crate) struct AfterMatch(MatchId);
 
 pub(crate) fn after(next: &Option<MatchId>) -> Option<AfterMatch> {
     next.map(AfterMatch)
+}
+
+impl Readable<'_> for AfterMatch {
+    type Invalid = NotWhole;
+
+    fn read(text: &[u8]) -> Result<Self, NotWhole> {
+        MatchId::read(text).map(Self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Cursor
+    }
+}
+
+impl From<AfterMatch> for MatchId {
+    fn from(after: AfterMatch) -> Self {
+        after.0
+    }
 }
 
 impl Value for AfterMatch {

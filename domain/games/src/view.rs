@@ -24,7 +24,7 @@ impl Readable<'_> for MatchId {
     }
 
     fn kind() -> Kind {
-        Kind::Number
+        Kind::NUMBER
     }
 }
 
@@ -35,7 +35,7 @@ impl Value for MatchId {
     }
 
     fn kind() -> Kind {
-        Kind::Number
+        Kind::NUMBER
     }
 }
 

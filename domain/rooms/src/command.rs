@@ -50,7 +50,11 @@ impl Wish {
 turnstile_chassis::readable!(
     Wish,
     InvalidName,
-    Kind::Forms(&["ROOM", "type:TYPE", "any"])
+    Kind::Forms {
+        forms: &["ROOM", "type:TYPE", "any"],
+        example: "type:double",
+        pattern: "^(?![Tt][Yy][Pp][Ee]:$)([Tt][Yy][Pp][Ee]:)?[A-Za-z0-9._:-]{1,64}$",
+    }
 );
 
 /// What a door knows and requests need: how id numbers are checked and sealed.
@@ -85,7 +89,10 @@ impl Readable<'_> for Seconds {
     }
 
     fn kind() -> Kind {
-        Kind::Number
+        Kind::Number {
+            min: 1,
+            max: SECONDS_MAX,
+        }
     }
 }
 
@@ -136,7 +143,7 @@ pub enum Command<'a> {
         #[parameter(flatten)]
         stay: Stay,
         guest: GuestName<'a>,
-        #[parameter(name = "id_number", door = guest_id)]
+        #[parameter(name = "id_number", door = guest_id, kind = IdNumber::KIND)]
         id: GuestId,
     },
     /// Keeps a room for a while (600 seconds), to be confirmed.
@@ -164,7 +171,7 @@ pub enum Command<'a> {
     Confirm {
         hold: Reference,
         guest: GuestName<'a>,
-        #[parameter(name = "id_number", door = guest_id)]
+        #[parameter(name = "id_number", door = guest_id, kind = IdNumber::KIND)]
         id: GuestId,
     },
     /// Gives a hold back.
@@ -177,7 +184,7 @@ pub enum Command<'a> {
     Cancel {
         #[parameter(name = "reference")]
         booking: Reference,
-        #[parameter(name = "id_number", door = guest_id)]
+        #[parameter(name = "id_number", door = guest_id, kind = IdNumber::KIND)]
         id: GuestId,
     },
 }

@@ -63,7 +63,10 @@ impl<'a> Readable<'a> for GuestName<'a> {
     }
 
     fn kind() -> Kind {
-        Kind::Text("Ada Lovelace")
+        Kind::Pattern {
+            example: "Ada Lovelace",
+            pattern: r"^[^\u0000-\u001f\u007f-\u009f]{1,100}$",
+        }
     }
 }
 
@@ -114,6 +117,12 @@ pub enum InvalidIdNumber {
 }
 
 impl IdNumber {
+    /// Twelve digits.
+    pub(crate) const KIND: Kind = Kind::Pattern {
+        example: "234123412346",
+        pattern: "^[0-9]{12}$",
+    };
+
     /// Parses twelve digits; with `verhoeff`, the last must be the check digit.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use turnstile_chassis::{Cursor, Fields, Operations, PAGE, PAGE_MAX, Words};
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};
 
-use crate::{Door, GuestId, Nights, Reference, Refusal, Wish};
+use crate::{Door, GuestId, IdNumber, Nights, Reference, Refusal, Wish};
 
 /// One whole request that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Operations)]
@@ -30,7 +30,7 @@ pub enum Query {
     #[word("list_guest_bookings")]
     #[operation(answer = Page)]
     Guest {
-        #[parameter(name = "id_number", door = guest_id)]
+        #[parameter(name = "id_number", door = guest_id, kind = IdNumber::KIND)]
         id: GuestId,
         cursor: Option<Cursor>,
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE)]

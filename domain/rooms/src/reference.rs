@@ -100,7 +100,14 @@ fn letter_of(value: u64) -> u8 {
     ALPHABET.get(value).copied().expect("below 32")
 }
 
-turnstile_chassis::readable!(Reference, InvalidReference, Kind::Text("R14"));
+impl Reference {
+    const KIND: Kind = Kind::Pattern {
+        example: "R14",
+        pattern: "^[Rr][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{2,14}$",
+    };
+}
+
+turnstile_chassis::readable!(Reference, InvalidReference, Reference::KIND);
 
 impl Value for Reference {
     #[inline]
@@ -113,7 +120,7 @@ impl Value for Reference {
     }
 
     fn kind() -> Kind {
-        Kind::Text("R14")
+        Self::KIND
     }
 }
 

@@ -102,7 +102,7 @@ pub enum Step {
     #[operation(answer = Reserved)]
     Reserve {
         customer: CustomerId,
-        #[parameter(name = "item", repeated = Item)]
+        #[parameter(name = "items", repeated = Item, most = limits::ITEMS_PER_TRIP_MAX)]
         trip: Trip,
     },
     /// Shows what every customer has, and keeps it so until the transaction ends.
@@ -141,7 +141,7 @@ pub enum Command {
     #[operation(answer = Booked)]
     Book {
         customer: CustomerId,
-        #[parameter(name = "item", repeated = Item)]
+        #[parameter(name = "items", repeated = Item, most = limits::ITEMS_PER_TRIP_MAX)]
         trip: Trip,
         hold_ms: Option<u64>,
     },

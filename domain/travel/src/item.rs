@@ -102,7 +102,10 @@ impl Readable<'_> for CustomerId {
     }
 
     fn kind() -> Kind {
-        Kind::Signed
+        Kind::Signed {
+            min: i32::MIN.into(),
+            max: i32::MAX.into(),
+        }
     }
 }
 
@@ -112,7 +115,10 @@ impl Value for CustomerId {
     }
 
     fn kind() -> Kind {
-        Kind::Signed
+        Kind::Signed {
+            min: i32::MIN.into(),
+            max: i32::MAX.into(),
+        }
     }
 }
 
@@ -147,6 +153,12 @@ pub enum InvalidItem {
 }
 
 impl Item {
+    const KIND: Kind = Kind::Forms {
+        forms: &["flight-NUMBER", "car-LOCATION", "room-LOCATION"],
+        example: "flight-12",
+        pattern: "^(flight--?[0-9]{1,9}|(car|room)-[!-+.-~-][ !-+.-~-]{0,30})$",
+    };
+
     /// Parses an item as it is shown: `flight-12`, `car-rome`, `room-new york`; case does not count.
     ///
     /// # Errors
@@ -196,11 +208,7 @@ impl fmt::Display for InvalidItem {
 
 impl std::error::Error for InvalidItem {}
 
-turnstile_chassis::readable!(
-    Item,
-    InvalidItem,
-    Kind::Forms(&["flight-NUMBER", "car-LOCATION", "room-LOCATION"])
-);
+turnstile_chassis::readable!(Item, InvalidItem, Item::KIND);
 
 impl Value for Item {
     fn show<S: Show>(&self, show: S) -> S::Out {
@@ -208,7 +216,7 @@ impl Value for Item {
     }
 
     fn kind() -> Kind {
-        Kind::Text("flight-12")
+        Self::KIND
     }
 }
 

@@ -86,7 +86,14 @@ const INVERSE: u32 = {
     inverse
 };
 
-turnstile_chassis::readable!(Locator, InvalidLocator, Kind::Text("7K2M9Q"));
+impl Locator {
+    const KIND: Kind = Kind::Pattern {
+        example: "7K2M9Q",
+        pattern: "^[0-9A-TV-Za-tv-z]{6}$",
+    };
+}
+
+turnstile_chassis::readable!(Locator, InvalidLocator, Locator::KIND);
 
 impl Value for Locator {
     fn show<S: Show>(&self, show: S) -> S::Out {
@@ -94,7 +101,7 @@ impl Value for Locator {
     }
 
     fn kind() -> Kind {
-        Kind::Text("7K2M9Q")
+        Self::KIND
     }
 }
 

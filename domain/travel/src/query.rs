@@ -1,12 +1,35 @@
 //! What the machine can be asked without changing anything, and what it answers.
 
-use turnstile_chassis::{Field, Fields, Kind, Operations, PAGE, PAGE_MAX, Visitor, Words};
+use turnstile_chassis::{
+    Field, Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Visitor, Words,
+};
 use turnstile_types::{Position, Timestamp};
 
 use crate::{
     AbortReason, Bill, CustomerId, Desk, Desks, Item, Locator, LockMode, Outcome, Resource, Stock,
     Xid,
 };
+
+/// The last transaction of the page before.
+struct AfterXid(Xid);
+
+impl Readable<'_> for AfterXid {
+    type Invalid = NotWhole;
+
+    fn read(text: &[u8]) -> Result<Self, NotWhole> {
+        Xid::read(text).map(Self)
+    }
+
+    fn kind() -> Kind {
+        Kind::Cursor
+    }
+}
+
+impl From<AfterXid> for Xid {
+    fn from(after: AfterXid) -> Self {
+        after.0
+    }
+}
 
 /// One whole request that only reads. It reads what is committed, and needs no lock.
 ///
@@ -26,7 +49,7 @@ pub enum Query {
     /// for whom it waits.
     #[word("list_transactions")]
     Transactions {
-        #[parameter(default = Xid(0))]
+        #[parameter(name = "cursor", read_as = AfterXid, default = Xid(0))]
         after: Xid,
         #[parameter(name = "state")]
         stage: Option<Stage>,
@@ -43,6 +66,7 @@ pub enum Query {
     #[word("list_items")]
     Items {
         desk: Desk,
+        #[parameter(name = "cursor")]
         after: Option<Item>,
         #[parameter(min = 1, max = PAGE_MAX, default = PAGE.into())]
         limit: usize,

@@ -15,7 +15,7 @@ impl Readable<'_> for Xid {
     }
 
     fn kind() -> Kind {
-        Kind::Number
+        Kind::NUMBER
     }
 }
 
@@ -25,7 +25,7 @@ impl Value for Xid {
     }
 
     fn kind() -> Kind {
-        Kind::Number
+        Kind::NUMBER
     }
 }
 

@@ -36,6 +36,14 @@ impl<D, R> Outcome<D, R> {
 }
 
 impl<D, R> Outcome<D, R> {
+    /// What was done.
+    pub const fn done(&self) -> Option<&D> {
+        match self {
+            Self::Done(done) => Some(done),
+            Self::Refused(_) => None,
+        }
+    }
+
     /// What the command came to.
     pub const fn effect(&self) -> Effect {
         match self {

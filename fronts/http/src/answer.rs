@@ -129,27 +129,6 @@ impl Told {
     pub(crate) fn done(done: &impl Fields, receipt: Receipt) -> Self {
         Self::of(200, &WithReceipt { done, receipt })
     }
-
-    /// Something new was made, unless this is told again.
-    pub(crate) const fn made(mut self, receipt: Receipt) -> Self {
-        self.status = if receipt.replayed { 200 } else { 201 };
-        self
-    }
-
-    /// Where it is from now on.
-    pub(crate) fn at(self, path: String) -> Self {
-        Self {
-            location: Some(path),
-            ..self
-        }
-    }
-
-    pub(crate) fn with_etag(self, etag: ETag) -> Self {
-        Self {
-            etag: Some(etag),
-            ..self
-        }
-    }
 }
 
 /// What was done, with its receipt.

@@ -4,19 +4,13 @@ use std::fmt;
 
 /// Some text that no listing gave out as a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidCursor;
+pub(crate) struct InvalidCursor;
 
-/// The text of a cursor: of any machine, which are numbers there.
-#[must_use]
-pub fn cursor_text(cursor: u64) -> String {
-    format!("c{cursor:016x}")
-}
-
-/// Reads what [`cursor_text`] wrote.
+/// Reads a cursor, which is a number inside: `c` and sixteen hexadecimal digits.
 ///
 /// # Errors
 /// Any other text.
-pub fn parse_cursor(text: &str) -> Result<u64, InvalidCursor> {
+pub(crate) fn parse_cursor(text: &str) -> Result<u64, InvalidCursor> {
     let digits = text.strip_prefix('c').filter(|digits| {
         let small = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
         digits.len() == 16 && digits.bytes().all(small)
@@ -41,7 +35,7 @@ mod tests {
     #[test]
     fn a_cursor_reads_back_and_nothing_else_does() {
         for number in [0, 1, 77, u64::MAX] {
-            assert_eq!(parse_cursor(&cursor_text(number)), Ok(number));
+            assert_eq!(parse_cursor(&format!("c{number:016x}")), Ok(number));
         }
         for text in [
             "",

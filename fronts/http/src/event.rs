@@ -3,9 +3,15 @@
 use std::{fmt, io::Write};
 
 use serde::Serialize;
+use turnstile_chassis::Source as _;
 use turnstile_json::Object;
 use turnstile_rooms::Event;
 use turnstile_types::Position;
+
+use crate::{
+    given::{Given, Reader},
+    problem::Problem,
+};
 
 /// The place of an event in its feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,6 +78,21 @@ impl fmt::Display for InvalidEventId {
 }
 
 impl std::error::Error for InvalidEventId {}
+
+/// Reads the event that a client saw last.
+pub(crate) fn since(reader: &mut Reader<'_>) -> Option<Option<EventId>> {
+    reader.optional("since", |text| {
+        EventId::parse(str::from_utf8(text).unwrap_or_default())
+    })
+}
+
+/// The same where a feed takes no other parameter.
+///
+/// # Errors
+/// Wrong parameters.
+pub fn read_since<'a>(given: &'a Given<'a>) -> Result<Option<EventId>, Problem> {
+    given.read_with(since)
+}
 
 /// Appends one event.
 pub fn put_event(event: &Event, out: &mut Vec<u8>) {

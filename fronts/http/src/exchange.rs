@@ -1,77 +1,109 @@
-//! The exchange in HTTP: bodies and parameters to commands and queries, outcomes and answers to JSON.
+//! The exchange in HTTP: its routes, and what its operations answer.
 
 mod event;
 pub mod feed;
-mod query;
-mod request;
 
-use turnstile_exchange::{Answer, Done, Outcome};
+use turnstile_exchange::{Answer, Command, Done, Exchange, Outcome, Query, Refusal};
+use turnstile_rooms::Door;
 use turnstile_types::Position;
 
 use crate::{
     answer::{Told, decided},
-    conditional::{etag_of_bytes, etag_of_number},
+    given::Given,
+    operation::{Operation, Route, Service, delete, get, of_service, post, put},
     problem::{Code, Problem},
+    served::Served,
 };
 
 pub use event::{Interest, concerns, put_event};
-pub use query::{
-    account, account_in, accounts, depth, interest, order_in, orders, queue, status, symbol_in,
-    symbols, trades,
-};
-pub use request::{
-    CashAmount, MassCancellation, NewAccount, NewBand, NewGrant, NewLimits, NewOrder, NewSymbol,
-    OrderCancellation, OrderReplacement,
-};
 
-/// Tells a command's outcome.
-///
-/// # Errors
-/// The problem of a refusal.
-pub fn tell_outcome(
-    position: Position,
-    replayed: bool,
-    outcome: &Outcome,
-) -> Result<Told, Problem> {
-    let (done, receipt) = decided(position, replayed, outcome)?;
-    let told = Told::done(done, receipt);
-    Ok(match done {
-        Done::AccountCreated | Done::SymbolCreated => told.made(receipt),
-        Done::Accepted { ticket, again } => {
-            let path = format!("/v1/exchange/orders/{}", ticket.order);
-            if *again { told } else { told.made(receipt) }.at(path)
-        }
-        Done::Granted { .. }
-        | Done::Deposited { .. }
-        | Done::Withdrawn { .. }
-        | Done::Cancelled { .. }
-        | Done::Replaced { .. }
-        | Done::AllCancelled { .. }
-        | Done::BandSet
-        | Done::Halted
-        | Done::Resumed
-        | Done::LimitsSet => told,
-    })
+/// What its declaration cannot say.
+const ROUTES: &[Route] = &[
+    post("place_order", "/orders").makes(&["/orders/{order}"]),
+    get("get_order", "/orders/{order}").versioned(),
+    post("cancel_order", "/orders/{order}/cancel"),
+    post("replace_order", "/orders/{order}/replace"),
+    post("cancel_orders", "/orders/cancel"),
+    get("get_depth", "/books/{symbol}").versioned(),
+    get("get_queue", "/books/{symbol}/queue").versioned(),
+    get("list_trades", "/symbols/{symbol}/trades"),
+    post("create_account", "/accounts").makes(&[]),
+    get("list_accounts", "/accounts"),
+    get("get_account", "/accounts/{account}"),
+    post("deposit", "/accounts/{account}/deposits"),
+    post("withdraw", "/accounts/{account}/withdrawals"),
+    put("set_limits", "/accounts/{account}/limits"),
+    get("list_orders", "/accounts/{account}/orders"),
+    post("create_symbol", "/symbols").makes(&[]),
+    get("list_symbols", "/symbols"),
+    get("get_symbol", "/symbols/{symbol}"),
+    post("grant", "/symbols/{symbol}/grants"),
+    put("set_band", "/symbols/{symbol}/band"),
+    put("halt", "/symbols/{symbol}/halt"),
+    delete("resume", "/symbols/{symbol}/halt"),
+    get("get_totals", "/totals"),
+];
+
+pub(crate) fn operations() -> Vec<Operation> {
+    of_service::<Command, Query, Refusal>(Service::Exchange, ROUTES)
 }
 
-/// Tells the answer to a query.
-///
-/// # Errors
-/// The problem of a refusal.
-pub fn tell_answer(answer: &Answer) -> Result<Told, Problem> {
-    let told = match answer {
-        Answer::Refused(refusal) => return Err(Problem::from(Code::from(*refusal))),
-        answer => Told::answer(answer),
-    };
-    Ok(match answer {
-        Answer::Order(_) => {
-            let etag = etag_of_bytes(&told.json);
-            told.with_etag(etag)
+impl Served for Exchange {
+    type About = ();
+    type Done = Done;
+
+    fn read_command<'a>(
+        place: usize,
+        given: &'a Given<'a>,
+        _door: Door<'_>,
+    ) -> Result<Command, Problem> {
+        given.read(place, ())
+    }
+
+    fn read_query<'a>(
+        place: usize,
+        given: &'a Given<'a>,
+        _door: Door<'_>,
+    ) -> Result<Query, Problem> {
+        let query: Query = given.read(place, ())?;
+        given.without_flaw(query, query.flaw())
+    }
+
+    fn about(_command: &Command) {}
+
+    fn tell_outcome(
+        (): (),
+        position: Position,
+        replayed: bool,
+        outcome: &Outcome,
+    ) -> Result<Told, Problem> {
+        let (done, receipt) = decided(position, replayed, outcome)?;
+        Ok(Told::done(done, receipt))
+    }
+
+    fn tell_answer(_query: &Query, answer: &Answer) -> Result<Told, Problem> {
+        match answer {
+            Answer::Refused(refusal) => Err(Problem::from(Code::from(*refusal))),
+            answer => Ok(Told::answer(answer)),
         }
-        Answer::Depth(depth) => told.with_etag(etag_of_number(depth.seq)),
-        Answer::Queue { seq, .. } => told.with_etag(etag_of_number(*seq)),
-        _ => told,
-    })
+    }
+
+    fn version(answer: &Answer) -> Option<u64> {
+        match answer {
+            Answer::Depth(depth) => Some(depth.seq),
+            Answer::Queue { seq, .. } => Some(*seq),
+            _ => None,
+        }
+    }
+
+    fn done(outcome: &Outcome) -> Option<&Done> {
+        outcome.done()
+    }
+
+    /// The same order under the same client id makes no other.
+    fn is_new(done: &Done) -> bool {
+        !matches!(done, Done::Accepted { again: true, .. })
+    }
 }
 
 #[cfg(test)]
@@ -79,11 +111,11 @@ mod tests {
     use turnstile_exchange::{Cash, Decimal, EndReason, OrderId, Ticket, TicketState};
 
     use super::*;
+    use crate::served::answer_of;
 
-    fn told(done: Done, replayed: bool) -> (u16, String, Option<String>) {
-        let told = tell_outcome(Position(9), replayed, &Outcome::Done(done)).unwrap();
-        let json = String::from_utf8(told.json).unwrap();
-        (told.status, json, told.location)
+    fn told(path: &str, done: Done, replayed: bool) -> (u16, Option<String>, String) {
+        let path = format!("/v1/exchange{path}");
+        answer_of::<Exchange>(&path, (), replayed, &Outcome::Done(done)).unwrap()
     }
 
     #[test]
@@ -99,13 +131,19 @@ mod tests {
         let location = Some("/v1/exchange/orders/17".to_owned());
         let whole = r#"{"order":17,"state":"cancelled","filled":"2.5","value":"2.5","open":"0","reason":"immediate","position":9}"#;
         assert_eq!(
-            told(accepted(false), false),
-            (201, whole.to_owned(), location.clone())
+            told("/orders", accepted(false), false),
+            (201, location.clone(), whole.to_owned())
         );
         let again = whole.replace(r#","position""#, r#","again":true,"position""#);
-        assert_eq!(told(accepted(true), false), (200, again, location.clone()));
+        assert_eq!(
+            told("/orders", accepted(true), false),
+            (200, location.clone(), again)
+        );
         let replayed = whole.replace('}', r#","replayed":true}"#);
-        assert_eq!(told(accepted(false), true), (200, replayed, location));
+        assert_eq!(
+            told("/orders", accepted(false), true),
+            (200, location, replayed)
+        );
         let ticket = Ticket {
             state: TicketState::Open,
             open: Decimal::new(5, 0),
@@ -118,7 +156,7 @@ mod tests {
             kept_place: true,
         };
         assert_eq!(
-            told(replaced, false).1,
+            told("/orders/17/replace", replaced, false).2,
             r#"{"order":17,"state":"open","filled":"0","value":"0","open":"5","kept_place":true,"position":9}"#
         );
     }

@@ -1,76 +1,104 @@
-//! Games in HTTP: bodies and parameters to commands and queries, outcomes and answers to JSON.
+//! Games in HTTP: its routes, and what its operations answer.
 //!
 //! A match is shown in the same words wherever it is: in answers, in problems, in streams and on
 //! sockets.
 
 mod event;
 pub mod play;
-mod query;
-mod request;
 
-use turnstile_games::{Absent, Answer, Done, Outcome, Refusal};
+use turnstile_games::{Absent, Answer, Command, Done, Games, Outcome, Query, Refusal};
+use turnstile_rooms::Door;
 use turnstile_types::Position;
 
 use crate::{
     answer::{Told, decided},
-    conditional::etag_of_bytes,
+    given::Given,
+    operation::{Operation, Route, Service, get, of_service, post},
     problem::{Code, Problem},
+    served::Served,
 };
 
-pub use event::{Form, concerned, concerns, is_about, put_event, put_lagged, put_reset, put_state};
-pub use query::{
-    around, leaders, match_in, matches, measure_in, opponents, player_in, tickets, watching,
+pub use event::{
+    Form, concerned, concerns, is_about, put_event, put_lagged, put_reset, put_state, watching,
 };
-pub use request::{Answerable, Challenge, DrawAnswer, Move, NewMatch, PlayerNamed, Search};
 
-pub(crate) use query::EACH_SIDE_MAX;
+const MATCH: &str = "/matches/{match}";
+const PLAYER: &str = "/players/{player}";
 
-/// Tells a command's outcome.
-///
-/// # Errors
-/// The problem of a refusal.
-pub fn tell_outcome(
-    position: Position,
-    replayed: bool,
-    outcome: &Outcome,
-) -> Result<Told, Problem> {
-    let (done, receipt) = decided(position, replayed, outcome)?;
-    let told = Told::done(done, receipt);
-    Ok(match done {
-        Done::Challenged => told.made(receipt),
-        Done::Seeking(ticket) => {
-            let path = format!("/v1/games/players/{}", ticket.player);
-            told.made(receipt).at(path)
-        }
-        Done::Begun(state) => {
-            let path = format!("/v1/games/matches/{}", state.id);
-            told.made(receipt).at(path)
-        }
-        Done::Withdrawn
-        | Done::Acted(_)
-        | Done::Connected(_)
-        | Done::Disconnected
-        | Done::Restarted
-        | Done::Configured
-        | Done::Acknowledged
-        | Done::Counted(_) => told,
-    })
+/// What its declaration cannot say.
+const ROUTES: &[Route] = &[
+    post("challenge", "/challenges").makes(&[MATCH]),
+    post("seek", "/seeks").makes(&[MATCH, PLAYER]),
+    get("list_tickets", "/tickets"),
+    post("begin", "/matches").makes(&[MATCH]),
+    get("list_matches", "/matches"),
+    get("get_match", MATCH).versioned(),
+    post("move", "/matches/{match}/moves"),
+    post("resign", "/matches/{match}/resign"),
+    post("abort", "/matches/{match}/abort"),
+    post("offer_draw", "/matches/{match}/draw/offer"),
+    post("accept_draw", "/matches/{match}/draw/accept"),
+    post("decline_draw", "/matches/{match}/draw/decline"),
+    post("claim_win", "/matches/{match}/claim"),
+    get("get_player", PLAYER),
+    post("withdraw", "/players/{player}/withdraw"),
+    post("connect", "/players/{player}/connect"),
+    post("disconnect", "/players/{player}/disconnect"),
+    get("get_standing", "/players/{player}/stats").versioned(),
+    get("list_opponents", "/players/{player}/opponents"),
+    get("get_tally", "/players/{player}/opponents/{opponent}").versioned(),
+    get("list_leaders", "/leaderboards/{measure}"),
+    get("list_around", "/leaderboards/{measure}/around/{player}"),
+    post("report", "/results"),
+    get("get_totals", "/totals"),
+];
+
+pub(crate) fn operations() -> Vec<Operation> {
+    of_service::<Command, Query, Refusal>(Service::Games, ROUTES)
 }
 
-/// Tells the answer to a query.
-///
-/// # Errors
-/// What was asked for is not there.
-pub fn tell_answer(answer: &Answer) -> Result<Told, Problem> {
-    match answer {
-        Answer::Absent(Absent::NoSuchMatch) => Err(Code::from(Refusal::NoSuchMatch).into()),
-        Answer::Absent(Absent::NoSuchPlayer) => Err(Code::NoSuchPlayer.into()),
-        Answer::Match(_) | Answer::Standing(_) | Answer::Against(_) => {
-            let told = Told::answer(answer);
-            let etag = etag_of_bytes(&told.json);
-            Ok(told.with_etag(etag))
+impl Served for Games {
+    type About = ();
+    type Done = Done;
+
+    fn read_command<'a>(
+        place: usize,
+        given: &'a Given<'a>,
+        _door: Door<'_>,
+    ) -> Result<Command, Problem> {
+        given.read(place, ())
+    }
+
+    fn read_query<'a>(
+        place: usize,
+        given: &'a Given<'a>,
+        _door: Door<'_>,
+    ) -> Result<Query, Problem> {
+        given.read(place, ())
+    }
+
+    fn about(_command: &Command) {}
+
+    fn tell_outcome(
+        (): (),
+        position: Position,
+        replayed: bool,
+        outcome: &Outcome,
+    ) -> Result<Told, Problem> {
+        let (done, receipt) = decided(position, replayed, outcome)?;
+        Ok(Told::done(done, receipt))
+    }
+
+    fn tell_answer(_query: &Query, answer: &Answer) -> Result<Told, Problem> {
+        match answer {
+            Answer::Absent(Absent::NoSuchMatch) => Err(Code::from(Refusal::NoSuchMatch).into()),
+            Answer::Absent(Absent::NoSuchPlayer) => Err(Code::NoSuchPlayer.into()),
+            answer => Ok(Told::answer(answer)),
         }
-        answer => Ok(Told::answer(answer)),
+    }
+
+    fn done(outcome: &Outcome) -> Option<&Done> {
+        outcome.done()
     }
 }
 
@@ -83,6 +111,7 @@ pub(crate) mod tests {
     use turnstile_types::Timestamp;
 
     use super::*;
+    use crate::served::answer_of;
 
     pub(crate) fn player(name: &str) -> PlayerId {
         PlayerId::parse(name.as_bytes()).unwrap()
@@ -105,16 +134,15 @@ pub(crate) mod tests {
         view
     }
 
-    fn told(outcome: &Outcome, replayed: bool) -> (u16, Option<String>, String) {
-        let told = tell_outcome(Position(9), replayed, outcome).unwrap();
-        let json = String::from_utf8(told.json).unwrap();
-        (told.status, told.location, json)
+    fn told(path: &str, outcome: &Outcome, replayed: bool) -> (u16, Option<String>, String) {
+        let path = format!("/v1/games{path}");
+        answer_of::<Games>(&path, (), replayed, outcome).unwrap()
     }
 
-    fn answered(answer: &Answer) -> (String, Option<String>, bool) {
-        let told = tell_answer(answer).unwrap();
+    fn answered(answer: &Answer) -> (String, Option<String>) {
+        let told = Games::tell_answer(&Query::Totals, answer).unwrap();
         let json = String::from_utf8(told.json).unwrap();
-        (json, told.next, told.etag.is_some())
+        (json, told.next)
     }
 
     #[test]
@@ -123,19 +151,22 @@ pub(crate) mod tests {
         let state = r#""state":{"match":17,"game":"tic-tac-toe","first":"ada","second":"bob","board":".........","ply":0,"seq":0,"to_move":"ada","moved_at":"1970-01-01T00:00:00.000Z"}"#;
         let path = Some("/v1/games/matches/17".to_owned());
         let first = format!(r#"{{{state},"activity":"playing","position":9}}"#);
-        assert_eq!(told(&begun, false), (201, path.clone(), first));
+        assert_eq!(told("/matches", &begun, false), (201, path.clone(), first));
         let again = format!(r#"{{{state},"activity":"playing","position":9,"replayed":true}}"#);
-        assert_eq!(told(&begun, true), (200, path, again));
+        assert_eq!(told("/matches", &begun, true), (200, path, again));
         let acted = Outcome::Done(Done::Acted(after(Game::TicTacToe, &[])));
         let after = format!(r#"{{{state},"position":9}}"#);
-        assert_eq!(told(&acted, false), (200, None, after));
+        assert_eq!(
+            told("/matches/17/resign", &acted, false),
+            (200, None, after)
+        );
     }
 
     #[test]
     fn whoever_waits_is_told_why() {
         let challenged = r#"{"activity":"challenging","position":9}"#.to_owned();
         assert_eq!(
-            told(&Outcome::Done(Done::Challenged), false),
+            told("/challenges", &Outcome::Done(Done::Challenged), false),
             (201, None, challenged)
         );
         let ticket = TicketView {
@@ -152,7 +183,7 @@ pub(crate) mod tests {
         };
         let seeking = r#"{"ticket":{"player":"ada","game":"gomoku","rating":1500,"since":"1970-01-01T00:00:00.000Z","window":100,"reason":"too_far_apart","difference":300,"matched_at":"1970-01-01T00:00:05.000Z"},"activity":"seeking","position":9}"#;
         assert_eq!(
-            told(&Outcome::Done(Done::Seeking(ticket)), false),
+            told("/seeks", &Outcome::Done(Done::Seeking(ticket)), false),
             (
                 201,
                 Some("/v1/games/players/ada".to_owned()),
@@ -172,17 +203,14 @@ pub(crate) mod tests {
         let json = format!(
             r#"{{"match":17,"game":"connect-four","first":"ada","second":"bob","board":"{board}","ply":2,"seq":2,"last":32,"to_move":"ada","offer":"ada","second_away":"1970-01-01T00:00:01.000Z","moved_at":"1970-01-01T00:00:00.000Z"}}"#
         );
-        assert_eq!(answered(&Answer::Match(open)), (json, None, true));
+        assert_eq!(answered(&Answer::Match(open)), (json, None));
         let winner = Seat::Second;
         let over = MatchView {
             ending: Some(Ending::Resigned { winner }),
             ..after(Game::TicTacToe, &[])
         };
         let json = r#"{"match":17,"game":"tic-tac-toe","first":"ada","second":"bob","board":".........","ply":0,"seq":0,"moved_at":"1970-01-01T00:00:00.000Z","ending":"resigned","winner":"bob"}"#;
-        assert_eq!(
-            answered(&Answer::Match(over)),
-            (json.to_owned(), None, true)
-        );
+        assert_eq!(answered(&Answer::Match(over)), (json.to_owned(), None));
     }
 
     #[test]
@@ -195,13 +223,13 @@ pub(crate) mod tests {
         let cursor = "r00000000001721e000000003".to_owned();
         let json = format!(r#"{{"leaders":[],"next":"{cursor}"}}"#);
         let leaders = Answer::Leaders { page, next };
-        assert_eq!(answered(&leaders), (json, Some(cursor), false));
+        assert_eq!(answered(&leaders), (json, Some(cursor)));
         let matches = Vec::new();
         let next = Some(MatchId(17));
         let cursor = "c0000000000000011".to_owned();
         let json = format!(r#"{{"matches":[],"next":"{cursor}"}}"#);
         let matches = Answer::Matches { matches, next };
-        assert_eq!(answered(&matches), (json, Some(cursor), false));
+        assert_eq!(answered(&matches), (json, Some(cursor)));
     }
 
     #[test]
@@ -210,7 +238,7 @@ pub(crate) mod tests {
             (Absent::NoSuchMatch, Code::from(Refusal::NoSuchMatch)),
             (Absent::NoSuchPlayer, Code::NoSuchPlayer),
         ] {
-            let problem = tell_answer(&Answer::Absent(absent)).unwrap_err();
+            let problem = Games::tell_answer(&Query::Totals, &Answer::Absent(absent)).unwrap_err();
             assert_eq!(problem.code, code);
         }
     }
@@ -218,7 +246,8 @@ pub(crate) mod tests {
     /// The status of a refusal, whether it may be tried anew, and the members that it adds.
     fn refused(refusal: Refusal) -> (u16, bool, String) {
         let word = refusal.code();
-        let problem = tell_outcome(Position(9), true, &Outcome::Refused(refusal)).unwrap_err();
+        let problem =
+            Games::tell_outcome((), Position(9), true, &Outcome::Refused(refusal)).unwrap_err();
         let json = String::from_utf8(problem.json("/v1/games/x", "r-1")).unwrap();
         let again = problem.code.retryable();
         let mark = format!(r#""code":"{word}","retryable":{again},"request_id":"r-1""#);

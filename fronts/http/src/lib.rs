@@ -8,13 +8,13 @@
 
 mod accept;
 mod answer;
-mod body;
 mod conditional;
 mod cursor;
 mod event;
 pub mod exchange;
 mod framing;
 pub mod games;
+mod given;
 mod glossary;
 mod key;
 pub mod message;
@@ -22,29 +22,24 @@ mod openapi;
 mod operation;
 mod page;
 mod problem;
-mod query;
 mod refusal;
-mod request;
 mod rooms;
 mod schema;
+mod served;
+mod table;
 pub mod travel;
 
 pub use accept::acceptance;
 pub use answer::Told;
-pub use body::parse_body;
-pub use conditional::{ETag, Matches, etag_of, matches_any};
-pub use cursor::{InvalidCursor, cursor_text, parse_cursor};
-pub use event::{EventId, InvalidEventId, put_event, put_lagged, put_reset};
+pub use conditional::{ETag, Matches, etag_of_number, matches_any};
+pub use event::{EventId, InvalidEventId, put_event, put_lagged, put_reset, read_since};
 pub use framing::{Framing, Scanner, Violation};
+pub use given::{Given, Reader};
 pub use key::{InvalidKeyHeader, parse_key};
 pub use openapi::openapi;
-pub use operation::{Method, Operation, Success, operation_at, operations};
-pub use page::{PAGE_STYLE, docs_page};
+pub use operation::{Answerer, Method, Operation, Parameter, Service, Success};
+pub use page::{PAGE_SCRIPT, PAGE_STYLE, docs_page};
 pub use problem::{Code, FieldError, Place, Problem};
-pub use query::Parameters;
 pub use refusal::Refusal;
-pub use request::{
-    Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty, NewRoom,
-    Sealing, property_and_room,
-};
-pub use rooms::{tell_answer, tell_outcome};
+pub use served::{Served, tell_answer, tell_outcome};
+pub use table::{operation_at, operations};

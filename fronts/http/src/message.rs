@@ -1,23 +1,24 @@
 //! What the messages of every socket have in common: one JSON object each, with an `op`, and an
 //! `id` where the client wants one.
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
-use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde::Serialize;
+use turnstile_chassis::Operations;
 
 use crate::{
     answer::Told,
-    body::parse_body,
+    given::{Given, Json, Members},
     key::parse_key,
-    problem::{Code, Place, Problem},
-    request::Faults,
+    operation::Parameter,
+    problem::{Code, FieldError, Place, Problem},
 };
 
 /// The longest id of a message, in bytes.
 const TAG_BYTES_MAX: usize = 64;
 
 /// By what a client knows its message again: a number or a short text, told back as it was.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Tag {
     Number(u64),
@@ -32,66 +33,123 @@ pub struct Asked<W> {
     pub wish: Result<W, Problem>,
 }
 
-/// What every message begins with; the rest is read when it is known what it is.
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    op: Cow<'a, str>,
-    #[serde(default)]
-    id: Option<Tag>,
+/// What a message holds beside its `op` and its `id`.
+pub(crate) struct Rest<'a>(Members<'a>);
+
+impl<'a> Rest<'a> {
+    /// Takes the idempotency key out.
+    pub(crate) fn key(&mut self) -> Result<Option<Box<str>>, Problem> {
+        match self.0.take("key") {
+            None | Some(Json::Null) => Ok(None),
+            Some(Json::Text(text)) => parse_key(text.as_bytes())
+                .map(Some)
+                .map_err(|invalid| wrong("key", invalid)),
+            Some(other) => Err(wrong(
+                "key",
+                format_args!("expected a text, found {}", other.name()),
+            )),
+        }
+    }
+
+    /// What is left, as values of these parameters.
+    pub(crate) fn given(self, parameters: &'a [Parameter]) -> Given<'a> {
+        let mut given = Given::new(parameters);
+        given.add_members(self.0);
+        given
+    }
+
+    /// Asserts that nothing is left.
+    pub(crate) fn finish(self) -> Result<(), Problem> {
+        self.given(&[]).read_with(|_nothing| Some(()))
+    }
 }
 
-/// A field that was read with the envelope.
-pub(crate) type Read = Option<IgnoredAny>;
+/// A command that a socket takes as a message.
+pub(crate) struct Op {
+    pub(crate) word: &'static str,
+    /// Its place in the declaration.
+    pub(crate) place: usize,
+    pub(crate) parameters: Vec<Parameter>,
+}
 
-/// A message that says nothing but what it wants.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Bare {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
+/// The commands of these words. What the socket itself knows of each stands in no message.
+///
+/// # Panics
+/// When one of them is not declared.
+pub(crate) fn ops<'a, C: Operations<'a>>(words: &[&str], known: &[&str]) -> Vec<Op> {
+    let declared = C::operations();
+    let op = |word: &&str| {
+        let found = declared.iter().find(|one| one.word == *word);
+        let operation = found.unwrap_or_else(|| panic!("{word} is declared"));
+        let parameters = operation.parameters.iter().cloned().map(|one| Parameter {
+            place: if known.contains(&one.name) {
+                Place::Path
+            } else {
+                Place::Body
+            },
+            name: one.name,
+            meaning: one.meaning,
+            kind: one.kind,
+            need: one.need,
+        });
+        Op {
+            word: operation.word,
+            place: operation.place,
+            parameters: parameters.collect(),
+        }
+    };
+    words.iter().map(op).collect()
 }
 
 /// Reads one message; `wish` reads what is in it, by its `op`.
 pub(crate) fn read<W>(
     text: &str,
-    wish: impl FnOnce(&str, &[u8]) -> Result<W, Problem>,
+    wish: impl FnOnce(&str, Rest<'_>) -> Result<W, Problem>,
 ) -> Asked<W> {
-    let Envelope { op, id } = match parse_body(text.as_bytes()) {
-        Ok(envelope) => envelope,
-        Err(problem) => {
-            return Asked {
-                tag: None,
-                wish: Err(problem),
-            };
-        }
+    let untagged = |problem| Asked {
+        tag: None,
+        wish: Err(problem),
     };
-    if matches!(&id, Some(Tag::Text(text)) if text.len() > TAG_BYTES_MAX) {
-        let most = format!("a number, or a text of at most {TAG_BYTES_MAX} bytes");
-        return Asked {
-            tag: None,
-            wish: Err(wrong("id", most)),
-        };
-    }
-    Asked {
-        tag: id,
-        wish: wish(&op, text.as_bytes()),
+    let mut members = match Members::parse(text.as_bytes()) {
+        Ok(members) => members,
+        Err(problem) => return untagged(problem),
+    };
+    let tag = match members.take("id") {
+        None | Some(Json::Null) => None,
+        Some(id) => match tag_of(id) {
+            Some(tag) => Some(tag),
+            None => {
+                let most = format!("a number, or a text of at most {TAG_BYTES_MAX} bytes");
+                return untagged(wrong("id", most));
+            }
+        },
+    };
+    let wish = match members.take("op") {
+        Some(Json::Text(op)) => wish(&op, Rest(members)),
+        Some(other) => Err(wrong(
+            "op",
+            format_args!("expected a text, found {}", other.name()),
+        )),
+        None => Err(wrong("op", "missing")),
+    };
+    Asked { tag, wish }
+}
+
+fn tag_of(id: Json<'_>) -> Option<Tag> {
+    match id {
+        Json::Number(number) => number.parse().ok().map(Tag::Number),
+        Json::Text(text) if text.len() <= TAG_BYTES_MAX => Some(Tag::Text(text.into_owned())),
+        _ => None,
     }
 }
 
 /// A message with one wrong field.
 pub(crate) fn wrong(field: &str, message: impl fmt::Display) -> Problem {
-    let mut faults = Faults::in_place(Place::Body);
-    faults.add(field, message);
-    faults.problem()
-}
-
-/// The idempotency key of a message.
-pub(crate) fn key(text: Option<&str>) -> Result<Option<Box<str>>, Problem> {
-    let key = text.map(|key| parse_key(key.as_bytes()));
-    key.transpose().map_err(|invalid| wrong("key", invalid))
+    Problem::invalid(vec![FieldError {
+        place: Place::Body,
+        field: field.to_owned(),
+        message: message.to_string(),
+    }])
 }
 
 /// A message of ours: its `op`, the client's `id`, and more.

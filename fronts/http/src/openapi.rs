@@ -1,29 +1,28 @@
 //! The OpenAPI 3.1 document, made of the table of operations and the shapes.
 
-use turnstile_games::{Game, Measure};
-use turnstile_travel::Stage;
+use std::collections::{BTreeMap, BTreeSet};
+
 use utoipa::openapi::{
-    Components, ComponentsBuilder, Content, HttpMethod, Info, ObjectBuilder, OpenApi,
+    Components, ComponentsBuilder, Content, HttpMethod, Info, License, ObjectBuilder, OpenApi,
     OpenApiBuilder, Paths, Ref, RefOr, Required, Response, ResponseBuilder, Type,
     path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
     request_body::RequestBodyBuilder,
-    schema::{Schema, SchemaType},
+    schema::{AnyOfBuilder, Schema},
     server::Server,
     tag::TagBuilder,
 };
 
 use crate::{
     answer::Receipt,
-    exchange, games,
-    operation::{Method, Operation, Success, chapters, operations},
+    glossary,
+    operation::{Answerer, Method, Operation, RECEIPT, Service, Success, is_needed},
     problem::{FieldError, Place},
-    request::{
-        Cancellation, Confirmation, Extension, GuestSearch, NewBooking, NewHold, NewProperty,
-        NewRoom,
-    },
-    schema::Service,
-    travel,
+    schema::{Schemas, body_name, parameter_schema},
+    table::{chapters, operations},
 };
+
+/// What is wrong with a request that could not be read in one way only, and the like.
+const ANY_PROBLEM: &str = "Problem";
 
 /// The document.
 ///
@@ -33,24 +32,38 @@ use crate::{
 pub fn openapi() -> OpenApi {
     let mut paths = Paths::new();
     for operation in operations() {
-        paths.add_path_operation(
-            operation.path,
-            vec![http_method(operation.method)],
-            describe(operation),
-        );
+        let method = vec![http_method(operation.method)];
+        paths.add_path_operation(operation.path.as_str(), method, describe(operation));
     }
+    let mut info = Info::new("Turnstile", env!("CARGO_PKG_VERSION"));
+    info.description = Some(ABOUT.to_owned());
+    info.license = Some(License::new(env!("CARGO_PKG_LICENSE")));
+    let mut server = Server::new("http://localhost:8470");
+    server.description = Some("A server on this machine".to_owned());
     OpenApiBuilder::new()
-        .info(Info::new("Turnstile", env!("CARGO_PKG_VERSION")))
-        .servers(Some([Server::new("/")]))
-        .tags(Some(chapters().map(|(name, about)| {
+        .info(info)
+        .servers(Some([server]))
+        .tags(Some(chapters().map(|(service, about)| {
             TagBuilder::new()
-                .name(name)
+                .name(tag(service))
                 .description(Some(about))
                 .build()
         })))
         .paths(paths)
         .components(Some(components()))
         .build()
+}
+
+const ABOUT: &str = "Every change takes an `Idempotency-Key`: the same key and content get the first \
+                     answer again. An answer that is no success is `application/problem+json` with a \
+                     stable `code`.";
+
+/// The name of a part of the document.
+pub(crate) const fn tag(service: Option<Service>) -> &'static str {
+    match service {
+        Some(service) => service.name(),
+        None => "server",
+    }
 }
 
 const fn http_method(method: Method) -> HttpMethod {
@@ -63,168 +76,167 @@ const fn http_method(method: Method) -> HttpMethod {
 }
 
 fn components() -> Components {
-    let components = exchange_shapes(rooms_shapes(ComponentsBuilder::new()));
-    travel_shapes(games_shapes(components))
+    let services = [rooms(), exchange(), games(), travel()];
+    let components = services
+        .into_iter()
+        .fold(ComponentsBuilder::new(), |components, schemas| {
+            schemas.into_components(components)
+        });
+    let components = STATUSES
+        .iter()
+        .fold(components, |components, (status, name, meaning)| {
+            components.response(*name, problem_response(*status, meaning))
+        });
+    components
+        .response(
+            ANY_PROBLEM,
+            problem_response(0, "Any other answer that is no success"),
+        )
+        .schema("Receipt", Schemas::of_fields::<Receipt>("What was done."))
         .schema_from::<FieldError>()
         .schema_from::<Place>()
         .schema("Problem", problem_schema())
         .build()
 }
 
-fn rooms_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
-    let rooms = Service::new("Rooms")
+fn rooms() -> Schemas {
+    with_bodies(Service::Rooms, Schemas::new("Rooms"))
         .done::<turnstile_rooms::Done>()
         .answers::<turnstile_rooms::Answer>()
-        .event::<turnstile_rooms::Event>();
-    rooms
-        .into_components(components)
-        .schema_from::<NewProperty<'_>>()
-        .schema_from::<NewRoom<'_>>()
-        .schema_from::<NewBooking<'_>>()
-        .schema_from::<NewHold<'_>>()
-        .schema_from::<Extension>()
-        .schema_from::<Confirmation<'_>>()
-        .schema_from::<Cancellation<'_>>()
-        .schema_from::<GuestSearch<'_>>()
-        .schema_from::<Receipt>()
+        .event::<turnstile_rooms::Event>()
 }
 
-fn exchange_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
-    let exchange = Service::new("Exchange")
+fn exchange() -> Schemas {
+    with_bodies(Service::Exchange, Schemas::new("Exchange"))
         .done::<turnstile_exchange::Done>()
         .answers::<turnstile_exchange::Answer>()
-        .event::<turnstile_exchange::Event>();
-    exchange
-        .into_components(components)
-        .schema_from::<exchange::NewAccount<'_>>()
-        .schema_from::<exchange::CashAmount<'_>>()
-        .schema_from::<exchange::NewLimits<'_>>()
-        .schema_from::<exchange::NewSymbol<'_>>()
-        .schema_from::<exchange::NewGrant<'_>>()
-        .schema_from::<exchange::NewBand<'_>>()
-        .schema_from::<exchange::NewOrder<'_>>()
-        .schema_from::<exchange::OrderCancellation<'_>>()
-        .schema_from::<exchange::OrderReplacement<'_>>()
-        .schema_from::<exchange::MassCancellation<'_>>()
+        .event::<turnstile_exchange::Event>()
 }
 
-fn games_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
-    let games = Service::new("Games")
+fn games() -> Schemas {
+    with_bodies(Service::Games, Schemas::new("Games"))
         .done::<turnstile_games::Done>()
         .answers::<turnstile_games::Answer>()
         .event::<turnstile_games::Event>()
-        .without(&["Connected", "Counted"]);
-    games
-        .into_components(components)
-        .schema_from::<games::Challenge<'_>>()
-        .schema_from::<games::Search<'_>>()
-        .schema_from::<games::NewMatch<'_>>()
-        .schema_from::<games::Move<'_>>()
-        .schema_from::<games::PlayerNamed<'_>>()
-        .schema_from::<games::DrawAnswer<'_>>()
 }
 
-fn travel_shapes(components: ComponentsBuilder) -> ComponentsBuilder {
-    let travel = Service::new("Travel")
+/// Its reads inside a transaction are commands, and answer no receipt.
+fn travel() -> Schemas {
+    with_bodies(Service::Travel, Schemas::new("Travel"))
         .done_but::<turnstile_travel::Done>(&["Bill", "Stock", "Summary"])
         .read::<turnstile_travel::Done>("Summary")
         .answers::<turnstile_travel::Answer>()
         .without(&["Customer", "Itinerary", "Transaction"])
         .shown::<turnstile_travel::ItineraryView>()
         .paged(&["Items", "Transactions"])
-        .event::<turnstile_travel::Event>();
-    travel
-        .into_components(components)
-        .schema_from::<travel::NewStock<'_>>()
-        .schema_from::<travel::NewCustomer>()
-        .schema_from::<travel::NewReservation<'_>>()
-        .schema_from::<travel::NewItinerary<'_>>()
-        .schema_from::<travel::Resolution<'_>>()
+        .event::<turnstile_travel::Event>()
 }
 
-/// Written by hand, because its extension members depend on the code.
+fn with_bodies(service: Service, schemas: Schemas) -> Schemas {
+    let of_service = operations()
+        .iter()
+        .filter(|one| one.service() == Some(service));
+    let with_body = of_service.filter(|one| one.has(Place::Body));
+    with_body.fold(schemas, Schemas::body)
+}
+
+/// A problem: what each has, and the data of every refusal, which depend on its code.
 fn problem_schema() -> Schema {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let number = || ObjectBuilder::new().schema_type(Type::Integer);
     let truth = || ObjectBuilder::new().schema_type(Type::Boolean);
-    let list = |items: RefOr<Schema>| utoipa::openapi::ArrayBuilder::new().items(items);
-    let number_or_text =
-        ObjectBuilder::new().schema_type(SchemaType::Array(vec![Type::Integer, Type::String]));
-    let errors = list(RefOr::Ref(Ref::from_schema_name("FieldError")));
-    ObjectBuilder::new()
+    let errors = utoipa::openapi::ArrayBuilder::new()
+        .items(RefOr::<Schema>::Ref(Ref::from_schema_name("FieldError")));
+    let codes: BTreeSet<&str> = glossary::chapters()
+        .iter()
+        .flat_map(|(_, words)| words.iter().map(|(word, _, _)| *word))
+        .collect();
+    let problem = ObjectBuilder::new()
         .description(Some(
-            "RFC 9457. Refusals carry their data, each only where it belongs. Rooms: nights, night, \
-             limit, ttl_seconds_max, until_max. Exchange: field, scale, needed, free, low, high, \
-             limit, order. Games: limit, player, match, state, until. Travel: item, customer, limit, ttl_seconds_max, desk, reason, holder.",
+            "RFC 9457. A refusal has its data beside these, as its code has them.",
         ))
         .property("type", text())
         .property("title", text())
         .property("status", number())
         .property("detail", text())
         .property("instance", text())
-        .property("code", text())
+        .property("code", text().enum_values(Some(codes)))
         .property("retryable", truth())
         .property("request_id", text())
         .property("errors", errors)
-        .property("nights", list(text().into()))
-        .property("night", text())
-        .property("limit", number_or_text)
-        .property("ttl_seconds_max", number())
-        .property("until_max", text())
-        .property("field", text())
-        .property("scale", number())
-        .property("needed", text())
-        .property("free", text())
-        .property("low", text())
-        .property("high", text())
-        .property("order", number())
-        .property("item", text())
-        .property("customer", number())
-        .property("desk", text())
-        .property("reason", text())
-        .property("holder", number())
-        .property("player", text())
-        .property("match", number())
-        .property("state", RefOr::Ref(Ref::from_schema_name("GamesMatch")))
-        .property("until", text())
         .property("position", number())
-        .property("replayed", truth())
-        .required("type")
-        .required("title")
-        .required("status")
-        .required("instance")
-        .required("code")
-        .required("retryable")
-        .required("request_id")
-        .into()
+        .property("replayed", truth());
+    let always = [
+        "type",
+        "title",
+        "status",
+        "instance",
+        "code",
+        "retryable",
+        "request_id",
+    ];
+    let problem = always.into_iter().fold(problem, ObjectBuilder::required);
+    let data = [
+        Schemas::new("Rooms").data_of::<turnstile_rooms::Refusal>(),
+        Schemas::new("Exchange").data_of::<turnstile_exchange::Refusal>(),
+        Schemas::new("Games").data_of::<turnstile_games::Refusal>(),
+        Schemas::new("Travel").data_of::<turnstile_travel::Refusal>(),
+    ];
+    let mut members: BTreeMap<&str, Vec<RefOr<Schema>>> = BTreeMap::new();
+    for (name, schema) in data.into_iter().flatten() {
+        let known = members.entry(name).or_default();
+        if !known.contains(&schema) {
+            known.push(schema);
+        }
+    }
+    let problem = members
+        .into_iter()
+        .fold(problem, |problem, (name, mut schemas)| {
+            if schemas.len() == 1 {
+                return problem.property(name, schemas.remove(0));
+            }
+            let either = schemas.into_iter();
+            let either = either.fold(AnyOfBuilder::new(), AnyOfBuilder::item);
+            problem.property(name, Schema::AnyOf(either.build()))
+        });
+    problem.into()
 }
 
 fn describe(operation: &Operation) -> OperationBuilder {
     let mut described = OperationBuilder::new()
-        .operation_id(Some(operation.id))
+        .operation_id(Some(operation.id.as_str()))
         .summary(Some(operation.summary))
-        .tag(operation.chapter());
+        .tag(tag(operation.service()));
     for parameter in parameters(operation) {
         described = described.parameter(parameter);
     }
-    if let Some(schema) = operation.body {
+    if operation.has(Place::Body) {
+        let schema = Ref::from_schema_name(body_name(operation));
+        let required = if operation.needs_body() {
+            Required::True
+        } else {
+            Required::False
+        };
         let body = RequestBodyBuilder::new()
-            .content(
-                "application/json",
-                Content::new(Some(Ref::from_schema_name(schema))),
-            )
-            .required(Some(Required::True))
+            .content("application/json", Content::new(Some(schema)))
+            .required(Some(required))
             .build();
         described = described.request_body(Some(body));
     }
     described = match operation.success {
-        Success::Made(schema) => described
-            .response("201", json_response("Done", schema))
+        Success::Made { schema, .. } => described
+            .response("201", json_response("It is made", operation, schema))
             .response(
                 "200",
-                json_response("The first answer to this key, again", schema),
+                json_response(
+                    "It was made before: the first answer again",
+                    operation,
+                    schema,
+                ),
             ),
-        Success::Json(schema) => described.response("200", json_response("Done", schema)),
+        Success::Json(schema) => {
+            described.response("200", json_response("Done", operation, schema))
+        }
         Success::Protocol(protocol) => {
             let response = ResponseBuilder::new();
             described.response("101", response.description(protocol).build())
@@ -232,55 +244,102 @@ fn describe(operation: &Operation) -> OperationBuilder {
         Success::Content(contents) => {
             let response = ResponseBuilder::new().description("Done");
             let response = contents.iter().fold(response, |response, content| {
-                response.content(*content, Content::new(None::<RefOr<Schema>>))
+                response.content(*content, content_of(operation, content))
             });
             described.response("200", response.build())
         }
     };
     let guard = operation.is_guarded().then_some(403);
     let form = (!operation.contents().is_empty()).then_some(406);
-    for status in operation.problems.iter().copied().chain(guard).chain(form) {
-        described = described.response(status.to_string(), problem_response(status));
+    let statuses = operation.problems.iter().copied().chain(guard).chain(form);
+    for status in statuses.collect::<BTreeSet<u16>>() {
+        let known = STATUSES.iter().find(|(known, ..)| *known == status);
+        let (_, name, _) = known.expect("every status of a problem has a meaning");
+        described = described.response(status.to_string(), Ref::from_response_name(*name));
     }
-    if matches!(operation.success, Success::Made(_) | Success::Json(_)) {
-        described = described.response("503", problem_response(503));
-    }
-    described
+    described.response("default", Ref::from_response_name(ANY_PROBLEM))
 }
 
-fn json_response(description: &str, schema: &str) -> Response {
+/// What a document or a stream consists of.
+fn content_of(operation: &Operation, content: &str) -> Content {
+    let schema = match (operation.answerer, content) {
+        (Answerer::Events(_) | Answerer::MatchEvents, _) => {
+            let service = operation.service().map_or("", schema_prefix);
+            RefOr::Ref(Ref::from_schema_name(format!("{service}Event")))
+        }
+        (_, "application/json") => ObjectBuilder::new().schema_type(Type::Object).into(),
+        _ => ObjectBuilder::new().schema_type(Type::String).into(),
+    };
+    Content::new(Some(schema))
+}
+
+/// How the names of a service's schemas begin.
+const fn schema_prefix(service: Service) -> &'static str {
+    match service {
+        Service::Rooms => "Rooms",
+        Service::Exchange => "Exchange",
+        Service::Games => "Games",
+        Service::Travel => "Travel",
+    }
+}
+
+fn json_response(description: &str, operation: &Operation, schema: &str) -> Response {
+    let service = operation.service().filter(|_| schema != RECEIPT);
+    let name = format!("{}{schema}", service.map_or("", schema_prefix));
     ResponseBuilder::new()
         .description(description)
         .content(
             "application/json",
-            Content::new(Some(Ref::from_schema_name(schema))),
+            Content::new(Some(Ref::from_schema_name(name))),
         )
         .build()
 }
 
-fn problem_response(status: u16) -> Response {
-    let (meaning, body) = match status {
-        304 => ("Not changed since this ETag", false),
-        400 => ("Wrong fields, parameters or JSON", true),
-        403 => (
-            "Refused: it is somebody else's, or a page of another origin asks",
-            true,
-        ),
-        404 => ("Refused: there is no such thing", true),
-        406 => ("The Accept header names no form of this answer", true),
-        409 => ("Refused: the state does not allow it", true),
-        410 => ("Refused: it is over", true),
-        412 => ("The thing has changed since this ETag", true),
-        413 => ("The body is too large", true),
-        415 => ("The body is not application/json", true),
-        421 => ("Refused: this server does not play that part", true),
-        422 => ("The Idempotency-Key came before with other content", true),
-        426 => ("This path speaks WebSocket", true),
-        503 => ("Overloaded, read-only or not ready: see Retry-After", true),
-        other => unreachable!("status {other} has a meaning in this table"),
-    };
+/// The statuses of problems: a name for each, and what it means.
+const STATUSES: [(u16, &str, &str); 14] = [
+    (304, "NotModified", "Not changed since this ETag"),
+    (400, "BadRequest", "Wrong fields, parameters or JSON"),
+    (
+        403,
+        "Forbidden",
+        "It belongs to another caller, or a page of another origin asks",
+    ),
+    (404, "NotFound", "There is no such thing"),
+    (
+        406,
+        "NotAcceptable",
+        "The Accept header names no form of this answer",
+    ),
+    (409, "Conflict", "The state does not allow it"),
+    (410, "Gone", "It is over"),
+    (
+        412,
+        "PreconditionFailed",
+        "The thing has changed since this ETag",
+    ),
+    (413, "BodyTooLarge", "The body is too large"),
+    (
+        415,
+        "UnsupportedMediaType",
+        "The body is not application/json",
+    ),
+    (421, "Elsewhere", "This server does not play that part"),
+    (
+        422,
+        "KeyReused",
+        "The Idempotency-Key came before with other content",
+    ),
+    (426, "UpgradeRequired", "This path speaks WebSocket"),
+    (
+        503,
+        "Unavailable",
+        "Overloaded, read-only or not ready: see Retry-After",
+    ),
+];
+
+fn problem_response(status: u16, meaning: &str) -> Response {
     let response = ResponseBuilder::new().description(meaning);
-    if !body {
+    if status == 304 {
         return response.build();
     }
     let problem = Content::new(Some(Ref::from_schema_name("Problem")));
@@ -290,68 +349,74 @@ fn problem_response(status: u16) -> Response {
 }
 
 fn parameters(operation: &Operation) -> Vec<Parameter> {
-    let path = operation.path_parameters();
-    let mut parameters: Vec<Parameter> = path
-        .map(|name| parameter(name, ParameterIn::Path, Required::True))
-        .collect();
-    for name in operation.query {
-        let (name, required) = match name.strip_suffix('!') {
-            Some(name) => (name, Required::True),
-            None => (*name, Required::False),
+    let declared = operation.parameters.iter();
+    let outside = declared.filter_map(|one| {
+        let place = match one.place {
+            Place::Path => ParameterIn::Path,
+            Place::Query => ParameterIn::Query,
+            Place::Body | Place::Header => return None,
         };
-        parameters.push(parameter(name, ParameterIn::Query, required));
-    }
-    let header = match operation.id {
-        "lookUp" | "getOrder" | "getBook" | "getQueue" | "getItinerary" | "getBill"
-        | "getMatch" | "getStanding" | "getTally" => Some("If-None-Match"),
-        "cancel" => Some("If-Match"),
-        "events" | "exchangeEvents" | "gamesEvents" | "matchEvents" | "travelEvents" => {
-            Some("Last-Event-ID")
-        }
-        _ => None,
-    };
-    let key = operation.mutates().then_some("Idempotency-Key");
-    for name in header.into_iter().chain(key) {
-        parameters.push(parameter(name, ParameterIn::Header, Required::False));
-    }
+        let is_required = is_needed(one.need) || one.place == Place::Path;
+        let required = if is_required {
+            Required::True
+        } else {
+            Required::False
+        };
+        let meaning = (!one.meaning.is_empty()).then_some(one.meaning);
+        let parameter = ParameterBuilder::new()
+            .name(one.name)
+            .parameter_in(place)
+            .required(required)
+            .description(meaning)
+            .schema(Some(parameter_schema(one)))
+            .build();
+        Some(parameter)
+    });
+    let mut parameters: Vec<Parameter> = outside.collect();
+    let is_stream = matches!(
+        operation.answerer,
+        Answerer::Events(_) | Answerer::MatchEvents
+    );
+    let headers = [
+        (
+            operation.is_versioned,
+            "If-None-Match",
+            "The ETag that is known",
+            None,
+        ),
+        (
+            operation.has_precondition,
+            "If-Match",
+            "The ETag that the thing must still have",
+            None,
+        ),
+        (
+            is_stream,
+            "Last-Event-ID",
+            "The event that was seen last",
+            Some(r"^[0-9]{1,19}(\.[0-9]{1,9})?$"),
+        ),
+        (
+            operation.mutates(),
+            "Idempotency-Key",
+            "The same key and content get the first answer again",
+            Some("^[!#-~][!-~]{0,127}$"),
+        ),
+    ];
+    let headers = headers.into_iter().filter(|(is_taken, ..)| *is_taken);
+    parameters.extend(headers.map(|(_, name, meaning, pattern)| {
+        let schema = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .pattern(pattern);
+        ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Header)
+            .required(Required::False)
+            .description(Some(meaning))
+            .schema(Some(schema))
+            .build()
+    }));
     parameters
-}
-
-fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
-    let object = ObjectBuilder::new();
-    let schema = match name {
-        "arrival" | "departure" | "from" | "to" => object.schema_type(Type::String).format(Some(
-            utoipa::openapi::SchemaFormat::KnownFormat(utoipa::openapi::KnownFormat::Date),
-        )),
-        "limit" | "levels" => object
-            .schema_type(Type::Integer)
-            .minimum(Some(1))
-            .maximum(Some(crate::request::LIMIT_MAX)),
-        "each_side" => object
-            .schema_type(Type::Integer)
-            .minimum(Some(0))
-            .maximum(Some(games::EACH_SIDE_MAX)),
-        "format" => object
-            .schema_type(Type::String)
-            .enum_values(Some(["sse", "ndjson"])),
-        "game" => object
-            .schema_type(Type::String)
-            .enum_values(Some(Game::ALL.map(Game::code))),
-        "measure" => object
-            .schema_type(Type::String)
-            .enum_values(Some(Measure::ALL.map(Measure::code))),
-        "match" | "xid" | "customer" => object.schema_type(Type::Integer),
-        "state" => object
-            .schema_type(Type::String)
-            .enum_values(Some(Stage::ALL.map(Stage::code))),
-        _ => object.schema_type(Type::String),
-    };
-    ParameterBuilder::new()
-        .name(name)
-        .parameter_in(place)
-        .required(required)
-        .schema(Some(schema))
-        .build()
 }
 
 #[cfg(test)]
@@ -386,7 +451,7 @@ mod tests {
             assert!(schemas.contains_key(name), "{name}");
             references += 1;
         }
-        assert!(references > operations().count(), "found {references}");
+        assert!(references > operations().len(), "found {references}");
         assert_eq!(document["openapi"], "3.1.0");
     }
 }

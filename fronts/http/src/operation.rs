@@ -1,9 +1,18 @@
-//! The table of operations: the router, the OpenAPI document and the docs page are made of it.
+//! An operation of this door.
+//!
+//! A service declares what can be asked of it; a [`Route`] adds what only HTTP needs to know.
 
-mod exchange;
-mod games;
-mod rooms;
-mod travel;
+mod documents;
+mod route;
+
+use std::collections::BTreeSet;
+
+use turnstile_chassis::{Class, Kind, Need, Operations, Refuse};
+
+use crate::{problem::Place, refusal::status};
+
+pub(crate) use documents::operations as documents;
+pub(crate) use route::{RECEIPT, Route, delete, get, post, put};
 
 /// The methods in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,33 +33,123 @@ impl Method {
             Self::Delete => "DELETE",
         }
     }
+
+    /// Where values stand that are not in the path.
+    const fn place(self) -> Place {
+        match self {
+            Self::Get | Self::Delete => Place::Query,
+            Self::Post | Self::Put => Place::Body,
+        }
+    }
+}
+
+/// A service, whose name begins the paths of its operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    Rooms,
+    Exchange,
+    Games,
+    Travel,
+}
+
+impl Service {
+    pub(crate) const ALL: [Self; 4] = [Self::Rooms, Self::Exchange, Self::Games, Self::Travel];
+
+    /// Its name on every door.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rooms => "rooms",
+            Self::Exchange => "exchange",
+            Self::Games => "games",
+            Self::Travel => "travel",
+        }
+    }
+
+    /// What it is about.
+    pub(crate) const fn about(self) -> &'static str {
+        match self {
+            Self::Rooms => "Rooms of hotels for nights: book, hold, cancel",
+            Self::Exchange => "Accounts, orders and order books",
+            Self::Games => "Games of two players, and their standings",
+            Self::Travel => "Transactions and itineraries over flights, cars and rooms",
+        }
+    }
+}
+
+/// What answers the requests to an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answerer {
+    /// The command of a service at this place.
+    Command(Service, usize),
+    /// The query of a service at this place.
+    Query(Service, usize),
+    /// The feed of a service, as server-sent events.
+    Events(Service),
+    /// The feed of a match, from its state to its end.
+    MatchEvents,
+    /// The WebSocket of the exchange.
+    ExchangeFeed,
+    /// The WebSocket of a player.
+    Play,
+    Live,
+    Ready,
+    Version,
+    Metrics,
+    Openapi,
+    Docs,
+    DocsStyle,
+    DocsScript,
+}
+
+/// One value that an operation takes.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    pub place: Place,
+    pub name: &'static str,
+    /// What its declaration says of it; empty when its name says it all.
+    pub meaning: &'static str,
+    pub kind: Kind,
+    pub need: Need,
+}
+
+/// Whether a request without it is wrong.
+pub(crate) const fn is_needed(need: Need) -> bool {
+    match need {
+        Need::Required | Need::Repeated { .. } => true,
+        Need::RequiredOr(_) | Need::Optional | Need::OptionalWord => false,
+    }
 }
 
 /// One operation of the door.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Operation {
+    pub answerer: Answerer,
     pub method: Method,
     /// The path, with `{names}` for its parameters.
-    pub path: &'static str,
+    pub path: String,
     /// Unique; the name of the operation in generated clients.
-    pub id: &'static str,
+    pub id: String,
     pub summary: &'static str,
-    /// The names of the query's parameters; a `!` marks one that must be given.
-    pub query: &'static [&'static str],
-    /// The schema of the body, where there is one.
-    pub body: Option<&'static str>,
+    pub parameters: Vec<Parameter>,
     pub success: Success,
-    /// Whether it is a command, and so may change something; some that read are commands that lock.
-    pub acts: bool,
-    /// The words of the refusals and errors beyond those that every operation may answer.
-    pub problems: &'static [u16],
+    /// Whether an answer has an entity tag, by which a client can ask whether it has changed.
+    pub is_versioned: bool,
+    /// Whether it is done only to the version that `If-Match` names, where that is sent.
+    pub has_precondition: bool,
+    /// The statuses of its problems, beyond those that every operation may have.
+    pub problems: Vec<u16>,
 }
 
 /// What an operation answers when it succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Success {
-    /// 201, or 200 when replayed, with JSON of this schema.
-    Made(&'static str),
+    /// 201, or 200 when replayed, with JSON of this schema. What was made is found at the first of these
+    /// paths whose names the answer has.
+    Made {
+        schema: &'static str,
+        at: &'static [&'static str],
+    },
     /// 200 with JSON of this schema.
     Json(&'static str),
     /// 200 with one of these content types, the first unless the client wants another.
@@ -59,22 +158,51 @@ pub enum Success {
     Protocol(&'static str),
 }
 
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
 impl Operation {
+    /// The service that it belongs to, unless it is the server's own.
+    #[must_use]
+    pub const fn service(&self) -> Option<Service> {
+        match self.answerer {
+            Answerer::Command(service, _)
+            | Answerer::Query(service, _)
+            | Answerer::Events(service) => Some(service),
+            Answerer::MatchEvents | Answerer::Play => Some(Service::Games),
+            Answerer::ExchangeFeed => Some(Service::Exchange),
+            Answerer::Live
+            | Answerer::Ready
+            | Answerer::Version
+            | Answerer::Metrics
+            | Answerer::Openapi
+            | Answerer::Docs
+            | Answerer::DocsStyle
+            | Answerer::DocsScript => None,
+        }
+    }
+
+    /// Whether it is a command, and so may change something; some that read are commands that lock.
+    const fn is_command(&self) -> bool {
+        matches!(self.answerer, Answerer::Command(..))
+    }
+
     /// Whether it changes something, and so takes an `Idempotency-Key`.
     #[must_use]
     pub fn mutates(&self) -> bool {
-        self.method != Method::Get && self.id != "searchGuest"
+        self.is_command() && self.method != Method::Get
     }
 
     /// Whether pages of foreign origins are refused: it may change something, or its answer is a
     /// stream of events or a socket, which stay open.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
-        self.acts
+        self.is_command()
+            || self.method != Method::Get
             || match self.success {
                 Success::Content(contents) => contents.contains(&EVENTS),
                 Success::Protocol(_) => true,
-                Success::Made(_) | Success::Json(_) => false,
+                Success::Made { .. } | Success::Json(_) => false,
             }
     }
 
@@ -82,7 +210,7 @@ impl Operation {
     #[must_use]
     pub const fn contents(&self) -> &'static [&'static str] {
         match self.success {
-            Success::Made(_) | Success::Json(_) => &[JSON],
+            Success::Made { .. } | Success::Json(_) => &[JSON],
             Success::Content(contents) => contents,
             Success::Protocol(_) => &[],
         }
@@ -100,196 +228,56 @@ impl Operation {
         }
     }
 
-    /// The part of the documentation that it stands in: its service, or the server.
+    /// Whether a request without a body is wrong.
     #[must_use]
-    pub fn chapter(&self) -> &'static str {
-        let service = self.path.strip_prefix("/v1/");
-        let service = service.and_then(|path| path.split('/').next());
-        let chapter = CHAPTERS.iter().find(|(path, ..)| Some(*path) == service);
-        chapter.map_or(SERVER.1, |(_, name, _)| name)
+    pub fn needs_body(&self) -> bool {
+        let mut parameters = self.parameters.iter();
+        parameters.any(|one| one.place == Place::Body && is_needed(one.need))
     }
 
-    /// The names in the path.
-    pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
-        let parts = self.path.split('/');
-        parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    /// Whether it has parameters in this place.
+    #[must_use]
+    pub fn has(&self, place: Place) -> bool {
+        self.parameters.iter().any(|one| one.place == place)
     }
 }
 
-/// A read of the machine, with no body.
-const fn read(
-    path: &'static str,
-    id: &'static str,
-    summary: &'static str,
-    query: &'static [&'static str],
-    schema: &'static str,
-) -> Operation {
-    Operation {
-        method: Method::Get,
-        path,
-        id,
-        summary,
-        query,
-        body: None,
-        success: Success::Json(schema),
-        acts: false,
-        problems: &[400, 404],
-    }
+/// A service that HTTP serves: what it declares, and its routes.
+pub(crate) fn of_service<'a, C: Operations<'a>, Q: Operations<'a>, R: Refuse>(
+    service: Service,
+    routes: &[Route],
+) -> Vec<Operation> {
+    let commands = C::operations().into_iter();
+    let commands = commands.map(|declared| (Answerer::Command(service, declared.place), declared));
+    let queries = Q::operations().into_iter();
+    let queries = queries.map(|declared| (Answerer::Query(service, declared.place), declared));
+    let mut declared: Vec<_> = commands.chain(queries).collect();
+    let classes: Vec<Class> = R::meanings().iter().map(|meaning| meaning.class).collect();
+    let of_route = |route: &Route| {
+        let at = declared.iter().position(|(_, one)| one.word == route.word);
+        let at = at.unwrap_or_else(|| panic!("{} has {}", service.name(), route.word));
+        let (answerer, declared) = declared.swap_remove(at);
+        route.operation(service, answerer, declared, &classes)
+    };
+    let operations = routes.iter().map(of_route).collect();
+    let left: Vec<&str> = declared.iter().map(|(_, one)| one.word).collect();
+    assert!(
+        left.is_empty(),
+        "{} has no route for {left:?}",
+        service.name()
+    );
+    operations
 }
 
-/// A document of the door itself.
-const fn document(
-    path: &'static str,
-    id: &'static str,
-    summary: &'static str,
-    contents: &'static [&'static str],
-) -> Operation {
-    Operation {
-        method: Method::Get,
-        path,
-        id,
-        summary,
-        query: &[],
-        body: None,
-        success: Success::Content(contents),
-        acts: false,
-        problems: &[],
-    }
-}
-
-/// A command.
-const fn command(
-    method: Method,
-    path: &'static str,
-    id: &'static str,
-    summary: &'static str,
-    body: Option<&'static str>,
-    success: Success,
-) -> Operation {
-    Operation {
-        method,
-        path,
-        id,
-        summary,
-        query: &[],
-        body,
-        success,
-        acts: true,
-        problems: &[400, 404, 409, 413, 415, 422],
-    }
-}
-
-const fn with_query(operation: Operation, query: &'static [&'static str]) -> Operation {
-    Operation { query, ..operation }
-}
-
-const fn with_problems(operation: Operation, problems: &'static [u16]) -> Operation {
-    Operation {
-        problems,
-        ..operation
-    }
-}
-
-const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
-const PAGED: &[&str] = &["limit", "cursor"];
-const RECEIPT: Success = Success::Json("Receipt");
-
-/// A chapter of the documentation: the path, the name, what it is about.
-type Chapter = (&'static str, &'static str, &'static str);
-
-const CHAPTERS: [Chapter; 4] = [
-    (
-        "rooms",
-        "Rooms",
-        "Rooms of hotels for nights: book, hold, cancel",
-    ),
-    ("exchange", "Exchange", "Accounts, orders and order books"),
-    (
-        "games",
-        "Games",
-        "Games of two players, and their standings",
-    ),
-    (
-        "travel",
-        "Travel",
-        "Transactions and itineraries over flights, cars and rooms",
-    ),
-];
-
-const SERVER: Chapter = ("", "Server", "The server itself");
-
-/// The chapters of the documentation, in order: name and what it is about.
-pub(crate) fn chapters() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let all = CHAPTERS.iter().chain([&SERVER]);
-    all.map(|(_, name, about)| (*name, *about))
-}
-
-/// The operation that answers a method at a path. `HEAD` is answered as `GET` is.
-#[must_use]
-pub fn operation_at(method: &str, path: &str) -> Option<&'static Operation> {
-    let method = if method == "HEAD" { "GET" } else { method };
-    operations().find(|one| one.method.as_str() == method && one.has_path(path))
-}
-
-/// Every operation, in the order of the docs page.
-pub fn operations() -> impl Iterator<Item = &'static Operation> {
-    let services = [
-        rooms::OPERATIONS,
-        exchange::OPERATIONS,
-        games::OPERATIONS,
-        travel::OPERATIONS,
-    ];
-    services.into_iter().chain([DOCUMENTS]).flatten()
-}
-
-const DOCUMENTS: &[Operation] = &[
-    document("/livez", "live", "Whether the process runs", &[JSON]),
-    Operation {
-        problems: &[503],
-        ..document("/readyz", "ready", "Whether requests are answered", &[JSON])
-    },
-    document("/version", "version", "Which program this is", &[JSON]),
-    Operation {
-        problems: &[503],
-        ..document(
-            "/metrics",
-            "metrics",
-            "Counters, in the classic text format of Prometheus or as OpenMetrics",
-            &["text/plain", "application/openmetrics-text"],
-        )
-    },
-    document("/openapi.json", "openapi", "This description", &[JSON]),
-    document("/docs", "docs", "This description, to read", &["text/html"]),
-    document(
-        "/docs/style.css",
-        "docsStyle",
-        "How the docs page looks",
-        &["text/css"],
-    ),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn identifiers_and_routes_are_unique() {
-        for (at, operation) in operations().enumerate() {
-            for other in operations().skip(at + 1) {
-                assert_ne!(operation.id, other.id);
-                let same = operation.path == other.path && operation.method == other.method;
-                assert!(!same, "{} {}", operation.method.as_str(), operation.path);
-            }
-        }
-    }
-
-    #[test]
-    fn path_parameters_are_found() {
-        let withdraw = operations()
-            .find(|found| found.id == "withdrawRoom")
-            .unwrap();
-        let names: Vec<&str> = withdraw.path_parameters().collect();
-        assert_eq!(names, ["property", "room"]);
-    }
+/// The statuses of the problems of a command or a query.
+fn problems(is_command: bool, has_body: bool, classes: &[Class]) -> Vec<u16> {
+    let is_told = |class: &&Class| match class {
+        Class::Invalid | Class::NotFound | Class::Gone | Class::Elsewhere => true,
+        Class::Conflict | Class::Early | Class::Forbidden => is_command,
+    };
+    let of_classes = classes.iter().filter(is_told).map(|class| status(*class));
+    let mut all: BTreeSet<u16> = of_classes.chain([400, 503]).collect();
+    all.extend(is_command.then_some(422));
+    all.extend(has_body.then_some([413, 415]).into_iter().flatten());
+    all.into_iter().collect()
 }

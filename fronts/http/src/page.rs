@@ -1,25 +1,24 @@
-//! The docs page: the OpenAPI document as one HTML page that needs no other server and no script.
+//! The docs page: every operation with a form to try it, as one HTML page that needs no other server.
 
-use std::{collections::BTreeSet, fmt::Write};
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Write},
+};
 
 use serde_json::Value;
+use turnstile_chassis::{Kind, Need};
 
 use crate::{
     glossary,
-    operation::{Method, Operation, chapters, operations},
+    openapi::tag,
+    operation::{Answerer, Method, Operation, Parameter, Service, Success, is_needed},
+    problem::Place,
+    table::{chapters, operations},
 };
 
-/// How the page looks; a file of its own, so that the policy can forbid inline styles.
-pub const PAGE_STYLE: &str = "\
-:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h2 { margin-top: 2.5rem; border-top: 1px solid #8888; padding-top: 1rem; font-size: 1.1rem; }
-code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
-pre { overflow-x: auto; padding: 0.6rem; border: 1px solid #8888; border-radius: 4px; }
-table { border-collapse: collapse; }
-td, th { text-align: left; vertical-align: top; padding: 0.15rem 1rem 0.15rem 0; }
-.method { display: inline-block; min-width: 4.5rem; }
-";
+/// How the page looks and what it does; files of their own, so that the policy can forbid all others.
+pub const PAGE_STYLE: &str = include_str!("page/style.css");
+pub const PAGE_SCRIPT: &str = include_str!("page/script.js");
 
 /// The page, from the document that [`crate::openapi`] makes.
 #[must_use]
@@ -27,43 +26,67 @@ pub fn docs_page(document: &Value) -> String {
     let mut page = String::from(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>Turnstile</title>\
-         <link rel=\"stylesheet\" href=\"/docs/style.css\"></head><body><h1>Turnstile</h1>\
+         <link rel=\"stylesheet\" href=\"/docs/style.css\">\
+         <script src=\"/docs/script.js\" defer></script></head><body><nav><h1>Turnstile</h1>\
+         <input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\">",
+    );
+    for (service, _) in chapters() {
+        put_contents(&mut page, service);
+    }
+    page.push_str(
+        "<h2><a href=\"#problems\">problems</a></h2></nav><main>\
          <p>Every change takes an <code>Idempotency-Key</code>: the same key and content get the \
-         first answer again. Whatever is no success is <code>application/problem+json</code>, \
-         with a stable <code>code</code>. The document: \
+         first answer again. An answer that is no success is <code>application/problem+json</code> \
+         with a stable <code>code</code>. For programs: \
          <a href=\"/openapi.json\">/openapi.json</a>.</p>",
     );
-    for (chapter, about) in chapters() {
-        put_contents(&mut page, chapter, about);
-    }
-    for operation in operations() {
-        put_operation(&mut page, operation, document);
+    for (service, about) in chapters() {
+        let name = tag(service);
+        let about = Escaped(about);
+        put(
+            &mut page,
+            format_args!("<section data-part><h2>{name}</h2><p>{about}</p>"),
+        );
+        for operation in operations().iter().filter(|one| one.service() == service) {
+            put_operation(&mut page, operation, document);
+        }
+        page.push_str("</section>");
     }
     put_problems(&mut page);
-    page.push_str("</body></html>\n");
+    page.push_str("</main></body></html>\n");
     page
 }
 
-/// The operations of one chapter, each with a link to where it is explained.
-fn put_contents(page: &mut String, chapter: &str, about: &str) {
+/// The operations of one part, each with a link to where it is explained.
+fn put_contents(page: &mut String, service: Option<Service>) {
     put(
         page,
-        format_args!("<h2>{chapter}</h2><p>{}</p><table>", Escaped(about)),
+        format_args!("<div data-part><h2>{}</h2><ul>", tag(service)),
     );
-    for operation in operations().filter(|one| one.chapter() == chapter) {
+    for operation in operations().iter().filter(|one| one.service() == service) {
+        let Operation { id, method, .. } = operation;
         put(
             page,
             format_args!(
-                "<tr><td><code>{}</code></td><td><a href=\"#{}\"><code>{}</code></a></td>\
-                 <td>{}</td></tr>",
-                operation.method.as_str(),
-                operation.id,
-                operation.path,
-                Escaped(operation.summary)
+                "<li data-search=\"{}\"><a href=\"#{id}\"><span class=\"{}\">{id}</span></a></li>",
+                Escaped(&search_text(operation)),
+                method.as_str(),
             ),
         );
     }
-    page.push_str("</table>");
+    page.push_str("</ul></div>");
+}
+
+/// By what an operation is found, in small letters.
+fn search_text(operation: &Operation) -> String {
+    let Operation {
+        id,
+        path,
+        method,
+        summary,
+        ..
+    } = operation;
+    format!("{id} {} {path} {summary}", method.as_str()).to_lowercase()
 }
 
 /// What every word of a problem means. A word that several services say is found at the first.
@@ -71,25 +94,28 @@ fn put_problems(page: &mut String) {
     page.push_str("<h2 id=\"problems\">Problems</h2><p>By their <code>code</code>.</p>");
     let mut found = BTreeSet::new();
     for (of, words) in glossary::chapters() {
-        put(page, format_args!("<h3>{of}</h3><table>"));
+        put(
+            page,
+            format_args!("<section data-part><h3>{of}</h3><table>"),
+        );
         for (word, status, meaning) in words {
-            page.push_str("<tr");
+            let meaning = Escaped(meaning);
+            put(page, format_args!("<tr data-search=\"{word} {status}\""));
             if found.insert(word) {
                 put(page, format_args!(" id=\"{word}\""));
             }
             put(
                 page,
                 format_args!(
-                    "><td><code>{word}</code></td><td>{status}</td><td>{}</td></tr>",
-                    Escaped(meaning)
+                    "><td><code>{word}</code></td><td>{status}</td><td>{meaning}</td></tr>"
                 ),
             );
         }
-        page.push_str("</table>");
+        page.push_str("</table></section>");
     }
 }
 
-fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
+fn put(page: &mut String, text: fmt::Arguments<'_>) {
     page.write_fmt(text).expect("a string takes all text");
 }
 
@@ -98,88 +124,168 @@ fn put_operation(page: &mut String, operation: &Operation, document: &Value) {
     put(
         page,
         format_args!(
-            "<h2 id=\"{}\"><code class=\"method\">{method}</code><code>{}</code></h2><p>{}</p>",
+            "<details id=\"{}\" data-search=\"{}\"><summary><code class=\"method {method}\">{method}\
+             </code><code>{}</code><span>{}</span></summary><div>",
             operation.id,
+            Escaped(&search_text(operation)),
             operation.path,
-            Escaped(operation.summary)
+            Escaped(operation.summary),
         ),
     );
-    let described = &document["paths"][operation.path][method.to_lowercase()];
-    put_rows(page, "Parameters", &described["parameters"], |parameter| {
-        let required = parameter["required"].as_bool() == Some(true);
-        let note = if required { ", required" } else { "" };
-        let place = format!("{}{note}", plain(&parameter["in"]));
-        (plain(&parameter["name"]).to_owned(), place)
-    });
-    let schemas = &document["components"]["schemas"];
-    if let Some(name) = operation.body {
-        put_shape(page, "Body", name, &schemas[name]);
+    if is_tried(operation) {
+        put_form(page, operation);
     }
-    if let Some(responses) = described["responses"].as_object() {
-        page.push_str("<h3>Answers</h3><table>");
-        for (status, response) in responses {
-            let meaning = Escaped(plain(&response["description"]));
-            put(
-                page,
-                format_args!("<tr><td><code>{status}</code></td><td>{meaning}</td></tr>"),
-            );
-        }
-        page.push_str("</table>");
-        let content =
-            &described["responses"]["200"]["content"]["application/json"]["schema"]["$ref"];
-        if let Some(name) = plain(content)
-            .rsplit('/')
-            .next()
-            .filter(|name| !name.is_empty())
-        {
-            put_shape(page, "Answer", name, &schemas[name]);
-        }
-    }
-    let example = example(operation, schemas);
-    put(page, format_args!("<pre>{}</pre>", Escaped(&example)));
+    put(
+        page,
+        format_args!("<pre>{}</pre>", Escaped(&example(operation))),
+    );
+    let described = &document["paths"][&operation.path][method.to_lowercase()];
+    put_answers(page, &described["responses"], document);
+    page.push_str("</div></details>");
 }
 
-fn put_rows(
-    page: &mut String,
-    title: &str,
-    rows: &Value,
-    cells: impl Fn(&Value) -> (String, String),
-) {
-    let Some(rows) = rows.as_array() else {
-        return;
+/// Streams and sockets have no answer that ends.
+const fn is_tried(operation: &Operation) -> bool {
+    !matches!(
+        operation.answerer,
+        Answerer::Events(_) | Answerer::MatchEvents | Answerer::ExchangeFeed | Answerer::Play
+    )
+}
+
+/// A form with a field for every parameter.
+fn put_form(page: &mut String, operation: &Operation) {
+    let has_body = operation.has(Place::Body);
+    put(
+        page,
+        format_args!(
+            "<form data-method=\"{}\" data-path=\"{}\"{}><table>",
+            operation.method.as_str(),
+            operation.path,
+            if has_body { " data-body" } else { "" },
+        ),
+    );
+    for parameter in &operation.parameters {
+        put_field(page, parameter);
+    }
+    if operation.mutates() {
+        page.push_str(
+            "<tr><th><label><code>Idempotency-Key</code></label></th><td><input \
+             name=\"Idempotency-Key\" data-in=\"header\"></td><td>The same key and content get the \
+             first answer again</td></tr>",
+        );
+    }
+    page.push_str("</table><button>Send</button><output></output></form>");
+}
+
+fn put_field(page: &mut String, parameter: &Parameter) {
+    let Parameter {
+        name,
+        kind,
+        place,
+        need,
+        ..
+    } = parameter;
+    let is_required = is_needed(*need) || *place == Place::Path;
+    let required = if is_required { " required" } else { "" };
+    let place = match place {
+        Place::Path => "path",
+        Place::Query => "query",
+        Place::Body => "body",
+        Place::Header => "header",
     };
-    put(page, format_args!("<h3>{title}</h3><table>"));
-    for row in rows {
-        let (name, note) = cells(row);
+    let json = match (kind, need) {
+        (_, Need::Repeated { .. }) => "list",
+        (Kind::Number { .. } | Kind::Signed { .. }, _) => "number",
+        (Kind::Flag, _) => "flag",
+        _ => "text",
+    };
+    let attributes = format!("name=\"{name}\" data-in=\"{place}\" data-kind=\"{json}\"{required}");
+    let need = if is_required { "required" } else { "optional" };
+    put(
+        page,
+        format_args!("<tr><th><code>{name}</code> <span class=\"need\">{need}</span></th><td>"),
+    );
+    let words: &[&str] = match kind {
+        Kind::OneOf(words) => words,
+        Kind::Flag => &["true", "false"],
+        _ => &[],
+    };
+    if words.is_empty() {
+        let example = Escaped(example_of(kind));
         put(
             page,
-            format_args!(
-                "<tr><td><code>{}</code></td><td>{}</td></tr>",
-                Escaped(&name),
-                Escaped(&note)
-            ),
+            format_args!("<input {attributes} placeholder=\"{example}\">"),
+        );
+    } else {
+        put(page, format_args!("<select {attributes}><option></option>"));
+        for word in words {
+            put(page, format_args!("<option>{word}</option>"));
+        }
+        page.push_str("</select>");
+    }
+    put(
+        page,
+        format_args!("</td><td>{}</td></tr>", Escaped(&meaning_of(parameter))),
+    );
+}
+
+/// What a field is, in words.
+fn meaning_of(parameter: &Parameter) -> String {
+    let kind = match &parameter.kind {
+        Kind::Number { min, max } => format!("{min} to {max}"),
+        Kind::Signed { min, max } => format!("{min} to {max}"),
+        Kind::Forms { forms, .. } => forms.join(", "),
+        Kind::Night => "a date".to_owned(),
+        Kind::Instant => "an instant".to_owned(),
+        Kind::Decimal => "a number as text".to_owned(),
+        Kind::Cursor => "next of the page before".to_owned(),
+        _ => String::new(),
+    };
+    let parts = [parameter.meaning.trim_end_matches('.'), &kind];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
+}
+
+fn put_answers(page: &mut String, responses: &Value, document: &Value) {
+    page.push_str("<h3>Answers</h3><table>");
+    for (status, response) in responses.as_object().into_iter().flatten() {
+        let response = match response["$ref"].as_str().and_then(name_of) {
+            Some(name) => &document["components"]["responses"][name],
+            None => response,
+        };
+        let meaning = Escaped(plain(&response["description"]));
+        put(
+            page,
+            format_args!("<tr><td><code>{status}</code></td><td>{meaning}</td></tr>"),
         );
     }
     page.push_str("</table>");
+    let content = &responses["200"]["content"];
+    let shown = ["application/json", "text/event-stream"]
+        .into_iter()
+        .find_map(|media| content[media]["schema"]["$ref"].as_str().and_then(name_of));
+    if let Some(name) = shown {
+        put_shape(page, name, &document["components"]["schemas"][name]);
+    }
 }
 
-/// The fields of a schema and of those that it is made of.
-fn put_shape(page: &mut String, title: &str, name: &str, schema: &Value) {
-    put(page, format_args!("<h3>{title}: {name}</h3><table>"));
-    let parts = schema["allOf"]
-        .as_array()
-        .map_or_else(|| vec![schema], |parts| parts.iter().collect());
-    for part in parts {
-        for (field, described) in part["properties"].as_object().into_iter().flatten() {
-            put(
-                page,
-                format_args!(
-                    "<tr><td><code>{field}</code></td><td>{}</td><td>{}</td></tr>",
-                    Escaped(&kind(described)),
-                    Escaped(plain(&described["description"]))
-                ),
-            );
-        }
+/// The last part of a reference.
+fn name_of(reference: &str) -> Option<&str> {
+    reference.rsplit('/').next()
+}
+
+/// The fields of a schema.
+fn put_shape(page: &mut String, name: &str, schema: &Value) {
+    put(page, format_args!("<h3>{name}</h3><table>"));
+    for (field, described) in schema["properties"].as_object().into_iter().flatten() {
+        put(
+            page,
+            format_args!(
+                "<tr><td><code>{field}</code></td><td>{}</td><td>{}</td></tr>",
+                Escaped(&kind(described)),
+                Escaped(plain(&described["description"]))
+            ),
+        );
     }
     page.push_str("</table>");
 }
@@ -194,9 +300,7 @@ fn kind(described: &Value) -> String {
     let base = match &described["type"] {
         Value::String(only) => only.clone(),
         Value::Array(several) => several.iter().map(plain).collect::<Vec<_>>().join(" or "),
-        _ => plain(&described["$ref"])
-            .rsplit('/')
-            .next()
+        _ => name_of(plain(&described["$ref"]))
             .unwrap_or_default()
             .to_owned(),
     };
@@ -206,56 +310,70 @@ fn kind(described: &Value) -> String {
     }
 }
 
-/// A line to paste, with the examples of the shapes.
-fn example(operation: &Operation, schemas: &Value) -> String {
-    let mut path = operation.path.to_owned();
-    for (name, value) in [
-        ("property", "grand"),
-        ("room", "101"),
-        ("reference", "R14"),
-        ("account", "ada"),
-        ("symbol", "SPY"),
-        ("order", "17"),
-    ] {
-        path = path.replace(&format!("{{{name}}}"), value);
+/// What a value of this kind looks like.
+const fn example_of(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Text(example) | Kind::Pattern { example, .. } | Kind::Forms { example, .. } => {
+            example
+        }
+        Kind::Night => "2027-05-01",
+        Kind::Instant => "2027-05-01T12:00:00Z",
+        Kind::Decimal => "12.5",
+        Kind::Number { .. } | Kind::Signed { .. } => "1",
+        Kind::OneOf([first, ..]) => first,
+        Kind::OneOf([])
+        | Kind::Flag
+        | Kind::Cursor
+        | Kind::Optional(_)
+        | Kind::List(_)
+        | Kind::Object { .. } => "",
     }
-    let mut query = String::new();
-    for name in operation
-        .query
-        .iter()
-        .filter_map(|name| name.strip_suffix('!'))
-    {
-        let value = if matches!(name, "arrival" | "from") {
-            "2027-01-01"
-        } else {
-            "2027-01-03"
+}
+
+/// A line to paste, with the examples of what must be given.
+fn example(operation: &Operation) -> String {
+    let mut target = operation.path.clone();
+    let mut members = Vec::new();
+    let mut mark = '?';
+    for parameter in &operation.parameters {
+        let Parameter { name, kind, .. } = parameter;
+        let example = match *name {
+            "departure" | "to" => "2027-05-03",
+            _ => example_of(kind),
         };
-        let mark = if query.is_empty() { '?' } else { '&' };
-        put(&mut query, format_args!("{mark}{name}={value}"));
+        match parameter.place {
+            Place::Path => target = target.replace(&format!("{{{name}}}"), example),
+            Place::Query if is_needed(parameter.need) => {
+                put(&mut target, format_args!("{mark}{name}={example}"));
+                mark = '&';
+            }
+            Place::Body if is_needed(parameter.need) => {
+                members.push(match (kind, parameter.need) {
+                    (_, Need::Repeated { .. }) => format!("\"{name}\":[\"{example}\"]"),
+                    (Kind::Number { .. } | Kind::Signed { .. }, _) => {
+                        format!("\"{name}\":{example}")
+                    }
+                    _ => format!("\"{name}\":\"{example}\""),
+                });
+            }
+            Place::Query | Place::Body | Place::Header => {}
+        }
     }
-    let url = format!("'http://localhost:8470{path}{query}'");
-    let Some(name) = operation.body else {
-        return match operation.method {
-            Method::Get => format!("curl {url}"),
-            other => format!("curl -X {} {url}", other.as_str()),
-        };
-    };
     let method = match operation.method {
-        Method::Post => String::new(),
+        Method::Get => String::new(),
+        Method::Post if operation.has(Place::Body) => String::new(),
         other => format!("-X {} ", other.as_str()),
     };
-    let fields = schemas[name]["properties"]
-        .as_object()
-        .into_iter()
-        .flatten();
-    let examples: Vec<String> = fields
-        .filter(|(_, described)| !described["example"].is_null())
-        .map(|(field, described)| format!("\"{field}\":{}", described["example"]))
-        .collect();
-    format!(
-        "curl {method}{url} -H 'Content-Type: application/json' -d '{{{}}}'",
-        examples.join(",")
-    )
+    let options = match operation.success {
+        Success::Content(["text/event-stream", ..]) => "-N ",
+        _ => "",
+    };
+    let curl = format!("curl {options}{method}'http://localhost:8470{target}'");
+    if !operation.has(Place::Body) {
+        return curl;
+    }
+    let body = members.join(",");
+    format!("{curl} \\\n  -H 'Content-Type: application/json' -d '{{{body}}}'")
 }
 
 fn plain(value: &Value) -> &str {
@@ -265,8 +383,8 @@ fn plain(value: &Value) -> &str {
 /// Text inside HTML.
 struct Escaped<'a>(&'a str);
 
-impl std::fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
             match character {
                 '<' => f.write_str("&lt;")?,
@@ -288,17 +406,23 @@ mod tests {
     fn the_page_shows_every_operation_and_loads_nothing_from_elsewhere() {
         let page = docs_page(&serde_json::to_value(crate::openapi()).unwrap());
         for operation in operations() {
-            assert!(
-                page.contains(&format!("<h2 id=\"{}\">", operation.id)),
-                "{}",
-                operation.id
+            let place = format!("<details id=\"{}\"", operation.id);
+            assert!(page.contains(&place), "{}", operation.id);
+            let form = format!(
+                "<form data-method=\"{}\" data-path=\"{}\"",
+                operation.method.as_str(),
+                operation.path
             );
+            assert_eq!(page.contains(&form), is_tried(operation), "{form}");
         }
-        assert!(!page.contains("<script") && !page.contains("style=") && !page.contains("//cdn"));
-        let book = "curl 'http://localhost:8470/v1/rooms/bookings' -H 'Content-Type: \
-                    application/json' -d '{&quot;";
+        assert_eq!(page.matches("<script").count(), 1);
+        assert!(!page.contains("style=") && !page.contains("onclick") && !page.contains("//cdn"));
+        let book = "curl 'http://localhost:8470/v1/rooms/bookings' \\\n  -H 'Content-Type: \
+                    application/json' -d '{&quot;property&quot;:&quot;101&quot;,";
         assert!(page.contains(book));
-        assert!(page.contains("<td><code>id_number</code></td><td>string</td>"));
+        assert!(
+            page.contains("<input name=\"id_number\" data-in=\"body\" data-kind=\"text\" required")
+        );
         assert!(page.contains("<td><code>state</code></td><td>booked | held | expired</td>"));
         assert!(page.contains("<td><code>entries</code></td><td>list of RoomsEntry</td>"));
     }
@@ -313,7 +437,7 @@ mod tests {
                 assert_eq!(page.matches(&place).count(), 1, "{word}");
             }
         }
-        let sold_out = "<tr id=\"sold_out\"><td><code>sold_out</code></td><td>409</td>\
+        let sold_out = " id=\"sold_out\"><td><code>sold_out</code></td><td>409</td>\
                         <td>No room is free for all of these nights</td></tr>";
         assert!(page.contains(sold_out));
     }

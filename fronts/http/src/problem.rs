@@ -277,9 +277,16 @@ impl Problem {
     /// A request with wrong fields.
     #[must_use]
     pub fn invalid(errors: Vec<FieldError>) -> Self {
+        let all = || {
+            let fields: Vec<&str> = errors.iter().map(|error| &*error.field).collect();
+            fields.join(", ")
+        };
         let detail = match errors.as_slice() {
             [only] => format!("{}: {}", only.field, only.message),
-            several => format!("{} fields are wrong", several.len()),
+            several if several.iter().all(|error| error.message == "missing") => {
+                format!("missing: {}", all())
+            }
+            _ => format!("{} fields are wrong: {}", errors.len(), all()),
         };
         Self {
             errors: errors.into(),

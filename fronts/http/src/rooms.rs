@@ -1,71 +1,113 @@
-//! What the operations of rooms answer.
+//! Rooms in HTTP: its routes, and what its operations answer.
 
-use turnstile_rooms::{Answer, Done, Outcome};
+use turnstile_rooms::{Answer, Command, Done, Door, Outcome, Query, Refusal, Rooms};
 use turnstile_types::Position;
 
 use crate::{
     answer::{Told, decided},
-    conditional::etag_of,
+    given::Given,
+    operation::{Operation, Route, Service, delete, get, of_service, post, put},
     problem::{Code, Problem},
+    served::Served,
 };
 
-/// Tells a command's outcome.
-///
-/// # Errors
-/// The problem of a refusal.
-pub fn tell_outcome(
-    position: Position,
-    replayed: bool,
-    outcome: &Outcome,
-) -> Result<Told, Problem> {
-    let (done, receipt) = decided(position, replayed, outcome)?;
-    let told = Told::done(done, receipt);
-    Ok(match done {
-        Done::PropertyAdded | Done::RoomAdded => told.made(receipt),
-        Done::Booked { reference, .. } | Done::Held { reference, .. } => {
-            let path = format!("/v1/rooms/bookings/{reference}");
-            told.made(receipt).at(path)
-        }
-        Done::RoomWithdrawn
-        | Done::SaleStopped
-        | Done::SaleResumed
-        | Done::Released
-        | Done::Extended { .. }
-        | Done::Confirmed { .. }
-        | Done::Cancelled { .. } => told,
-    })
+/// What its declaration cannot say.
+const ROUTES: &[Route] = &[
+    post("book", "/bookings").makes(&["/bookings/{reference}"]),
+    get("look_up", "/bookings/{reference}").versioned(),
+    post("cancel", "/bookings/{reference}/cancel").with_precondition(),
+    post("hold", "/holds").makes(&["/bookings/{reference}"]),
+    get("list_holds", "/holds"),
+    post("extend", "/holds/{hold}/extend"),
+    post("confirm", "/holds/{hold}/confirm"),
+    post("release", "/holds/{hold}/release"),
+    // In a body, so that the id number stands in no URL and no access log.
+    post("list_guest_bookings", "/guests/search"),
+    post("add_property", "/properties").makes(&[]),
+    get("list_properties", "/properties"),
+    post("add_room", "/properties/{property}/rooms").makes(&[]),
+    delete("withdraw_room", "/properties/{property}/rooms/{room}"),
+    put("stop_sell", "/properties/{property}/rooms/{room}/stop-sell"),
+    delete(
+        "resume_sell",
+        "/properties/{property}/rooms/{room}/stop-sell",
+    ),
+    get("list_bookings", "/properties/{property}/bookings"),
+    get("get_availability", "/properties/{property}/availability"),
+    get("explain", "/properties/{property}/explain"),
+    get("get_totals", "/totals"),
+];
+
+pub(crate) fn operations() -> Vec<Operation> {
+    of_service::<Command<'_>, Query, Refusal>(Service::Rooms, ROUTES)
 }
 
-/// Tells the answer to a query.
-///
-/// # Errors
-/// The problem of a refusal.
-pub fn tell_answer(answer: &Answer) -> Result<Told, Problem> {
-    match answer {
-        Answer::Refused(refusal) => Err(Problem::from(Code::from(*refusal))),
-        Answer::Entry(entry) => Ok(Told::answer(answer).with_etag(etag_of(entry.position))),
-        answer => Ok(Told::answer(answer)),
+impl Served for Rooms {
+    type About = ();
+    type Done = Done;
+
+    fn read_command<'a>(
+        place: usize,
+        given: &'a Given<'a>,
+        door: Door<'_>,
+    ) -> Result<Command<'a>, Problem> {
+        given.read(place, door)
+    }
+
+    fn read_query<'a>(
+        place: usize,
+        given: &'a Given<'a>,
+        door: Door<'_>,
+    ) -> Result<Query, Problem> {
+        let query: Query = given.read(place, door)?;
+        given.without_flaw(query, query.flaw())
+    }
+
+    fn about(_command: &Command<'_>) {}
+
+    fn tell_outcome(
+        (): (),
+        position: Position,
+        replayed: bool,
+        outcome: &Outcome,
+    ) -> Result<Told, Problem> {
+        let (done, receipt) = decided(position, replayed, outcome)?;
+        Ok(Told::done(done, receipt))
+    }
+
+    fn tell_answer(_query: &Query, answer: &Answer) -> Result<Told, Problem> {
+        match answer {
+            Answer::Refused(refusal) => Err(Problem::from(Code::from(*refusal))),
+            answer => Ok(Told::answer(answer)),
+        }
+    }
+
+    fn version(answer: &Answer) -> Option<u64> {
+        match answer {
+            Answer::Entry(entry) => Some(entry.position.0),
+            _ => None,
+        }
+    }
+
+    fn done(outcome: &Outcome) -> Option<&Done> {
+        outcome.done()
     }
 }
-
 #[cfg(test)]
 mod tests {
     use turnstile_rooms::{Cursor, Entry, EntryState, GuestId, Page, Reference};
     use turnstile_types::{Name, Night, Principal, Stay, Timestamp};
 
     use super::*;
+    use crate::served::answer_of;
 
     fn name(text: &str) -> Name {
         Name::parse(text.as_bytes()).unwrap()
     }
 
-    fn told(done: Done, replayed: bool) -> (u16, String, Option<String>) {
-        let told = tell_outcome(Position(9), replayed, &Outcome::Done(done)).unwrap();
-        (
-            told.status,
-            String::from_utf8(told.json).unwrap(),
-            told.location,
-        )
+    fn told(path: &str, done: Done, replayed: bool) -> (u16, Option<String>, String) {
+        let path = format!("/v1/rooms{path}");
+        answer_of::<Rooms>(&path, (), replayed, &Outcome::Done(done)).unwrap()
     }
 
     #[test]
@@ -77,19 +119,19 @@ mod tests {
         };
         let location = Some("/v1/rooms/bookings/R00".to_owned());
         assert_eq!(
-            told(booked, false),
+            told("/bookings", booked, false),
             (
                 201,
-                r#"{"reference":"R00","room":"101","position":9}"#.to_owned(),
-                location.clone()
+                location.clone(),
+                r#"{"reference":"R00","room":"101","position":9}"#.to_owned()
             )
         );
         assert_eq!(
-            told(booked, true),
+            told("/bookings", booked, true),
             (
                 200,
-                r#"{"reference":"R00","room":"101","position":9,"replayed":true}"#.to_owned(),
-                location
+                location,
+                r#"{"reference":"R00","room":"101","position":9,"replayed":true}"#.to_owned()
             )
         );
         let stay = Stay::new(Night::from_days(0), Night::from_days(2)).unwrap();
@@ -98,12 +140,12 @@ mod tests {
             stay,
         };
         assert_eq!(
-            told(cancelled, false).1,
+            told("/bookings/R00/cancel", cancelled, false).2,
             r#"{"room":"101","arrival":"1970-01-01","departure":"1970-01-03","position":9}"#
         );
         assert_eq!(
-            told(Done::Released, false),
-            (200, r#"{"position":9}"#.to_owned(), None)
+            told("/holds/R00/release", Done::Released, false),
+            (200, None, r#"{"position":9}"#.to_owned())
         );
     }
 
@@ -128,7 +170,7 @@ mod tests {
             entries: vec![entry],
             next: Some(Cursor(1)),
         });
-        let told = tell_answer(&page).unwrap();
+        let told = Rooms::tell_answer(&Query::Totals, &page).unwrap();
         assert_eq!(told.next.as_deref(), Some("c0000000000000001"));
         assert_eq!(
             String::from_utf8(told.json).unwrap(),

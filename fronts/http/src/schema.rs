@@ -1,22 +1,27 @@
-//! Schemas of what a service answers, from the declarations of its types.
+//! Schemas of what a service takes and answers, from the declarations of its types.
 
 use std::collections::BTreeMap;
 
-use turnstile_chassis::{Field, Fields, Kind, Value, Variants};
+use turnstile_chassis::{Field, Fields, Kind, Need, Value, Variants};
 use utoipa::openapi::{
     ArrayBuilder, ComponentsBuilder, KnownFormat, ObjectBuilder, Ref, RefOr, SchemaFormat, Type,
-    schema::Schema,
+    schema::{AdditionalProperties, Schema, SchemaType},
 };
 
-use crate::answer::Receipt;
+use crate::{
+    answer::Receipt,
+    given::NUMBER,
+    operation::{Operation, Parameter, is_needed},
+    problem::Place,
+};
 
 /// The schemas of one service, each under the service's name and its own.
-pub(crate) struct Service {
+pub(crate) struct Schemas {
     name: &'static str,
     schemas: BTreeMap<String, Schema>,
 }
 
-impl Service {
+impl Schemas {
     pub(crate) const fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -100,6 +105,41 @@ impl Service {
         })
     }
 
+    /// The data of refusals, by their names.
+    pub(crate) fn data_of<R: Variants>(mut self) -> Vec<(&'static str, RefOr<Schema>)> {
+        let fields = R::variants().into_iter().flat_map(|one| one.fields);
+        fields
+            .map(|field| (field.name, self.schema(field.kind, field.meaning)))
+            .collect()
+    }
+
+    /// The schema of fields that are no object of a service.
+    pub(crate) fn of_fields<F: Fields>(meaning: &str) -> Schema {
+        let mut schemas = Self::new("");
+        schemas.add("", meaning, F::describe());
+        schemas.schemas.remove("").expect("it was added")
+    }
+
+    /// Adds the body of an operation.
+    pub(crate) fn body(mut self, operation: &Operation) -> Self {
+        let parameters = operation.parameters.iter();
+        let object = described(ObjectBuilder::new(), operation.summary)
+            .additional_properties(Some(AdditionalProperties::FreeForm(false)));
+        let object =
+            parameters
+                .filter(|one| one.place == Place::Body)
+                .fold(object, |object, parameter| {
+                    let object = object.property(parameter.name, parameter_schema(parameter));
+                    if is_needed(parameter.need) {
+                        object.required(parameter.name)
+                    } else {
+                        object
+                    }
+                });
+        self.schemas.insert(body_name(operation), object.into());
+        self
+    }
+
     fn add(&mut self, name: &str, meaning: &str, fields: Vec<Field>) {
         let object = described(ObjectBuilder::new(), meaning);
         let object = fields.into_iter().fold(object, |object, field| {
@@ -128,33 +168,101 @@ impl Service {
     }
 
     fn schema(&mut self, kind: Kind, meaning: &str) -> RefOr<Schema> {
-        let object = || described(ObjectBuilder::new(), meaning);
-        let text = || object().schema_type(Type::String);
-        let formatted = |format| text().format(Some(SchemaFormat::KnownFormat(format)));
         match kind {
-            Kind::Text("") => text().into(),
-            Kind::Text(example) => text().examples([example]).into(),
-            Kind::Number => object().schema_type(Type::Integer).minimum(Some(0)).into(),
-            Kind::Signed => object().schema_type(Type::Integer).into(),
-            Kind::Flag => object().schema_type(Type::Boolean).into(),
-            Kind::Decimal => text().pattern(Some(r"^[0-9]+(\.[0-9]+)?$")).into(),
-            Kind::Night => formatted(KnownFormat::Date).into(),
-            Kind::Instant => formatted(KnownFormat::DateTime).into(),
-            Kind::Cursor => text().pattern(Some("^c[0-9a-f]{16}$")).into(),
-            Kind::OneOf(words) => text().enum_values(Some(words.iter().copied())).into(),
-            Kind::Forms(forms) => text().examples(forms.iter().copied()).into(),
             Kind::Optional(kind) => self.schema(*kind, meaning),
             Kind::List(kind) => {
                 let items = self.schema(*kind, "");
-                let list = ArrayBuilder::new().items(items);
-                let description = (!meaning.is_empty()).then_some(meaning);
-                list.description(description).into()
+                list(items, meaning).into()
             }
             Kind::Object { name, fields } => {
                 self.add(name, "", fields());
                 Ref::from_schema_name(format!("{}{name}", self.name)).into()
             }
+            plain => plain_schema(&plain, meaning).into(),
         }
+    }
+}
+
+/// The name of the schema of a body.
+pub(crate) fn body_name(operation: &Operation) -> String {
+    let (first, rest) = operation.id.split_at(1);
+    format!("{}{rest}Request", first.to_ascii_uppercase())
+}
+
+/// What an operation takes as a parameter.
+pub(crate) fn parameter_schema(parameter: &Parameter) -> RefOr<Schema> {
+    let schema = plain_schema(&parameter.kind, parameter.meaning);
+    match parameter.need {
+        Need::Repeated { most } => {
+            list(plain_schema(&parameter.kind, "").into(), parameter.meaning)
+                .min_items(Some(1))
+                .max_items(Some(most))
+                .into()
+        }
+        need if is_needed(need) || parameter.place != Place::Body => schema.into(),
+        // In a body, null is as good as nothing.
+        _ => nullable(schema).into(),
+    }
+}
+
+fn nullable(schema: ObjectBuilder) -> ObjectBuilder {
+    let mut object = schema.build();
+    let types = match object.schema_type {
+        SchemaType::Type(only) => vec![only, Type::Null],
+        SchemaType::Array(mut several) => {
+            several.push(Type::Null);
+            several
+        }
+        SchemaType::AnyValue => return object.into(),
+    };
+    object.schema_type = SchemaType::Array(types);
+    if let Some(words) = &mut object.enum_values {
+        words.push(serde_json::Value::Null);
+    }
+    object.into()
+}
+
+fn list(items: RefOr<Schema>, meaning: &str) -> ArrayBuilder {
+    let description = (!meaning.is_empty()).then_some(meaning);
+    ArrayBuilder::new().items(items).description(description)
+}
+
+/// What is one value.
+fn plain_schema(kind: &Kind, meaning: &str) -> ObjectBuilder {
+    let object = || described(ObjectBuilder::new(), meaning);
+    let text = || object().schema_type(Type::String);
+    let formatted = |format| text().format(Some(SchemaFormat::KnownFormat(format)));
+    let integer = || object().schema_type(Type::Integer);
+    match kind {
+        Kind::Text("") => text(),
+        Kind::Text(example) => text().examples([*example]),
+        Kind::Pattern { example, pattern } => text().pattern(Some(*pattern)).examples([*example]),
+        Kind::Forms {
+            forms,
+            example,
+            pattern,
+        } => {
+            let either = forms.contains(&NUMBER);
+            let types = either.then_some([Type::String, Type::Integer]);
+            let text = types.map_or_else(text, |types| {
+                object()
+                    .schema_type(SchemaType::Array(types.into()))
+                    .minimum(Some(0))
+            });
+            text.pattern(Some(*pattern)).examples([*example])
+        }
+        Kind::Number { min, max } => integer().minimum(Some(*min)).maximum(Some(*max)),
+        Kind::Signed { min, max } => integer().minimum(Some(*min)).maximum(Some(*max)),
+        Kind::Flag => object().schema_type(Type::Boolean),
+        Kind::Decimal => text()
+            .pattern(Some(r"^[0-9]+(\.[0-9]+)?$"))
+            .examples(["12.5"]),
+        Kind::Night => formatted(KnownFormat::Date).examples(["2027-05-01"]),
+        Kind::Instant => formatted(KnownFormat::DateTime).examples(["2027-05-01T12:00:00.000Z"]),
+        Kind::Cursor => text().pattern(Some("^c[0-9a-f]{16}$")),
+        Kind::OneOf(words) => text().enum_values(Some(words.iter().copied())),
+        Kind::Optional(kind) => plain_schema(kind, meaning),
+        Kind::List(_) | Kind::Object { .. } => unreachable!("it is one value"),
     }
 }
 

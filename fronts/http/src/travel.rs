@@ -1,15 +1,106 @@
-//! Travel in HTTP: bodies and parameters to commands and queries, outcomes and answers to JSON.
+//! Travel in HTTP: its routes, and what its operations answer.
 //!
 //! An item is one word everywhere: `flight-12`, `car-montreal`, `room-new york`.
 
 mod answer;
 mod event;
 mod outcome;
-mod query;
-mod request;
 
-pub use answer::tell_answer;
+use turnstile_rooms::Door;
+use turnstile_travel::{Answer, Command, Done, Outcome, Query, Refusal, Travel};
+use turnstile_types::Position;
+
+use crate::{
+    answer::Told,
+    given::Given,
+    operation::{Operation, Route, Service, delete, get, of_service, post},
+    problem::Problem,
+    served::Served,
+};
+
 pub use event::put_event;
-pub use outcome::{About, tell_outcome};
-pub use query::{customer_in, item_in, items, locator_in, transactions, xid_in};
-pub use request::{NewCustomer, NewItinerary, NewReservation, NewStock, Resolution};
+pub use outcome::About;
+
+const TRANSACTION: &str = "/transactions/{xid}";
+const ITINERARY: &str = "/itineraries/{locator}";
+
+/// What its declaration cannot say.
+const ROUTES: &[Route] = &[
+    post("start", "/transactions").makes(&[TRANSACTION]),
+    get("list_transactions", "/transactions"),
+    get("get_transaction", TRANSACTION).shows("TransactionView"),
+    post("resolve", "/transactions/{xid}/resolve"),
+    post("add_item", "/transactions/{xid}/items"),
+    get("query_item", "/transactions/{xid}/items/{item}").shows("StockView"),
+    delete("delete_item", "/transactions/{xid}/items/{item}"),
+    post("add_customer", "/transactions/{xid}/customers").makes(&[]),
+    get("query_customers", "/transactions/{xid}/customers"),
+    get("query_customer", "/transactions/{xid}/customers/{customer}"),
+    delete(
+        "delete_customer",
+        "/transactions/{xid}/customers/{customer}",
+    ),
+    post("reserve", "/transactions/{xid}/reservations"),
+    post("commit", "/transactions/{xid}/commit"),
+    post("abort", "/transactions/{xid}/abort"),
+    post("book", "/itineraries").makes(&[ITINERARY]),
+    get("get_itinerary", ITINERARY)
+        .shows("ItineraryView")
+        .versioned(),
+    post("confirm", "/itineraries/{locator}/confirm"),
+    post("cancel", "/itineraries/{locator}/cancel"),
+    get("list_items", "/items"),
+    get("get_customer", "/customers/{customer}")
+        .shows("Bill")
+        .versioned(),
+    get("get_totals", "/totals"),
+];
+
+pub(crate) fn operations() -> Vec<Operation> {
+    of_service::<Command, Query, Refusal>(Service::Travel, ROUTES)
+}
+
+impl Served for Travel {
+    type About = About;
+    type Done = Done;
+
+    fn read_command<'a>(
+        place: usize,
+        given: &'a Given<'a>,
+        _door: Door<'_>,
+    ) -> Result<Command, Problem> {
+        given.read(place, ())
+    }
+
+    fn read_query<'a>(
+        place: usize,
+        given: &'a Given<'a>,
+        _door: Door<'_>,
+    ) -> Result<Query, Problem> {
+        given.read(place, ())
+    }
+
+    fn about(command: &Command) -> About {
+        About::of(command)
+    }
+
+    fn tell_outcome(
+        about: About,
+        position: Position,
+        replayed: bool,
+        outcome: &Outcome,
+    ) -> Result<Told, Problem> {
+        outcome::tell(about, position, replayed, outcome)
+    }
+
+    fn tell_answer(query: &Query, answer: &Answer) -> Result<Told, Problem> {
+        answer::tell(query, answer)
+    }
+
+    fn done(outcome: &Outcome) -> Option<&Done> {
+        match outcome {
+            Outcome::Done(done) => Some(done),
+            Outcome::Refused(_) | Outcome::Waiting { .. } => None,
+        }
+    }
+}

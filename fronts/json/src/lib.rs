@@ -54,6 +54,38 @@ pub fn text_field(fields: &impl Fields, name: &'static str) -> Option<String> {
     found.text
 }
 
+/// The text or the number that a field of this name shows, also one of an object among the fields.
+#[must_use]
+pub fn found_text(fields: &impl Fields, name: &'static str) -> Option<String> {
+    let mut found = FindWithin { name, text: None };
+    fields.visit(&mut found);
+    found.text
+}
+
+struct FindWithin {
+    name: &'static str,
+    text: Option<String>,
+}
+
+impl Visitor for FindWithin {
+    fn field(&mut self, name: &'static str, value: &impl Value) {
+        if self.text.is_some() {
+            return;
+        }
+        let value = serde_json::to_value(Shown(value)).unwrap_or_default();
+        let value = if name == self.name {
+            Some(&value)
+        } else {
+            value.get(self.name)
+        };
+        self.text = match value {
+            Some(serde_json::Value::String(text)) => Some(text.clone()),
+            Some(serde_json::Value::Number(number)) => Some(number.to_string()),
+            _ => None,
+        };
+    }
+}
+
 /// The fields that show a whole number from 0.
 #[must_use]
 pub fn numbers(fields: &impl Fields) -> Vec<(&'static str, u64)> {

@@ -136,7 +136,7 @@ mod tests {
         let places = [Games::command_place(&resign), Games::query_place(&totals)];
         assert_eq!(
             places.map(|place| Games::OPERATIONS[place]),
-            ["resign", "totals"]
+            ["resign", "get_totals"]
         );
         let taken = Refusal::IllegalMove(Illegal::Taken);
         is_counted_under::<Games>(&Outcome::Refused(taken), "taken");

@@ -24,7 +24,7 @@ fn at_resp(number: usize) -> String {
 /// The same booking at the HTTP door.
 fn at_http(number: usize) -> String {
     let body = format!(
-        r#"{{"property":"bench","room":"room-{number:04}","arrival":"2027-01-01","departure":"2027-01-02","guest":"ada","id_number":"234123412346"}}"#
+        r#"{{"property":"bench","wish":"room-{number:04}","arrival":"2027-01-01","departure":"2027-01-02","guest":"ada","id_number":"234123412346"}}"#
     );
     format!(
         "POST /v1/rooms/bookings HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\

@@ -92,7 +92,7 @@ fn are_booked_at_all_doors(url: &str) {
 
     // A key is remembered by the database, at whichever door and server it comes.
     let keyed = "/v1/rooms/holds";
-    let body = r#"{"property":"bench","room":"r3","arrival":"2027-03-01","departure":"2027-03-02","ttl_seconds":60}"#;
+    let body = r#"{"property":"bench","wish":"r3","arrival":"2027-03-01","departure":"2027-03-02","ttl_seconds":60}"#;
     let post = ["--json", body, "--header", "Idempotency-Key: one"];
     let (first, status) = curl(&door, keyed, &post);
     assert_eq!(status, "201", "{first}");
@@ -166,7 +166,7 @@ fn a_database_that_is_away_is_an_answer_and_comes_back() {
         away.starts_with("UNAVAILABLE ") || away.starts_with("UNKNOWN "),
         "{away}"
     );
-    let body = json!({"property": "bench", "room": "r2", "arrival": "2027-03-01",
+    let body = json!({"property": "bench", "wish": "r2", "arrival": "2027-03-01",
         "departure": "2027-03-03", "guest": "ada", "id_number": GUEST});
     let (problem, status) = curl(&door, "/v1/rooms/bookings", &["--json", &body.to_string()]);
     assert_eq!(

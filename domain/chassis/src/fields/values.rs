@@ -91,7 +91,10 @@ macro_rules! numbers {
             }
 
             fn kind() -> Kind {
-                Kind::Number
+                Kind::Number {
+                    min: 0,
+                    max: Self::MAX.into(),
+                }
             }
         }
     )+};
@@ -108,7 +111,10 @@ macro_rules! signed_numbers {
             }
 
             fn kind() -> Kind {
-                Kind::Signed
+                Kind::Signed {
+                    min: Self::MIN.into(),
+                    max: Self::MAX.into(),
+                }
             }
         }
     )+};
@@ -155,7 +161,7 @@ impl Value for Name {
     }
 
     fn kind() -> Kind {
-        Kind::Text("101")
+        Kind::NAME
     }
 }
 
@@ -199,7 +205,7 @@ impl Value for Position {
     }
 
     fn kind() -> Kind {
-        Kind::Number
+        Kind::NUMBER
     }
 }
 

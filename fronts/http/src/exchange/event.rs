@@ -1,13 +1,16 @@
 //! What happened at the exchange, as server-sent events and on the feed.
 
 use serde::Serialize;
+use turnstile_chassis::{Readable as _, Source as _};
 use turnstile_exchange::{AccountId, Decimal, Event, EventKind, Party, REPLACED, Side, Symbol};
 use turnstile_json::Object;
 use turnstile_types::Timestamp;
 
 use crate::{
     answer::Text,
-    event::{EventId, put_block},
+    event::{EventId, put_block, since},
+    given::Given,
+    problem::Problem,
 };
 
 /// Appends one event.
@@ -34,11 +37,25 @@ pub fn concerns(event: &Event, account: AccountId) -> bool {
 /// Which events somebody wants: all, or those about a symbol or an account.
 #[derive(Clone, Copy, Debug)]
 pub struct Interest {
-    pub(super) symbol: Option<Symbol>,
-    pub(super) account: Option<AccountId>,
+    symbol: Option<Symbol>,
+    account: Option<AccountId>,
 }
 
 impl Interest {
+    /// Reads where a stream of events begins, and what it is about.
+    ///
+    /// # Errors
+    /// Wrong parameters.
+    pub fn read<'a>(given: &'a Given<'a>) -> Result<(Option<EventId>, Self), Problem> {
+        given.read_with(|reader| {
+            let since = since(reader);
+            let symbol = reader.optional("symbol", Symbol::read);
+            let account = reader.optional("account", AccountId::read);
+            let (symbol, account) = (symbol?, account?);
+            Some((since?, Self { symbol, account }))
+        })
+    }
+
     #[must_use]
     pub fn is_in(&self, event: &Event) -> bool {
         self.symbol.is_none_or(|symbol| event.symbol == symbol)

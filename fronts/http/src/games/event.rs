@@ -2,12 +2,16 @@
 
 use std::io::Write;
 
-use turnstile_chassis::Fields;
+use turnstile_chassis::{Fields, Readable as _, Source as _};
 use turnstile_games::{Event, EventKind, MatchId, MatchView, PlayerId};
 use turnstile_json::Object;
 use turnstile_types::Position;
 
-use crate::event::{self, EventId, put_block};
+use crate::{
+    event::{self, EventId, put_block, since},
+    given::Given,
+    problem::Problem,
+};
 
 /// How a stream is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,40 @@ impl Form {
             Self::Events => b":\n\n",
             Self::Lines => b"\n",
         }
+    }
+}
+
+/// Which match is watched, after which event, and how that is written: as the request says, or as it
+/// accepts.
+///
+/// # Errors
+/// Wrong parameters.
+pub fn watching<'a>(
+    given: &'a Given<'a>,
+    accepted: Option<&str>,
+) -> Result<(MatchId, Option<EventId>, Form), Problem> {
+    given.read_with(|reader| {
+        let match_id = reader.required("match", MatchId::read);
+        let since = since(reader);
+        let form = match reader.optional("format", str::from_utf8)? {
+            Some("ndjson") => Form::Lines,
+            Some(_) => Form::Events,
+            None => accepted_form(accepted.unwrap_or_default()),
+        };
+        Some((match_id?, since?, form))
+    })
+}
+
+/// Events, unless the client accepts lines and no events.
+fn accepted_form(accepted: &str) -> Form {
+    let has = |form: Form| {
+        let mut types = accepted.split(',').filter_map(|one| one.split(';').next());
+        types.any(|one| one.trim().eq_ignore_ascii_case(form.content_type()))
+    };
+    if has(Form::Lines) && !has(Form::Events) {
+        Form::Lines
+    } else {
+        Form::Events
     }
 }
 
@@ -140,4 +178,32 @@ pub fn put_lagged(form: Form, missed: u64, first: EventId, out: &mut Vec<u8>) {
 fn put_line(fields: &impl Fields, out: &mut Vec<u8>) {
     serde_json::to_writer(&mut *out, &Object(fields)).expect("fields are texts and numbers");
     out.write_all(b"\n").expect("a vector takes all bytes");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation_at;
+
+    #[test]
+    fn a_stream_comes_as_lines_only_when_that_is_asked_for() {
+        let operation = operation_at("GET", "/v1/games/matches/7/events").unwrap();
+        let lines = "application/x-ndjson";
+        let rows = [
+            ("", "", Form::Events),
+            ("", "*/*", Form::Events),
+            ("", lines, Form::Lines),
+            ("", "application/X-NDJSON;q=0.9, */*", Form::Lines),
+            ("", "text/event-stream, application/x-ndjson", Form::Events),
+            ("format=sse", lines, Form::Events),
+            ("format=ndjson", "", Form::Lines),
+        ];
+        for (query, accepted, expected) in rows {
+            let mut given = Given::new(&operation.parameters);
+            given.add_path("match", "7");
+            given.add_query(query);
+            let read = watching(&given, Some(accepted));
+            assert_eq!(read, Ok((MatchId(7), None, expected)), "{query} {accepted}");
+        }
+    }
 }

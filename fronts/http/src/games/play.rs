@@ -1,19 +1,18 @@
 //! The messages of a player's WebSocket: what clients may ask, and what they are told.
 
-use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
-use turnstile_games::{Command, Deed, Event, MatchId, PlayerId, PlayerView};
+use serde::Serialize;
+use turnstile_chassis::{Readable, Source as _};
+use turnstile_games::{Command, Event, PlayerId, PlayerView};
 use turnstile_json::Object;
 use turnstile_types::Position;
 
-use super::request::{Challenge, Move, Search};
 use crate::{
-    body::parse_body,
-    event::EventId,
-    message::{Asked, Bare, Plain, Read, Tag, key, read, text, wrong},
+    event::{EventId, since},
+    given::Given,
+    message::{Asked, Op, Plain, Rest, Tag, ops, read, text, wrong},
     problem::Problem,
-    query::Parameters,
 };
 
 /// What a message asks for.
@@ -28,181 +27,62 @@ pub enum Wish {
     },
 }
 
-const OPS: [&str; 12] = [
-    "ping",
-    "look",
-    "challenge",
-    "seek",
-    "withdraw",
-    "move",
-    "resign",
-    "abort",
-    "offer_draw",
-    "accept_draw",
-    "decline_draw",
-    "claim_win",
-];
+/// What is no command of games.
+const OWN_OPS: [&str; 2] = ["ping", "look"];
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Challenging<'a> {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-    #[serde(borrow, default)]
-    key: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    opponent: Cow<'a, str>,
-    #[serde(borrow)]
-    game: Cow<'a, str>,
-}
+/// The commands of a player, whom the socket knows.
+static COMMANDS: LazyLock<Vec<Op>> = LazyLock::new(|| {
+    let words = [
+        "challenge",
+        "seek",
+        "withdraw",
+        "move",
+        "resign",
+        "abort",
+        "offer_draw",
+        "accept_draw",
+        "decline_draw",
+        "claim_win",
+    ];
+    ops::<Command>(&words, &[PLAYER])
+});
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Seeking<'a> {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-    #[serde(borrow, default)]
-    key: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    game: Cow<'a, str>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Withdrawing<'a> {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-    #[serde(borrow, default)]
-    key: Option<Cow<'a, str>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Moving<'a> {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-    #[serde(borrow, default)]
-    key: Option<Cow<'a, str>>,
-    #[serde(rename = "match")]
-    match_id: u64,
-    ply: u16,
-    choice: u8,
-    #[serde(borrow, default)]
-    claim: Option<Cow<'a, str>>,
-}
-
-/// Anything else in a match.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Acting<'a> {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-    #[serde(borrow, default)]
-    key: Option<Cow<'a, str>>,
-    #[serde(rename = "match")]
-    match_id: u64,
-}
+const PLAYER: &str = "player";
 
 /// Who a socket is, and the event that the client saw last, if it comes back.
 ///
 /// # Errors
 /// Wrong parameters.
-pub fn player_and_since(
-    mut parameters: Parameters<'_>,
-) -> Result<(PlayerId, Option<EventId>), Problem> {
-    let player = parameters.text("player");
-    let since = parameters.text("since");
-    let faults = parameters.faults();
-    let player = match player {
-        Some(text) => faults.player("player", &text),
-        None => {
-            faults.add("player", "missing");
-            None
-        }
-    };
-    let since = since.as_deref().map(EventId::parse).transpose();
-    let since = faults.take("since", since);
-    parameters.finish(player.zip(since))
+pub fn player_and_since<'a>(given: &'a Given<'a>) -> Result<(PlayerId, Option<EventId>), Problem> {
+    given.read_with(|reader| {
+        let player = reader.required(PLAYER, PlayerId::read);
+        let since = since(reader);
+        player.zip(since)
+    })
 }
 
 /// Reads one message of a player.
 #[must_use]
 pub fn parse_message(text: &str, player: PlayerId) -> Asked<Wish> {
-    read(text, |op, text| wish(op, text, player))
+    read(text, |op, rest| wish(op, rest, player))
 }
 
-fn wish(op: &str, text: &[u8], player: PlayerId) -> Result<Wish, Problem> {
-    let (command, key_text) = match op {
-        "ping" => return parse_body::<Bare>(text).map(|_ping| Wish::Ping),
-        "look" => return parse_body::<Bare>(text).map(|_look| Wish::Look),
-        "challenge" => {
-            let asked: Challenging<'_> = parse_body(text)?;
-            let challenge = Challenge {
-                player: player.as_str().into(),
-                opponent: asked.opponent,
-                game: asked.game,
-            };
-            (challenge.command()?, asked.key)
-        }
-        "seek" => {
-            let asked: Seeking<'_> = parse_body(text)?;
-            let search = Search {
-                player: player.as_str().into(),
-                game: asked.game,
-            };
-            (search.command()?, asked.key)
-        }
-        "withdraw" => {
-            let asked: Withdrawing<'_> = parse_body(text)?;
-            (Command::Withdraw { player }, asked.key)
-        }
-        "move" => {
-            let asked: Moving<'_> = parse_body(text)?;
-            let played = Move {
-                player: player.as_str().into(),
-                ply: asked.ply,
-                choice: asked.choice,
-                claim: asked.claim,
-            };
-            (played.command(MatchId(asked.match_id))?, asked.key)
-        }
-        _ => {
-            let one_of = || wrong("op", format_args!("one of {}", OPS.join(", ")));
-            let deed = deed(op).ok_or_else(one_of)?;
-            let asked: Acting<'_> = parse_body(text)?;
-            let match_id = MatchId(asked.match_id);
-            let command = Command::Act {
-                match_id,
-                player,
-                deed,
-            };
-            (command, asked.key)
-        }
+fn wish(op: &str, mut rest: Rest<'_>, player: PlayerId) -> Result<Wish, Problem> {
+    match op {
+        "ping" => return rest.finish().map(|()| Wish::Ping),
+        "look" => return rest.finish().map(|()| Wish::Look),
+        _ => {}
+    }
+    let Some(known) = COMMANDS.iter().find(|known| known.word == op) else {
+        let commands = COMMANDS.iter().map(|known| known.word);
+        let all: Vec<&str> = OWN_OPS.into_iter().chain(commands).collect();
+        return Err(wrong("op", format_args!("one of {}", all.join(", "))));
     };
-    let key = key(key_text.as_deref())?;
+    let key = rest.key()?;
+    let mut given = rest.given(&known.parameters);
+    given.add_path(PLAYER, player.as_str());
+    let command = given.read(known.place, ())?;
     Ok(Wish::Command { command, key })
-}
-
-fn deed(op: &str) -> Option<Deed> {
-    Some(match op {
-        "resign" => Deed::Resign,
-        "abort" => Deed::Abort,
-        "offer_draw" => Deed::OfferDraw,
-        "accept_draw" => Deed::AcceptDraw,
-        "decline_draw" => Deed::DeclineDraw,
-        "claim_win" => Deed::ClaimWin,
-        _ => return None,
-    })
 }
 
 #[derive(Serialize)]
@@ -287,10 +167,10 @@ pub fn not_text() -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_games::{ActivityView, Claim, Game};
+    use turnstile_games::{ActivityView, Claim, Deed, Game, MatchId};
 
     use super::*;
-    use crate::games::tests::player;
+    use crate::{games::tests::player, operation_at};
 
     #[test]
     fn a_message_becomes_a_wish_of_its_player() {
@@ -353,7 +233,8 @@ mod tests {
                 plain(act(Deed::ClaimWin)),
             ),
         ];
-        let mut ops = OPS.iter();
+        let commands = COMMANDS.iter().map(|known| known.word);
+        let mut ops = OWN_OPS.into_iter().chain(commands);
         for (text, expected) in rows {
             let op = format!(r#""op":"{}""#, ops.next().unwrap());
             assert!(text.contains(&op), "every op is tried: {op}");
@@ -366,14 +247,14 @@ mod tests {
     /// A message, and the field and a part of the sentence of what is wrong with it.
     const WRONG: &str = r#"
 {"op":"dance"} -> op one of ping, look
-{"op":"look","x":1} -> x unknown field `x`
-{"op":"challenge","opponent":"b c","game":"gomoku"} -> opponent character 2
+{"op":"look","x":1} -> x unknown
+{"op":"challenge","opponent":"b c","game":"gomoku"} -> opponent 1 to 31 characters
 {"op":"seek","game":"chess"} -> game one of tic-tac-toe
-{"op":"seek","game":"gomoku","player":"bob"} -> player unknown field
-{"op":"move","match":7,"ply":0} -> choice missing field `choice`
-{"op":"move","match":7,"ply":-1,"choice":1} -> ply invalid value
+{"op":"seek","game":"gomoku","player":"bob"} -> player unknown
+{"op":"move","match":7,"ply":0} -> choice missing
+{"op":"move","match":7,"ply":-1,"choice":1} -> ply a whole number
 {"op":"move","match":7,"ply":0,"choice":1,"claim":"luck"} -> claim one of ordinary, wins, fills
-{"op":"resign"} -> match missing field `match`
+{"op":"resign"} -> match missing
 {"op":"resign","match":7,"key":"a b"} -> key key
 "#;
 
@@ -393,7 +274,12 @@ mod tests {
 
     #[test]
     fn a_socket_names_its_player_and_where_it_was() {
-        let parse = |query| player_and_since(Parameters::parse(query, &["player", "since"]));
+        let operation = operation_at("GET", "/v1/games/play").unwrap();
+        let parse = |query| {
+            let mut given = Given::new(&operation.parameters);
+            given.add_query(query);
+            player_and_since(&given)
+        };
         let since = EventId::parse("7.2").unwrap();
         let ada = player("ada");
         assert_eq!(parse("player=ada"), Ok((ada, None)));

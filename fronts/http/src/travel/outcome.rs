@@ -44,7 +44,7 @@ impl About {
 ///
 /// # Panics
 /// The outcome waits, or belongs to a command that no operation sends.
-pub fn tell_outcome(
+pub(super) fn tell(
     about: About,
     position: Position,
     replayed: bool,
@@ -69,15 +69,6 @@ pub fn tell_outcome(
 /// A step that only reads has no receipt: it changes nothing.
 fn tell_done(about: About, done: &Done, receipt: Receipt) -> Result<Told, Problem> {
     Ok(match (done, about) {
-        (Done::Started { xid }, _) => {
-            let path = format!("/v1/travel/transactions/{xid}");
-            Told::done(done, receipt).made(receipt).at(path)
-        }
-        (Done::Booked { locator, .. }, _) => {
-            let path = format!("/v1/travel/itineraries/{locator}");
-            Told::done(done, receipt).made(receipt).at(path)
-        }
-        (Done::CustomerAdded(_), _) => Told::done(done, receipt).made(receipt),
         (Done::Stock(stock), About::Item(item)) => {
             let none = || Problem::from(Code::from(Refusal::NoSuchItem(item)));
             let stock = stock.ok_or_else(none)?;
@@ -129,25 +120,43 @@ fn sentence(reason: AbortReason) -> String {
 
 #[cfg(test)]
 mod tests {
-    use turnstile_travel::{BillLine, Locator, Stock, Xid};
+    use turnstile_travel::{BillLine, Locator, Stock, Travel, Xid};
     use turnstile_types::Timestamp;
 
     use super::*;
+    use crate::served::answer_of;
 
-    fn told(about: About, done: Done, replayed: bool) -> Result<(u16, String), (u16, String)> {
-        let told = tell_outcome(about, Position(9), replayed, &Outcome::Done(done));
-        let text = |json: Vec<u8>| String::from_utf8(json).unwrap();
-        told.map(|told| (told.status, text(told.json)))
-            .map_err(|problem| (problem.code.status(), text(problem.json("/x", "r-1"))))
+    /// One that makes nothing.
+    const ANY: &str = "/transactions/7/commit";
+
+    /// What is answered at a path.
+    fn told(
+        path: &str,
+        about: About,
+        done: Done,
+        replayed: bool,
+    ) -> Result<(u16, String), (u16, String)> {
+        let path = format!("/v1/travel{path}");
+        answer_of::<Travel>(&path, about, replayed, &Outcome::Done(done))
+            .map(|(status, _, json)| (status, json))
+            .map_err(|problem| {
+                let json = problem.json("/x", "r-1");
+                (problem.code.status(), String::from_utf8(json).unwrap())
+            })
     }
 
     #[test]
     fn what_is_new_is_created_once_and_told_again_when_replayed() {
         let locator = Locator::parse(b"7K2M9Q").unwrap();
         let rows = [
-            (Done::Started { xid: Xid(7) }, r#""xid":7"#),
-            (Done::CustomerAdded(CustomerId(-1)), r#""customer":-1"#),
+            ("/transactions", Done::Started { xid: Xid(7) }, r#""xid":7"#),
             (
+                "/transactions/7/customers",
+                Done::CustomerAdded(CustomerId(-1)),
+                r#""customer":-1"#,
+            ),
+            (
+                "/itineraries",
                 Done::Booked {
                     locator,
                     price: 480,
@@ -156,6 +165,7 @@ mod tests {
                 r#""locator":"7K2M9Q","price":480"#,
             ),
             (
+                "/itineraries",
                 Done::Booked {
                     locator,
                     price: 480,
@@ -164,14 +174,22 @@ mod tests {
                 r#""locator":"7K2M9Q","price":480,"until":"1970-01-01T00:00:00.000Z""#,
             ),
         ];
-        for (done, data) in rows {
+        for (path, done, data) in rows {
             let first = (201, format!(r#"{{{data},"position":9}}"#));
             let again = (200, format!(r#"{{{data},"position":9,"replayed":true}}"#));
-            assert_eq!(told(About::Nothing, done.clone(), false), Ok(first));
-            assert_eq!(told(About::Nothing, done, true), Ok(again));
+            assert_eq!(told(path, About::Nothing, done.clone(), false), Ok(first));
+            assert_eq!(told(path, About::Nothing, done, true), Ok(again));
         }
         let receipt = (200, r#"{"position":9}"#.to_owned());
-        assert_eq!(told(About::Nothing, Done::Committed, false), Ok(receipt));
+        assert_eq!(
+            told(
+                "/transactions/7/commit",
+                About::Nothing,
+                Done::Committed,
+                false
+            ),
+            Ok(receipt)
+        );
     }
 
     #[test]
@@ -184,7 +202,7 @@ mod tests {
         };
         let shown = r#"{"item":"flight-7","free":3,"reserved":1,"price":250}"#;
         assert_eq!(
-            told(About::Item(item), Done::Stock(Some(stock)), false),
+            told(ANY, About::Item(item), Done::Stock(Some(stock)), false),
             Ok((200, shown.to_owned()))
         );
         let line = BillLine {
@@ -200,6 +218,7 @@ mod tests {
             r#"{"customer":5,"total":500,"lines":[{"item":"flight-7","count":2,"price":250}]}"#;
         assert_eq!(
             told(
+                ANY,
                 About::Customer(customer),
                 Done::Bill(Some(bill.clone())),
                 false
@@ -208,7 +227,7 @@ mod tests {
         );
         let summary = (200, format!(r#"{{"customers":[{shown}]}}"#));
         assert_eq!(
-            told(About::Nothing, Done::Summary(vec![bill]), false),
+            told(ANY, About::Nothing, Done::Summary(vec![bill]), false),
             Ok(summary)
         );
         for (about, done, data) in [
@@ -223,7 +242,7 @@ mod tests {
                 r#""customer":5,"position":9}"#,
             ),
         ] {
-            let (status, json) = told(about, done, false).unwrap_err();
+            let (status, json) = told(ANY, about, done, false).unwrap_err();
             assert_eq!(status, 404);
             assert!(json.ends_with(data), "{json}");
         }

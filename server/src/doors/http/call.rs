@@ -1,41 +1,25 @@
 //! One request, read whole.
 
-use std::sync::Arc;
-
-use axum::{
-    body::Body,
-    extract::{FromRequest, Path, rejection::PathRejection},
-    http::{HeaderName, Request, header, request::Parts},
-};
+use axum::http::{HeaderName, Request, header, request::Parts};
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
-use serde::Deserialize;
-use turnstile_http::{
-    Code, FieldError, Parameters, Place, Problem, Sealing, parse_body, parse_key, property_and_room,
-};
-use turnstile_rooms::Reference;
-use turnstile_types::Name;
+use turnstile_http::{Code, FieldError, Given, Method, Operation, Place, Problem, parse_key};
+use turnstile_rooms as rooms;
 
 use super::{Door, reply::Trouble};
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
+/// The values that stand in a path, by their names.
+pub(super) type PathValues = Vec<(String, String)>;
+
 /// A request with its whole body; the framing has limited it to 64 KiB.
 #[derive(Debug)]
 pub(super) struct Call {
+    pub(super) operation: &'static Operation,
     pub(super) parts: Parts,
+    path: PathValues,
     body: Bytes,
-}
-
-impl FromRequest<Arc<Door>> for Call {
-    type Rejection = Trouble;
-
-    async fn from_request(
-        request: Request<Body>,
-        _door: &Arc<Door>,
-    ) -> Result<Self, Self::Rejection> {
-        Self::read(request).await
-    }
 }
 
 impl Call {
@@ -43,7 +27,11 @@ impl Call {
     ///
     /// # Errors
     /// The client ended it before.
-    pub(super) async fn read<B>(request: Request<B>) -> Result<Self, Trouble>
+    pub(super) async fn read<B>(
+        operation: &'static Operation,
+        path: PathValues,
+        request: Request<B>,
+    ) -> Result<Self, Trouble>
     where
         B: hyper::body::Body<Data = Bytes>,
     {
@@ -55,41 +43,51 @@ impl Call {
             let broken = |_broken| Problem::with(Code::RequestTimeout, "the body broke off");
             body.collect().await.map_err(broken)?.to_bytes()
         };
-        Ok(Self { parts, body })
+        Ok(Self {
+            operation,
+            parts,
+            path,
+            body,
+        })
     }
 
-    /// The body, as JSON of one shape. An operation with a body takes no parameters.
-    pub(super) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Trouble> {
-        self.parameters(&[]).one("")?;
+    /// What it gives to its operation.
+    ///
+    /// # Errors
+    /// It has no body of JSON where the operation takes one, or a body where it takes none.
+    pub(super) fn given(&self) -> Result<Given<'_>, Trouble> {
+        let operation = self.operation;
+        let mut given = Given::new(&operation.parameters);
+        for (name, value) in &self.path {
+            given.add_path(name, value);
+        }
+        given.add_query(self.query());
+        if operation.has(Place::Body) {
+            if operation.needs_body() || !self.body.is_empty() {
+                self.assert_json()?;
+                given.add_body(&self.body)?;
+            }
+        } else if !self.body.is_empty() && operation.method != Method::Get {
+            let none = "this operation takes no body";
+            return Err(Trouble::from(Problem::with(Code::InvalidRequest, none)));
+        }
+        Ok(given)
+    }
+
+    fn assert_json(&self) -> Result<(), Problem> {
         let media = self.parts.headers.get(header::CONTENT_TYPE);
         let media = media.map_or(&b""[..], |value| value.as_bytes());
         let media = media.split(|&byte| byte == b';').next().unwrap_or_default();
         if !media.trim_ascii().eq_ignore_ascii_case(b"application/json") {
-            return Err(Trouble::from(Code::UnsupportedMediaType));
+            return Err(Problem::from(Code::UnsupportedMediaType));
         }
         if let Some(coding) = self.header(header::CONTENT_ENCODING)
             && !coding.eq_ignore_ascii_case("identity")
         {
             let detail = format!("the body is encoded ({coding:?}); send it as it is");
-            return Err(Trouble::from(Problem::with(
-                Code::UnsupportedMediaType,
-                detail,
-            )));
+            return Err(Problem::with(Code::UnsupportedMediaType, detail));
         }
-        Ok(parse_body(&self.body)?)
-    }
-
-    /// Asserts that the request has no body, for operations that take none.
-    pub(super) fn no_body(&self) -> Result<(), Trouble> {
-        if self.body.is_empty() {
-            return Ok(());
-        }
-        let problem = Problem::with(Code::InvalidRequest, "this operation takes no body");
-        Err(Trouble::from(problem))
-    }
-
-    pub(super) fn parameters(&self, known: &[&str]) -> Parameters<'_> {
-        Parameters::parse(self.query(), known)
+        Ok(())
     }
 
     pub(super) fn query(&self) -> &str {
@@ -127,49 +125,11 @@ impl Call {
 }
 
 impl Door {
-    /// How id numbers are read and sealed.
-    pub(super) fn sealing(&self) -> Sealing<'_> {
-        Sealing {
-            key: self.gate.id_key(),
+    /// What is needed to read id numbers.
+    pub(super) fn sealing(&self) -> rooms::Door<'_> {
+        rooms::Door {
+            id_key: self.gate.id_key(),
             verhoeff: self.gate.verhoeff(),
         }
     }
-}
-
-/// A path's one parameter, as a reference.
-pub(super) fn reference_in(
-    path: Result<Path<String>, PathRejection>,
-) -> Result<Reference, Trouble> {
-    let Path(text) = path.map_err(|_rejected| broken_path())?;
-    Reference::parse(text.as_bytes()).map_err(|invalid| {
-        Trouble::from(Problem::invalid(vec![FieldError {
-            place: Place::Path,
-            field: "reference".to_owned(),
-            message: invalid.to_string(),
-        }]))
-    })
-}
-
-/// A path's one parameter, as a property.
-pub(super) fn property_in(path: Result<Path<String>, PathRejection>) -> Result<Name, Trouble> {
-    let Path(property) = path.map_err(|_rejected| broken_path())?;
-    let (property, _) = property_and_room(&property, None)?;
-    Ok(property)
-}
-
-/// A path's two parameters, as a property and a room.
-pub(super) fn room_in(
-    path: Result<Path<(String, String)>, PathRejection>,
-) -> Result<(Name, Name), Trouble> {
-    let Path((property, room)) = path.map_err(|_rejected| broken_path())?;
-    let (property, room) = property_and_room(&property, Some(&room))?;
-    Ok((property, room.expect("a room was given")))
-}
-
-/// The only way in which a path of our own routes is rejected.
-pub(super) fn broken_path() -> Problem {
-    Problem::with(
-        Code::InvalidRequest,
-        "the path is not percent-encoded UTF-8",
-    )
 }

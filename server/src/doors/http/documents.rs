@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use axum::{
     body::Body,
-    extract::State,
     http::{HeaderValue, Response, header},
 };
 use bytes::Bytes;
-use turnstile_http::{Code, PAGE_STYLE, Problem, docs_page, openapi as openapi_document};
+use turnstile_http::{
+    Code, PAGE_SCRIPT, PAGE_STYLE, Problem, docs_page, openapi as openapi_document,
+};
 
 use super::{Door, operations::Answered, reply::Trouble};
 
-/// Nothing from elsewhere, no script, and our own style sheet only.
+/// Nothing from elsewhere: our own script and style sheet only, and requests to ourselves.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; \
-     frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
@@ -45,12 +46,12 @@ pub(super) fn content(body: impl Into<Body>, content_type: &'static str) -> Resp
     response
 }
 
-pub(super) async fn live() -> Response<Body> {
+pub(super) fn live() -> Response<Body> {
     content(r#"{"status":"live"}"#, "application/json")
 }
 
 /// Ready means that the loop answers, and that it can write.
-pub(super) async fn ready(State(door): State<Arc<Door>>) -> Answered {
+pub(super) async fn ready(door: Arc<Door>) -> Answered {
     if door.is_stopping() {
         let problem = Problem::with(Code::Unavailable, "the server is stopping");
         return Err(Trouble::from(problem));
@@ -62,7 +63,7 @@ pub(super) async fn ready(State(door): State<Arc<Door>>) -> Answered {
     Ok(content(r#"{"status":"ready"}"#, "application/json"))
 }
 
-pub(super) async fn version() -> Response<Body> {
+pub(super) fn version() -> Response<Body> {
     const VERSION: &str = concat!(
         r#"{"name":"turnstile","version":""#,
         env!("CARGO_PKG_VERSION"),
@@ -71,11 +72,11 @@ pub(super) async fn version() -> Response<Body> {
     content(VERSION, "application/json")
 }
 
-pub(super) async fn openapi(State(door): State<Arc<Door>>) -> Response<Body> {
+pub(super) fn openapi(door: &Door) -> Response<Body> {
     content(door.documents.openapi.clone(), "application/json")
 }
 
-pub(super) async fn docs(State(door): State<Arc<Door>>) -> Response<Body> {
+pub(super) fn docs(door: &Door) -> Response<Body> {
     let mut response = content(door.documents.docs.clone(), "text/html; charset=utf-8");
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
@@ -86,6 +87,10 @@ pub(super) async fn docs(State(door): State<Arc<Door>>) -> Response<Body> {
     response
 }
 
-pub(super) async fn style() -> Response<Body> {
+pub(super) fn style() -> Response<Body> {
     content(PAGE_STYLE, "text/css; charset=utf-8")
+}
+
+pub(super) fn script() -> Response<Body> {
+    content(PAGE_SCRIPT, "text/javascript; charset=utf-8")
 }

@@ -4,10 +4,7 @@ mod rows;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use axum::{
-    extract::State,
-    http::{HeaderMap, header},
-};
+use axum::http::{HeaderMap, header};
 use turnstile_embedded::DiskUsage;
 use turnstile_exchange::Exchange;
 use turnstile_http::acceptance;
@@ -31,7 +28,7 @@ use crate::{
 use self::rows::{CONNECTIONS, Row, STATUS, WORK};
 
 /// The two forms of the answer, by what the client likes more.
-pub(super) async fn metrics(State(door): State<Arc<Door>>, headers: HeaderMap) -> Answered {
+pub(super) async fn metrics(door: Arc<Door>, headers: HeaderMap) -> Answered {
     let status = door.courier.status().await?;
     let mut all = Exposition::default();
     put_doors(&mut all, &door.counters);

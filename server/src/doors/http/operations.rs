@@ -1,132 +1,158 @@
-//! One operation: its command or query, carried to the loop, and the answer.
+//! Commands and queries, carried to the loop, and their answers.
 
-mod exchange;
-mod games;
 mod rooms;
-mod travel;
 
 use std::{pin::Pin, sync::Arc};
 
 use axum::{
     body::Body,
-    extract::{Path, State, rejection::PathRejection},
-    http::{Request, Response, header},
-    response::IntoResponse,
-    routing::{MethodFilter, MethodRouter},
+    http::{Response, header},
 };
-use hyper::body::Incoming;
-use turnstile_http::{Matches, Problem, Told, matches_any};
+use turnstile_embedded::Reply;
+use turnstile_exchange::Exchange;
+use turnstile_games::Games;
+use turnstile_http::{
+    Matches, Method, Problem, Served, Service, Told, matches_any, tell_answer, tell_outcome,
+};
+use turnstile_rooms::Rooms;
+use turnstile_travel::Travel;
 use turnstile_types::{Machine, Position};
 
 use super::{
     Door,
-    call::{Call, broken_path},
-    reply::{Shown, Trouble, at, link_next, not_modified, outcome_response, told_response},
+    call::Call,
+    courier::Carried,
+    late::settled,
+    reply::{Trouble, done_response, link_next, not_modified, told_response},
 };
 
 pub(super) type Answered = Result<Response<Body>, Trouble>;
-pub(super) type OnePath = Result<Path<String>, PathRejection>;
-type TwoPath = Result<Path<(String, String)>, PathRejection>;
-type TheDoor = State<Arc<Door>>;
 
-/// The function of an operation of one of the services.
-pub(super) fn function(filter: MethodFilter, id: &str) -> Option<MethodRouter<Arc<Door>>> {
-    rooms::function(filter, id)
-        .or_else(|| exchange::function(filter, id))
-        .or_else(|| games::function(filter, id))
-        .or_else(|| travel::function(filter, id))
+/// An answer in the making.
+pub(super) type Answering = Pin<Box<dyn Future<Output = Answered> + Send>>;
+
+/// A service whose operations this door answers.
+trait Settles: Carried + Served + Machine<Query: Send, Outcome: Send, Answer: Send> {
+    /// The reply to a command once it is final.
+    fn settle(
+        _door: &Door,
+        reply: Reply<Self>,
+    ) -> impl Future<Output = Result<Reply<Self>, Problem>> + Send {
+        async { Ok(reply) }
+    }
 }
 
-/// A response in the making.
-pub(super) type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+impl Settles for Rooms {}
 
-/// The function of an operation that is called without the router.
-pub(super) type Direct = fn(Arc<Door>, Request<Incoming>) -> Answering;
+impl Settles for Exchange {}
 
-/// The direct function of a command that comes so often that the router's price counts: on the way
-/// through it, a request allocates some ten times. Its path MUST have no parameters.
-pub(super) fn direct(id: &str) -> Option<Direct> {
-    Some(match id {
-        "book" => |door, request| answer(door, request, rooms::book),
-        "hold" => |door, request| answer(door, request, rooms::hold),
-        "placeOrder" => |door, request| answer(door, request, exchange::place_order),
-        _ => return None,
-    })
+impl Settles for Games {}
+
+impl Settles for Travel {
+    async fn settle(door: &Door, reply: Reply<Self>) -> Result<Reply<Self>, Problem> {
+        settled(door, reply).await
+    }
 }
 
-fn answer<F>(
-    door: Arc<Door>,
-    request: Request<Incoming>,
-    function: impl FnOnce(TheDoor, Call) -> F + Send + 'static,
-) -> Answering
-where
-    F: Future<Output = Answered> + Send + 'static,
-{
-    Box::pin(async move {
-        let answered = match Call::read(request).await {
-            Ok(call) => function(State(door), call).await,
-            Err(trouble) => Err(trouble),
-        };
-        answered.into_response()
-    })
+/// Answers the command of a service at this place.
+pub(super) fn answer_command(
+    service: Service,
+    place: usize,
+    (door, call): (Arc<Door>, Call),
+) -> Answering {
+    match service {
+        Service::Rooms if call.operation.has_precondition => {
+            Box::pin(rooms::cancel(door, call, place))
+        }
+        Service::Rooms => Box::pin(command::<Rooms>(door, call, place)),
+        Service::Exchange => Box::pin(command::<Exchange>(door, call, place)),
+        Service::Games => Box::pin(command::<Games>(door, call, place)),
+        Service::Travel => Box::pin(command::<Travel>(door, call, place)),
+    }
 }
 
-/// Asserts that the request is all in its path.
-fn bare(call: &Call) -> Result<(), Trouble> {
-    call.no_body()?;
-    call.parameters(&[]).one("")?;
-    Ok(())
+/// Answers the query of a service at this place.
+pub(super) fn answer_query(
+    service: Service,
+    place: usize,
+    (door, call): (Arc<Door>, Call),
+) -> Answering {
+    match service {
+        Service::Rooms => Box::pin(query::<Rooms>(door, call, place)),
+        Service::Exchange => Box::pin(query::<Exchange>(door, call, place)),
+        Service::Games => Box::pin(query::<Games>(door, call, place)),
+        Service::Travel => Box::pin(query::<Travel>(door, call, place)),
+    }
 }
 
 /// A command as the loop takes it. Requests are made into orders before anything is awaited, so
 /// that what waits for an answer is small.
-struct Order {
+struct Order<A> {
     key: Option<Box<str>>,
     command: Vec<u8>,
+    about: A,
 }
 
-impl Order {
-    fn new<M: Machine>(call: &Call, command: &M::Command<'_>) -> Result<Self, Trouble> {
+impl<A> Order<A> {
+    fn new<M: Served<About = A>>(call: &Call, command: &M::Command<'_>) -> Result<Self, Trouble> {
         let key = call.key()?;
         let mut bytes = Vec::with_capacity(256);
         M::encode_command(command, &mut bytes);
         Ok(Self {
             key,
             command: bytes,
+            about: M::about(command),
         })
     }
 }
 
-async fn execute<M: Shown>(door: &Door, order: Order) -> Answered {
-    let reply = door.courier.command::<M>(order.key, order.command).await?;
-    outcome_response::<M>(&reply)
+async fn command<M: Settles>(door: Arc<Door>, call: Call, place: usize) -> Answered {
+    let order = {
+        let given = call.given()?;
+        let command = M::read_command(place, &given, door.sealing())?;
+        Order::new::<M>(&call, &command)?
+    };
+    execute::<M>(&door, &call, order).await
 }
 
-/// The path's one parameter.
-pub(super) fn part<T>(
-    path: OnePath,
-    read: impl FnOnce(&str) -> Result<T, Problem>,
-) -> Result<T, Trouble> {
-    let Path(text) = path.map_err(|_rejected| broken_path())?;
-    Ok(read(&text)?)
+async fn execute<M: Settles>(door: &Door, call: &Call, order: Order<M::About>) -> Answered {
+    let Order {
+        key,
+        command,
+        about,
+    } = order;
+    let reply = door.courier.command::<M>(key, command).await?;
+    let reply = M::settle(door, reply).await?;
+    let place = (reply.position, reply.replayed);
+    let told = tell_outcome::<M>(call.operation, about, place, &reply.outcome)?;
+    Ok(done_response::<M>(told, &reply))
 }
 
-async fn read<M: Shown>(door: &Door, call: &Call, query: M::Query) -> Answered {
+async fn query<M: Settles>(door: Arc<Door>, call: Call, place: usize) -> Answered {
+    let query = {
+        let given = call.given()?;
+        M::read_query(place, &given, door.sealing())?
+    };
     let (position, answer) = door.courier.query::<M>(query).await?;
-    show(call, position, M::tell_answer(&answer))
+    let told = tell_answer::<M>(call.operation, &query, &answer);
+    show(&call, position, told)
 }
 
 /// Answers a read: with a link to the next page, or only that nothing has changed since the client
 /// looked.
 fn show(call: &Call, position: Position, told: Result<Told, Problem>) -> Answered {
-    let mut told = at(position, told)?;
+    let mut told = told.map_err(|refused| Problem {
+        position: Some(position),
+        ..refused
+    })?;
     let next = told.next.take();
     let is_known = told.etag.as_deref().is_some_and(|etag| {
         let known = call.header(header::IF_NONE_MATCH);
         known.is_some_and(|known| matches_any(known, etag, true) == Matches::Yes)
     });
     let mut response = told_response(told, position);
-    if let Some(next) = next {
+    // A cursor in a body is in no link.
+    if let Some(next) = next.filter(|_| call.operation.method == Method::Get) {
         link_next(&mut response, call.parts.uri.path(), call.query(), &next);
     }
     Ok(if is_known {

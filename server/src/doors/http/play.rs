@@ -8,11 +8,10 @@ use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::frame::coding::C
 use turnstile_embedded::Reply;
 use turnstile_games::{Answer as Told, Command, Event, Games, Outcome, PlayerId, Query};
 use turnstile_http::{
-    Code, EventId, Problem,
+    Code, EventId, Problem, Served as _,
     games::{
         concerns,
         play::{self, Wish, parse_message},
-        tell_outcome,
     },
     message::{self, Asked, Tag},
 };
@@ -96,7 +95,7 @@ impl Play {
         let told = come.and_then(|reply| match &reply.outcome {
             Outcome::Done(_) => Ok(()),
             refused @ Outcome::Refused(_) => {
-                tell_outcome(reply.position, reply.replayed, refused).map(drop)
+                Games::tell_outcome((), reply.position, reply.replayed, refused).map(drop)
             }
         });
         if let Err(problem) = told {
@@ -246,8 +245,9 @@ impl Play {
     async fn answer(&mut self, answer: Answer) -> Going {
         let text = match answer {
             Answer::Done(tag, reply) => {
-                let told = reply
-                    .and_then(|reply| tell_outcome(reply.position, reply.replayed, &reply.outcome));
+                let told = reply.and_then(|reply| {
+                    Games::tell_outcome((), reply.position, reply.replayed, &reply.outcome)
+                });
                 match told {
                     Ok(told) => message::done(tag.as_ref(), &told),
                     Err(problem) => message::problem(tag.as_ref(), &problem),

@@ -7,12 +7,8 @@ use axum::{
 };
 use bytes::Bytes;
 use turnstile_embedded::Reply;
-use turnstile_exchange::Exchange;
-use turnstile_http::{Problem, Told, exchange, tell_answer, tell_outcome};
-use turnstile_rooms::Rooms;
+use turnstile_http::{Problem, Told};
 use turnstile_types::{Machine, Position};
-
-use super::courier::Carried;
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub(super) const POSITION: HeaderName = HeaderName::from_static("turnstile-position");
@@ -66,51 +62,6 @@ pub(super) fn problem_response(
     *response.body_mut() = Body::from(body);
 }
 
-/// A machine whose outcomes and answers this door can show.
-pub(super) trait Shown: Carried {
-    fn tell_outcome(
-        position: Position,
-        replayed: bool,
-        outcome: &Self::Outcome,
-    ) -> Result<Told, Problem>;
-
-    fn tell_answer(answer: &Self::Answer) -> Result<Told, Problem>;
-}
-
-impl Shown for Rooms {
-    fn tell_outcome(
-        position: Position,
-        replayed: bool,
-        outcome: &Self::Outcome,
-    ) -> Result<Told, Problem> {
-        tell_outcome(position, replayed, outcome)
-    }
-
-    fn tell_answer(answer: &Self::Answer) -> Result<Told, Problem> {
-        tell_answer(answer)
-    }
-}
-
-impl Shown for Exchange {
-    fn tell_outcome(
-        position: Position,
-        replayed: bool,
-        outcome: &Self::Outcome,
-    ) -> Result<Told, Problem> {
-        exchange::tell_outcome(position, replayed, outcome)
-    }
-
-    fn tell_answer(answer: &Self::Answer) -> Result<Told, Problem> {
-        exchange::tell_answer(answer)
-    }
-}
-
-/// The response to a command.
-pub(super) fn outcome_response<M: Shown>(reply: &Reply<M>) -> Result<Response<Body>, Trouble> {
-    let told = M::tell_outcome(reply.position, reply.replayed, &reply.outcome)?;
-    Ok(done_response::<M>(told, reply))
-}
-
 /// The response to a command that was done.
 pub(super) fn done_response<M: Machine>(told: Told, reply: &Reply<M>) -> Response<Body> {
     let mut response = told_response(told, reply.position);
@@ -118,23 +69,6 @@ pub(super) fn done_response<M: Machine>(told: Told, reply: &Reply<M>) -> Respons
         response.headers_mut().insert(REPLAYED, TRUE);
     }
     response
-}
-
-/// What a query that was answered at `position` is told.
-pub(super) fn answer_told<M: Shown>(
-    position: Position,
-    answer: &M::Answer,
-) -> Result<Told, Trouble> {
-    at(position, M::tell_answer(answer))
-}
-
-/// Notes where a query was answered.
-pub(super) fn at(position: Position, told: Result<Told, Problem>) -> Result<Told, Trouble> {
-    let told = told.map_err(|refused| Problem {
-        position: Some(position),
-        ..refused
-    })?;
-    Ok(told)
 }
 
 pub(super) fn told_response(told: Told, position: Position) -> Response<Body> {

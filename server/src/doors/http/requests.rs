@@ -30,8 +30,8 @@ use super::{
     Door,
     limits::{LINGER, READ_BYTES},
     line::{Line, LineIo, Verdict},
-    operations,
     reply::{REQUEST_ID, Trouble, problem_response},
+    routes::serve,
     socket,
     stream::Endless,
 };
@@ -41,19 +41,23 @@ use super::{
 pub(super) const HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// What is answered before the journal is recovered; `/readyz` is not among it.
-const ALWAYS_THERE: [&str; 6] = [
+const ALWAYS_THERE: [&str; 7] = [
     "/",
     "/livez",
     "/version",
     "/openapi.json",
     "/docs",
     "/docs/style.css",
+    "/docs/script.js",
 ];
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// The longest request id that a client may bring.
 const REQUEST_ID_BYTES: usize = 64;
+
+/// A response in the making.
+type Responding = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
 /// The service of one connection.
 struct Requests {
@@ -97,7 +101,7 @@ impl Requests {
     }
 
     /// Answers a request, and says whose pages may read that, where pages of others may.
-    fn answer(&self, request: Request<Incoming>) -> operations::Answering {
+    fn answer(&self, request: Request<Incoming>) -> Responding {
         let Some(cors) = self.door.origins.cors() else {
             return route(&self.door, &self.router, request);
         };
@@ -114,7 +118,7 @@ impl Requests {
     }
 }
 
-fn route(door: &Arc<Door>, router: &Router, request: Request<Incoming>) -> operations::Answering {
+fn route(door: &Arc<Door>, router: &Router, request: Request<Incoming>) -> Responding {
     if let Some(recovery) = door.gate.recovery()
         && !ALWAYS_THERE.contains(&request.uri().path())
     {
@@ -122,8 +126,9 @@ fn route(door: &Arc<Door>, router: &Router, request: Request<Incoming>) -> opera
         return Box::pin(future::ready(Trouble::from(problem).into_response()));
     }
     let direct = door.direct.of(request.method(), request.uri().path());
-    if let Some(function) = direct {
-        return function(Arc::clone(door), request);
+    if let Some(operation) = direct {
+        let answer = serve(Arc::clone(door), operation, Vec::new(), request);
+        return Box::pin(async { answer.await.into_response() });
     }
     let answer = router.clone().call(request);
     Box::pin(async {
@@ -135,7 +140,7 @@ fn route(door: &Arc<Door>, router: &Router, request: Request<Incoming>) -> opera
 /// The answer to one request, in the making.
 struct Answering {
     /// Nothing of a refused request was looked at.
-    routed: Result<operations::Answering, Trouble>,
+    routed: Result<Responding, Trouble>,
     instance: Option<PathAndQuery>,
     id: HeaderValue,
     line: Arc<Line>,

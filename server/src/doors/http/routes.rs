@@ -1,17 +1,20 @@
-//! Which function answers which operation.
+//! What answers which operation.
 
 use std::sync::Arc;
 
 use axum::{
     Router,
+    body::Body,
+    extract::{Path, State, rejection::PathRejection},
     http::{
-        HeaderValue, Method as HttpMethod,
+        HeaderValue, Method as HttpMethod, Request,
         header::{CONTENT_ENCODING, ETAG},
     },
     middleware::map_response,
     response::{Redirect, Response},
     routing::{MethodFilter, MethodRouter, get, on},
 };
+use bytes::Bytes;
 use tower_http::{
     CompressionLevel,
     compression::{
@@ -19,11 +22,13 @@ use tower_http::{
         predicate::{NotForContentType, SizeAbove},
     },
 };
-use turnstile_http::{Code, Method, Operation, Problem};
+use turnstile_http::{Answerer, Code, Method, Operation, Place, Problem, Service};
 
 use super::{
-    Door, documents, metrics,
-    operations::{self, Direct},
+    Door,
+    call::{Call, PathValues},
+    documents, metrics,
+    operations::{Answered, Answering, answer_command, answer_query},
     reply::Trouble,
     socket, stream, watch,
 };
@@ -35,7 +40,7 @@ const COMPRESSED_MIN: u64 = 1_024;
 pub(super) fn router(door: &Arc<Door>) -> Router {
     let mut router = Router::new().route("/", get(async || Redirect::temporary("/docs")));
     for operation in turnstile_http::operations() {
-        router = router.route(operation.path, function(operation));
+        router = router.route(&operation.path, function(operation));
     }
     router
         .method_not_allowed_fallback(async |method: HttpMethod| {
@@ -75,54 +80,90 @@ fn compression() -> CompressionLayer<impl Predicate> {
         .compress_when(worth)
 }
 
-/// Operations that are called without the router, under their paths.
-pub(super) struct DirectRoutes(Vec<(&'static str, Direct)>);
+/// Operations that are answered without the router, because they may come so often that its price
+/// counts: on the way through it, a request allocates some ten times. Their answers are too short to be
+/// compressed.
+pub(super) struct DirectRoutes(Vec<&'static Operation>);
 
 impl DirectRoutes {
     pub(super) fn new() -> Self {
-        let posts = turnstile_http::operations().filter(|one| one.method == Method::Post);
-        Self(
-            posts
-                .filter_map(|one| Some((one.path, operations::direct(one.id)?)))
-                .collect(),
-        )
+        let operations = turnstile_http::operations().iter();
+        let is_direct = |one: &&Operation| {
+            matches!(one.answerer, Answerer::Command(..))
+                && one.method == Method::Post
+                && !one.has(Place::Path)
+        };
+        Self(operations.filter(is_direct).collect())
     }
 
-    /// The function that answers a request, if it is a direct one.
-    pub(super) fn of(&self, method: &HttpMethod, path: &str) -> Option<Direct> {
+    /// The operation that a request asks for, if it is a direct one.
+    pub(super) fn of(&self, method: &HttpMethod, path: &str) -> Option<&'static Operation> {
         if method != HttpMethod::POST {
             return None;
         }
-        let found = self.0.iter().find(|(direct, _)| *direct == path);
-        found.map(|&(_, function)| function)
+        self.0.iter().find(|one| one.path == path).copied()
     }
 }
 
-fn function(operation: &Operation) -> MethodRouter<Arc<Door>> {
+/// Reads the request to an operation, and answers it.
+pub(super) async fn serve<B>(
+    door: Arc<Door>,
+    operation: &'static Operation,
+    path: PathValues,
+    request: Request<B>,
+) -> Answered
+where
+    B: hyper::body::Body<Data = Bytes>,
+{
+    let call = Call::read(operation, path, request).await?;
+    answer(door, call).await
+}
+
+fn answer(door: Arc<Door>, call: Call) -> Answering {
+    match call.operation.answerer {
+        Answerer::Command(service, place) => answer_command(service, place, (door, call)),
+        Answerer::Query(service, place) => answer_query(service, place, (door, call)),
+        Answerer::Events(Service::Rooms) => Box::pin(stream::rooms(door, call)),
+        Answerer::Events(Service::Exchange) => Box::pin(stream::exchange(door, call)),
+        Answerer::Events(Service::Games) => Box::pin(stream::games(door, call)),
+        Answerer::Events(Service::Travel) => Box::pin(stream::travel(door, call)),
+        Answerer::MatchEvents => Box::pin(watch::watch(door, call)),
+        Answerer::ExchangeFeed => Box::pin(socket::feed(door, call)),
+        Answerer::Play => Box::pin(socket::play(door, call)),
+        Answerer::Live => Box::pin(async { Ok(documents::live()) }),
+        Answerer::Ready => Box::pin(documents::ready(door)),
+        Answerer::Version => Box::pin(async { Ok(documents::version()) }),
+        Answerer::Metrics => Box::pin(metrics::metrics(door, call.parts.headers)),
+        Answerer::Openapi => Box::pin(async move { Ok(documents::openapi(&door)) }),
+        Answerer::Docs => Box::pin(async move { Ok(documents::docs(&door)) }),
+        Answerer::DocsStyle => Box::pin(async { Ok(documents::style()) }),
+        Answerer::DocsScript => Box::pin(async { Ok(documents::script()) }),
+    }
+}
+
+fn function(operation: &'static Operation) -> MethodRouter<Arc<Door>> {
     let filter = match operation.method {
         Method::Get => MethodFilter::GET,
         Method::Post => MethodFilter::POST,
         Method::Put => MethodFilter::PUT,
         Method::Delete => MethodFilter::DELETE,
     };
-    if let Some(function) = operations::function(filter, operation.id) {
-        return function;
+    if !operation.has(Place::Path) {
+        return on(filter, move |State(door): State<Arc<Door>>, request| {
+            serve::<Body>(door, operation, Vec::new(), request)
+        });
     }
-    match operation.id {
-        "events" => on(filter, stream::rooms),
-        "exchangeEvents" => on(filter, stream::exchange),
-        "travelEvents" => on(filter, stream::travel),
-        "gamesEvents" => on(filter, stream::games),
-        "exchangeFeed" => on(filter, socket::feed),
-        "matchEvents" => on(filter, watch::watch),
-        "play" => on(filter, socket::play),
-        "live" => on(filter, documents::live),
-        "ready" => on(filter, documents::ready),
-        "version" => on(filter, documents::version),
-        "metrics" => on(filter, metrics::metrics),
-        "openapi" => on(filter, documents::openapi),
-        "docs" => on(filter, documents::docs),
-        "docsStyle" => on(filter, documents::style),
-        other => unreachable!("operation {other} has a function"),
-    }
+    on(
+        filter,
+        async move |State(door): State<Arc<Door>>, path: PathOf, request| {
+            let broken = "the path is not percent-encoded UTF-8";
+            let Ok(Path(path)) = path else {
+                let problem = Problem::with(Code::InvalidRequest, broken);
+                return Err(Trouble::from(problem));
+            };
+            serve::<Body>(door, operation, path, request).await
+        },
+    )
 }
+
+type PathOf = Result<Path<PathValues>, PathRejection>;

@@ -14,11 +14,8 @@ use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::frame::coding::C
 use turnstile_embedded::Reply;
 use turnstile_exchange::{AccountId, Command, Exchange};
 use turnstile_http::{
-    Code, FieldError, Place, Problem,
-    exchange::{
-        feed::{self, Wish, parse_message},
-        tell_outcome,
-    },
+    Code, FieldError, Place, Problem, Served as _,
+    exchange::feed::{self, Wish, parse_message},
     message::{self, Asked, Tag},
 };
 use turnstile_types::Machine;
@@ -224,7 +221,9 @@ impl Session {
             .reply
             .as_ref()
             .map_err(Problem::clone)
-            .and_then(|reply| tell_outcome(reply.position, reply.replayed, &reply.outcome));
+            .and_then(|reply| {
+                Exchange::tell_outcome((), reply.position, reply.replayed, &reply.outcome)
+            });
         let text = match told {
             Ok(told) => message::done(tag, &told),
             Err(problem) => message::problem(tag, &problem),

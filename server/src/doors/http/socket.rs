@@ -9,7 +9,6 @@ use std::{
 
 use axum::{
     body::Body,
-    extract::State,
     http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header},
     response::IntoResponse,
 };
@@ -64,13 +63,13 @@ enum Party {
     Player(PlayerId, Option<EventId>),
 }
 
-pub(super) async fn feed(State(door): State<Arc<Door>>, call: Call) -> Answered {
-    call.parameters(&[]).one("")?;
+pub(super) async fn feed(door: Arc<Door>, call: Call) -> Answered {
+    call.given()?.read_with(|_nothing| Some(()))?;
     invite(&door, call, Party::Trader)
 }
 
-pub(super) async fn play(State(door): State<Arc<Door>>, call: Call) -> Answered {
-    let (player, since) = player_and_since(call.parameters(&["player", "since"]))?;
+pub(super) async fn play(door: Arc<Door>, call: Call) -> Answered {
+    let (player, since) = player_and_since(&call.given()?)?;
     invite(&door, call, Party::Player(player, since))
 }
 

@@ -13,7 +13,6 @@ use std::{
 
 use axum::{
     body::Body,
-    extract::State,
     http::{HeaderName, HeaderValue, header},
 };
 use bytes::Bytes;
@@ -28,7 +27,7 @@ use turnstile_http::{
     Code, EventId, FieldError, Place as FieldPlace, Problem,
     exchange::{self, Interest},
     games::{self, Form},
-    put_event, put_lagged, put_reset, travel,
+    put_event, put_lagged, put_reset, read_since, travel,
 };
 use turnstile_rooms::Rooms;
 use turnstile_travel::Travel;
@@ -228,14 +227,14 @@ struct Stream<M: Streamed> {
     _follower: Follower<M>,
 }
 
-pub(super) async fn rooms(State(door): State<Arc<Door>>, call: Call) -> Answered {
+pub(super) async fn rooms(door: Arc<Door>, call: Call) -> Answered {
     if door.gate.in_databases.rooms {
         return Err(Trouble::from(untold::<Rooms>()));
     }
     whole::<Rooms>(door, call).await
 }
 
-pub(super) async fn travel(State(door): State<Arc<Door>>, call: Call) -> Answered {
+pub(super) async fn travel(door: Arc<Door>, call: Call) -> Answered {
     whole::<Travel>(door, call).await
 }
 
@@ -245,7 +244,7 @@ where
     Stream<M>: hyper::body::Body<Data = Bytes, Error = Infallible> + Send + 'static,
 {
     let (last, seat) = {
-        let since = call.parameters(&["since"]).one("since")?;
+        let since = read_since(&call.given()?)?;
         (last_event(&call, since)?, Seat::take(&door)?)
     };
     let follower = M::source(&door).follow();
@@ -253,13 +252,12 @@ where
     Ok(Stream::open(door, start, (), (seat, follower)))
 }
 
-pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answered {
+pub(super) async fn exchange(door: Arc<Door>, call: Call) -> Answered {
     if door.gate.in_databases.exchange {
         return Err(Trouble::from(untold::<Exchange>()));
     }
     let (last, filter, seat, follower) = {
-        let known = call.parameters(&["since", "symbol", "account"]);
-        let (since, filter) = exchange::interest(known)?;
+        let (since, filter) = Interest::read(&call.given()?)?;
         let last = last_event(&call, since)?;
         (last, filter, Seat::take(&door)?, door.exchange.follow())
     };
@@ -270,9 +268,9 @@ pub(super) async fn exchange(State(door): State<Arc<Door>>, call: Call) -> Answe
     Ok(Stream::<Exchange>::open(door, start, filter, both))
 }
 
-pub(super) async fn games(State(door): State<Arc<Door>>, call: Call) -> Answered {
+pub(super) async fn games(door: Arc<Door>, call: Call) -> Answered {
     let (last, both) = {
-        let since = call.parameters(&["since"]).one("since")?;
+        let since = read_since(&call.given()?)?;
         let last = last_event(&call, since)?;
         (last, (Seat::take(&door)?, door.games.follow()))
     };
@@ -288,21 +286,18 @@ pub(super) fn untold<M: Housed>() -> Problem {
 }
 
 /// The event that the client saw last: a browser that comes back says it in a header.
-pub(super) fn last_event(call: &Call, since: Option<String>) -> Result<Option<EventId>, Trouble> {
-    let last = match call.header(LAST_EVENT_ID) {
-        Some(last) => Some((FieldPlace::Header, "Last-Event-ID", last.to_owned())),
-        None => since.map(|since| (FieldPlace::Query, "since", since)),
+pub(super) fn last_event(call: &Call, since: Option<EventId>) -> Result<Option<EventId>, Trouble> {
+    let Some(last) = call.header(LAST_EVENT_ID) else {
+        return Ok(since);
     };
-    let last = last.map(|(place, field, text)| {
-        EventId::parse(&text).map_err(|invalid| {
-            Problem::invalid(vec![FieldError {
-                place,
-                field: field.to_owned(),
-                message: invalid.to_string(),
-            }])
-        })
+    let last = EventId::parse(last).map_err(|invalid| {
+        Problem::invalid(vec![FieldError {
+            place: FieldPlace::Header,
+            field: "Last-Event-ID".to_owned(),
+            message: invalid.to_string(),
+        }])
     });
-    Ok(last.transpose()?)
+    Ok(Some(last?))
 }
 
 /// Where the stream of a client begins that saw `last`.

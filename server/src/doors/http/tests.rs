@@ -60,7 +60,7 @@ impl Site {
         let added = site.peer().post(
             "/v1/rooms/properties",
             "",
-            r#"{"name":"bench","open":true}"#,
+            r#"{"property":"bench","open":true}"#,
         );
         assert_eq!(added.status, 201, "{added:?}");
         site
@@ -289,6 +289,6 @@ impl Reply {
 /// The body of a booking in `bench`.
 fn booking(room: &str, arrival: &str, departure: &str) -> String {
     format!(
-        r#"{{"property":"bench","room":"{room}","arrival":"{arrival}","departure":"{departure}","guest":"ada","id_number":"234123412346"}}"#
+        r#"{{"property":"bench","wish":"{room}","arrival":"{arrival}","departure":"{departure}","guest":"ada","id_number":"234123412346"}}"#
     )
 }

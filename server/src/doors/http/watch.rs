@@ -4,15 +4,15 @@ use std::{convert::Infallible, sync::Arc};
 
 use axum::{
     body::Body,
-    extract::State,
     http::{HeaderValue, header},
 };
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use tokio::time;
 use turnstile_games::{Answer, Event, Games, MatchId, MatchView, Query};
-use turnstile_http::games::{
-    self, Form, is_about, match_in, put_event, put_lagged, put_reset, put_state, tell_answer,
+use turnstile_http::{
+    Problem, Served as _,
+    games::{Form, is_about, put_event, put_lagged, put_reset, put_state, watching},
 };
 use turnstile_types::Position;
 
@@ -20,8 +20,8 @@ use super::{
     Door,
     call::Call,
     documents::content,
-    operations::{Answered, OnePath, part},
-    reply::at,
+    operations::Answered,
+    reply::Trouble,
     stream::{Endless, Follower, Seat, last_event},
 };
 use crate::core::feed::{Place, Reading, Start};
@@ -45,13 +45,11 @@ struct Watcher {
     _follower: Follower<Games>,
 }
 
-pub(super) async fn watch(State(door): State<Arc<Door>>, path: OnePath, call: Call) -> Answered {
-    let match_id = part(path, match_in)?;
-    let (last, form) = {
+pub(super) async fn watch(door: Arc<Door>, call: Call) -> Answered {
+    let (match_id, last, form) = {
         let accepted = call.header(header::ACCEPT);
-        let known = call.parameters(&["since", "format"]);
-        let (form, since) = games::watching(known, accepted)?;
-        (last_event(&call, since)?, form)
+        let (match_id, since, form) = watching(&call.given()?, accepted)?;
+        (match_id, last_event(&call, since)?, form)
     };
     let seat = Seat::take(&door)?;
     let follower = door.games.follow();
@@ -59,8 +57,12 @@ pub(super) async fn watch(State(door): State<Arc<Door>>, path: OnePath, call: Ca
     let query = Query::Match { match_id };
     let (position, answer) = door.courier.query::<Games>(query).await?;
     let Answer::Match(state) = answer else {
-        at(position, tell_answer(&answer))?;
-        unreachable!("a match that is not there is a problem");
+        let absent = Games::tell_answer(&query, &answer).err();
+        let absent = absent.expect("a match that is not there is a problem");
+        return Err(Trouble::from(Problem {
+            position: Some(position),
+            ..absent
+        }));
     };
     // The loop has answered, so it knows that the feed is kept.
     let start = last.map(|last| door.games.feed.after(last));

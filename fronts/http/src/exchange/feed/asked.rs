@@ -1,17 +1,15 @@
 //! What clients may ask.
 
-use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use serde::Deserialize;
-use turnstile_exchange::{AccountId, ClientId, Command, Order, OrderId, OrderRef};
+use turnstile_chassis::{Kind, Need, Readable, Source as _};
+use turnstile_exchange::{AccountId, Command, Order, Symbol};
 
 use super::Topic;
 use crate::{
-    body::parse_body,
-    exchange::request::{MassCancellation, NewOrder, OrderReplacement},
-    message::{Asked, Bare, Read, key, read, wrong},
+    message::{Asked, Op, Rest, ops, read, wrong},
+    operation::Parameter,
     problem::{Place, Problem},
-    request::Faults,
 };
 
 /// What a message asks for.
@@ -35,98 +33,44 @@ pub enum Wish {
     },
 }
 
-const OPS: [&str; 8] = [
-    "ping",
-    "subscribe",
-    "unsubscribe",
-    "on_disconnect",
-    "order",
-    "cancel",
-    "replace",
-    "cancel_all",
-];
+/// What is no command of the exchange.
+const OWN_OPS: [&str; 4] = ["ping", "subscribe", "unsubscribe", "on_disconnect"];
 
-const CHANNELS: [&str; 4] = ["book", "trades", "top", "orders"];
+static COMMANDS: LazyLock<Vec<Op>> = LazyLock::new(|| {
+    ops::<Command>(
+        &[
+            "place_order",
+            "cancel_order",
+            "replace_order",
+            "cancel_orders",
+        ],
+        &[],
+    )
+});
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Subscription<'a> {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-    #[serde(borrow)]
-    channel: Cow<'a, str>,
-    #[serde(borrow, default)]
-    symbol: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    account: Option<Cow<'a, str>>,
+const CHANNELS: &[&str] = &["book", "trades", "top", "orders"];
+
+const PARTINGS: &[&str] = &["cancel", "keep"];
+
+const fn field(name: &'static str, kind: Kind, need: Need) -> Parameter {
+    Parameter {
+        place: Place::Body,
+        name,
+        meaning: "",
+        kind,
+        need,
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parting<'a> {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-    #[serde(borrow)]
-    orders: Cow<'a, str>,
-}
+static PARTING: [Parameter; 1] = [field("orders", Kind::OneOf(PARTINGS), Need::Required)];
 
-/// The body of the HTTP operation, and what is around it here.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Placement<'a> {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-    #[serde(borrow, default)]
-    key: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    account: Cow<'a, str>,
-    #[serde(borrow)]
-    symbol: Cow<'a, str>,
-    #[serde(borrow)]
-    side: Cow<'a, str>,
-    #[serde(borrow)]
-    quantity: Cow<'a, str>,
-    #[serde(borrow, default)]
-    limit: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    time_in_force: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    until: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    self_trade: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    client_id: Option<Cow<'a, str>>,
-}
-
-/// A cancellation or a replacement of one order, or a cancellation of many.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Change<'a> {
-    #[serde(default, rename = "op")]
-    _op: Read,
-    #[serde(default, rename = "id")]
-    _id: Read,
-    #[serde(borrow, default)]
-    key: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    account: Cow<'a, str>,
-    #[serde(default)]
-    order: Option<u64>,
-    #[serde(borrow, default)]
-    client_id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    quantity: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    limit: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    symbol: Option<Cow<'a, str>>,
-}
+static SUBSCRIPTION: LazyLock<[Parameter; 3]> = LazyLock::new(|| {
+    [
+        field("channel", Kind::OneOf(CHANNELS), Need::Required),
+        field("symbol", Symbol::kind(), Need::Optional),
+        field("account", AccountId::kind(), Need::Optional),
+    ]
+});
 
 /// Reads one message.
 #[must_use]
@@ -134,135 +78,61 @@ pub fn parse_message(text: &str) -> Asked<Wish> {
     read(text, wish)
 }
 
-fn wish(op: &str, text: &[u8]) -> Result<Wish, Problem> {
+fn wish(op: &str, mut rest: Rest<'_>) -> Result<Wish, Problem> {
     match op {
-        "ping" => parse_body::<Bare>(text).map(|_ping| Wish::Ping),
-        "subscribe" => topic(text).map(Wish::Subscribe),
-        "unsubscribe" => topic(text).map(Wish::Unsubscribe),
-        "on_disconnect" => match &*parse_body::<Parting<'_>>(text)?.orders {
-            "cancel" => Ok(Wish::OnDisconnect { cancel: true }),
-            "keep" => Ok(Wish::OnDisconnect { cancel: false }),
-            _ => Err(wrong("orders", "one of cancel, keep")),
-        },
-        "order" => parse_body::<Placement<'_>>(text)?.wish(),
-        "cancel" | "replace" | "cancel_all" => parse_body::<Change<'_>>(text)?.wish(op),
-        _ => Err(wrong("op", format_args!("one of {}", OPS.join(", ")))),
-    }
-}
-
-fn topic(text: &[u8]) -> Result<Topic, Problem> {
-    let asked: Subscription<'_> = parse_body(text)?;
-    let mut faults = Faults::in_place(Place::Body);
-    let (needed, other) = match &*asked.channel {
-        "orders" => (("account", &asked.account), ("symbol", &asked.symbol)),
-        _ => (("symbol", &asked.symbol), ("account", &asked.account)),
-    };
-    if other.1.is_some() {
-        faults.add(other.0, format_args!("not of channel {}", asked.channel));
-    }
-    let Some(text) = needed.1.as_deref() else {
-        faults.add(needed.0, "missing");
-        return Err(faults.problem());
-    };
-    let topic = match &*asked.channel {
-        "book" => faults.symbol(text).map(Topic::Book),
-        "trades" => faults.symbol(text).map(Topic::Trades),
-        "top" => faults.symbol(text).map(Topic::Top),
-        "orders" => faults.account(text).map(Topic::Orders),
+        "ping" => rest.finish().map(|()| Wish::Ping),
+        "subscribe" => topic(rest).map(Wish::Subscribe),
+        "unsubscribe" => topic(rest).map(Wish::Unsubscribe),
+        "on_disconnect" => {
+            let given = rest.given(&PARTING);
+            let word = given.read_with(|reader| reader.required("orders", str::from_utf8))?;
+            let cancel = word == "cancel";
+            Ok(Wish::OnDisconnect { cancel })
+        }
         _ => {
-            faults.add("channel", format_args!("one of {}", CHANNELS.join(", ")));
-            None
+            let Some(known) = COMMANDS.iter().find(|known| known.word == op) else {
+                let commands = COMMANDS.iter().map(|known| known.word);
+                let all: Vec<&str> = OWN_OPS.into_iter().chain(commands).collect();
+                return Err(wrong("op", format_args!("one of {}", all.join(", "))));
+            };
+            let key = rest.key()?;
+            let given = rest.given(&known.parameters);
+            Ok(match given.read(known.place, ())? {
+                Command::Order(order) => Wish::Order { order, key },
+                command => Wish::Command { command, key },
+            })
         }
-    };
-    faults.finish(topic)
-}
-
-impl<'a> Placement<'a> {
-    fn wish(self) -> Result<Wish, Problem> {
-        let key = key(self.key.as_deref())?;
-        let order = NewOrder {
-            account: self.account,
-            symbol: self.symbol,
-            side: self.side,
-            quantity: self.quantity,
-            limit: self.limit,
-            time_in_force: self.time_in_force,
-            until: self.until,
-            self_trade: self.self_trade,
-            client_id: self.client_id,
-        };
-        let order = order.order()?;
-        Ok(Wish::Order { order, key })
     }
 }
 
-impl<'a> Change<'a> {
-    fn wish(self, op: &str) -> Result<Wish, Problem> {
-        let key = key(self.key.as_deref())?;
-        self.belong(op)?;
-        let command = match op {
-            "cancel" => self.cancellation(),
-            "replace" => self.replacement(),
-            _ => MassCancellation {
-                account: self.account,
-                symbol: self.symbol,
-            }
-            .command(),
+fn topic(rest: Rest<'_>) -> Result<Topic, Problem> {
+    let given = rest.given(&*SUBSCRIPTION);
+    given.read_with(|reader| {
+        let channel = reader.required("channel", str::from_utf8)?;
+        let symbol = reader.optional("symbol", Symbol::read)?;
+        let account = reader.optional("account", AccountId::read)?;
+        let (name, is_there, other) = match channel {
+            "orders" => ("account", account.is_some(), symbol.map(|_| "symbol")),
+            _ => ("symbol", symbol.is_some(), account.map(|_| "account")),
         };
-        command.map(|command| Wish::Command { command, key })
-    }
-
-    /// Asserts that no field is there that only the other operations have.
-    fn belong(&self, op: &str) -> Result<(), Problem> {
-        let of_one = op != "cancel_all";
-        let fields = [
-            ("order", self.order.is_some(), of_one),
-            ("client_id", self.client_id.is_some(), of_one),
-            ("quantity", self.quantity.is_some(), op == "replace"),
-            ("limit", self.limit.is_some(), op == "replace"),
-            ("symbol", self.symbol.is_some(), !of_one),
-        ];
-        let mut faults = Faults::in_place(Place::Body);
-        for (field, is_there, belongs) in fields {
-            if is_there && !belongs {
-                faults.add(field, format_args!("not of {op}"));
-            }
+        if let Some(other) = other {
+            reader.invalid(other, format_args!("not of channel {channel}"));
         }
-        faults.finish(Some(()))
-    }
-
-    fn order_ref(&self) -> Result<OrderRef, Problem> {
-        match (self.order, self.client_id.as_deref()) {
-            (Some(order), None) => Ok(OrderRef::Id(OrderId(order))),
-            (None, Some(id)) => ClientId::parse(id.as_bytes())
-                .map(OrderRef::Client)
-                .map_err(|invalid| wrong("client_id", invalid)),
-            (None, None) => Err(wrong("order", "missing; an order or a client_id is needed")),
-            (Some(_), Some(_)) => Err(wrong("client_id", "an order is named once")),
+        if !is_there {
+            reader.invalid(name, "missing");
         }
-    }
-
-    fn cancellation(&self) -> Result<Command, Problem> {
-        let order = self.order_ref()?;
-        AccountId::parse(self.account.as_bytes())
-            .map(|account| Command::Cancel { account, order })
-            .map_err(|invalid| wrong("account", invalid))
-    }
-
-    fn replacement(self) -> Result<Command, Problem> {
-        let order = self.order_ref()?;
-        let replacement = OrderReplacement {
-            account: self.account,
-            quantity: self.quantity.ok_or_else(|| wrong("quantity", "missing"))?,
-            limit: self.limit,
-        };
-        replacement.command(order)
-    }
+        match channel {
+            "book" => symbol.map(Topic::Book),
+            "trades" => symbol.map(Topic::Trades),
+            "top" => symbol.map(Topic::Top),
+            _ => account.map(Topic::Orders),
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use turnstile_exchange::{Decimal, Symbol};
+    use turnstile_exchange::{Decimal, OrderId, OrderRef};
 
     use super::*;
     use crate::message::Tag;
@@ -291,11 +161,11 @@ mod tests {
                 Wish::OnDisconnect { cancel: true },
             ),
             (
-                r#"{"op":"cancel","account":"ada","order":7}"#,
+                r#"{"op":"cancel_order","account":"ada","order":"7"}"#,
                 command(Command::Cancel { account, order }),
             ),
             (
-                r#"{"op":"replace","account":"ada","order":7,"quantity":"2"}"#,
+                r#"{"op":"replace_order","account":"ada","order":7,"quantity":"2"}"#,
                 command(Command::Replace {
                     account,
                     order,
@@ -304,7 +174,7 @@ mod tests {
                 }),
             ),
             (
-                r#"{"op":"cancel_all","account":"ada","key":"k"}"#,
+                r#"{"op":"cancel_orders","account":"ada","key":"k"}"#,
                 Wish::Command {
                     command: Command::CancelAll {
                         account,
@@ -329,24 +199,23 @@ mod tests {
     /// A message, and the field and a part of the sentence of what is wrong with it.
     const WRONG: &str = r#"
 {"op":"dance"} -> op one of ping, subscribe
-{"op":"ping","x":1} -> x unknown field `x`
-{"op":"ping","id":-1} -> id did not match
-{"id":1} -> op missing field `op`
+{"op":"ping","x":1} -> x unknown
+{"op":"ping","id":-1} -> id a number, or a text
+{"id":1} -> op missing
 {"op":"subscribe","channel":"book"} -> symbol missing
 {"op":"subscribe","channel":"book","symbol":"S","account":"a"} -> account not of channel book
 {"op":"subscribe","channel":"books","symbol":"S"} -> channel one of book, trades, top, orders
 {"op":"subscribe","channel":"orders","account":"a b"} -> account character 2
-{"op":"subscribe","channel":7} -> channel invalid type
+{"op":"subscribe","channel":7} -> channel expected a text
 {"op":"on_disconnect","orders":"forget"} -> orders one of cancel, keep
-{"op":"order","account":"a","symbol":"S","side":"up","quantity":"1"} -> side one of buy, sell
-{"op":"order","account":"a","symbol":"S","side":"buy","quantity":1} -> quantity invalid type
-{"op":"cancel","account":"a"} -> order missing
-{"op":"cancel","account":"a","order":1,"client_id":"x"} -> client_id named once
-{"op":"cancel","account":"a","order":1,"quantity":"1"} -> quantity not of cancel
-{"op":"replace","account":"a","order":1} -> quantity missing
-{"op":"cancel_all","account":"a","order":1} -> order not of cancel_all
-{"op":"cancel_all","account":"a","key":"a b"} -> key key
-{"op":"cancel_all" -> . EOF
+{"op":"place_order","account":"a","symbol":"S","side":"up","quantity":"1"} -> side one of buy, sell
+{"op":"place_order","account":"a","symbol":"S","side":"buy","quantity":1} -> quantity expected a text
+{"op":"cancel_order","account":"a"} -> order missing
+{"op":"cancel_order","account":"a","order":"x"} -> order number
+{"op":"cancel_order","account":"a","order":1,"quantity":"1"} -> quantity unknown
+{"op":"replace_order","account":"a","order":1} -> quantity missing
+{"op":"cancel_orders","account":"a","order":1} -> order unknown
+{"op":"cancel_orders","account":"a","key":"a b"} -> key key
 "#;
 
     #[test]
@@ -361,6 +230,8 @@ mod tests {
             assert_eq!(only.field, field, "{row}: {only:?}");
             assert!(only.message.contains(part), "{row}: {only:?}");
         }
+        let broken = parse_message(r#"{"op":"cancel_orders""#).wish.unwrap_err();
+        assert!(broken.detail.contains("EOF"), "{broken:?}");
         let list = parse_message("[1]").wish.unwrap_err();
         assert_eq!(list.detail, "the body is not a JSON object");
         let long = format!(r#"{{"op":"ping","id":"{}"}}"#, "x".repeat(65));

@@ -40,7 +40,7 @@ fn a_socket_of_a_market_in_a_database_takes_orders_and_tells_no_channel() {
 /// An order of a socket.
 fn to_buy(symbol: &str) -> Value {
     let mut buy = order("ada", "buy", "1", "9");
-    buy["op"] = "order".into();
+    buy["op"] = "place_order".into();
     buy["symbol"] = symbol.into();
     buy
 }

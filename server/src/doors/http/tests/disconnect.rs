@@ -13,7 +13,7 @@ use super::{
 fn place(socket: &mut Socket, account: &str, limit: &str) -> u64 {
     let side = if account == "ada" { "buy" } else { "sell" };
     let mut message = order(account, side, "1", limit);
-    message["op"] = "order".into();
+    message["op"] = "place_order".into();
     let placed = socket.ask(&message);
     assert_eq!(placed["data"]["state"], "open", "{placed}");
     placed["data"]["order"].as_u64().unwrap()
@@ -185,7 +185,7 @@ pub(super) fn are_cancelled_on_their_way(market: &Market, (sessions, orders): (u
         choose(&mut socket, "cancel");
         for number in 0..orders {
             let mut message = order("ada", "buy", "1", "9");
-            message["op"] = "order".into();
+            message["op"] = "place_order".into();
             message["id"] = number.into();
             socket.say(&message);
         }
@@ -226,7 +226,7 @@ fn a_session_takes_no_more_orders_than_it_can_cancel() {
     let first = place(&mut socket, "ada", "9");
     place(&mut socket, "bob", "11");
     let mut third = order("ada", "buy", "1", "8");
-    third["op"] = "order".into();
+    third["op"] = "place_order".into();
     let full = socket.ask(&third);
     assert_eq!(
         (&full["op"], &full["code"]),

@@ -17,48 +17,49 @@ POST BOOK text/json WHOLE -> 415 unsupported_media_type
 POST BOOK application/json -> 400 malformed_json not a JSON object
 POST BOOK application/json { -> 400 malformed_json line 1 column 1
 POST BOOK application/json [1] -> 400 malformed_json not a JSON object
-POST BOOK application/json UNKNOWN -> 400 malformed_json unknown field `gest`
-POST BOOK application/json TWICE -> 400 malformed_json duplicate field `property`
-POST BOOK application/json {"property":1e999} -> 400 malformed_json "property"
-POST BOOK application/json {} -> 400 malformed_json missing fields: property, arrival, departure, guest, id_number
-POST BOOK application/json {"property":"bench","arrival":"2027-01-01","departure":"2027-01-02","guest":"ada"} -> 400 malformed_json "detail":"missing field `id_number`
-POST BOOK application/json {"id_number":234123412346} -> 400 malformed_json "field":"id_number","message":"invalid type: integer `...`
-POST TX/9/reservations application/json {} -> 400 malformed_json "field":"items"
-POST /v1/exchange/symbols/T/grants application/json {} -> 400 malformed_json missing fields: account, quantity
+POST BOOK application/json UNKNOWN -> 400 invalid_request "field":"gest","message":"unknown; known are: property, wish
+POST BOOK application/json TWICE -> 400 invalid_request given twice
+POST BOOK application/json {"property":1e999} -> 400 malformed_json out of range
+POST BOOK application/json {} -> 400 invalid_request missing: property, wish, arrival, departure, guest, id_number
+POST BOOK application/json {"property":"bench","wish":"any","arrival":"2027-01-01","departure":"2027-01-02","guest":"ada"} -> 400 invalid_request "detail":"id_number: missing"
+POST BOOK application/json {"id_number":234123412346} -> 400 invalid_request "field":"id_number","message":"expected a text, found a number"
+POST TX/9/reservations application/json {} -> 400 invalid_request "field":"items"
+POST /v1/exchange/symbols/T/grants application/json {} -> 400 invalid_request missing: account, quantity
 POST BOOK?x=1 application/json WHOLE -> 400 invalid_request "x"
 POST BOOK/R00/cancel application/json {"id_number":"1"} -> 400 invalid_request 12 digits
 POST BOOK/R00/cancel application/json;charset=utf-8 {"id_number":"234123412346"} -> 404 not_found
 GET BOOK/R00 -> 404 not_found
 GET BOOK/R01 -> 400 invalid_request check character
 GET BOOK/%FF -> 400 invalid_request percent-encoded
-GET /v1/rooms/holds?limit=0 -> 400 invalid_request 1 to 1000
+GET /v1/rooms/holds?limit=0 -> 400 invalid_request from 1 to 1000
 GET /v1/rooms/holds?cursor=x -> 400 invalid_request "cursor"
 GET /v1/rooms/properties/b%20d/bookings -> 400 invalid_request "in":"path"
 GET /v1/rooms/properties/bench/bookings?from=2027-01-01 -> 400 invalid_request "to"
 GET /v1/rooms/properties/x/availability?arrival=2027-01-01&departure=2027-01-02 -> 404 unknown_property
 DELETE /v1/rooms/properties/bench/rooms/1 none x -> 400 invalid_request takes no body
-PUT /v1/rooms/properties/bench/rooms/1/stop-sell?arrival=2027-01-02 -> 400 invalid_request "departure"
+PUT /v1/rooms/properties/bench/rooms/1/stop-sell application/json {"arrival":"2027-01-02"} -> 400 invalid_request "departure"
+DELETE /v1/rooms/properties/bench/rooms/1/stop-sell?arrival=2027-01-02 -> 400 invalid_request "departure"
 GET /v1/rooms/events?since=x -> 400 invalid_request "since"
 POST ORDERS application/json {"account":"a","symbol":"S","side":"up","quantity":"1e3"} -> 400 invalid_request "field":"side","message":"one of buy, sell"},{"in":"body","field":"quantity"
-POST ORDERS application/json {"account":"a","symbol":"S","side":"buy","quantity":5} -> 400 malformed_json invalid type: integer `5`
+POST ORDERS application/json {"account":"a","symbol":"S","side":"buy","quantity":5} -> 400 invalid_request expected a text, found a number
 POST ORDERS application/json {"account":"a","symbol":"S","side":"buy","quantity":"5"} -> 404 unknown_account
 POST ORDERS application/json {"account":"a","symbol":"S","side":"buy","quantity":"5","until":"x"} -> 400 invalid_request YYYY-MM-DDThh:mm:ssZ
 POST ORDERS/x/cancel application/json {"account":"a"} -> 400 invalid_request "in":"path","field":"order"
 POST ORDERS/9/cancel application/json {"account":"a"} -> 404 unknown_account
-POST ORDERS/9/replace application/json {"account":"a"} -> 400 malformed_json missing field `quantity`
+POST ORDERS/9/replace application/json {"account":"a"} -> 400 invalid_request quantity: missing
 POST ORDERS/cancel application/json {"account":"a","symbol":""} -> 400 invalid_request "symbol"
 GET ORDERS/9 -> 404 not_found
 GET ORDERS/id:x -> 400 invalid_request "account"
 GET ORDERS/cancel -> 405 method_not_allowed GET
 DELETE ORDERS/9 -> 405 method_not_allowed DELETE
 GET /v1/exchange/books/S -> 404 unknown_symbol
-GET /v1/exchange/books/S?levels=0 -> 400 invalid_request 1 to 1000
+GET /v1/exchange/books/S?levels=0 -> 400 invalid_request from 1 to 1000
 GET /v1/exchange/books/a%20b -> 400 invalid_request "in":"path","field":"symbol"
 GET /v1/exchange/books/S/queue?levels=1 -> 400 invalid_request known are: limit
 GET /v1/exchange/accounts/a -> 404 unknown_account
 GET /v1/exchange/accounts?cursor=5 -> 400 invalid_request next
-POST /v1/exchange/accounts application/json {"account":"a"} -> 400 malformed_json missing field `cash`
-POST /v1/exchange/symbols application/json {"symbol":"T","price_scale":9} -> 400 invalid_request 0 to 8
+POST /v1/exchange/accounts application/json {"account":"a"} -> 400 invalid_request cash: missing
+POST /v1/exchange/symbols application/json {"symbol":"T","price_scale":9} -> 400 invalid_request from 0 to 8
 POST /v1/exchange/symbols application/json {"symbol":"T","price_scale":8,"quantity_scale":1} -> 400 scale_too_large
 PUT /v1/exchange/symbols/T/halt none x -> 400 invalid_request takes no body
 PUT /v1/exchange/symbols/T/halt -> 404 unknown_symbol
@@ -68,13 +69,14 @@ POST TX?x=1 -> 400 invalid_request "x"
 POST TX/0x1/commit -> 400 invalid_request "in":"path","field":"xid"
 POST TX/9/commit -> 404 unknown_transaction
 POST TX/9/abort -> 404 unknown_transaction
-POST TX/9/items application/json {"item":"flight-1","count":1} -> 404 unknown_transaction
-POST TX/9/items application/json {"item":"flight-1"} -> 400 malformed_json missing field `count`
-POST TX/9/items application/json {"item":"flight-1","count":-1} -> 400 malformed_json invalid value: integer `-1`
-POST TX/9/items application/json {"item":"boat-1","count":1} -> 400 invalid_request car-LOCATION
-POST TX/9/customers application/json {"customer":"x"} -> 400 malformed_json expected i32
-POST TX/9/customers -> 415 unsupported_media_type
-POST TX/9/reservations application/json {"customer":1,"items":[]} -> 400 invalid_request 1 to 64 items
+POST TX/9/items application/json {"item":"flight-1","count":1,"price":0} -> 404 unknown_transaction
+POST TX/9/items application/json {"item":"flight-1","price":0} -> 400 invalid_request count: missing
+POST TX/9/items application/json {"item":"flight-1","count":-1,"price":0} -> 400 invalid_request from 0 to 4294967295
+POST TX/9/items application/json {"item":"boat-1","count":1,"price":0} -> 400 invalid_request car-LOCATION
+POST TX/9/customers application/json {"customer":"x"} -> 400 invalid_request expected a number
+POST TX/9/customers -> 404 unknown_transaction
+POST TX/9/customers text/plain {} -> 415 unsupported_media_type
+POST TX/9/reservations application/json {"customer":1,"items":[]} -> 400 invalid_request from 1 to 64 items
 POST TX/9/reservations application/json {"customer":1,"items":["room-"]} -> 400 invalid_request "field":"items[0]"
 GET TX/9 -> 404 unknown_transaction
 GET TX/x -> 400 invalid_request "in":"path","field":"xid"
@@ -91,15 +93,15 @@ GET TX/9/customers -> 404 unknown_transaction
 DELETE TX/9/items/car-a -> 404 unknown_transaction
 DELETE TX/9/customers/1 -> 404 unknown_transaction
 POST /v1/travel/itineraries application/json {"customer":1,"items":["flight-1"]} -> 404 no_such_item "item":"flight-1"
-POST /v1/travel/itineraries application/json {"customer":1,"items":["flight-1"],"ttl_seconds":0} -> 400 invalid_request "ttl_seconds"
-POST /v1/travel/itineraries application/json {"customer":1,"items":["flight-1"],"ttl_seconds":4000000} -> 400 hold_too_long "ttl_seconds_max":2592000
+POST /v1/travel/itineraries application/json {"customer":1,"items":["flight-1"],"hold_ms":-1} -> 400 invalid_request "hold_ms"
+POST /v1/travel/itineraries application/json {"customer":1,"items":["flight-1"],"hold_ms":4000000000} -> 400 hold_too_long "ttl_seconds_max":2592000
 POST /v1/travel/itineraries/0000/confirm -> 400 invalid_request six characters
 POST /v1/travel/itineraries/7K2M9Q/confirm -> 404 no_such_itinerary
 POST /v1/travel/itineraries/7K2M9Q/cancel -> 404 no_such_itinerary
 GET /v1/travel/itineraries/7K2M9Q -> 404 no_such_itinerary
 GET /v1/travel/items -> 400 invalid_request "desk"
-GET /v1/travel/items?desk=customers -> 400 invalid_request one of flights, cars, rooms
-GET /v1/travel/items?desk=cars&cursor=c0000000000000001 -> 400 invalid_request next
+GET /v1/travel/items?desk=trains -> 400 invalid_request one of flights, cars, rooms
+GET /v1/travel/items?desk=cars&cursor=bus-1 -> 400 invalid_request car-LOCATION
 GET /v1/travel/customers/1 -> 404 no_such_customer "customer":1
 GET /v1/travel/totals?x=1 -> 400 invalid_request "x"
 GET /v1/travel/events?since=x -> 400 invalid_request "since"
@@ -116,7 +118,7 @@ fn every_wrong_request_is_answered_with_its_problem() {
         .replace("UNKNOWN", &whole.replace("\"guest\"", "\"gest\""))
         .replace(
             "TWICE",
-            &whole.replace("\"room\":\"1\"", "\"property\":\"x\""),
+            &whole.replace("\"wish\":\"1\"", "\"property\":\"x\""),
         )
         .replace("WHOLE", &whole);
     let mut peer = site.peer();
@@ -216,10 +218,10 @@ fn only_names_of_loopback_are_served() {
 #[test]
 fn every_operation_of_the_document_is_served() {
     let site = Site::open();
-    for operation in operations().filter(|operation| operation.id != "events") {
+    for operation in operations().iter().filter(|one| one.id != "roomsEvents") {
         let reply = site
             .peer()
-            .request(operation.method.as_str(), operation.path, "", "");
+            .request(operation.method.as_str(), &operation.path, "", "");
         let routed = !reply.body.contains(r#""code":"unknown_path""#) && reply.status != 405;
         assert!(
             routed,
@@ -247,7 +249,7 @@ fn the_doors_own_pages_are_whole_and_load_nothing() {
     );
     let policy = docs.header("content-security-policy").unwrap();
     assert!(
-        policy.starts_with("default-src 'none'; style-src 'self'"),
+        policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"),
         "{policy}"
     );
     assert!(docs.body.ends_with("</html>\n"));

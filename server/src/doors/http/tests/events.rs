@@ -108,7 +108,7 @@ fn a_client_that_saw_more_than_this_server_knows_is_told_where_the_feed_begins()
         panic!("one door: {:?}", running.doors());
     };
     let mut guest = Peer::connect(address);
-    let bench = r#"{"name":"bench","open":true}"#;
+    let bench = r#"{"property":"bench","open":true}"#;
     guest.post("/v1/rooms/properties", "", bench);
     let mut all = open_stream(Peer::connect(address), "/v1/rooms/events?since=0", "");
     assert_eq!(id_of(&block(&mut all)), "id: 1.0");
@@ -187,7 +187,7 @@ fn a_booking_is_told_to_those_who_follow() {
     guest.post(
         "/v1/rooms/properties",
         "",
-        r#"{"name":"bench","open":true}"#,
+        r#"{"property":"bench","open":true}"#,
     );
     let made = guest.post(
         "/v1/rooms/bookings",

@@ -142,7 +142,7 @@ fn an_order_sent_again_opens_nothing() {
     let room = peer.post(
         "/v1/rooms/properties",
         "Idempotency-Key: k\r\n",
-        r#"{"name":"inn"}"#,
+        r#"{"property":"inn"}"#,
     );
     assert_eq!(room.problem(), (422, "idempotency_key_reused".to_owned()));
     site.close();

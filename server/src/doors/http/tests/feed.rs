@@ -83,7 +83,7 @@ fn trades_and_orders_are_told_to_whom_they_concern() {
         json!([{"kind": "executed", "at": null, "symbol": "S", "order": 1, "side": "sell",
             "price": "10", "quantity": "2", "open": "3", "trade": 1}])
     );
-    let cancel = orders.ask(&json!({"op": "cancel", "account": "bob", "order": 1, "id": 5}));
+    let cancel = orders.ask(&json!({"op": "cancel_order", "account": "bob", "order": 1, "id": 5}));
     let (done, told) = if cancel["op"] == "done" {
         (cancel, orders.hear())
     } else {
@@ -268,10 +268,10 @@ hello -> malformed_json not a JSON object
 {"op":"subscribe","channel":"book","symbol":"T"} -> unknown_symbol no such symbol
 {"op":"subscribe","channel":"orders","account":"eve"} -> unknown_account no such account
 {"op":"unsubscribe","channel":"book","symbol":"S"} -> invalid_request not subscribed
-{"op":"order","account":"ada","symbol":"S","side":"buy"} -> malformed_json missing field `quantity`
-{"op":"order","account":"eve","symbol":"S","side":"buy","quantity":"1","limit":"1"} -> unknown_account no such account
-{"op":"order","account":"ada","symbol":"S","side":"buy","quantity":"1"} -> no_market nobody
-{"op":"cancel","account":"ada","order":99} -> not_found never was
+{"op":"place_order","account":"ada","symbol":"S","side":"buy"} -> invalid_request quantity: missing
+{"op":"place_order","account":"eve","symbol":"S","side":"buy","quantity":"1","limit":"1"} -> unknown_account no such account
+{"op":"place_order","account":"ada","symbol":"S","side":"buy","quantity":"1"} -> no_market nobody
+{"op":"cancel_order","account":"ada","order":99} -> not_found never was
 "#;
 
 #[test]
@@ -390,12 +390,14 @@ fn commands_of_one_socket_are_executed_and_answered_in_their_order() {
     let mut socket = Socket::open(market.address);
     for number in 0..200 {
         let mut message = order("ada", "buy", "1", "9");
-        message["op"] = "order".into();
+        message["op"] = "place_order".into();
         message["id"] = number.into();
         message["client_id"] = format!("c-{number}").into();
         socket.say(&message);
         let client_id = format!("c-{number}");
-        socket.say(&json!({"op": "cancel", "account": "ada", "client_id": client_id}));
+        socket.say(
+            &json!({"op": "cancel_order", "account": "ada", "order": format!("id:{client_id}")}),
+        );
     }
     for number in 0..200 {
         let placed = socket.hear();

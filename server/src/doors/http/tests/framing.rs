@@ -4,7 +4,7 @@ use super::*;
 
 /// What a smuggler hides in the body of a first request.
 const HIDDEN: &str = "POST /v1/rooms/properties HTTP/1.1\r\nHost: localhost\r\n\
-     Content-Type: application/json\r\nContent-Length: 16\r\n\r\n{\"name\":\"ghost\"}";
+     Content-Type: application/json\r\nContent-Length: 16\r\n\r\n{\"property\":\"g\"}";
 
 #[test]
 fn ambiguous_requests_are_refused_and_nothing_in_them_is_done() {
@@ -49,7 +49,7 @@ fn ambiguous_requests_are_refused_and_nothing_in_them_is_done() {
     assert_eq!(
         properties["properties"].as_array().unwrap().len(),
         1,
-        "no ghost: {properties}"
+        "no g: {properties}"
     );
     site.close();
 }
@@ -164,11 +164,11 @@ fn a_body_whose_chunks_break_is_one_error_and_the_end() {
     for (chunks, expected) in [
         ("x\r\n", (400, "malformed_head".to_owned())),
         (
-            "10;a=b\r\n{\"name\":\"ghost\"}\r\n0\r\n\r\n",
+            "10;a=b\r\n{\"property\":\"g\"}\r\n0\r\n\r\n",
             (400, "malformed_head".to_owned()),
         ),
         (
-            "10\r\n{\"name\":\"ghost\"}\r\n0\r\nA: b\r\n\r\n",
+            "10\r\n{\"property\":\"g\"}\r\n0\r\nA: b\r\n\r\n",
             (400, "malformed_head".to_owned()),
         ),
         (&large, (413, "body_too_large".to_owned())),

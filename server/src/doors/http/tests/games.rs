@@ -310,23 +310,16 @@ fn what_else_a_match_does_not_allow_is_refused_with_its_reason() {
     let mut peer = arena.peer();
     assert_eq!(make_move(&mut peer, &path, "ada", 0, 5).status, 200);
     let by = |player: &str| json!({"player": player}).to_string();
-    let draw = |player: &str, word: &str| json!({"player": player, "word": word}).to_string();
-    let draws = format!("{path}/draw");
-    refused(
-        &peer.post(&draws, "", &draw("bob", "accept")),
-        409,
-        "no_offer",
-    );
+    let draw = |peer: &mut Peer, player: &str, word: &str| {
+        peer.post(&format!("{path}/draw/{word}"), "", &by(player))
+    };
+    refused(&draw(&mut peer, "bob", "accept"), 409, "no_offer");
     assert_eq!(
-        peer.post(&draws, "", &draw("ada", "offer")).json()["state"]["offer"],
+        draw(&mut peer, "ada", "offer").json()["state"]["offer"],
         "ada"
     );
-    refused(
-        &peer.post(&draws, "", &draw("ada", "offer")),
-        409,
-        "offer_stands",
-    );
-    assert_eq!(peer.post(&draws, "", &draw("bob", "decline")).status, 200);
+    refused(&draw(&mut peer, "ada", "offer"), 409, "offer_stands");
+    assert_eq!(draw(&mut peer, "bob", "decline").status, 200);
     let claims = format!("{path}/claim");
     let early = refused(&peer.post(&claims, "", &by("ada")), 409, "too_early");
     assert!(early["until"].as_str().unwrap().ends_with('Z'), "{early}");
@@ -346,8 +339,8 @@ fn what_else_a_match_does_not_allow_is_refused_with_its_reason() {
     refused(&challenge(&mut peer, "cy", "cy"), 400, "same_player");
     let nobody = peer.request("POST", "/v1/games/players/cy/withdraw", "", "");
     refused(&nobody, 409, "not_waiting");
-    assert_eq!(peer.post(&draws, "", &draw("bob", "offer")).status, 200);
-    let drawn = peer.post(&draws, "", &draw("ada", "accept")).json();
+    assert_eq!(draw(&mut peer, "bob", "offer").status, 200);
+    let drawn = draw(&mut peer, "ada", "accept").json();
     assert_eq!(
         json!([drawn["state"]["ending"], drawn["state"]["winner"]]),
         json!(["agreed", null])
@@ -370,7 +363,7 @@ fn what_is_no_request_of_games_is_told_by_field() {
         ("GET", "/v1/games/leaderboards/elo?cursor=c1", "", "cursor"),
         (
             "GET",
-            "/v1/games/leaderboards/elo/around/ada?each_side=500",
+            "/v1/games/leaderboards/elo/around/ada?each_side=501",
             "",
             "each_side",
         ),
@@ -388,12 +381,6 @@ fn what_is_no_request_of_games_is_told_by_field() {
             "/v1/games/seeks",
             r#"{"player":"ada","game":"go"}"#,
             "game",
-        ),
-        (
-            "POST",
-            "/v1/games/matches/1/draw",
-            r#"{"player":"ada","word":"no"}"#,
-            "word",
         ),
     ];
     for (method, target, body, field) in rows {
@@ -421,7 +408,7 @@ fn what_is_no_request_of_games_is_told_by_field() {
     let plain = peer.get("/v1/games/play?player=ada", "");
     assert_eq!(plain.problem(), (426, "upgrade_required".to_owned()));
     let shape = peer.post("/v1/games/seeks", "", r#"{"player":"ada"}"#);
-    assert_eq!(shape.problem(), (400, "malformed_json".to_owned()));
+    assert_eq!(shape.problem(), (400, "invalid_request".to_owned()));
     let text = peer.request("POST", "/v1/games/seeks", "", "{}");
     assert_eq!(text.problem(), (415, "unsupported_media_type".to_owned()));
     arena.close();

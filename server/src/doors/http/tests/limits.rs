@@ -340,7 +340,7 @@ fn clients_of_http_leave_a_quarter_of_what_may_be_open_to_others() {
     let mut peer = site.peer();
     let mut hold = |room: u32| {
         let body = format!(
-            r#"{{"property":"bench","room":"{room}","arrival":"2027-01-01","departure":"2027-01-02"}}"#
+            r#"{{"property":"bench","wish":"{room}","arrival":"2027-01-01","departure":"2027-01-02"}}"#
         );
         peer.post("/v1/rooms/holds", "", &body)
     };

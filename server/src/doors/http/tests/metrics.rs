@@ -40,7 +40,7 @@ impl Observed {
         let added = Peer::connect(observed.door("http")).post(
             "/v1/rooms/properties",
             "",
-            r#"{"name":"bench","open":true}"#,
+            r#"{"property":"bench","open":true}"#,
         );
         assert_eq!(added.status, 201, "{added:?}");
         observed

@@ -138,7 +138,7 @@ fn site_for_console() -> Site {
     let origins = [CONSOLE.parse().unwrap()];
     let mut site = Site::before(running.gate(), HttpLimits::STANDARD, &origins);
     site.running = Some(running);
-    let body = r#"{"name":"bench","open":true}"#;
+    let body = r#"{"property":"bench","open":true}"#;
     assert_eq!(
         site.peer().post("/v1/rooms/properties", "", body).status,
         201

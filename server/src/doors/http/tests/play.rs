@@ -122,7 +122,7 @@ fn whoever_is_refused_is_told_why_and_stays() {
     let wrong = bob.ask(&json!({"op": "move", "match": 1, "ply": 1, "choice": 300, "id": 9}));
     assert_eq!(
         json!([wrong["op"], wrong["id"], wrong["code"]]),
-        json!(["error", 9, "malformed_json"])
+        json!(["error", 9, "invalid_request"])
     );
     assert_eq!(
         bob.ask(&json!({"op": "ping", "id": 1})),

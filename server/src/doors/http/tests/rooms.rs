@@ -138,7 +138,7 @@ fn a_hold_is_extended_confirmed_or_released() {
     let mut peer = site.peer();
     let hold = |room: &str| {
         format!(
-            r#"{{"property":"bench","room":"{room}","arrival":"2027-01-01","departure":"2027-01-02","ttl_seconds":60}}"#
+            r#"{{"property":"bench","wish":"{room}","arrival":"2027-01-01","departure":"2027-01-02","ttl_seconds":60}}"#
         )
     };
     let held = peer.post("/v1/rooms/holds", "", &hold("1"));
@@ -181,17 +181,22 @@ fn a_property_has_rooms_that_are_stopped_explained_and_withdrawn() {
     let site = Site::open();
     let mut peer = site.peer();
     let properties = "/v1/rooms/properties";
-    assert_eq!(peer.post(properties, "", r#"{"name":"grand"}"#).status, 201);
-    let twice = peer.post(properties, "", r#"{"name":"grand"}"#);
+    assert_eq!(
+        peer.post(properties, "", r#"{"property":"grand"}"#).status,
+        201
+    );
+    let twice = peer.post(properties, "", r#"{"property":"grand"}"#);
     assert_eq!(twice.problem(), (409, "property_exists".to_owned()));
     let grand = "/v1/rooms/properties/grand";
     for room in ["101", "102"] {
-        let room = format!(r#"{{"name":"{room}","type":"double"}}"#);
+        let room = format!(r#"{{"room":"{room}","type":"double"}}"#);
         assert_eq!(peer.post(&format!("{grand}/rooms"), "", &room).status, 201);
     }
     let stay = "arrival=2027-01-01&departure=2027-01-03";
-    let stop = format!("{grand}/rooms/101/stop-sell?{stay}");
-    assert_eq!(peer.request("PUT", &stop, "", "").status, 200);
+    let stop = format!("{grand}/rooms/101/stop-sell");
+    let nights = r#"{"arrival":"2027-01-01","departure":"2027-01-03"}"#;
+    let json = "Content-Type: application/json\r\n";
+    assert_eq!(peer.request("PUT", &stop, json, nights).status, 200);
     let free = peer
         .get(&format!("{grand}/availability?{stay}&type=double"), "")
         .json();
@@ -200,11 +205,12 @@ fn a_property_has_rooms_that_are_stopped_explained_and_withdrawn() {
     ]);
     assert_eq!(free["types"], types);
     let why = peer
-        .get(&format!("{grand}/explain?{stay}&room=101"), "")
+        .get(&format!("{grand}/explain?{stay}&wish=101"), "")
         .json();
     assert_eq!(why["would_get"], Value::Null);
     assert_eq!(why["blocks"][0]["kind"], "stop_sell");
-    assert_eq!(peer.request("DELETE", &stop, "", "").status, 200);
+    let resume = format!("{stop}?{stay}");
+    assert_eq!(peer.request("DELETE", &resume, "", "").status, 200);
     let withdrawn = peer.request("DELETE", &format!("{grand}/rooms/101"), "", "");
     assert_eq!(withdrawn.status, 200);
     let listed = peer.get(&format!("{properties}?limit=1"), "");

@@ -171,7 +171,7 @@ fn a_listing_goes_on_where_its_page_ends() {
     let mut peer = site.peer();
     let tx = begin(&mut peer);
     for item in ["room-new york", "room-albany"] {
-        let body = format!(r#"{{"item":"{item}","count":1}}"#);
+        let body = format!(r#"{{"item":"{item}","count":1,"price":0}}"#);
         assert_eq!(peer.post(&format!("{tx}/items"), "", &body).status, 200);
     }
     commit(&mut peer, &tx);
@@ -251,7 +251,7 @@ fn a_held_itinerary_is_confirmed_in_time_or_given_back() {
     let site = agency(limits::WAIT_MS);
     let mut peer = site.peer();
     let hold = |peer: &mut Peer, seconds: u32| {
-        let body = format!(r#"{{"customer":7,"items":["flight-1"],"ttl_seconds":{seconds}}}"#);
+        let body = format!(r#"{{"customer":7,"items":["flight-1"],"hold_ms":{seconds}000}}"#);
         peer.post("/v1/travel/itineraries", "", &body)
     };
     let held = hold(&mut peer, 3_600);
@@ -336,7 +336,7 @@ fn of_two_who_wait_for_each_other_one_is_aborted_at_once() {
     let [mut first, mut second] = [site.peer(), site.peer()];
     let (one, other) = (begin(&mut first), begin(&mut second));
     assert_eq!(reserve(&mut first, &one, r#"["flight-1"]"#).status, 200);
-    let cars = r#"{"item":"car-montreal","count":1}"#;
+    let cars = r#"{"item":"car-montreal","count":1,"price":0}"#;
     assert_eq!(second.post(&format!("{other}/items"), "", cars).status, 200);
     send(
         &mut first,

@@ -1,0 +1,210 @@
+//! What is no command and no query of a service: streams, sockets, and the door's own documents.
+
+use turnstile_chassis::{Kind, Need, Readable};
+use turnstile_exchange::{AccountId, Symbol};
+use turnstile_games::{MatchId, PlayerId};
+
+use super::{Answerer, EVENTS, JSON, Method, Operation, Parameter, Place, Service, Success};
+
+/// A place in a feed: `<position>` or `<position>.<ordinal>`.
+const EVENT_ID: Kind = Kind::Pattern {
+    example: "17.0",
+    pattern: r"^[0-9]{1,19}(\.[0-9]{1,9})?$",
+};
+
+/// The words of `format`.
+pub(crate) const FORMATS: &[&str] = &["sse", "ndjson"];
+
+const PROMETHEUS: [&str; 2] = ["text/plain", "application/openmetrics-text"];
+
+fn document(
+    answerer: Answerer,
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    contents: &'static [&'static str],
+) -> Operation {
+    Operation {
+        answerer,
+        method: Method::Get,
+        path: path.to_owned(),
+        id: id.to_owned(),
+        summary,
+        parameters: Vec::new(),
+        success: Success::Content(contents),
+        is_versioned: false,
+        has_precondition: false,
+        problems: Vec::new(),
+    }
+}
+
+const fn query(name: &'static str, meaning: &'static str, kind: Kind) -> Parameter {
+    Parameter {
+        place: Place::Query,
+        name,
+        meaning,
+        kind,
+        need: Need::Optional,
+    }
+}
+
+const fn since() -> Parameter {
+    query(
+        "since",
+        "The event that was seen last; the header Last-Event-ID comes before it",
+        EVENT_ID,
+    )
+}
+
+fn stream(service: Service) -> Operation {
+    let mut parameters = vec![since()];
+    if service == Service::Exchange {
+        parameters.push(query(
+            "symbol",
+            "Only events of this symbol",
+            Symbol::kind(),
+        ));
+        let account = AccountId::kind();
+        parameters.push(query("account", "Only events of this account", account));
+    }
+    Operation {
+        path: format!("/v1/{}/events", service.name()),
+        id: format!("{}Events", service.name()),
+        parameters,
+        problems: vec![400, 503],
+        ..document(
+            Answerer::Events(service),
+            "",
+            "",
+            "Follows what happens, as server-sent events",
+            &[EVENTS],
+        )
+    }
+}
+
+fn watch() -> Operation {
+    let number = Parameter {
+        place: Place::Path,
+        need: Need::Required,
+        ..query("match", "", MatchId::kind())
+    };
+    let format = query(
+        "format",
+        "Server-sent events, or one JSON object a line; when it is left out, the Accept header decides",
+        Kind::OneOf(FORMATS),
+    );
+    Operation {
+        parameters: vec![number, since(), format],
+        problems: vec![400, 404, 503],
+        ..document(
+            Answerer::MatchEvents,
+            "/v1/games/matches/{match}/events",
+            "gamesMatchEvents",
+            "Watches a match, from its state to its end",
+            &[EVENTS, "application/x-ndjson"],
+        )
+    }
+}
+
+fn sockets() -> [Operation; 2] {
+    let player = Parameter {
+        need: Need::Required,
+        ..query("player", "", PlayerId::kind())
+    };
+    let feed = Operation {
+        success: Success::Protocol("The connection speaks WebSocket: see docs/feed.md"),
+        problems: vec![400, 426, 503],
+        ..document(
+            Answerer::ExchangeFeed,
+            "/v1/exchange/feed",
+            "exchangeFeed",
+            "Opens a WebSocket for books, trades, tops and orders, as snapshots and changes, and for \
+             order entry",
+            &[],
+        )
+    };
+    let play = Operation {
+        success: Success::Protocol("The connection speaks WebSocket: see docs/games-feed.md"),
+        parameters: vec![player, since()],
+        problems: vec![400, 426, 503],
+        ..document(
+            Answerer::Play,
+            "/v1/games/play",
+            "gamesPlay",
+            "Opens the WebSocket of a player, who is connected while it is open",
+            &[],
+        )
+    };
+    [feed, play]
+}
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let mut all: Vec<Operation> = Service::ALL.map(stream).into();
+    all.push(watch());
+    all.extend(sockets());
+    all.extend([
+        document(
+            Answerer::Live,
+            "/livez",
+            "live",
+            "Says that the process runs",
+            &[JSON],
+        ),
+        Operation {
+            problems: vec![503],
+            ..document(
+                Answerer::Ready,
+                "/readyz",
+                "ready",
+                "Says whether requests are answered",
+                &[JSON],
+            )
+        },
+        document(
+            Answerer::Version,
+            "/version",
+            "version",
+            "Says which program this is",
+            &[JSON],
+        ),
+        Operation {
+            problems: vec![503],
+            ..document(
+                Answerer::Metrics,
+                "/metrics",
+                "metrics",
+                "Shows the counters, in the classic text format of Prometheus or as OpenMetrics",
+                &PROMETHEUS,
+            )
+        },
+        document(
+            Answerer::Openapi,
+            "/openapi.json",
+            "openapi",
+            "Shows this description for programs",
+            &[JSON],
+        ),
+        document(
+            Answerer::Docs,
+            "/docs",
+            "docs",
+            "Shows this description for people",
+            &["text/html"],
+        ),
+        document(
+            Answerer::DocsStyle,
+            "/docs/style.css",
+            "docsStyle",
+            "The style sheet of the documentation",
+            &["text/css"],
+        ),
+        document(
+            Answerer::DocsScript,
+            "/docs/script.js",
+            "docsScript",
+            "The script of the documentation",
+            &["text/javascript"],
+        ),
+    ]);
+    all
+}
