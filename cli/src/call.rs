@@ -65,10 +65,17 @@ impl FromArgMatches for Call {
         let operation = operations()
             .find(|syntax| syntax.operation() == name)
             .ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
-        let fields = matches.get_many::<(String, String)>(FIELDS);
+        // An operation without fields has no such argument.
+        let fields = matches.try_get_many::<(String, String)>(FIELDS);
         Ok(Self {
             operation,
-            fields: fields.into_iter().flatten().cloned().collect(),
+            fields: fields
+                .ok()
+                .flatten()
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
         })
     }
 

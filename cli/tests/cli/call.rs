@@ -40,6 +40,10 @@ fn an_operation_is_called_by_the_names_of_its_fields() {
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(json["id_number"], "********2346");
 
+    // It once panicked at an operation without fields.
+    let totals = call(&server, "rooms.totals");
+    assert!(totals.out.starts_with("bookings: 1\n"), "{totals:?}");
+
     let ordered = "exchange.order account=1003 symbol=ACME side=buy quantity=1 limit=0.5 \
                    time_in_force=gtc id=call-1";
     let ordered = call(&server, ordered);
