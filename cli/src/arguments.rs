@@ -80,3 +80,19 @@ pub(crate) enum ConfigCommand {
     /// Print the effective configuration and the origin of each value
     Print(config_print::Arguments),
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_book_lists_the_exit_codes_of_the_help() {
+        let page = include_str!("../../docs/exit-codes.md");
+        let rows = page.lines().filter_map(|line| {
+            let mut cells = line.strip_prefix("| ")?.split(" | ");
+            let code: u8 = cells.next()?.parse().ok()?;
+            Some(format!("{code:4}  {}", cells.next()?))
+        });
+        let rows: Vec<String> = rows.collect();
+        let lines: Vec<&str> = super::EXIT_CODES.lines().skip(1).collect();
+        assert_eq!(rows, lines);
+    }
+}

@@ -3,6 +3,7 @@
 mod arrows;
 mod budgets;
 mod comparisons;
+mod console;
 mod cycles;
 pub(crate) mod documents;
 mod formats;
@@ -18,7 +19,7 @@ use crate::tree::{File, Tree};
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 16] = [
+const RULES: [Rule; 17] = [
     words::first_line_says_what_the_file_is,
     words::names_are_nouns_of_the_business,
     words::code_has_no_banned_call,
@@ -32,6 +33,7 @@ const RULES: [Rule; 16] = [
     comparisons::tests_compare,
     documents::links_resolve,
     documents::pages_are_in_the_book,
+    console::shown_commands_are_run,
     documents::decisions_are_numbered_once,
     prose::documents_use_plain_english,
     formats::sources_have_their_hash,

@@ -76,41 +76,6 @@ fn the_sample_properties_come_in_one_order_in_a_database() {
 }
 
 #[test]
-fn the_readme_shows_what_dev_prints() {
-    let readme = include_str!("../../../README.md");
-    let sample = readme
-        .split_once("cargo run --profile quick -- dev\n")
-        .unwrap()
-        .1;
-    let sample = sample.split_once("\n```").unwrap().0;
-    let data = tempfile::tempdir().unwrap();
-    let server = Server::dev(data.path());
-    let mut printed = server.printed.join("\n") + "\nready";
-    for line in sample.lines().take_while(|line| !line.starts_with("data")) {
-        let (name, address) = line.split_once(' ').unwrap();
-        let address: SocketAddr = address
-            .trim()
-            .trim_start_matches("http://")
-            .parse()
-            .unwrap();
-        let open = server.door(name).unwrap();
-        printed = printed.replace(&open.to_string(), &address.to_string());
-        for spelling in ["127.0.0.1", "-h 127.0.0.1 -p"] {
-            let [open, address] = [open, address].map(|at| format!("{spelling} {}", at.port()));
-            printed = printed.replace(&open, &address);
-        }
-    }
-    let shown = sample.lines().find_map(|line| line.strip_prefix("data"));
-    let place = data.path().display().to_string();
-    let printed = printed.replace(&place, shown.unwrap().trim());
-    // Where `cargo run --profile quick` leaves the program.
-    let program = env!("CARGO_BIN_EXE_turnstile");
-    let printed = printed.replace(program, "target/quick/turnstile");
-    assert_eq!(printed, sample);
-    server.stop();
-}
-
-#[test]
 fn dev_has_open_books_and_prints_what_to_paste_at_either_door() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
