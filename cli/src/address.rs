@@ -15,7 +15,9 @@ pub(crate) fn parse(text: &str) -> Result<SocketAddr, String> {
         .rsplit_once(':')
         .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
     if !has_port {
-        return Err("an address is HOST:PORT, such as 127.0.0.1:8479 or localhost:8479".to_owned());
+        return Err(
+            "write an address as HOST:PORT, such as 127.0.0.1:8479 or localhost:8479".to_owned(),
+        );
     }
     let found = text.to_socket_addrs();
     let found = found.map_err(|failure| format!("the name has no address: {failure}"))?;
@@ -43,7 +45,7 @@ mod tests {
             "localhost:",
             "localhost:65536",
         ] {
-            let what = "an address is HOST:PORT, such as 127.0.0.1:8479 or localhost:8479";
+            let what = "write an address as HOST:PORT, such as 127.0.0.1:8479 or localhost:8479";
             assert_eq!(parse(text), Err(what.to_owned()), "{text}");
         }
         let nowhere = parse("nowhere.invalid:7").unwrap_err();

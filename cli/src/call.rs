@@ -119,7 +119,7 @@ impl TypedValueParser for FieldParser {
     ) -> Result<Self::Value, clap::Error> {
         let read = |text: String| match text.split_once('=') {
             Some((name, value)) => Ok((name.replace('-', "_"), value.to_owned())),
-            None => Err("a field is NAME=VALUE"),
+            None => Err("write a field as NAME=VALUE"),
         };
         let parser = StringValueParser::new().try_map(read);
         parser.parse_ref(command, argument, value)

@@ -1,4 +1,4 @@
-//! `turnstile demo`: the main job from end to end, and the proof that it was done right.
+//! `turnstile demo`: every service from end to end, with crashes and a proof.
 
 mod audit;
 mod crash;

@@ -1,4 +1,4 @@
-//! `turnstile games recount`: do the statistics of a directory say what its journal says?
+//! `turnstile games recount`: compares the statistics of a directory with its journal.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! How much memory there is for this process, and what part of it is for what.
+//! The memory of this process and how it is divided.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The configuration, read again while a server runs.
+//! Reloading the configuration while a server runs.
 
 use std::fmt;
 

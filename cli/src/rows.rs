@@ -1,4 +1,4 @@
-//! The rows of a CSV file: those that are good, and those that are not, told and counted.
+//! Reads CSV rows; counts and reports the bad ones.
 
 use std::{
     collections::BTreeMap,

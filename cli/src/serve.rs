@@ -1,4 +1,4 @@
-//! `turnstile serve`: a server as its configuration says.
+//! `turnstile serve`: a server with a configuration file.
 
 use clap::Args;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 
 fn position(text: &str) -> Result<Position, String> {
     text.parse().map(Position).map_err(|_no_number| {
-        format!("`{text}` is no position: give the whole number that a refused start names, such as 1234")
+        format!("invalid position `{text}`: write the whole number that the refused start printed, such as 1234")
     })
 }
 

@@ -1,4 +1,4 @@
-//! `turnstile tx`: what transactions of travel hold and wait for, and the end of those in doubt.
+//! `turnstile tx`: lists travel transactions with their locks, and resolves those in doubt.
 
 mod shown;
 

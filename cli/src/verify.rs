@@ -1,4 +1,4 @@
-//! `turnstile verify`: is everything in this directory as it was written, and does it make sense?
+//! `turnstile verify`: checks the checksums, the replay and the business rules of a directory.
 
 use std::path::{Path, PathBuf};
 

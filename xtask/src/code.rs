@@ -21,6 +21,22 @@ pub(crate) fn only(text: &str) -> String {
     code
 }
 
+/// The comments and literals that [`only`] blanks, with their offsets.
+pub(crate) fn blanked(text: &str) -> Vec<(usize, &str)> {
+    let mut blanked = Vec::new();
+    let mut at = 0;
+    let mut within_word = false;
+    while let Some(first) = text[at..].chars().next() {
+        let blank = blank_len(&text[at..], within_word);
+        if blank > 0 {
+            blanked.push((at, &text[at..at + blank]));
+        }
+        within_word = blank == 0 && is_word(first);
+        at += if blank > 0 { blank } else { first.len_utf8() };
+    }
+    blanked
+}
+
 /// How many bytes from here are a comment or a literal.
 fn blank_len(rest: &str, within_word: bool) -> usize {
     if rest.starts_with("//") {

@@ -19,7 +19,7 @@ use crate::tree::{File, Tree};
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 17] = [
+const RULES: [Rule; 18] = [
     words::first_line_says_what_the_file_is,
     words::names_are_nouns_of_the_business,
     words::code_has_no_banned_call,
@@ -36,6 +36,7 @@ const RULES: [Rule; 17] = [
     console::shown_commands_are_run,
     documents::decisions_are_numbered_once,
     prose::documents_use_plain_english,
+    prose::printed_text_is_plain_english,
     formats::sources_have_their_hash,
 ];
 

@@ -1,4 +1,4 @@
-//! What a back end says of itself.
+//! What a back end reports about itself.
 
 /// What the database is, for `INFO`, `/metrics` and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]

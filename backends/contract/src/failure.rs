@@ -55,7 +55,7 @@ impl fmt::Display for Failure {
                 "the command was done or not, send it under an idempotency key to know: {reason}"
             ),
             Self::Broken { reason } => {
-                write!(f, "the database answered what it never should: {reason}")
+                write!(f, "the database gave an invalid answer: {reason}")
             }
         }
     }

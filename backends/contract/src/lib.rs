@@ -1,4 +1,4 @@
-//! What a back end promises that is a server of its own: whole commands, decided there.
+//! The contract of a back end in a database: it decides whole commands.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Commands as they travel to a back end.
+//! Commands on their way to a back end.
 
 use turnstile_sequencer::content_of;
 use turnstile_types::{Key, Machine, Malformed, Principal};

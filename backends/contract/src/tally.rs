@@ -1,4 +1,4 @@
-//! What a back end counts.
+//! Counters of a back end.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

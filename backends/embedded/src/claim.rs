@@ -1,4 +1,4 @@
-//! A directory that this process has taken, before what is in it is recovered.
+//! A data directory that this process has locked and not yet recovered.
 
 use std::{
     path::{Path, PathBuf},

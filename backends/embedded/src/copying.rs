@@ -1,4 +1,4 @@
-//! A whole state of rooms, moved out of a data directory or into one.
+//! Copies a rooms state out of a data directory or into one.
 
 use std::{
     fs, io,

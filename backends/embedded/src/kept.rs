@@ -1,4 +1,4 @@
-//! The log of a back end that is kept in a directory, or nowhere.
+//! The log of the back end: a journal in a directory, or none.
 
 use std::io;
 

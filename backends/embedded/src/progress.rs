@@ -1,4 +1,4 @@
-//! How far a recovery has come, for other threads to read, and the way to end it.
+//! The progress of a recovery, for other threads to read, and the way to cancel it.
 
 use std::{
     fmt,

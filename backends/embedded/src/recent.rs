@@ -1,4 +1,4 @@
-//! The latest events of a replay, for those who follow a feed across a restart.
+//! The latest events of a replay, so that subscribers can resume after a restart.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Statistics of games, counted again from what a directory says happened.
+//! Counts the statistics of games again from a directory's journal.
 
 use std::path::Path;
 

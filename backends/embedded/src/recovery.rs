@@ -1,4 +1,4 @@
-//! What a start finds in its directory, and why it may not open it.
+//! Recovery of a data directory, and the reasons to refuse it.
 
 use std::{fmt, io, path::PathBuf, time::Duration};
 

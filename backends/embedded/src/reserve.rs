@@ -1,4 +1,4 @@
-//! Space that is kept for a snapshot on a disk that is full otherwise.
+//! Disk space reserved for a snapshot when the disk is full.
 //!
 //! Only a snapshot lets old segments go, and a full disk has no room for one: without the reserve a
 //! disk that is full once stays full. The reserve is a file that nobody reads.

@@ -1,4 +1,4 @@
-//! The machines of this server behind their one journal.
+//! The machines of all services, behind one journal.
 
 use turnstile_chassis::Served;
 use turnstile_exchange::Exchange;

@@ -1,4 +1,4 @@
-//! A back end that is slower than it could be: how a measurement finds out what its speed is worth.
+//! A back end with added delays, so that a measurement can tell what speed is worth.
 
 use std::{
     hint,

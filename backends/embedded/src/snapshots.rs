@@ -1,4 +1,4 @@
-//! Snapshots, made beside the loop by replaying what has become durable.
+//! Background snapshots, made by replaying the durable part of the journal.
 //!
 //! The loop never stops for one: a thread loads the last snapshot, replays the groups after it up
 //! to a position that is durable, writes the next snapshot, and removes the segments that neither
@@ -142,7 +142,7 @@ impl Snapshots {
             let mut maker = Maker::new(&disk, journal, &shared);
             // A receiver that is gone needs no answer.
             if told.send(maker.run(task)).is_err() {
-                tracing::debug!("nobody waits for {task:?}");
+                tracing::debug!("the receiver of {task:?} has gone");
             }
         };
         let spawned = thread::Builder::new()
@@ -240,7 +240,7 @@ impl<'a> Maker<'a> {
                 if matches!(task, Task::Due(_)) {
                     self.keep_reserve();
                 } else {
-                    tracing::info!(position = %durable, "snapshots let segments of a full disk go");
+                    tracing::info!(position = %durable, "snapshots freed segments of a full disk");
                 }
                 Some(durable)
             }

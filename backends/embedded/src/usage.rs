@@ -1,4 +1,4 @@
-//! What a directory takes of its file system, and what is left there.
+//! Disk usage of a data directory, and the free space of its file system.
 
 use std::{fs, io, path::Path};
 

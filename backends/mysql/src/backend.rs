@@ -111,7 +111,7 @@ impl Mysql {
         })?;
         let answers = answered.await;
         answers.map_err(|_gone| Failure::Unknown {
-            reason: "whoever was deciding has ended".into(),
+            reason: "the thread of the database has ended".into(),
         })
     }
 }

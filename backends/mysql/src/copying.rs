@@ -1,4 +1,4 @@
-//! A whole state of rooms, moved out of a database or into one.
+//! Copies a rooms state out of a database or into one.
 
 mod taking;
 mod telling;

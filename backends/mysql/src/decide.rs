@@ -1,4 +1,4 @@
-//! The commands, decided from what a transaction knows.
+//! Decides commands from the rows that a transaction has read.
 //!
 //! A decision first reads everything that it takes, and stops where something is not known; only then
 //! does it change anything. So it can begin again.

@@ -1,4 +1,4 @@
-//! What goes wrong between us and the database.
+//! Failures of the connection and of the database.
 
 use mysql_async::Error;
 use turnstile_contract::Failure;

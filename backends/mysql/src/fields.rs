@@ -1,4 +1,4 @@
-//! What the database answers, read field by field.
+//! Reads the columns of a row.
 
 use std::{fmt, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! What a transaction knows of the database, and how it will leave it.
+//! The rows that a transaction has read, and its changes to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Rooms on MariaDB or MySQL, in tables that are InnoDB's or lie in memory.
+//! Rooms in MariaDB or MySQL, in InnoDB or MEMORY tables.
 
 #![forbid(unsafe_code)]
 

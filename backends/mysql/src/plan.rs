@@ -1,4 +1,4 @@
-//! What a batch of commands will want to know, as far as the commands themselves tell.
+//! The rows that a batch of commands will need, as far as the commands say.
 
 use turnstile_contract::Request;
 use turnstile_rooms::{Command, Rooms, Wish};

@@ -1,4 +1,4 @@
-//! Who is at a database: servers, or one who copies it.
+//! The lock between servers of a database and a copy of it.
 //!
 //! Whoever writes for a server has a named lock of its own for as long as its connection lives, and so has
 //! whoever copies. Each takes its lock and then looks for those of the others: who comes second sees who

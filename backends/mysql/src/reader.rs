@@ -1,4 +1,4 @@
-//! Connections for whoever reads, and for the tick.
+//! Connections for queries and for the tick.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

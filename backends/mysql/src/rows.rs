@@ -1,4 +1,4 @@
-//! Rows of a table as a transaction found them, and as it will leave them.
+//! Rows of a table as a transaction read them and as it will write them.
 
 use std::{collections::BTreeMap, fmt};
 

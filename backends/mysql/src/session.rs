@@ -1,4 +1,4 @@
-//! One connection, and how it takes its turn.
+//! One connection and its turn lock.
 
 use std::{sync::Arc, time::Duration};
 

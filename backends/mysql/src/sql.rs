@@ -1,4 +1,4 @@
-//! Values as SQL literals, in forms that no text can leave.
+//! Values as SQL literals, safe against injection.
 
 use std::fmt::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What a transaction wants to know, as statements that ask for it.
+//! The reads of a transaction, as SQL statements.
 
 use std::collections::{BTreeMap, BTreeSet};
 

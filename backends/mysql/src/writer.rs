@@ -1,4 +1,4 @@
-//! Those who write: each has a connection, and takes all that waits for its next batch.
+//! Writers: each has a connection and takes all waiting commands as its next batch.
 
 mod batch;
 
@@ -228,7 +228,7 @@ impl Writer {
         if self.was_connected
             && let Err(fault) = self.session().await
         {
-            tracing::debug!(?fault, "a connection was not made anew");
+            tracing::debug!(?fault, "a reconnect failed");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a service brings to be kept in a database.
+//! What a service provides in order to run in a database.
 
 use turnstile_contract::{Failure, Future, Reply, Request, Service};
 use turnstile_types::{Principal, Timestamp};

@@ -1,4 +1,4 @@
-//! How the tables came to be: numbered scripts, each run once.
+//! Schema migrations: numbered scripts, each run once.
 
 use turnstile_contract::copy::Others;
 

@@ -48,7 +48,7 @@ impl OpenError {
             }
             Unready::Trouble(Trouble::Conflict | Trouble::Deadlock) => Self::Unavailable {
                 place,
-                reason: "somebody else changes its tables".to_owned(),
+                reason: "another server is changing its tables".to_owned(),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! Where a database is.
+//! The address of a database.
 
 use std::{fmt, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The connections to one database: few, shared, made anew when they are lost.
+//! The connection pool of a database; it reconnects lost connections.
 
 use std::{
     ops::{Deref, DerefMut},

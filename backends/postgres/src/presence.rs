@@ -1,4 +1,4 @@
-//! Who is at a database: any number of those who serve a service from it, or one who copies it.
+//! The lock between servers of a database and a copy of it.
 //!
 //! Each connection of a server shares an advisory lock for as long as it lives, and a copy has that lock
 //! alone. So no connection that decides anything lives beside a copy, and what a process has left that
@@ -18,7 +18,7 @@ const TAKE: &str = "SELECT pg_try_advisory_lock($1, $2)";
 /// Who has the lock, and whether alone.
 const OTHERS: &str = "
     SELECT DISTINCT l.mode = 'ExclusiveLock' AS alone,
-           coalesce(nullif(a.application_name, ''), 'somebody')
+           coalesce(nullif(a.application_name, ''), 'a client')
                || coalesce(', at ' || host(a.client_addr), '') AS name
     FROM pg_locks l JOIN pg_stat_activity a USING (pid)
     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2

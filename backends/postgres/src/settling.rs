@@ -1,4 +1,4 @@
-//! From a batch of commands to one answer for each, whatever happens to the connection.
+//! Retries a batch of commands until each has one answer, also after a lost connection.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a statement, by what it means for a command.
+//! Classifies failures of a statement by what they mean for a command.
 
 use tokio_postgres::{
     Error,

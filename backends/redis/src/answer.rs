@@ -22,7 +22,7 @@ pub(crate) const ARRIVAL: Strange = Strange("arrival of a refusal");
 impl From<Strange> for Failure {
     fn from(Strange(field): Strange) -> Self {
         Self::Broken {
-            reason: format!("the {field} makes no sense"),
+            reason: format!("the {field} is invalid"),
         }
     }
 }

@@ -101,7 +101,8 @@ impl Redis {
             Prepared::Newer(found) => return Err(OpenError::Newer { place, found }),
         };
         let number = u128::from_str_radix(&secret, 16);
-        let number = number.map_err(|_text| unavailable("its secret is none".to_owned()))?;
+        let number = number
+            .map_err(|_text| unavailable("its secret is not a hexadecimal number".to_owned()))?;
         Ok(Self {
             link,
             tally,

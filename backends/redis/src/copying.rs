@@ -1,4 +1,4 @@
-//! A whole state of rooms, moved out of a Redis or into one.
+//! Copies a rooms state out of a Redis or into one.
 
 mod keys;
 mod taking;
@@ -89,7 +89,7 @@ impl From<Trouble> for Halt {
 
 impl From<Strange> for Halt {
     fn from(Strange(field): Strange) -> Self {
-        Trouble::Broken(format!("the {field} makes no sense")).into()
+        Trouble::Broken(format!("the {field} is invalid")).into()
     }
 }
 

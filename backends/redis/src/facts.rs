@@ -1,4 +1,4 @@
-//! What Redis says of itself.
+//! What Redis reports about itself.
 
 use redis::{InfoDict, Value, cmd};
 use turnstile_contract::{Facts, Tally};

@@ -1,4 +1,4 @@
-//! One connection: calls go out as they come, and their replies come back in the same order.
+//! One connection: pipelines calls and matches the replies in order.
 
 use std::{
     collections::VecDeque,
@@ -139,7 +139,7 @@ impl Line {
 
 impl Shared {
     async fn call(&self, bytes: &[u8], replies: usize) -> io::Result<Vec<Value>> {
-        assert!(replies > 0, "whoever calls asks for something");
+        assert!(replies > 0, "a call expects a reply");
         let (answer, answered) = oneshot::channel();
         {
             let mut writing = self.writing.lock().await;

@@ -1,4 +1,4 @@
-//! The connection to Redis: made when it is needed, and made anew when it was lost.
+//! The connection to Redis: opened on demand and reopened after a loss.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Commands as the functions take them.
+//! Commands as arguments of the functions.
 
 use redis::Cmd;
 use turnstile_contract::{Failure, Request, natural_key};

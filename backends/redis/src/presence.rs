@@ -1,4 +1,4 @@
-//! Who is at a Redis: any number of servers, or one who copies it.
+//! The lock between servers of a Redis and a copy of it.
 //!
 //! Each connection has a name that says what it is for, and looks at the names of the others when it is
 //! made. Those who come second see those who came first, and those who come at once see each other. A

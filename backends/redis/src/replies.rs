@@ -1,4 +1,4 @@
-//! The bytes that Redis sends, as replies.
+//! Parses replies of Redis.
 
 use std::{fmt, str};
 
@@ -49,11 +49,11 @@ impl fmt::Display for Strange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kind(byte) => write!(f, "a reply begins with the byte {byte}"),
-            Self::Number => f.write_str("a reply has a number that is none"),
+            Self::Number => f.write_str("a reply has an invalid number"),
             Self::End => f.write_str("a part of a reply has no end"),
             Self::Long => write!(f, "a reply is longer than {REPLY_BYTES_MAX} bytes"),
             Self::Deep => write!(f, "a reply has lists more than {DEPTH_MAX} deep"),
-            Self::Unasked => f.write_str("a reply came that nobody has asked for"),
+            Self::Unasked => f.write_str("a reply came without a request"),
             Self::Word(error) => error.fmt(f),
         }
     }
@@ -261,9 +261,9 @@ mod tests {
         for (said, why) in [
             ("?1\r\n", "a reply begins with the byte 63"),
             ("\r\n", "a reply begins with the byte 13"),
-            ("$five\r\n", "a reply has a number that is none"),
-            ("*-2\r\n", "a reply has a number that is none"),
-            (":1.5\r\n", "a reply has a number that is none"),
+            ("$five\r\n", "a reply has an invalid number"),
+            ("*-2\r\n", "a reply has an invalid number"),
+            (":1.5\r\n", "a reply has an invalid number"),
             ("$1\r\nabc\r\n", "a part of a reply has no end"),
             (":1\rx\n", "a part of a reply has no end"),
             ("$536870913\r\n", "a reply is longer than 536870912 bytes"),

@@ -54,7 +54,7 @@ fn entries(text: &str) -> Result<Vec<Entry>, Wrong> {
         }
         let keys = content.get_ref().as_table().ok_or_else(|| Wrong {
             at,
-            message: format!("`{name}` is a section: write [{name}], then its keys below"),
+            message: format!("`{name}` is a section: write [{name}] and its keys below it"),
         })?;
         take(name, keys, text, &mut entries)?;
     }

@@ -189,7 +189,9 @@ impl Layers {
             };
             (option.set)(config, text).map_err(|reason| {
                 let path = option.path;
-                Coded::usage(format!("{origin}: `{text}` is no good as {path}: {reason}"))
+                Coded::usage(format!(
+                    "{origin}: invalid value `{text}` for {path}: {reason}"
+                ))
             })?;
         }
         Ok(())

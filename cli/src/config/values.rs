@@ -161,7 +161,7 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
         Ok(address)
     } else {
         Err(
-            "only loopback addresses are served: keys and TLS are not built yet, so anybody who \
+            "only loopback addresses are served: keys and TLS are not built yet, so any client that \
              reaches this address could book and cancel"
                 .to_owned(),
         )
@@ -178,7 +178,7 @@ pub(super) fn scores_wire(text: &str) -> Result<ScoresWire, String> {
     match text {
         "numbered" => Ok(ScoresWire::Numbered),
         "ancestor" => Ok(ScoresWire::Ancestor),
-        _ => Err("scores speak numbered or ancestor".to_owned()),
+        _ => Err("the protocol of the scores: numbered or ancestor".to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a server must still know: asked of it through its door.
+//! Asks a restarted server for everything that was acknowledged.
 
 use std::collections::BTreeSet;
 

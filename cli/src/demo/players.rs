@@ -1,4 +1,4 @@
-//! Players who play in pairs at the arena, and what the scores say of them afterwards.
+//! Players in pairs at the arena, compared with the scores afterwards.
 
 use std::{num::NonZeroU64, path::Path, time::Duration};
 

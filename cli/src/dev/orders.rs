@@ -1,4 +1,4 @@
-//! Orders about the disk, by standard input: what a check has a server of the lab's own go through.
+//! Disk faults ordered through standard input, for `lab check`.
 
 use std::str::FromStr;
 
@@ -44,7 +44,7 @@ pub(super) fn heed(line: &str) {
         Ok(Order::FailSync(nth)) => TROUBLE.fail_sync(nth),
         Ok(Order::LoseSync(nth)) => TROUBLE.lose_sync(nth),
         Ok(Order::Fill(is_full)) => TROUBLE.fill(is_full),
-        Err(usage) => tracing::error!(line, "not obeyed: {usage}"),
+        Err(usage) => tracing::error!(line, "unknown order: {usage}"),
     }
 }
 

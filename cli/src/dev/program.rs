@@ -1,4 +1,4 @@
-//! How this program is called in lines that are to be pasted.
+//! The name of this program in the lines that `dev` prints for pasting.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! A market that is driven by what LOBSTER tells of it.
+//! An order book driven by LOBSTER messages.
 //!
 //! A message file lists consequences: that an order rests, that it was executed. Who came and
 //! traded is not there. So a new order is rested without being matched, and an execution is

@@ -1,4 +1,4 @@
-//! What a replay writes about the book after each message.
+//! The rows that a replay writes after each message.
 
 use std::io::{self, Write};
 

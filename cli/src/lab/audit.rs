@@ -86,5 +86,7 @@ fn percent(text: &str) -> Result<f64, String> {
         .and_then(|number| number.parse().ok());
     let number = number.filter(|number| (0.0..=100.0).contains(number));
     let share = number.map(|number: f64| number / 100.0);
-    share.ok_or_else(|| format!("`{text}` is no tolerance: write 10%, or anything from 0% to 100%"))
+    share.ok_or_else(|| {
+        format!("invalid tolerance `{text}`: write 10%, or anything from 0% to 100%")
+    })
 }

@@ -1,4 +1,4 @@
-//! `turnstile lab bottleneck`: what holds a server back, and with `--confirm` what a change of it does.
+//! `turnstile lab bottleneck`: finds the resource that limits a server; `--confirm` changes it.
 
 mod lever;
 

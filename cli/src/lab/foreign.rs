@@ -1,4 +1,4 @@
-//! `turnstile lab run` of whatever is no workload of ours.
+//! `turnstile lab run` against other servers.
 
 use clap::Parser;
 

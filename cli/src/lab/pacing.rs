@@ -412,7 +412,7 @@ impl FromStr for Rule {
             _ => None,
         };
         law.ok_or_else(|| {
-            format!("`{text}` is no law: write fixed, poisson, jitter:1%, burst:10 or trace:FILE")
+            format!("unknown arrival process `{text}`: write fixed, poisson, jitter:1%, burst:10 or trace:FILE")
         })
     }
 }
@@ -421,7 +421,8 @@ impl FromStr for Level {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no level: write 500, or stages such as 10s:100,1m:500");
+        let wrong =
+            || format!("invalid load `{text}`: write 500, or stages such as 10s:100,1m:500");
         let level = |text: &str| -> Option<f64> {
             text.parse()
                 .ok()
@@ -466,7 +467,7 @@ impl FromStr for Thought {
 
 /// `1%` as 0.01.
 pub(super) fn share(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is no share: write 1% or 0.5%");
+    let wrong = || format!("invalid percentage `{text}`: write 1% or 0.5%");
     let percent: f64 = text
         .strip_suffix('%')
         .ok_or_else(wrong)?
@@ -560,10 +561,10 @@ mod tests {
             (&["-r", "10", "--think", "1s"], "are about users"),
             (&["-d", "1s", "--precision", "1%"], "cannot be used with"),
             (&["--warm-up", "1s"], "required"),
-            (&["-r", "0"], "is no level"),
-            (&["-r", "1s"], "is no level"),
-            (&["--arrivals", "normal"], "is no law"),
-            (&["--precision", "1"], "is no share"),
+            (&["-r", "0"], "invalid load"),
+            (&["-r", "1s"], "invalid load"),
+            (&["--arrivals", "normal"], "unknown arrival process"),
+            (&["--precision", "1"], "invalid percentage"),
             (&["--think", "long"], "is no duration"),
         ];
         for (words, sentence) in rows {

@@ -89,7 +89,7 @@ fn speed(text: &str) -> Result<f64, String> {
     number
         .ok()
         .filter(|speed| (0.001..=1_000.0).contains(speed))
-        .ok_or_else(|| format!("`{text}` is no speed: write 2x or 0.5x, from 0.001x to 1000x"))
+        .ok_or_else(|| format!("invalid speed `{text}`: write 2x or 0.5x, from 0.001x to 1000x"))
 }
 
 pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {

@@ -189,7 +189,7 @@ impl Subject {
     ) -> anyhow::Result<Opened<'_>> {
         let what = self.what();
         if self.command.is_empty() == matches!(what, What::Resp { .. }) {
-            let wrong = "a command goes with resp://, after --: resp://HOST:PORT -- SET k __n__";
+            let wrong = "only resp:// takes a command, after --: resp://HOST:PORT -- SET k __n__";
             return Err(Coded::usage(wrong.to_owned()).into());
         }
         let tls = self.tls()?;

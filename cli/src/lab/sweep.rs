@@ -258,7 +258,7 @@ impl FromStr for Range {
         range
             .filter(|(least, most)| least <= most)
             .map(|(least, most)| Self { least, most })
-            .ok_or_else(|| format!("`{text}` is no range: write 1..80"))
+            .ok_or_else(|| format!("invalid range `{text}`: write 1..80"))
     }
 }
 

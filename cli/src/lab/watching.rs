@@ -1,4 +1,4 @@
-//! Whose use of the machine is looked at while a load runs.
+//! The processes whose resource usage is recorded during a load.
 
 use std::net::SocketAddr;
 

@@ -211,7 +211,7 @@ impl FromStr for Service {
         found.ok_or_else(|| {
             let names = Self::ALL.map(Self::name);
             let (all, meant) = (names.join(", "), suggestion(text, names.into_iter()));
-            format!("`{text}` is no service: write {all}{meant}")
+            format!("unknown service `{text}`: write {all}{meant}")
         })
     }
 }

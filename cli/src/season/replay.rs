@@ -1,4 +1,4 @@
-//! Plays a season through the RESP door, pipelined, in the order in which things happened.
+//! Replays a season through the RESP door, pipelined and in order.
 
 use std::{
     collections::{BTreeMap, VecDeque},

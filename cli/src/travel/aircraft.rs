@@ -1,4 +1,4 @@
-//! How many seats an aircraft has.
+//! Seats by type of aircraft.
 
 /// Seats where nobody knows the aircraft.
 const UNKNOWN: u32 = 100;

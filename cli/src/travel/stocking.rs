@@ -1,4 +1,4 @@
-//! Puts what is to be sold into a server, in transactions of bounded size.
+//! Adds flights, cars and rooms to a server in transactions of bounded size.
 
 use std::time::{Duration, Instant};
 

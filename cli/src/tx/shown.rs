@@ -1,4 +1,4 @@
-//! Transactions as people and programs read them.
+//! Transactions as text and as JSON.
 
 use serde_json::Value as Json;
 

@@ -53,7 +53,7 @@ fn what_cannot_be_audited_is_a_usage_error() {
         (
             "users,x,r_ms\n1,2,3\n",
             &["--tolerance", "10"],
-            "is no tolerance",
+            "invalid tolerance",
         ),
     ];
     for (table, flags, sentence) in rows {

@@ -108,7 +108,7 @@ fn a_wrong_field_is_a_wrong_command_line() {
     let formless = run(turnstile().args(["call", "rooms.lookup", "R00"]));
     assert_eq!(formless.code, Some(2));
     assert!(
-        formless.err.contains("a field is NAME=VALUE"),
+        formless.err.contains("write a field as NAME=VALUE"),
         "{formless:?}"
     );
     let unknown = run(turnstile().args(["call", "rooms.bok"]));

@@ -121,7 +121,7 @@ fn an_unknown_name_is_an_error_with_its_place_and_a_suggestion() {
         ),
         (
             "storage = \"x\"\n",
-            ":1: `storage` is a section: write [storage], then its keys below",
+            ":1: `storage` is a section: write [storage] and its keys below it",
         ),
         (
             "[rooms]\nverhoeff = \"true\"\n",
@@ -157,10 +157,10 @@ fn an_unknown_name_is_an_error_with_its_place_and_a_suggestion() {
 }
 
 #[test]
-fn a_value_that_is_no_good_names_its_origin_and_the_reason() {
+fn an_invalid_value_names_its_origin_and_the_reason() {
     let rows = [
-        ("--resp=localhost", "an address is HOST:PORT"),
-        ("--http=127.0.0.1", "an address is HOST:PORT"),
+        ("--resp=localhost", "write an address as HOST:PORT"),
+        ("--http=127.0.0.1", "write an address as HOST:PORT"),
         (
             "--resp=0.0.0.0:8479",
             "only loopback addresses are served: keys and TLS are not built",
@@ -181,10 +181,10 @@ fn a_value_that_is_no_good_names_its_origin_and_the_reason() {
         ("--verhoeff=yes", "it is either true or false"),
         (
             "--role=clerk",
-            "a role is all, middleware, flights, cars, rooms, customers, arena or scores",
+            "the roles are all, middleware, flights, cars, rooms, customers, arena or scores",
         ),
         ("--travel-wait-ms=0", "it is from 1 to 86400000 ms"),
-        ("--peer-cars=off", "an address is HOST:PORT"),
+        ("--peer-cars=off", "write an address as HOST:PORT"),
         (
             "--peer-cars=10.1.1.1:1",
             "only loopback addresses are served",

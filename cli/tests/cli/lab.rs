@@ -624,13 +624,13 @@ fn what_cannot_be_driven_or_compared_is_a_usage_error() {
         ),
         (
             &["run", "resp://127.0.0.1:1"],
-            "a command goes with resp://",
+            "only resp:// takes a command",
         ),
         (
             &["run", "rooms", "-r", "5", "--think", "1s"],
             "are about users",
         ),
-        (&["sweep", "rooms", "-c", "4..1"], "is no range"),
+        (&["sweep", "rooms", "-c", "4..1"], "invalid range"),
         (
             &["sweep", "http://127.0.0.1:1/", "--cores", "1"],
             "a server that the lab starts",

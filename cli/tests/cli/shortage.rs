@@ -117,5 +117,5 @@ fn clients_that_take_every_descriptor_do_not_stop_the_journal() {
     }
     drop((door, clients));
     let log = server.stop();
-    assert!(log.contains("no descriptor left"), "{log}");
+    assert!(log.contains("no file descriptor left"), "{log}");
 }

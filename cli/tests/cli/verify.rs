@@ -124,7 +124,7 @@ fn a_loss_is_accepted_from_a_position_on() {
     assert!(
         ended
             .err
-            .contains("`x` is no position: give the whole number"),
+            .contains("invalid position `x`: write the whole number"),
         "{ended:?}"
     );
 }

@@ -1,4 +1,4 @@
-//! Whether a book hangs together.
+//! Invariants of a book.
 
 use crate::{Book, Orders, Side, slab::NONE};
 

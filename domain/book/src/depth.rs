@@ -1,4 +1,4 @@
-//! What can be seen of a book without changing it.
+//! Read-only views of a book.
 
 use std::iter;
 

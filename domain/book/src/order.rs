@@ -1,4 +1,4 @@
-//! What somebody asks of a book.
+//! Orders as the book takes them.
 
 use turnstile_chassis::{Bytes, Words};
 

@@ -1,4 +1,4 @@
-//! Where the resting orders of many books are kept.
+//! Storage of the resting orders of many books.
 
 use std::num::NonZeroU32;
 

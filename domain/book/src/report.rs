@@ -1,4 +1,4 @@
-//! What a book tells: fills, and what rests.
+//! What a book reports: fills and resting orders.
 
 use crate::{Owner, Side, Slot};
 

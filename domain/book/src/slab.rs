@@ -1,4 +1,4 @@
-//! Records with 32-bit indexes that are given back and used again.
+//! Records with reusable 32-bit indexes.
 
 /// The index of no record.
 pub(crate) const NONE: u32 = u32::MAX;

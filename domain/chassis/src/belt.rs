@@ -1,4 +1,4 @@
-//! Commands on their way to being decided, and what memory brings for them meanwhile.
+//! Commands that wait to be decided, while the memory that they need is prefetched.
 
 /// Commands between two links of a chain: as long as a link takes to come from memory, some
 /// commands are read or decided.

@@ -1,4 +1,4 @@
-//! What has happened and nobody has taken yet.
+//! Events that have not been taken yet.
 
 use turnstile_types::Position;
 

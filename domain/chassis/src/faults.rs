@@ -1,4 +1,4 @@
-//! What does not hold in a state.
+//! Violated invariants of a state.
 
 /// One sentence for each invariant that does not hold.
 #[derive(Debug, Default)]

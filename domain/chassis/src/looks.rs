@@ -1,4 +1,4 @@
-//! When memory comes to large pages.
+//! When memory gets large pages.
 
 use crate::Lot;
 

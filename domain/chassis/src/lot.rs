@@ -1,4 +1,4 @@
-//! Memory for a part of what there may be very much of.
+//! Memory for large collections, one part at a time.
 
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},

@@ -1,4 +1,4 @@
-//! A snapshot on its way out.
+//! A snapshot as it is written, piece by piece.
 
 use turnstile_types::Sink;
 

@@ -1,4 +1,4 @@
-//! A slab whose items come and go.
+//! A slab with reusable items.
 
 use crate::{NONE, Slab, some};
 

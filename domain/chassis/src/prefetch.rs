@@ -1,4 +1,4 @@
-//! Asking memory for what is needed soon.
+//! Prefetch instructions.
 
 /// Asks memory for the cache line in which `item` begins, and does not wait for it. Where the
 /// processor has no such instruction that we know of, nothing happens.

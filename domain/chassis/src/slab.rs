@@ -1,4 +1,4 @@
-//! A growing array that moves nothing when it grows.
+//! A growing array that never moves its items.
 
 use crate::{Looks, Lot};
 

@@ -1,4 +1,4 @@
-//! A hash table of 32-bit indexes, which one command never waits for as a whole.
+//! A hash table of 32-bit indexes that grows in small steps, so that no command waits for a rehash.
 
 use hashbrown::HashTable;
 

@@ -1,4 +1,4 @@
-//! The decisions, by what they are about.
+//! Applies commands; one file for each subject.
 //!
 //! Refusals come in one order. For every command: the account, the order it names (`not_found`,
 //! `not_yours`, `not_open`) or the symbol, then the numbers, each as `zero`, `too_many_digits`,

@@ -1,4 +1,4 @@
-//! The invariants, checked over the whole state.
+//! The invariants of the whole state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -259,7 +259,7 @@ impl Exchange {
             });
         }
         faults.unless(reserved.is_empty() && count == self.positions.len(), || {
-            "shares are for sale that nobody has".into()
+            "an order sells shares that no account has".into()
         });
         for (number, listed) in (0..).zip(self.symbols.iter()) {
             let sum = sums.get(&number).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The ids that clients gave their orders, and what they were answered.
+//! The ids that clients gave their orders, and the first answer to each.
 
 use crate::{
     ClientId, EndReason, TicketState, limits,

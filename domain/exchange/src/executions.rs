@@ -1,4 +1,4 @@
-//! What was executed of each order.
+//! The executions of each order.
 
 use turnstile_types::Timestamp;
 

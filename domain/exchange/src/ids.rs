@@ -1,4 +1,4 @@
-//! From order ids to where the orders lie.
+//! Maps order ids to the slots of the orders.
 
 use hashbrown::HashTable;
 

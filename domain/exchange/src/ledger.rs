@@ -1,4 +1,4 @@
-//! Every order that is remembered.
+//! Every order that is kept, open or ended.
 
 use turnstile_book::Slot;
 use turnstile_types::Timestamp;

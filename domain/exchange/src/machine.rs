@@ -1,4 +1,4 @@
-//! The machine: what it owns, and what it does when it is asked.
+//! The machine: its state and its entry points.
 
 use std::{cell::RefCell, collections::BTreeSet};
 

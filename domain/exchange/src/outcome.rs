@@ -158,9 +158,9 @@ pub enum Refusal {
     #[byte(0x8b)]
     #[refusal(invalid, "A market order must not wait: it is ioc or fok")]
     MarketMustNotWait,
-    /// A market order found nobody on the other side.
+    /// No order rests on the other side of a market order.
     #[byte(0x8c)]
-    #[refusal(conflict, "A market order found nobody on the other side")]
+    #[refusal(conflict, "No order rests on the other side of a market order")]
     NoMarket,
     /// A fill-or-kill order would not be filled whole.
     #[byte(0x8d)]

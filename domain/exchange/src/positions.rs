@@ -1,4 +1,4 @@
-//! Who holds how many shares of what.
+//! Shares by account and symbol.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What the machine can be asked without changing anything.
+//! The queries of the exchange.
 
 use turnstile_chassis::{
     Field, Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Show, Value, Visitor,

@@ -1,4 +1,4 @@
-//! Where what has a number lies.
+//! Storage of numbered rows.
 
 pub(crate) use turnstile_chassis::{Linked, NONE, some};
 

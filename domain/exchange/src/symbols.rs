@@ -1,4 +1,4 @@
-//! What is traded: scales, bands, books and the latest trades.
+//! Symbols: scales, bands, books and the latest trades.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Asking memory for what commands will touch while they still wait.
+//! Prefetches what waiting commands will touch.
 
 use turnstile_chassis::{Belt, prefetch};
 

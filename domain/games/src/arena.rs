@@ -1,4 +1,4 @@
-//! The arena: who plays with whom, and who waits for it.
+//! The arena: matches, and the players who wait for one.
 
 pub(crate) mod matches;
 pub(crate) mod queue;

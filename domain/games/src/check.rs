@@ -1,4 +1,4 @@
-//! What must hold of a state.
+//! The invariants of the whole state.
 
 mod arena;
 mod scores;

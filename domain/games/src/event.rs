@@ -1,4 +1,4 @@
-//! What happened, for those who follow the service.
+//! The events of games.
 
 use turnstile_chassis::{Fields, Words};
 use turnstile_types::{Position, Timestamp};

@@ -1,4 +1,4 @@
-//! A line in which things wait in order, and from the middle of which they can be taken.
+//! An ordered queue that items can leave from the middle.
 
 use turnstile_chassis::{NONE, some};
 

@@ -1,4 +1,4 @@
-//! The machine: an arena and its scores, and what is between them.
+//! The machine: the arena, the scores, and the results between them.
 
 mod act;
 mod due;

@@ -1,4 +1,4 @@
-//! Who plays.
+//! The identity of a player.
 
 use std::{fmt, hash};
 

@@ -1,4 +1,4 @@
-//! Answers from the state as it is.
+//! Answers queries from the current state.
 
 use turnstile_types::Timestamp;
 

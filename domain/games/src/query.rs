@@ -1,4 +1,4 @@
-//! What the machine can be asked without changing anything, and what it answers.
+//! The queries of games and their answers.
 
 use std::fmt;
 

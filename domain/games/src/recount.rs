@@ -1,4 +1,4 @@
-//! Statistics counted again from what happened, in the simplest way there is.
+//! Counts the statistics again from the events, in the simplest way.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Players by their names, and what is known of each.
+//! Players by name, and the state of each.
 
 use turnstile_chassis::{Slab, Table, hash_of};
 

@@ -1,4 +1,4 @@
-//! The scores: what was won and lost, and what follows from it.
+//! The scores: results, and the statistics and ratings computed from them.
 
 pub(crate) mod ladder;
 pub(crate) mod pairs;

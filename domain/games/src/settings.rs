@@ -1,4 +1,4 @@
-//! What an operator chooses for the machine.
+//! The operator's settings of games.
 
 use turnstile_chassis::Bytes;
 

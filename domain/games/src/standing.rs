@@ -1,4 +1,4 @@
-//! What is said of a player.
+//! The statistics of a player.
 
 use turnstile_chassis::{Bytes, Words};
 

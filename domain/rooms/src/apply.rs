@@ -1,4 +1,4 @@
-//! The decisions, one file for each command.
+//! Applies commands; one file for each command.
 //!
 //! Refusals come in one order, whatever the command: the reference (`not_found`, `ended`), its
 //! state (`already_confirmed`, `not_confirmed`, `hold_expired`), the caller (`wrong_guest`); the

@@ -1,4 +1,4 @@
-//! Room for many short runs of items, without an allocation for each.
+//! Storage for many short runs of items, without one allocation for each.
 
 use turnstile_chassis::{LARGE_PAGE, Looks, Lot};
 

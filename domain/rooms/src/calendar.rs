@@ -1,4 +1,4 @@
-//! Who has which night of a room.
+//! The booking or hold of each room-night.
 
 use turnstile_chassis::prefetch;
 use turnstile_types::{Night, Stay};

@@ -1,4 +1,4 @@
-//! The invariants, checked over the whole state.
+//! The invariants of the whole state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -252,7 +252,7 @@ impl Rooms {
             );
         }
         faults.unless(open.is_empty() && total == self.principals.open(), || {
-            "somebody unknown has holds".into()
+            "an unknown principal has holds".into()
         });
     }
 

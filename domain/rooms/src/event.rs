@@ -1,4 +1,4 @@
-//! What happened, for those who follow the service.
+//! The events of rooms.
 
 use turnstile_chassis::{Fields, Words};
 use turnstile_types::{Name, Position, Stay, Timestamp};

@@ -1,4 +1,4 @@
-//! Every booking and hold, under the reference that its guest keeps.
+//! Every booking and hold, by its reference.
 
 use turnstile_types::{Position, Stay, Timestamp};
 

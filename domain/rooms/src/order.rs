@@ -1,4 +1,4 @@
-//! The order in which rooms are offered: as people count them.
+//! The order in which rooms are offered: the natural order of their names.
 
 use std::cmp::Ordering;
 

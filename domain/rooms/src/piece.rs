@@ -1,4 +1,4 @@
-//! A whole state taken apart, in one order, for whoever moves it to where another keeps it.
+//! A whole state as a sequence of items, for copies between back ends.
 
 mod apart;
 mod assembly;

@@ -1,4 +1,4 @@
-//! Who holds rooms, and how many.
+//! Open holds by principal.
 
 use std::{cell::Cell, collections::BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The answers to questions, from the state as it is.
+//! Answers queries from the current state.
 
 mod availability;
 mod explain;

@@ -1,4 +1,4 @@
-//! What the machine can be asked without changing anything.
+//! The queries of rooms.
 
 use turnstile_chassis::{Cursor, Fields, Operations, PAGE, PAGE_MAX, Words};
 use turnstile_types::{Name, Night, Position, Principal, Stay, Timestamp};

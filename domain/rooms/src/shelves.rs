@@ -1,4 +1,4 @@
-//! Which rooms are free, sixty-four at a time.
+//! A bitmap of free rooms, sixty-four to a word.
 
 use turnstile_chassis::prefetch;
 use turnstile_types::{Night, Stay};

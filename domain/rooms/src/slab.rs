@@ -1,4 +1,4 @@
-//! Where what has a number lies.
+//! Storage of numbered rows.
 
 /// A chunk of 64-byte items is four mebibytes: large enough that the list of chunks stays in the
 /// first-level cache, small enough to be allocated at once.

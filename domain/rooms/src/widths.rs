@@ -1,4 +1,4 @@
-//! Splits and joins of integers that lose nothing.
+//! Lossless conversions between integer widths.
 
 /// The lower half of a number.
 pub(crate) fn low_32(number: u64) -> u32 {

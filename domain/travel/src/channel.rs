@@ -1,4 +1,4 @@
-//! The line between a coordinator and a desk that live in two processes.
+//! The message channel between a coordinator and a desk in another process.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The invariants, checked over the whole state.
+//! The invariants of the whole state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,7 +51,7 @@ fn check_times(coordinator: &Coordinator, faults: &mut Faults) {
         "a transaction and its deadline do not agree".to_owned()
     });
     faults.unless(armed.restless == coordinator.restless, || {
-        "somebody waits or ends of whom operators are not told".to_owned()
+        "a transaction that waits or ends is missing from the list for operators".to_owned()
     });
     faults.unless(armed.waited_for == coordinator.waited_for, || {
         "it is not known for certain who is waited for".to_owned()
@@ -161,7 +161,7 @@ fn check_branches(desk: Desk, participant: &Participant, faults: &mut Faults) {
         .chain(participant.locks.waiting.keys());
     let open = lockers.all(|xid| participant.branches.contains_key(xid));
     faults.unless(open, || {
-        format!("{desk}: somebody holds locks who is not open")
+        format!("{desk}: a transaction that is not open holds locks")
     });
 }
 

@@ -1,4 +1,4 @@
-//! What happened, for those who follow the service and for those who wait for an answer.
+//! The events of travel, among them late answers.
 
 use turnstile_chassis::{Fields, Words};
 use turnstile_types::{Position, Principal, Timestamp};

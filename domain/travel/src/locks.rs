@@ -1,4 +1,4 @@
-//! The lock table of a desk: who holds what, who waits, and for whom.
+//! The lock table of a desk: holders and waiters.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! A desk: what it sells or keeps, locked by transactions that it can undo.
+//! A desk: its items and customers, with locks and undo.
 
 mod shelves;
 
@@ -188,7 +188,7 @@ impl Participant {
             if !self.locks.is_locked(&resource) {
                 assert!(
                     self.locks.acquire(xid, resource, Mode::Exclusive),
-                    "nobody has it"
+                    "the lock is free"
                 );
                 return Some(picked);
             }

@@ -1,4 +1,4 @@
-//! Answers to queries: from what is committed, and from what the coordinator knows.
+//! Answers queries from committed data and from the coordinator.
 
 mod transactions;
 

@@ -1,4 +1,4 @@
-//! What the machine can be asked without changing anything, and what it answers.
+//! The queries of travel and their answers.
 
 use turnstile_chassis::{
     Field, Fields, Kind, NotWhole, Operations, PAGE, PAGE_MAX, Readable, Visitor, Words,

@@ -1,4 +1,4 @@
-//! The seam between decisions and everything around them.
+//! The trait `Machine`: the boundary between pure decisions and everything else.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Carrying one group to the disk while the next is made.
+//! The log thread: writes and syncs one group while the loop decides the next.
 
 use std::{
     fmt, io, mem,

@@ -1,4 +1,4 @@
-//! Why a group is not durable.
+//! Failures of a commit.
 
 use std::{fmt, io};
 

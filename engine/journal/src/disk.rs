@@ -1,4 +1,4 @@
-//! The seam to storage: one directory of named files.
+//! The trait `Disk`: one directory of named files.
 
 mod faulty;
 mod real;

@@ -1,4 +1,4 @@
-//! A journal that begins after a state that came from elsewhere.
+//! A journal that starts from a copied state.
 
 use turnstile_record::{Link, seal};
 use turnstile_types::{Position, Timestamp};

@@ -1,4 +1,4 @@
-//! The seam between the sequencer and the place where its groups become durable.
+//! The trait `Log`: where the sequencer's groups become durable.
 
 use std::{fmt, time::Duration};
 

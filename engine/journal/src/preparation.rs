@@ -1,4 +1,4 @@
-//! Getting the next segment ready before it is needed, so that a commit never extends a file.
+//! Prepares the next segment in advance, so that a commit never extends a file.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Reading groups from the files, beside a writer or without one.
+//! Reads groups from the files, also while a writer appends.
 
 use std::{fmt, io};
 

@@ -1,4 +1,4 @@
-//! Why some bytes are not the group that is expected at their place.
+//! Reasons why bytes are not the expected group.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Building a group: records go in as they come, checksums are made once at the end.
+//! Builds a group: adds records, then computes the checksums once.
 
 use turnstile_types::{Position, Timestamp};
 

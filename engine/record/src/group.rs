@@ -1,4 +1,4 @@
-//! Reading a group: whole and in its place, or not at all.
+//! Reads a group: complete and in its place, or not at all.
 
 use turnstile_types::{Position, Reader, Timestamp};
 

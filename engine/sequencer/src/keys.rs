@@ -1,4 +1,4 @@
-//! The memory of idempotency keys: principal and key -> what was first asked and answered.
+//! Idempotency keys: principal and key -> first request and first answer.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Where each remembered key lies: from hashes to addresses.
+//! Maps the hash of a key to its address in the ring.
 
 use hashbrown::{HashTable, hash_table::Entry as Found};
 

@@ -1,4 +1,4 @@
-//! A state that replays a whole journal: machines on the calling thread, keys on a second one.
+//! Replays a whole journal: machines on the calling thread, keys on a second one.
 
 use std::{
     io,

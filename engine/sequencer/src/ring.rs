@@ -8,7 +8,7 @@ use turnstile_types::{Reader, Timestamp};
 /// Entries lie in chunks of this many bytes, so that growing never copies what is there.
 const CHUNK_BYTES: usize = 1 << 20;
 
-const _: () = assert!(ENTRY_BYTES_MAX <= CHUNK_BYTES, "an entry lies in one chunk");
+const _: () = assert!(ENTRY_BYTES_MAX <= CHUNK_BYTES, "an entry is in one chunk");
 
 /// Entries in the order in which they came. Once the ring has its size, nothing is allocated.
 #[derive(Debug)]

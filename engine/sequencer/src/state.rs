@@ -1,4 +1,4 @@
-//! What a journal's records build: the machines, and the memory of idempotency keys.
+//! The state that a journal's records build: machines and idempotency keys.
 
 use std::thread;
 

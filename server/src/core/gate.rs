@@ -176,7 +176,7 @@ impl Bell {
         if !self.rung.swap(true, Ordering::AcqRel)
             && let Err(failure) = self.waker.wake()
         {
-            tracing::error!(%failure, "the loop cannot be woken");
+            tracing::error!(%failure, "cannot wake the loop");
         }
     }
 }

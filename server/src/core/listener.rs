@@ -110,7 +110,7 @@ pub(crate) fn refuse(socket: &mut TcpStream, door: &FastDoor, why: &str) {
         .and_then(|_| socket.shutdown(Shutdown::Write))
         .map(|()| socket.read(&mut [0; REFUSED_BYTES]));
     if let Err(failure) = told {
-        tracing::debug!(%failure, "a refused client was not told");
+        tracing::debug!(%failure, "cannot send the refusal to a client");
     }
 }
 

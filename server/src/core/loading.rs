@@ -55,7 +55,7 @@ impl Loading {
     pub(crate) fn id_key(&self) -> &IdKey {
         self.id_key
             .get()
-            .expect("nobody is served before the recovery is over")
+            .expect("no client is served before the recovery is over")
     }
 
     pub(crate) fn headway(&self) -> Headway {

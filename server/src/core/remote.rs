@@ -317,7 +317,7 @@ pub(crate) struct Way {
 impl Way {
     fn tell(&self, landed: Landed) {
         if self.landings.try_send(landed).is_err() {
-            tracing::debug!("an answer came when the loop had ended");
+            tracing::debug!("an answer came after the loop had ended");
         }
     }
 

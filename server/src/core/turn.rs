@@ -262,7 +262,7 @@ impl<D: Doors> FastLoop<D> {
                 Accepted::Connection(socket, peer) => self.welcome(door, socket, peer),
                 Accepted::Nobody => return,
                 Accepted::NoDescriptor => {
-                    tracing::warn!("no descriptor left for a new connection");
+                    tracing::warn!("no file descriptor left for a new connection");
                     self.engine.counters.of(door.name).refused.add(1);
                     self.accepting = Accepting::NextSweep;
                     return;

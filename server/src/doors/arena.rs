@@ -89,7 +89,7 @@ impl Conversation for PlayerSession {
             Err(why) => {
                 around.engine.counters.error(ErrorCode::Protocol);
                 let player = self.own.map(|player| player.0);
-                tracing::info!(player, %why, "a player is not served any more");
+                tracing::info!(player, %why, "a player is disconnected");
                 Progress {
                     length: 0,
                     requests: 1,

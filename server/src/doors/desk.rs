@@ -120,7 +120,7 @@ impl PeerSession {
                 put_message(out, Message::Armed { is_kept });
             }
             (Message::Shutdown, Some(_)) => {
-                tracing::info!("the middleware has asked for the end of the server");
+                tracing::info!("the middleware asked the server to stop");
                 around.signals.end();
             }
         }
@@ -234,7 +234,7 @@ fn arm(engine: &mut Engine, desk: Desk, mode: u8) -> Result<bool, Refused> {
     }
     let armed = engine.fault_points.arm(Who::Desk(desk), mode);
     if let Err(failure) = &armed {
-        tracing::error!(%failure, "a fault point is not kept");
+        tracing::error!(%failure, "cannot store a fault point");
     }
     Ok(armed.is_ok())
 }
@@ -256,7 +256,7 @@ fn deliver(engine: &mut Engine, parcel: Parcel) -> Result<Next, Refused> {
         }
         Ok(_) => Err(Refused::OtherWay),
         Err(error) => {
-            tracing::warn!(%error, "a parcel was not taken");
+            tracing::warn!(%error, "a message was rejected");
             Ok(Next::Drop)
         }
     }

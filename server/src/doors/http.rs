@@ -237,7 +237,7 @@ async fn serve(door: Arc<Door>, listener: TcpListener) {
     door.lines().judge_all(Verdict::Stop);
     let all = async { while connections.join_next().await.is_some() {} };
     if time::timeout(door.limits.farewell, all).await.is_err() {
-        tracing::warn!("HTTP connections did not take their answers in time and were dropped");
+        tracing::warn!("HTTP connections dropped: they did not read their answers in time");
     }
     connections.abort_all();
     for task in [carrying, telling, sweeping] {

@@ -81,7 +81,7 @@ impl LinesSession {
             },
             Ok(Ask::Itinerary(locator)) => show(around.engine, locator, out),
             Ok(Ask::Shutdown) => {
-                tracing::info!("a client has asked for the end of the server");
+                tracing::info!("a client asked the server to stop");
                 if around.engine.travel().settings().roles.coordinator {
                     around.engine.switchboard.say_to_all(Word::Shutdown);
                 }

@@ -1,4 +1,4 @@
-//! Histories that begin on one back end and go on where its state was copied to.
+//! Histories that start on one back end and continue on a copy of it.
 
 use turnstile_seed::Random;
 use turnstile_types::Timestamp;

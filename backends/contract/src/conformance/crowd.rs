@@ -1,4 +1,4 @@
-//! Crowds: many callers at once, and one order in which it could all have happened.
+//! Many concurrent callers, whose answers must fit one serial order.
 
 use std::{
     cell::{Cell, RefCell},

@@ -1,4 +1,4 @@
-//! Commands and queries, drawn so that they meet.
+//! Random commands and queries that conflict often.
 
 use turnstile_rooms::{
     Command, GuestId, GuestName, IdKey, IdNumber, Query, Reference, Wish, limits,

@@ -1,4 +1,4 @@
-//! A house that is booked while the disk of its database is full.
+//! A property that is booked while the disk of its database is full.
 
 use turnstile_rooms::{
     Answer, Command, Done, GuestId, GuestName, Outcome, Query, Reference, Rooms, Wish,

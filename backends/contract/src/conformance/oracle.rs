@@ -1,4 +1,4 @@
-//! The machine, as it would have answered.
+//! The machine as the model: the answer that it would have given.
 
 use std::collections::BTreeMap;
 

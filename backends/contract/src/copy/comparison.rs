@@ -1,4 +1,4 @@
-//! Two sides of a copy, piece by piece and key by key.
+//! Compares the two sides of a copy, item by item and key by key.
 
 use std::fmt;
 

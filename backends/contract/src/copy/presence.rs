@@ -1,5 +1,5 @@
-//! Who keeps somebody out of a place: a state is copied while nobody serves it, and not served while it
-//! is copied.
+//! The lock between servers and copies: a state is not copied while a server uses it, and not served
+//! while it is copied.
 
 use std::{fmt, time::Duration};
 

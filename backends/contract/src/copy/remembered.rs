@@ -1,4 +1,4 @@
-//! Idempotency keys, in the form in which they travel.
+//! Idempotency keys in the form that a copy transfers.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How a source tells its pieces and its keys: in batches, and never more than a few ahead of who listens.
+//! The source of a copy: sends items and keys in batches, at most a few ahead of the reader.
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use turnstile_rooms::{Counted, Piece, Standing};

@@ -1,4 +1,4 @@
-//! Pieces as rows of tables.
+//! Writes the items of a copy as rows.
 
 use turnstile_contract::copy::{Head, Remembered};
 use turnstile_rooms::{Counted, EntryState, Piece, Standing};

@@ -1,4 +1,4 @@
-//! The tables as pieces.
+//! Reads the tables as the items of a copy.
 
 use mysql_async::Row as Found;
 use turnstile_contract::copy::{Halt, KeyTeller, Remembered, Teller};

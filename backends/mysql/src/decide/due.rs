@@ -1,4 +1,4 @@
-//! What time does to holds.
+//! Expiry of holds.
 
 use turnstile_rooms::limits;
 use turnstile_types::{Position, Stay};

@@ -1,4 +1,4 @@
-//! What is done with holds and bookings by their references.
+//! Commands on existing holds and bookings.
 
 use turnstile_rooms::{Done, GuestId, Reference, Refusal, limits};
 use turnstile_types::Timestamp;

@@ -1,4 +1,4 @@
-//! Nights that are taken and left.
+//! Takes and frees nights.
 
 use turnstile_types::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Which room a wish leads to.
+//! Finds the room for a wish.
 
 use std::collections::BTreeSet;
 

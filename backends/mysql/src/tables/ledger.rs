@@ -1,4 +1,4 @@
-//! The tables that only the server reads: keys, counters, writers, references that have ended.
+//! Tables for the server only: keys, counters, writers, ended references.
 
 use turnstile_types::{Position, Principal, Timestamp};
 

@@ -1,4 +1,4 @@
-//! One batch, from its turn to its end.
+//! One batch, from its lock to its commit.
 
 use turnstile_contract::{Failure, Request};
 use turnstile_rooms::{Outcome, Rooms};

@@ -1,4 +1,4 @@
-//! Commands as the database takes them: rows of its type `exchange.command`, as JSON.
+//! Commands as parameters of the database functions: rows of `exchange.command`, as JSON.
 
 use serde::Serialize;
 use turnstile_contract::Request;

@@ -1,4 +1,4 @@
-//! What the database answers to a command, as an outcome of the machine.
+//! Reads the database's answer to a command as an outcome.
 
 use serde::Deserialize;
 use turnstile_exchange::{

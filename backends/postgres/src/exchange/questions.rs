@@ -1,4 +1,4 @@
-//! Queries, each one round trip: a function of the database gives one JSON text.
+//! Queries, one round trip each: a database function returns JSON.
 
 use serde::de::DeserializeOwned;
 use tokio_postgres::types::ToSql;

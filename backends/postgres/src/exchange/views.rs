@@ -1,4 +1,4 @@
-//! What the database answers to questions, as answers of the machine.
+//! Reads the database's answers to queries.
 //!
 //! Every number is in units of a scale that stands in the same object; cash is in units of its own.
 

@@ -80,7 +80,7 @@ impl<'a> Columns<'a> {
         for request in requests {
             let command = request.command::<Rooms>();
             let command = command.map_err(|malformed| {
-                Trouble::Broken(format!("this is no command of rooms: {malformed}"))
+                Trouble::Broken(format!("not a command of rooms: {malformed}"))
             })?;
             let key = request.key();
             columns.key.push(key);

@@ -121,7 +121,7 @@ fn first_night(request: Option<&Request>) -> Result<Night, Trouble> {
     match request.map(Request::command::<Rooms>) {
         Some(Ok(Command::Book { stay, .. } | Command::Hold { stay, .. })) => Ok(stay.arrival()),
         _ => Err(Trouble::Broken(
-            "the database speaks of nights nobody asked for".to_owned(),
+            "the database answered with nights outside the stay".to_owned(),
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! The answers to queries, from what is committed.
+//! Answers queries from committed data.
 
 use tokio_postgres::{Row, types::ToSql};
 use turnstile_rooms::{

@@ -35,7 +35,7 @@ pub(super) fn reference_of(number: i64) -> Reference {
 }
 
 fn strange(what: &str) -> Trouble {
-    Trouble::Broken(format!("the database has {what} that is none"))
+    Trouble::Broken(format!("the database has an invalid value: {what}"))
 }
 
 /// A column of a row.

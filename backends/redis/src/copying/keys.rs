@@ -1,4 +1,4 @@
-//! First answers under idempotency keys: hashes in Redis, and what travels.
+//! Idempotency keys and their first answers: hashes in Redis, and items of a copy.
 
 use redis::{Pipeline, pipe};
 use turnstile_contract::copy::{Halt, KeyTeller, Refusal, Remembered};

@@ -1,4 +1,4 @@
-//! Pieces as keys.
+//! Writes the items of a copy as keys.
 
 use redis::{Pipeline, cmd, pipe};
 use turnstile_contract::{copy::Head, natural_key};

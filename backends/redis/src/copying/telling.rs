@@ -1,4 +1,4 @@
-//! The keys as pieces.
+//! Reads the keys as the items of a copy.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What is done to a server while it is checked.
+//! Faults that `lab check` causes in the server.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},

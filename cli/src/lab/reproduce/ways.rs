@@ -1,4 +1,4 @@
-//! On what an experiment is measured: the columns beside the published one.
+//! The back ends on which an experiment is measured.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! What is wrong with the points of a run, as lines for people.
+//! Warnings about the points of a run, as lines of text.
 
 use std::fmt;
 

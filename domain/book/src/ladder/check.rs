@@ -1,4 +1,4 @@
-//! Whether a ladder hangs together.
+//! Invariants of a ladder.
 
 use super::{Child, Kind, Ladder, Node};
 use crate::{levels::Levels, slab::NONE};

@@ -1,4 +1,4 @@
-//! Whether an order may enter the market, and what the book would give it now.
+//! Checks whether an order may enter the market, and what it would match now.
 
 use turnstile_book::{Incoming, Owner};
 

@@ -1,4 +1,4 @@
-//! What an account has.
+//! Queries about accounts.
 
 use super::number;
 use crate::{AccountView, Cash, Cursor, Exchange};

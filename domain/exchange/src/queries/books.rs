@@ -1,4 +1,4 @@
-//! Symbols, their books and their trades.
+//! Queries about symbols, books and trades.
 
 use crate::{
     Answer, Cursor, Decimal, DepthView, Exchange, QueuedOrder, Side, SymbolView, Trade,

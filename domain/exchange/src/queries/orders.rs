@@ -1,4 +1,4 @@
-//! Orders, and what has become of them.
+//! Queries about orders.
 
 use crate::{Cursor, Exchange, Execution, OrderId, OrderView, ledger::State};
 

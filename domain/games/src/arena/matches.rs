@@ -1,4 +1,4 @@
-//! The matches, open and over.
+//! The matches, open and ended.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Quick match: whoever wants to play with anybody.
+//! Quick match: players who seek any opponent.
 
 use turnstile_chassis::Bytes;
 use turnstile_types::Timestamp;

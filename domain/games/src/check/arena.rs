@@ -1,4 +1,4 @@
-//! What must hold of the arena.
+//! The invariants of the arena.
 
 use turnstile_chassis::Faults;
 
@@ -13,25 +13,25 @@ pub(super) fn examine(arena: &Arena, faults: &mut Faults) {
     for slot in arena.matches.iter_open() {
         let found = arena.matches.at(slot);
         faults.unless(before <= Some(found.moved_at), || {
-            format!("match {} is out of line", found.id)
+            format!("match {} is not in its place in the list", found.id)
         });
         before = Some(found.moved_at);
         faults.unless(found.ending.is_none(), || {
-            format!("match {} is open and over", found.id)
+            format!("match {} is open and has ended", found.id)
         });
         let plays = |number: u32| {
             number < arena.guests.len()
                 && arena.guests.at(number).activity == (Activity::Playing { slot })
         };
         faults.unless(found.seats.into_iter().all(plays), || {
-            format!("match {} is played by somebody else", found.id)
+            format!("match {} has other players than the state says", found.id)
         });
         examine_match(arena, found, faults);
     }
     for slot in arena.matches.iter_over() {
         let found = arena.matches.at(slot);
         faults.unless(found.ending.is_some() && found.offer.is_none(), || {
-            format!("match {} is over and is not", found.id)
+            format!("match {} is listed as ended and has not ended", found.id)
         });
         examine_match(arena, found, faults);
     }
@@ -63,7 +63,7 @@ fn examine_match(arena: &Arena, found: &Match, faults: &mut Faults) {
     let owner = found.last.and_then(|cell| found.board.at(cell));
     faults.unless(
         owner == last && found.last.is_some() == last.is_some(),
-        || format!("the last move of match {} is none", found.id),
+        || format!("the last move of match {} is invalid", found.id),
     );
     faults.unless(found.seq >= u32::from(found.ply), || {
         format!(
@@ -87,7 +87,9 @@ fn examine_guests(arena: &Arena, faults: &mut Faults) {
         away += u32::from(is_away);
         let plays = matches!(guest.activity, Activity::Playing { .. });
         playing += u32::from(plays);
-        faults.unless(plays || !is_away, || format!("{id} is away from nothing"));
+        faults.unless(plays || !is_away, || {
+            format!("player {id} is away and has no match")
+        });
         if let Activity::Challenging { opponent, game } = guest.activity {
             let known = opponent < arena.guests.len() && opponent != number;
             let back = Activity::Challenging {
@@ -96,7 +98,7 @@ fn examine_guests(arena: &Arena, faults: &mut Faults) {
             };
             let met = known && arena.guests.at(opponent).activity == back;
             faults.unless(known && !met, || {
-                format!("{id} waits for somebody who is none, or who is there")
+                format!("{id} waits for an opponent who is unknown or not waiting back")
             });
         }
         faults.unless(guest.rating <= limits::RATING_MAX, || {
@@ -112,7 +114,7 @@ fn examine_guests(arena: &Arena, faults: &mut Faults) {
     let since = |number| arena.away_since(number);
     let line: Vec<_> = arena.away.iter(&arena.guests).map(since).collect();
     faults.unless(line.is_sorted() && line.iter().all(Option::is_some), || {
-        "those who are away stand out of line".to_owned()
+        "the list of players who are away is not in order".to_owned()
     });
 }
 
@@ -126,19 +128,19 @@ fn examine_queues(arena: &Arena, faults: &mut Faults) {
             format!("the queue for {} is out of order", game.code())
         });
         faults.unless(tickets.len() <= limits::TICKETS_MAX as usize, || {
-            format!("more wait for {} than can stand apart", game.code())
+            format!("more players wait for {} than ratings allow", game.code())
         });
         let sound = tickets.iter().all(|ticket| {
             ticket.rating <= limits::RATING_MAX
                 && arena.guests.at(ticket.player).activity == (Activity::Seeking { game })
         });
         faults.unless(sound, || {
-            format!("somebody in the queue for {} wants none", game.code())
+            format!("a player in the queue for {} seeks no game", game.code())
         });
     }
     let seeking = arena.guests.iter();
     let seeking = seeking.filter(|(_, guest)| matches!(guest.activity, Activity::Seeking { .. }));
     faults.unless(waiting == seeking.count(), || {
-        "not all who look for anybody have a ticket".to_owned()
+        "a player who seeks any opponent has no ticket".to_owned()
     });
 }

@@ -1,4 +1,4 @@
-//! What must hold of the scores.
+//! The invariants of the scores.
 
 use turnstile_chassis::Faults;
 
@@ -13,7 +13,9 @@ pub(super) fn examine(scores: &Scores, faults: &mut Faults) {
         let total: u128 = total.into_iter().sum();
         played += total;
         elo += i128::from(record.elo) - i128::from(ELO_START);
-        faults.unless(total > 0, || format!("{id} has played nothing"));
+        faults.unless(total > 0, || {
+            format!("player {id} has a standing and no result")
+        });
         faults.unless(record.glicko.is_sound(), || {
             format!("the rating of {id} is out of range")
         });
@@ -23,7 +25,7 @@ pub(super) fn examine(scores: &Scores, faults: &mut Faults) {
         format!("{results} results are {played} matches played, and not twice as many")
     });
     faults.unless(elo == 0, || {
-        "Elo points were not won from anybody".to_owned()
+        "the Elo points won and lost do not add up to zero".to_owned()
     });
     let arenas: u128 = scores.arenas.values().copied().map(u128::from).sum();
     faults.unless(arenas <= results, || {
@@ -49,7 +51,7 @@ fn examine_pairs(scores: &Scores, faults: &mut Faults) {
             sum.drawn += tally.drawn;
             let found = scores.pairs.find(pair.players) == Some(row);
             faults.unless(found && pair.has(number) && tally.played() > 0, || {
-                format!("a pair of {id} is none")
+                format!("player {id}: head-to-head record not found or empty")
             });
         }
         faults.unless(sum == record.tally, || {
@@ -61,7 +63,10 @@ fn examine_pairs(scores: &Scores, faults: &mut Faults) {
 fn examine_ladder(scores: &Scores, measure: Measure, faults: &mut Faults) {
     let ladder = scores.ladder(measure);
     faults.unless(ladder.len() == scores.records.len(), || {
-        format!("not everybody is on the leaderboard by {}", measure.code())
+        format!(
+            "a player is missing from the leaderboard by {}",
+            measure.code()
+        )
     });
     let mut before = None;
     for (place, rung) in (0..).zip(ladder.behind(0)) {
@@ -71,7 +76,7 @@ fn examine_ladder(scores: &Scores, measure: Measure, faults: &mut Faults) {
             && ladder.before(rung) == place
             && record.rung(rung.number, measure) == rung;
         faults.unless(is_so, || {
-            format!("place {place} by {} is another's", measure.code())
+            format!("place {place} by {} holds another player", measure.code())
         });
         before = Some(key);
     }

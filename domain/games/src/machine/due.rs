@@ -1,4 +1,4 @@
-//! What happens because time goes by.
+//! Deadlines: late moves, absences, expiries.
 
 use turnstile_types::{Context, Timestamp};
 

@@ -1,4 +1,4 @@
-//! Who is connected, as the doors say.
+//! Presence of players, as the doors report it.
 
 use turnstile_types::Context;
 

@@ -1,4 +1,4 @@
-//! Who stands where: an order that is kept while scores change.
+//! A leaderboard: an order that is kept up to date while scores change.
 
 use std::{iter, mem};
 

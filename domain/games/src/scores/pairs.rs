@@ -1,4 +1,4 @@
-//! What two players have won from each other.
+//! Head-to-head records.
 
 use turnstile_chassis::{Slab, Table, hash_of_pair, some};
 

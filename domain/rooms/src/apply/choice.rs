@@ -1,4 +1,4 @@
-//! Which room a wish means.
+//! Finds the room for a wish.
 
 use turnstile_types::{Name, Stay};
 

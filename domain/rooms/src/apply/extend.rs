@@ -1,4 +1,4 @@
-//! Giving a hold more time.
+//! Extending a hold.
 
 use turnstile_types::Context;
 

@@ -1,4 +1,4 @@
-//! Keeping a room for a while.
+//! Holding a room.
 
 use turnstile_types::{Context, Name, Stay};
 

@@ -1,4 +1,4 @@
-//! Opening a property for business.
+//! Adding a property.
 
 use turnstile_types::{Context, Name};
 

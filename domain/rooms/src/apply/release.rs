@@ -1,4 +1,4 @@
-//! Giving a hold back.
+//! Releasing a hold.
 
 use turnstile_types::{Context, Position, Timestamp};
 

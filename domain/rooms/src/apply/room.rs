@@ -1,4 +1,4 @@
-//! Rooms that come into sale and go out of it.
+//! Adding and withdrawing rooms.
 
 use turnstile_types::{Context, Name, Night, Stay};
 

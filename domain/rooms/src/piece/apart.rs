@@ -1,4 +1,4 @@
-//! The machine's state, piece by piece.
+//! Reads the machine's state, item by item.
 
 use turnstile_types::{Night, Timestamp};
 

@@ -1,4 +1,4 @@
-//! A state, put together from pieces that somebody else has told.
+//! Builds a state from the items of a copy.
 
 use std::fmt;
 

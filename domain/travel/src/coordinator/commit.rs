@@ -1,4 +1,4 @@
-//! How a transaction ends: in one phase, in two, or not at all.
+//! Commit in one phase or two, and abort.
 
 use crate::{
     AbortReason, Desk, Desks, Done, EventKind, Locator, Order, Outcome, Refusal, Request, Vote,

@@ -1,4 +1,4 @@
-//! Those who wait for each other in a circle: found when the circle closes.
+//! Deadlock detection: a cycle is found when it closes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What a transaction is doing: operations one after the other, and what follows from them.
+//! The running operations of a transaction.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! What becomes of each command.
+//! Decides each command.
 
 use std::collections::VecDeque;
 

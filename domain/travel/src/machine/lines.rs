@@ -1,4 +1,4 @@
-//! Roles that are played elsewhere: what is sent there, and what comes from there.
+//! Roles in other processes: messages to them and from them.
 
 use turnstile_types::Timestamp;
 

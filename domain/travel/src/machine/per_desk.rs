@@ -1,4 +1,4 @@
-//! One of something for each desk.
+//! One value for each desk.
 
 use turnstile_chassis::Bytes;
 

@@ -1,4 +1,4 @@
-//! What a desk keeps: items or customers, and how a change is undone.
+//! The tables of a desk, and undo of a change.
 
 use std::collections::BTreeMap;
 

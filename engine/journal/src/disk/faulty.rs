@@ -1,4 +1,4 @@
-//! A directory in memory that fails as real disks do, on purpose and from a seed.
+//! A directory in memory that fails as real disks do, from a seed.
 
 mod page;
 mod state;

@@ -1,4 +1,4 @@
-//! The way to the end of the journal: every group that continues the chain.
+//! Scans the journal for its end: every group that continues the chain.
 
 use turnstile_record::{Broken, Link};
 use turnstile_types::Position;

@@ -1,4 +1,4 @@
-//! What lies behind the end: a torn tail, or proof of damage.
+//! Examines the bytes after the end: a torn tail, or damage.
 
 use std::io;
 

@@ -46,10 +46,7 @@ impl<M: Housed, K> Opened<M, K> {
     /// Has its answers go this way from now on.
     pub(crate) fn begin(self, way: Way, threads: &mut Vec<JoinHandle<()>>) -> Remote<M> {
         if self.way.send(way.clone()).is_err() {
-            tracing::error!(
-                service = M::NAME,
-                "the thread of a back end has ended too early"
-            );
+            tracing::error!(service = M::NAME, "the thread of a back end ended early");
         }
         threads.push(self.thread);
         Remote {
@@ -258,14 +255,14 @@ async fn tick<M: Housed>(backend: Arc<dyn Backend<M>>, known: Arc<Mutex<Known<M>
         match heard {
             Ok(totals) => {
                 if let Some(trouble) = known.trouble.take() {
-                    tracing::info!(service = M::NAME, trouble, "the back end answers again");
+                    tracing::info!(service = M::NAME, trouble, "the database answers again");
                 }
                 known.totals = totals;
             }
             Err(failure) => {
                 let trouble = failure.to_string();
                 if known.trouble.is_none() {
-                    tracing::warn!(service = M::NAME, trouble, "the back end does not answer");
+                    tracing::warn!(service = M::NAME, trouble, "the database does not answer");
                 }
                 known.trouble = Some(trouble);
             }

@@ -35,7 +35,7 @@ impl<D: Doors> FastLoop<D> {
         }
         self.doors.keep_room(errands);
         if let Some(dropped) = self.deaf_players.count(dropped) {
-            tracing::info!(dropped, "players who do not read were dropped");
+            tracing::info!(dropped, "players dropped: they do not read");
         }
     }
 }

@@ -94,7 +94,7 @@ impl<D: Doors> FastLoop<D> {
                 }
             }
             Err(failure) => {
-                tracing::debug!(?failure, %desk, "a desk cannot be dialed");
+                tracing::debug!(?failure, %desk, "cannot connect to a desk");
                 self.routes.at_mut(desk).lose(now);
             }
         }
@@ -107,7 +107,7 @@ impl<D: Doors> FastLoop<D> {
             return;
         }
         let before = route.meet(place);
-        tracing::info!(%desk, "a line between processes is connected");
+        tracing::info!(%desk, "a connection between processes is open");
         self.engine.counters.line(desk).connected.set(1);
         if let Some(before) = before {
             self.close(before);
@@ -121,7 +121,7 @@ impl<D: Doors> FastLoop<D> {
             return;
         }
         if route.met().is_some() {
-            tracing::info!(%desk, "a line between processes is broken");
+            tracing::info!(%desk, "a connection between processes broke the protocol");
         }
         route.lose(Instant::now());
         self.engine.switchboard.disconnect(desk);

@@ -72,7 +72,7 @@ impl<D: Doors> FastLoop<D> {
             }
         }
         if let Some(dropped) = self.deaf_followers.count(dropped) {
-            tracing::info!(dropped, "followers that did not keep up were dropped");
+            tracing::info!(dropped, "subscribers dropped: they did not keep up");
         }
         let mut tell = |channel: &str, message: &str| self.tell((channel, message));
         for event in &news.rooms {

@@ -239,7 +239,7 @@ impl Hall {
     /// Notes what is to be sent.
     fn say(&mut self, number: usize) {
         let table = self.tables.get_mut(number).and_then(Option::as_mut);
-        let table = table.expect("only who sits at a table is told something");
+        let table = table.expect("messages go to players of a table");
         while let Some((to, parcel)) = table.duel.next_parcel() {
             let place = table.places[to.index()];
             self.errands.push(Errand::Send { place, parcel });
@@ -258,7 +258,7 @@ impl Hall {
             if guest.is_some_and(|guest| guest.place == place)
                 && let Err(why) = self.part(engine, player)
             {
-                tracing::warn!(%why, player = player.0, "what a parted player left is not settled");
+                tracing::warn!(%why, player = player.0, "cannot settle the match of a player who left");
             }
         }
     }
@@ -343,7 +343,7 @@ impl Hall {
 
     fn table(&mut self, number: usize) -> &mut Table {
         let table = self.tables.get_mut(number).and_then(Option::as_mut);
-        table.expect("a table stays as long as somebody sits at it")
+        table.expect("a table stays as long as a player sits at it")
     }
 }
 

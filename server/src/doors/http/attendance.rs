@@ -141,7 +141,7 @@ pub(super) async fn leave(door: &Door, player: PlayerId, bell: &Arc<Bell>) {
             Ok(_told) => return,
             Err(problem) if problem.code.retryable() => time::sleep(CANCEL_AGAIN).await,
             Err(problem) => {
-                tracing::error!(%problem, %player, "a player's going was not told");
+                tracing::error!(%problem, %player, "cannot report that a player disconnected");
                 return;
             }
         }

@@ -312,7 +312,7 @@ pub(super) fn turn_away_at_once(door: &Door, stream: TcpStream) {
         }
     });
     if let Err(failure) = told {
-        tracing::debug!(%failure, "a refused client was not told");
+        tracing::debug!(%failure, "cannot send the refusal to a client");
     }
 }
 
@@ -351,6 +351,6 @@ async fn say_goodbye(door: &Door, mut stream: TcpStream, problem: &Problem) {
     };
     match time::timeout(LINGER, goodbye).await {
         Ok(Ok(())) | Err(_) => {}
-        Ok(Err(failure)) => tracing::debug!(%failure, "a last answer was not taken"),
+        Ok(Err(failure)) => tracing::debug!(%failure, "the last answer could not be sent"),
     }
 }

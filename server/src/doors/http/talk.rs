@@ -105,7 +105,7 @@ impl Talk {
                 Err(Ending::Gone)
             }
             Err(_late) => {
-                tracing::info!("a socket whose client does not read was dropped");
+                tracing::info!("a socket dropped: its client does not read");
                 Err(Ending::Gone)
             }
         }
@@ -120,7 +120,7 @@ impl Talk {
         let goodbye = self.socket.close(Some(CloseFrame { code, reason }));
         match time::timeout(self.door.limits.stall, goodbye).await {
             Ok(Ok(())) | Err(_) => {}
-            Ok(Err(failure)) => tracing::debug!(%failure, "a goodbye was not taken"),
+            Ok(Err(failure)) => tracing::debug!(%failure, "the last message could not be sent"),
         }
     }
 }

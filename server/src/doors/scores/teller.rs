@@ -133,9 +133,7 @@ impl Dialed for Teller {
         if let Line::Ancestor(reporter) = &self.line
             && reporter.is_in_doubt()
         {
-            tracing::warn!(
-                "the scores have not said whether a result is counted: it is sent again"
-            );
+            tracing::warn!("the scores did not confirm a result: sending it again");
         }
         self.place = None;
         self.dials_at = now + self.rest;

@@ -1,4 +1,4 @@
-//! Commands and queries, drawn so that they meet.
+//! Random commands and queries that conflict often.
 
 use turnstile_exchange::{
     AccountId, ClientId, Command, Decimal, Order, OrderId, OrderRef, Query, SelfTrade, Side,

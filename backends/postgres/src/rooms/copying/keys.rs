@@ -1,4 +1,4 @@
-//! First answers under idempotency keys: rows of their table, and what travels.
+//! Idempotency keys and their first answers: rows of the table, and items of a copy.
 
 use std::time::SystemTime;
 

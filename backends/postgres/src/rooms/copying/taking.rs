@@ -1,4 +1,4 @@
-//! Pieces as rows of tables.
+//! Writes the items of a copy as rows.
 
 use std::time::SystemTime;
 

@@ -1,4 +1,4 @@
-//! The tables as pieces.
+//! Reads the tables as the items of a copy.
 
 use std::time::SystemTime;
 

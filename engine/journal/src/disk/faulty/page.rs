@@ -1,4 +1,4 @@
-//! One page of a faulty disk: what is on the disk and what the cache shows.
+//! One page of a faulty disk: its durable bytes and its cached bytes.
 
 use super::{Fate, PAGE_BYTES, SECTOR_BYTES};
 

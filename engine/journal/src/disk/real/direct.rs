@@ -1,4 +1,4 @@
-//! Writing past the page cache, from the beginning of a file to its end.
+//! Sequential writes past the page cache.
 
 use std::{
     fs::{File, OpenOptions},

@@ -1,4 +1,4 @@
-//! What goes wrong with a real directory because somebody orders it, while a server uses it.
+//! Disk faults on order, for tests of a running server.
 
 use std::io;
 use std::ops::Range;

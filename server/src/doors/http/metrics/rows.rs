@@ -249,7 +249,7 @@ pub(super) const STATUS: [Row<ServerStatus>; 37] = [
     (
         "games_seeking",
         "gauge",
-        "Players who look for anybody.",
+        "Players who seek any opponent.",
         |all| all.games.seeking.into(),
     ),
     (
