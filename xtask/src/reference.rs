@@ -7,8 +7,9 @@ use anyhow::Result;
 use crate::step;
 
 /// Crate, kind of target and test of each document.
-const DOCUMENTS: [(&str, &str, &str); 2] = [
+const DOCUMENTS: [(&str, &str, &str); 3] = [
     ("turnstile", "--bins", "the_reference_page_is_current"),
+    ("turnstile", "--bins", "the_page_of_refusals_is_current"),
     (
         "turnstile-http",
         "--lib",
