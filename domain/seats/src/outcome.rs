@@ -77,9 +77,9 @@ pub enum Refusal {
     #[byte(0x89)]
     #[refusal(conflict, "Some of the seats are taken")]
     Taken { seats: SeatNumbers },
-    /// No row of the section has so many adjacent free seats.
+    /// No row of the section has enough adjacent free seats.
     #[byte(0x8a)]
-    #[refusal(conflict, "No row of the section has so many adjacent free seats")]
+    #[refusal(conflict, "No row of the section has enough adjacent free seats")]
     NotAdjacent {
         /// Free seats of the section.
         free: u32,
