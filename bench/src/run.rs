@@ -121,6 +121,9 @@ impl<'a> Stage<'a> {
                 shown.join(", ")
             ))?;
             for column in &part.figures {
+                if column.measure == REFUSED_PERCENT && !measures.contains_key(REFUSED_PERCENT) {
+                    continue;
+                }
                 let value = value(&measures, &column.measure)?;
                 let values = self.figures[at].entry(&column.label).or_default();
                 values.push(value * column.factor);
@@ -187,7 +190,10 @@ impl<'a> Stage<'a> {
                 let mut measures =
                     measures.with_context(|| server.last_words().unwrap_or_default())?;
                 loaded.add(&server, (row, empty.as_ref()), &mut measures)?;
-                if wants_refused && !measures.contains_key(REFUSED_PERCENT) {
+                // Nobody knows what replies to a command of `lab resp` mean.
+                let is_known = measures.contains_key(REFUSED_PERCENT);
+                let is_foreign = row.load.starts_with("lab resp");
+                if wants_refused && !is_known && !is_foreign {
                     let accepted = server.accepted()? - before.accepted;
                     measures.insert(REFUSED_PERCENT.to_owned(), refused(accepted, &measures)?);
                 }

@@ -17,7 +17,7 @@ typedef struct ts_book ts_book;
 enum { TS_BUY = 0, TS_SELL = 1 };
 
 typedef struct {
-    uint64_t order;     /* number them from 0 or 1 on: four bytes are kept for each */
+    uint64_t order;     /* any number that no resting order has */
     uint64_t price;     /* ticks */
     uint64_t quantity;  /* at least 1 */
     uint32_t side;      /* TS_BUY or TS_SELL */
@@ -31,7 +31,7 @@ enum {
     TS_MODIFIED = 3,
     TS_NOT_CANCELLED = 4, /* the order does not rest */
     TS_NOT_MODIFIED = 5,  /* the order does not rest, or the quantity is 0 */
-    TS_REFUSED = 6        /* quantity 0, a number in use, or 2^30 and more */
+    TS_REFUSED = 6        /* quantity 0, or the number of an order that rests */
 };
 
 typedef struct {
@@ -43,8 +43,8 @@ typedef struct {
     uint64_t quantity;
 } ts_report;
 
-/* Room for so many order numbers at first; it grows. */
-ts_book *ts_book_new(size_t numbers);
+/* Room for so many orders at once at first; it grows. */
+ts_book *ts_book_new(size_t resting);
 void ts_book_free(ts_book *book);
 
 void ts_book_order(ts_book *book, const ts_order *order);

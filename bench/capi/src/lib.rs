@@ -1,6 +1,7 @@
 //! The order book behind a C interface, so that harnesses of others can drive it.
 //!
-//! The interface is `include/turnstile_book.h`; what it does is [`Desk`], in safe Rust.
+//! The interface is `include/turnstile_book.h`; what it does is [`Desk`], in safe Rust. The [`Session`] in it
+//! also serves the public matching harness.
 
 #![expect(
     unsafe_code,
@@ -8,12 +9,15 @@
 )]
 
 mod desk;
+mod order_index;
+mod session;
 
 use std::ptr;
 
 use turnstile_book::Side;
 
-pub use desk::{Desk, Kind, ORDER_NUMBERS, Order, Told};
+pub use desk::{Desk, Told};
+pub use session::{Kind, Order, Place, Reports, Session, Trade};
 
 /// Reports that a desk has room for before it grows: a sweep of a deep book.
 const REPORTS: usize = 1 << 16;
@@ -34,10 +38,10 @@ const fn side(side: u32) -> Side {
     if side == 0 { Side::Buy } else { Side::Sell }
 }
 
-/// A book with room for so many order numbers; it grows beyond.
+/// A book with room for so many orders at once; it grows beyond.
 #[unsafe(no_mangle)]
-pub extern "C" fn ts_book_new(numbers: usize) -> *mut Desk {
-    Box::into_raw(Box::new(Desk::new(numbers, numbers, REPORTS)))
+pub extern "C" fn ts_book_new(resting: usize) -> *mut Desk {
+    Box::into_raw(Box::new(Desk::new(resting, REPORTS)))
 }
 
 /// # Safety

@@ -37,7 +37,7 @@ static void expect(ts_book *book, const ts_report *expected, size_t count, int l
     } while (0)
 
 int main(void) {
-    ts_book *book = ts_book_new(4); /* fewer numbers than come: it grows */
+    ts_book *book = ts_book_new(4); /* fewer orders than come: it grows */
     uint64_t price = 0;
     CHECK(ts_book_best(book, TS_SELL, &price) == 0);
 

@@ -8,7 +8,6 @@
 
 pub mod abi;
 mod entry;
-mod order_index;
 mod session;
 mod transport;
 

@@ -1,24 +1,25 @@
-//! The harness's rules over our book: messages in, reports out.
+//! The harness's messages and reports for a session of ours.
 
-use turnstile_book::{Book, Incoming, Orders, Owner, Report, SelfTrade, Side, Stop};
+use turnstile_book::Side;
+use turnstile_capi::{Kind as Told, Order, Place, Reports, Trade};
 
 use crate::{
     abi::{Cancel, Modify, NewOrder},
     entry::{Entry, Kind, Sink},
-    order_index::OrderIndex,
 };
 
 /// Orders at once on the book for which there is room from the start. There is room for more, but
 /// not without copying.
 const RESTING: usize = 1 << 16;
 
-/// One book and the numbers of its orders. All orders belong to one owner and may trade with each
-/// other.
+/// A session by the harness's rules.
 #[derive(Debug)]
-pub struct Session {
-    book: Book,
-    orders: Orders,
-    index: OrderIndex,
+pub struct Session(turnstile_capi::Session);
+
+/// A sink, and the number of the message that is reported on.
+struct Numbered<'a, S> {
+    sink: &'a mut S,
+    sequence: u64,
 }
 
 impl Default for Session {
@@ -30,158 +31,96 @@ impl Default for Session {
 impl Session {
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            book: Book::new(),
-            orders: Orders::with_capacity(RESTING),
-            index: OrderIndex::with_capacity(RESTING),
-        }
+        Self(turnstile_capi::Session::new(RESTING))
     }
 
-    /// A new order. One without a quantity, or with the number of an order that rests, changes
-    /// nothing; the harness has no report for it, so it is reported as not modified.
     #[inline]
-    pub fn submit(&mut self, order: &NewOrder, sink: &mut impl Sink) {
-        if order.quantity == 0 || self.index.contains(&self.orders, order.order) {
-            sink.put(rejected(Kind::NotModified, order.order, order.sequence));
-            return;
-        }
-        sink.put(of_order(Kind::Accepted, order));
-        let left = self.enter(order, sink);
-        if left > 0 && order.immediate != 0 {
-            sink.put(Entry {
-                quantity: left,
-                ..of_order(Kind::Cancelled, order)
-            });
-        }
+    pub fn submit(&mut self, new: &NewOrder, sink: &mut impl Sink) {
+        let order = Order {
+            number: new.order,
+            side: side(new.side),
+            price: price(new.price),
+            quantity: u64::from(new.quantity),
+            immediate: new.immediate != 0,
+        };
+        let sequence = new.sequence;
+        self.0.submit(&order, &mut Numbered { sink, sequence });
     }
 
-    /// Takes an order off the book.
     #[inline]
     pub fn cancel(&mut self, cancel: &Cancel, sink: &mut impl Sink) {
-        let Some(slot) = self.index.take(&self.orders, cancel.order) else {
-            sink.put(rejected(Kind::NotCancelled, cancel.order, cancel.sequence));
-            return;
-        };
-        let resting = self.orders.at(slot);
-        self.book.cancel(&mut self.orders, slot);
-        sink.put(Entry {
-            kind: Kind::Cancelled,
-            side: side_number(resting.side),
-            quantity: quantity(resting.quantity),
-            sequence: cancel.sequence,
-            order: cancel.order,
-            price: ticks(resting.price),
-        });
+        let sequence = cancel.sequence;
+        self.0
+            .cancel(cancel.order, &mut Numbered { sink, sequence });
     }
 
     /// Takes an order off the book and enters it again, also where it could keep its place in the
-    /// queue: the harness demands it. One to which nothing would be left is not modified.
+    /// queue: the harness demands it.
     #[inline]
     pub fn modify(&mut self, modify: &Modify, sink: &mut impl Sink) {
-        let number = (modify.quantity > 0).then_some(modify.order);
-        let slot = number.and_then(|number| self.index.take(&self.orders, number));
-        let Some(slot) = slot else {
-            sink.put(rejected(Kind::NotModified, modify.order, modify.sequence));
-            return;
-        };
-        self.book.cancel(&mut self.orders, slot);
-        let order = NewOrder {
-            order: modify.order,
-            sequence: modify.sequence,
-            price: modify.price,
-            quantity: modify.quantity,
-            side: side_number(slot.side()),
-            ..NewOrder::default()
-        };
-        sink.put(of_order(Kind::Modified, &order));
-        self.enter(&order, sink);
+        let sequence = modify.sequence;
+        let wanted = (price(modify.price), u64::from(modify.quantity));
+        let reports = &mut Numbered { sink, sequence };
+        self.0.modify(modify.order, wanted, Place::Lost, reports);
     }
 
     /// The best price of a side, in ticks.
     #[must_use]
     pub fn best(&self, side: Side) -> Option<i64> {
-        let best = self.book.best(&self.orders, side)?;
-        Some(ticks(best.price))
+        Some(ticks(self.0.best(side)?.price))
     }
 
     /// What rests at a price.
     #[must_use]
     pub fn depth(&self, side: Side, ticks: i64) -> u64 {
-        let depth = self.book.at(&self.orders, side, price(ticks));
+        let depth = self.0.at(side, price(ticks));
         depth.map_or(0, |depth| depth.quantity)
     }
+}
 
-    /// Matches an order and, unless it is immediate, rests what is left. Returns what is left.
+impl<S: Sink> Reports for Numbered<'_, S> {
     #[inline]
-    fn enter(&mut self, order: &NewOrder, sink: &mut impl Sink) -> u32 {
-        let incoming = Incoming {
-            order: order.order,
-            owner: Owner(0),
-            side: side(order.side),
-            price: Some(price(order.price)),
-            quantity: u64::from(order.quantity),
-            self_trade: SelfTrade::Allow,
+    fn put(&mut self, kind: Told, order: &Order) {
+        let named = Entry {
+            sequence: self.sequence,
+            order: order.number,
+            ..Entry::default()
         };
-        let index = &mut self.index;
-        let taken = self.book.take(&mut self.orders, &incoming, &mut |report| {
-            trade(&report, order, index, sink);
+        let changed = |kind| Entry {
+            kind,
+            side: side_number(order.side),
+            quantity: quantity(order.quantity),
+            price: ticks(order.price),
+            ..named
+        };
+        self.sink.put(match kind {
+            Told::Accepted => changed(Kind::Accepted),
+            Told::Traded => changed(Kind::Traded),
+            Told::Cancelled => changed(Kind::Cancelled),
+            Told::Modified => changed(Kind::Modified),
+            Told::NotCancelled => Entry {
+                kind: Kind::NotCancelled,
+                ..named
+            },
+            // The harness has no report for an order that is refused.
+            Told::NotModified | Told::Refused => Entry {
+                kind: Kind::NotModified,
+                ..named
+            },
         });
-        if taken.stop != Stop::NoneLeft && order.immediate == 0 {
-            let slot = self.book.rest(&mut self.orders, &incoming, taken.left);
-            self.index.insert(&self.orders, order.order, slot);
-        }
-        quantity(taken.left)
     }
-}
 
-/// Reports a trade, and removes a maker from the index that traded in full.
-fn trade(report: &Report, taker: &NewOrder, index: &mut OrderIndex, sink: &mut impl Sink) {
-    let &Report::Fill {
-        maker,
-        maker_order,
-        price,
-        quantity: traded,
-        maker_left,
-        ..
-    } = report
-    else {
-        unreachable!("orders that may trade with each other never expire");
-    };
-    if maker_left == 0 {
-        index.remove(maker_order, maker);
-    }
-    let entry = Entry {
-        kind: Kind::Traded,
-        side: 0,
-        quantity: quantity(traded),
-        sequence: taker.sequence,
-        order: maker_order,
-        price: ticks(price),
-    };
-    sink.put_trade(entry, taker.order);
-}
-
-#[inline]
-const fn of_order(kind: Kind, order: &NewOrder) -> Entry {
-    Entry {
-        kind,
-        side: order.side,
-        quantity: order.quantity,
-        sequence: order.sequence,
-        order: order.order,
-        price: order.price,
-    }
-}
-
-#[inline]
-const fn rejected(kind: Kind, order: u64, sequence: u64) -> Entry {
-    Entry {
-        kind,
-        side: 0,
-        quantity: 0,
-        sequence,
-        order,
-        price: 0,
+    #[inline]
+    fn put_trade(&mut self, order: &Order, trade: &Trade) {
+        let entry = Entry {
+            kind: Kind::Traded,
+            side: 0,
+            quantity: quantity(trade.quantity),
+            sequence: self.sequence,
+            order: trade.maker,
+            price: ticks(trade.price),
+        };
+        self.sink.put_trade(entry, order.number);
     }
 }
 

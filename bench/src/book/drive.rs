@@ -52,12 +52,11 @@ pub(super) fn pass(messages: &[Message], timed: bool) -> Result<Pass> {
     for _ in 0..PARCELS {
         back.send(Vec::with_capacity(PARCEL_ROOM))?;
     }
-    let numbers = messages.len();
     thread::scope(|scope| {
         let consumer = thread::spawn(move || consume(&parcels, &back));
         let engine = scope.spawn(move || -> Result<_> {
             pin(SERVER_CORE)?;
-            let desk = Desk::new(numbers, RESTING, PARCEL_ROOM);
+            let desk = Desk::new(RESTING, PARCEL_ROOM);
             let mut engine = Engine { desk, full, empty };
             let start = Instant::now();
             let (first, second) = messages.split_at(messages.len() / 2);
