@@ -54,9 +54,6 @@ use crate::{
     terminal,
 };
 
-/// The open property of `dev`, in which every room name exists.
-const PROPERTY: &str = "bench";
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run load on one service, or on any server: http://HOST:PORT/PATH, https://,
@@ -236,12 +233,12 @@ fn run_rooms(arguments: &RoomsArguments) -> anyhow::Result<()> {
         pace: pacing.pace(driven.address, threads)?,
         users: pacing.connections.get(),
         mix: arguments.mix,
-        property: PROPERTY.to_owned(),
+        property: rooms::PROPERTY.to_owned(),
     };
     let began = notebook.begin(None);
     let report = rooms::run(&config, &mut |progress| notebook.watch(progress))?;
     notebook.keep(report.point.clone(), &config.pace, began);
-    notebook.server(Some(server(&report.server)));
+    notebook.server(Some(report.server.clone()));
     driven.stop()?;
     tell(&report, arguments.target.json.as_deref())?;
     notebook.finish(&arguments.aims)
@@ -331,15 +328,6 @@ fn own_server(doors: Doors, flag: &str) -> anyhow::Result<Server> {
         server.resp()
     ));
     Ok(server)
-}
-
-/// What a server has said of itself, for `run.json`.
-fn server(said: &rooms::Server) -> result::Server {
-    result::Server {
-        version: said.version.clone(),
-        durability: said.durability.clone(),
-        back_end: said.back_end.clone(),
-    }
 }
 
 /// Prints and writes the result; an unproven one is an error with its own exit code.

@@ -9,14 +9,18 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Args;
-use turnstile_load::{Verdict, check, pace::Pace};
+use turnstile_load::{
+    Verdict, check,
+    pace::Pace,
+    workload::{Load, Options},
+};
 use turnstile_result as result;
 
 use super::{
-    PROPERTY, default_threads,
+    default_threads,
     notebook::{self, Notebook, Output},
     pacing::Pacing,
-    server, tell,
+    tell,
     watching::Behind,
     workload::Service,
 };
@@ -66,20 +70,6 @@ pub(crate) struct Arguments {
     output: Output,
 }
 
-/// What a server of the lab's own is told for a service. Locks of travel are waited for, and
-/// transactions left open, so briefly that both end many times in a run.
-fn flags(service: Service) -> Vec<(String, String)> {
-    let flags: &[(&str, &str)] = match service {
-        Service::Rooms | Service::Exchange | Service::Games => &[],
-        Service::Travel => &[
-            ("--travel-wait-ms", "500"),
-            ("--travel-lifetime-ms", "1000"),
-        ],
-    };
-    let owned = |(flag, value): &(&str, &str)| ((*flag).to_owned(), (*value).to_owned());
-    flags.iter().map(owned).collect()
-}
-
 /// The server that is checked.
 struct Checked {
     address: SocketAddr,
@@ -92,12 +82,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let threads = arguments.threads.get();
     // What makes no sense is told before a server is started.
     let pace = pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
-    let (users, when) = (pacing.connections.get(), check::When::Meanwhile);
-    let fits = match arguments.service {
-        Service::Rooms | Service::Exchange => Ok(()),
-        Service::Games => check::games::Config { pace, when, users }.check(),
-        Service::Travel => travel(pace, when, users, false).check(),
-    };
+    let fits =
+        arguments
+            .service
+            .check_settings(&arguments.load(&pace, &arguments.options(), false));
     fits.map_err(|error| Coded::usage(error.to_string()))?;
     let data = tempfile::tempdir().context("a directory for the server's data")?;
     let checked = Checked::of(arguments, data.path().join("data"))?;
@@ -124,7 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = notebook.begin(None);
     let report = checked.check(arguments, &pace, &pacing, &mut notebook)?;
     notebook.keep(report.point.clone(), &pace, began);
-    notebook.server(Some(server(&report.server)));
+    notebook.server(Some(report.server.clone()));
     tell(&report, arguments.json.as_deref())?;
     notebook.finish_as(match report.verdict() {
         Verdict::Fine => result::Verdict::Fine,
@@ -133,14 +121,29 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     })
 }
 
-/// A check of travel; of a server of the lab's `own` it is known how long locks are waited for.
-fn travel(pace: Pace, when: check::When, users: usize, own: bool) -> check::travel::Config {
-    check::travel::Config {
-        pace,
-        when,
-        users,
-        hold_late_ms_max: own.then_some(check::travel::HOLD_LATE_MS_MAX),
+impl Arguments {
+    fn options(&self) -> Options {
+        Options {
+            symbols: usize::from(self.symbols),
+            ..Options::default()
+        }
     }
+
+    /// A load of the RESP door; `own`: of a server that the lab has started.
+    fn load<'a>(&self, pace: &'a Pace, options: &'a Options, own: bool) -> Load<'a> {
+        Load {
+            pace,
+            users: self.pacing.connections.get(),
+            resp: Some(pace.address),
+            own,
+            options,
+        }
+    }
+}
+
+fn owned(flags: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = |(flag, value): &(&str, &str)| ((*flag).to_owned(), (*value).to_owned());
+    flags.iter().map(owned).collect()
 }
 
 impl Checked {
@@ -153,7 +156,7 @@ impl Checked {
             arguments.pacing.seed(),
             arguments.turnstile.clone(),
             data,
-            flags(arguments.service),
+            owned(arguments.service.flags_when_checked()),
         );
         let server = storm.start(faults::free_port()?)?;
         let address = server.resp();
@@ -183,33 +186,11 @@ impl Checked {
         };
         let own = self.own.is_some();
         let mut drive = || -> anyhow::Result<check::Report> {
-            let users = pacing.connections.get();
-            let (pace, when) = (pace.clone(), when.clone());
-            let progress = &mut |progress: &_| notebook.watch(progress);
-            Ok(match arguments.service {
-                Service::Rooms => {
-                    let config = check::rooms::Config {
-                        pace,
-                        when,
-                        users,
-                        property: PROPERTY.to_owned(),
-                    };
-                    check::rooms::run(&config, progress)?
-                }
-                Service::Exchange => {
-                    let config = check::exchange::Config {
-                        pace,
-                        when,
-                        users,
-                        symbols: usize::from(arguments.symbols),
-                    };
-                    check::exchange::run(&config, progress)?
-                }
-                Service::Games => {
-                    check::games::run(&check::games::Config { pace, when, users }, progress)?
-                }
-                Service::Travel => check::travel::run(&travel(pace, when, users, own), progress)?,
-            })
+            let (options, progress) = (arguments.options(), &mut |progress: &_| {
+                notebook.watch(progress)
+            });
+            let load = arguments.load(pace, &options, own);
+            Ok(arguments.service.check(&load, &when, progress)?)
         };
         let Some((server, storm)) = self.own else {
             return drive();

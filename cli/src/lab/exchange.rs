@@ -11,7 +11,7 @@ use super::{
     notebook::{self, Aims, Notebook, Output},
     own_server,
     pacing::Pacing,
-    server, tell,
+    tell,
     watching::Behind,
 };
 use crate::{
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let began = notebook.begin(None);
     let report = exchange::run(&config, &mut |progress| notebook.watch(progress))?;
     notebook.keep(report.point.clone(), &config.pace, began);
-    notebook.server(report.server.as_ref().map(server));
+    notebook.server(report.server.clone());
     driven.own.map_or(Ok(()), Server::stop)?;
     tell(&report, arguments.target.json.as_deref())?;
     notebook.finish(&arguments.aims)

@@ -7,7 +7,11 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use turnstile_load::{games, pace::Pace, resources::Watched};
+use turnstile_load::{
+    games::{self, PATIENCE},
+    pace::Pace,
+    resources::Watched,
+};
 use turnstile_result as result;
 
 use super::{
@@ -17,7 +21,6 @@ use super::{
     pacing::{Extent, Level, Manner, Pacing},
     tell,
     watching::Behind,
-    workload::PATIENCE,
 };
 use crate::{
     address,

@@ -9,22 +9,23 @@ use std::{
 };
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use turnstile_load::{
-    exchange,
     pace::Pace,
     record::{Proxy, Recorded},
-    replay, rooms,
+    replay,
+    workload::{Door, Load, Options},
 };
 use turnstile_stats::units::Count;
 use turnstile_trace::Trace;
 
 use super::{
-    Driven, PROPERTY, ProgressLine, Target, default_threads,
+    Driven, ProgressLine, Target, default_threads,
     notebook::{self, Notebook, Output},
     pacing::Pacing,
     tell,
     watching::Behind,
+    workload::Service,
 };
 use crate::{address, exit::Coded, terminal};
 
@@ -32,9 +33,9 @@ use crate::{address, exit::Coded, terminal};
 pub(crate) struct Recording {
     /// Trace file to write; must not exist
     file: PathBuf,
-    /// Record a run of this workload
+    /// Record a run of this service: one with a RESP door of its own, such as rooms or exchange
     #[arg(required_unless_present = "to", conflicts_with = "to")]
-    workload: Option<Workload>,
+    service: Option<Service>,
     /// Instead, record the clients of this RESP server through a proxy
     #[arg(long, value_name = "ADDR", value_parser = address::parse, conflicts_with = "resp")]
     to: Option<SocketAddr>,
@@ -55,12 +56,6 @@ pub(crate) struct Recording {
     threads: NonZeroUsize,
     #[command(flatten)]
     pacing: Pacing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Workload {
-    Rooms,
-    Exchange,
 }
 
 #[derive(Args, Debug)]
@@ -93,9 +88,9 @@ fn speed(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
-    let recorded = match (arguments.to, arguments.workload) {
+    let recorded = match (arguments.to, arguments.service) {
         (Some(server), _) => listen(arguments, server)?,
-        (None, Some(workload)) => run(arguments, workload)?,
+        (None, Some(service)) => run(arguments, service)?,
         (None, None) => unreachable!("one of the two is required"),
     };
     if recorded.turned_away > 0 {
@@ -140,7 +135,12 @@ fn listen(arguments: &Recording, server: SocketAddr) -> anyhow::Result<Recorded>
 }
 
 /// Records a run by a proxy of our own.
-fn run(arguments: &Recording, workload: Workload) -> anyhow::Result<Recorded> {
+fn run(arguments: &Recording, service: Service) -> anyhow::Result<Recorded> {
+    if service.door() != Door::Resp {
+        let (name, flag) = (service.name(), service.flag());
+        let wrong = format!("{name} is driven at {flag}, and only RESP is recorded");
+        return Err(Coded::usage(wrong).into());
+    }
     let threads = arguments.threads.get();
     let pacing = arguments.pacing.lasting(Duration::from_secs(10));
     pacing.pace(SocketAddr::from(([127, 0, 0, 1], 0)), threads)?;
@@ -149,45 +149,19 @@ fn run(arguments: &Recording, workload: Workload) -> anyhow::Result<Recorded> {
     let proxy = proxy(here, driven.address, &arguments.file)?;
     let pace = pacing.pace(proxy.address(), threads)?;
     let line = ProgressLine::new(false);
-    let users = pacing.connections.get();
-    let progress = &mut |progress: &_| line.show(progress);
-    let ran = drive(workload, pace, users, progress);
+    let load = Load {
+        pace: &pace,
+        users: pacing.connections.get(),
+        resp: Some(pace.address),
+        own: driven.own.is_some(),
+        options: &Options::default(),
+    };
+    let ran = service.run(&load, &mut |progress| line.show(progress));
     line.clear();
     let recorded = proxy.stop()?;
     ran?;
     driven.stop()?;
     Ok(recorded)
-}
-
-fn drive(
-    workload: Workload,
-    pace: Pace,
-    users: usize,
-    progress: &mut dyn FnMut(&turnstile_load::pace::Progress),
-) -> anyhow::Result<()> {
-    match workload {
-        Workload::Rooms => {
-            let config = rooms::Config {
-                pace,
-                users,
-                mix: rooms::Mix::new(70, 30)?,
-                property: PROPERTY.to_owned(),
-            };
-            rooms::run(&config, progress)?;
-        }
-        Workload::Exchange => {
-            let config = exchange::Config {
-                door: exchange::Door::Resp,
-                proof: Some(pace.address),
-                pace,
-                users,
-                symbols: 8,
-                one_shot: None,
-            };
-            exchange::run(&config, progress)?;
-        }
-    }
-    Ok(())
 }
 
 pub(super) fn replay(arguments: &Replaying) -> anyhow::Result<()> {

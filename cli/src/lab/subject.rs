@@ -10,7 +10,9 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use turnstile_load::{Tls, Trust, foreign, pace::Pace, processors, resources::Watched};
+use turnstile_load::{
+    Tls, Trust, foreign, pace::Pace, processors, resources::Watched, workload::Load,
+};
 use turnstile_result as result;
 
 use super::{
@@ -160,7 +162,12 @@ impl Subject {
     fn settings(&self) -> Vec<(String, String)> {
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         match self.what() {
-            What::Service(service) => service.settings(&self.settings).into_iter().collect(),
+            What::Service(service) => {
+                let own = service.setting(&self.settings.options());
+                own.iter()
+                    .map(|(name, value)| setting(name, value))
+                    .collect()
+            }
             What::Http { .. } => vec![setting("method", &self.method)],
             What::Resp { .. } => {
                 let command = notebook::without_id_numbers(&self.command.join(" "));
@@ -395,7 +402,15 @@ impl Opened<'_> {
         let watch = &mut |progress: &_| notebook.watch(progress);
         let (point, said) = match subject.what() {
             What::Service(service) => {
-                service.drive(&subject.settings, (pace, self.place), users, watch)?
+                let load = Load {
+                    pace,
+                    users,
+                    resp: self.place.resp,
+                    own: self.own.is_some(),
+                    options: &subject.settings.options(),
+                };
+                let run = service.run(&load, watch)?;
+                (run.point, run.server)
             }
             What::Resp { .. } => (
                 foreign::run_resp(pace, users, &subject.command, watch)?,
@@ -474,7 +489,7 @@ impl FromStr for What {
 
 #[cfg(test)]
 mod tests {
-    use super::{Service, What};
+    use super::What;
 
     #[test]
     fn what_can_be_driven_has_a_name_or_an_address() {
@@ -487,11 +502,12 @@ mod tests {
             host: host.to_owned(),
             encrypted,
         };
+        let service = |name: &str| What::Service(name.parse().unwrap());
         let rows = [
-            ("rooms", What::Service(Service::Rooms)),
-            ("exchange", What::Service(Service::Exchange)),
-            ("travel", What::Service(Service::Travel)),
-            ("games", What::Service(Service::Games)),
+            ("rooms", service("rooms")),
+            ("exchange", service("exchange")),
+            ("travel", service("travel")),
+            ("games", service("games")),
             ("http://a", http("a:80", "/", false)),
             ("http://a:81/b?c=__n__", http("a:81", "/b?c=__n__", false)),
             ("https://a/b", http("a:443", "/b", true)),

@@ -15,7 +15,7 @@ use super::{
     notebook::{self, Aims, Notebook, Output},
     own_server,
     pacing::{Extent, Manner},
-    server, tell,
+    tell,
     watching::Behind,
 };
 use crate::{
@@ -169,7 +169,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for (point, (pace, began, used)) in report.points.iter().zip(measured) {
         notebook.keep_used(point.clone(), used, &pace, began);
     }
-    notebook.server(report.server.as_ref().map(server));
+    notebook.server(report.server.clone());
     driven.stop()?;
     tell(&report, arguments.json.as_deref())?;
     notebook.finish(&arguments.aims)

@@ -1,33 +1,23 @@
-//! Our four services as the lab drives them: the door of each, and one point of it.
+//! The services that the lab drives, as arguments: which one, its doors and its options.
 
-use std::{net::SocketAddr, str::FromStr, time::Duration};
+use std::{net::SocketAddr, ops::Deref, str::FromStr};
 
 use clap::Args;
 use turnstile_load::{
-    Error, exchange, games,
-    pace::{Pace, Progress},
     rooms,
-    travel::{self, Contention},
+    workload::{self, Door, Options, SERVICES},
 };
-use turnstile_result as result;
 
-use super::{PROPERTY, server, travel::Over};
+use super::travel::Over;
 use crate::{
     address,
     child::{Doors, Server},
     config::suggestion,
 };
 
-/// How long a server may leave all players unanswered.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Service {
-    Rooms,
-    Exchange,
-    Travel,
-    Games,
-}
+/// One of the lab's services, by name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Service(&'static dyn workload::Service);
 
 /// Where a service is driven, if a server runs already.
 #[derive(Args, Clone, Debug, Default)]
@@ -67,50 +57,47 @@ pub(super) struct Place {
     pub(super) resp: Option<SocketAddr>,
 }
 
+impl Deref for Service {
+    type Target = dyn workload::Service;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl PartialEq for Service {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Service {}
+
 impl Service {
-    pub(super) const ALL: [Self; 4] = [Self::Rooms, Self::Exchange, Self::Travel, Self::Games];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Rooms => "rooms",
-            Self::Exchange => "exchange",
-            Self::Travel => "travel",
-            Self::Games => "games",
-        }
-    }
-
-    /// Users who can only be there together: players come in pairs.
-    pub(super) const fn together(self) -> usize {
-        match self {
-            Self::Games => 2,
-            Self::Rooms | Self::Exchange | Self::Travel => 1,
-        }
-    }
-
     /// The doors of a server of the lab's own.
-    pub(super) const fn doors(self) -> Doors {
-        match self {
-            Self::Rooms | Self::Exchange => Doors::Resp,
-            Self::Travel => Doors::RespAndTravel,
-            Self::Games => Doors::RespAndArena,
+    pub(super) fn doors(self) -> Doors {
+        match self.door() {
+            Door::Resp => Doors::Resp,
+            Door::Travel => Doors::RespAndTravel,
+            Door::Arena => Doors::RespAndArena,
         }
     }
 
     /// The flag that names the door of a server that runs already.
-    pub(super) const fn flag(self) -> &'static str {
-        match self {
-            Self::Rooms | Self::Exchange => "--resp",
-            Self::Travel => "--travel",
-            Self::Games => "--games-arena",
+    pub(super) fn flag(self) -> &'static str {
+        match self.door() {
+            Door::Resp => "--resp",
+            Door::Travel => "--travel",
+            Door::Arena => "--games-arena",
         }
     }
 
     /// Where it is at a server of the lab's own.
     pub(super) fn place(self, own: &Server) -> Place {
-        let door = match self {
-            Self::Rooms | Self::Exchange => Some(own.resp()),
-            Self::Travel => own.travel(),
-            Self::Games => own.arena(),
+        let door = match self.door() {
+            Door::Resp => Some(own.resp()),
+            Door::Travel => own.travel(),
+            Door::Arena => own.arena(),
         };
         Place {
             address: door.expect("it was started with the doors of its service"),
@@ -121,85 +108,22 @@ impl Service {
     /// Its door at this address, and none else.
     pub(super) fn at(self, address: SocketAddr) -> Named {
         let mut named = Named::default();
-        *match self {
-            Self::Rooms | Self::Exchange => &mut named.resp,
-            Self::Travel => &mut named.travel,
-            Self::Games => &mut named.games_arena,
+        *match self.door() {
+            Door::Resp => &mut named.resp,
+            Door::Travel => &mut named.travel,
+            Door::Arena => &mut named.games_arena,
         } = Some(address);
         named
     }
+}
 
-    /// What only this service knows, for `run.json`.
-    pub(super) fn settings(self, settings: &Settings) -> Option<(String, String)> {
-        let (name, value) = match self {
-            Self::Rooms => ("mix", settings.mix.to_string()),
-            Self::Exchange => ("symbols", settings.symbols.to_string()),
-            Self::Travel => ("managers", settings.managers.managers().to_string()),
-            Self::Games => return None,
-        };
-        Some((name.to_owned(), value))
-    }
-
-    /// Measures one point, with its proof, and tells what the server says of itself.
-    pub(super) fn drive(
-        self,
-        settings: &Settings,
-        (pace, place): (&Pace, Place),
-        users: usize,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<(result::Point, Option<result::Server>), Error> {
-        let mut pace = pace.clone();
-        let (point, said) = match self {
-            Self::Rooms => {
-                let config = rooms::Config {
-                    pace,
-                    users,
-                    mix: settings.mix,
-                    property: PROPERTY.to_owned(),
-                };
-                let report = rooms::run(&config, progress)?;
-                (report.point, Some(report.server))
-            }
-            Self::Exchange => {
-                let config = exchange::Config {
-                    door: exchange::Door::Resp,
-                    pace,
-                    proof: Some(place.address),
-                    users,
-                    symbols: usize::from(settings.symbols),
-                    one_shot: None,
-                };
-                let report = exchange::run(&config, progress)?;
-                (report.point, report.server)
-            }
-            Self::Travel => {
-                let clients = travel::Clients {
-                    pace,
-                    number: users,
-                    witness: place.resp,
-                    managers: settings.managers.managers(),
-                    contention: Contention::Apart,
-                };
-                travel::measure(&clients, progress)?
-            }
-            Self::Games => {
-                pace.patience = Some(PATIENCE);
-                let door = if place.resp == Some(place.address) {
-                    games::Door::Resp
-                } else {
-                    games::Door::Wire
-                };
-                let config = games::Config {
-                    door,
-                    pace,
-                    players: vec![users],
-                    first_player: 1,
-                    iterations: None,
-                };
-                (games::play(&config, users, progress)?.point, None)
-            }
-        };
-        Ok((point, said.as_ref().map(server)))
+impl Settings {
+    pub(super) fn options(&self) -> Options {
+        Options {
+            mix: self.mix,
+            symbols: usize::from(self.symbols),
+            managers: self.managers.managers(),
+        }
     }
 }
 
@@ -207,9 +131,9 @@ impl FromStr for Service {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == text);
-        found.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name);
+        let found = SERVICES.into_iter().find(|one| one.name() == text);
+        found.map(Self).ok_or_else(|| {
+            let names = SERVICES.map(workload::Service::name);
             let (all, meant) = (names.join(", "), suggestion(text, names.into_iter()));
             format!("unknown service `{text}`: write {all}{meant}")
         })
@@ -227,10 +151,10 @@ impl Named {
             travel,
             games_arena,
         } = *self;
-        let (door, others) = match service {
-            Service::Rooms | Service::Exchange => (resp, [travel, games_arena]),
-            Service::Travel => (travel, [resp.filter(|_| travel.is_none()), games_arena]),
-            Service::Games => (games_arena.or(resp), [travel, None]),
+        let (door, others) = match service.door() {
+            Door::Resp => (resp, [travel, games_arena]),
+            Door::Travel => (travel, [resp.filter(|_| travel.is_none()), games_arena]),
+            Door::Arena => (games_arena.or(resp), [travel, None]),
         };
         if others.iter().any(Option::is_some) {
             let (name, flag) = (service.name(), service.flag());
@@ -263,25 +187,27 @@ mod tests {
             }))
         };
         let rows = [
-            (Service::Rooms, named(true, false, false), place(1, true)),
-            (Service::Exchange, named(true, false, false), place(1, true)),
-            (Service::Travel, named(false, true, false), place(2, false)),
-            (Service::Travel, named(true, true, false), place(2, true)),
-            (Service::Games, named(false, false, true), place(3, false)),
-            (Service::Games, named(true, false, false), place(1, true)),
-            (Service::Games, named(false, false, false), Ok(None)),
+            ("rooms", named(true, false, false), place(1, true)),
+            ("exchange", named(true, false, false), place(1, true)),
+            ("travel", named(false, true, false), place(2, false)),
+            ("travel", named(true, true, false), place(2, true)),
+            ("games", named(false, false, true), place(3, false)),
+            ("games", named(true, false, false), place(1, true)),
+            ("games", named(false, false, false), Ok(None)),
         ];
-        for (service, named, expected) in rows {
+        for (name, named, expected) in rows {
+            let service: Service = name.parse().unwrap();
             assert_eq!(named.place(service), expected, "{service:?} {named:?}");
             let other = service.at(([127, 0, 0, 1], 9).into()).place(service);
             assert_eq!(other.unwrap().unwrap().address.port(), 9, "{service:?}");
         }
         let wrong = [
-            (Service::Rooms, named(false, true, false), "name --resp"),
-            (Service::Travel, named(true, false, false), "name --travel"),
-            (Service::Games, named(false, true, false), "--games-arena"),
+            ("rooms", named(false, true, false), "name --resp"),
+            ("travel", named(true, false, false), "name --travel"),
+            ("games", named(false, true, false), "--games-arena"),
         ];
-        for (service, named, sentence) in wrong {
+        for (name, named, sentence) in wrong {
+            let service: Service = name.parse().unwrap();
             let told = named.place(service).unwrap_err();
             assert!(told.contains(sentence), "{service:?}: {told}");
         }

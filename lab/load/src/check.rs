@@ -23,12 +23,11 @@ use std::{
 use serde::Serialize;
 use turnstile_check::{Charge, Checker, Chronicle, Findings, Model, Spool};
 use turnstile_client::{Connection, resp::Value};
-use turnstile_result::{Outcome, Point, Rule};
+use turnstile_result::{Outcome, Point, Rule, Server};
 use turnstile_stats::units::{Count, Nanos, to_float};
 
 use crate::{
     Error, Verdict, crew,
-    door::Server,
     pace::{self, Pace, Progress, Totals, User},
     point,
 };

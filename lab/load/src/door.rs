@@ -3,8 +3,8 @@
 
 use std::{io, net::SocketAddr, thread, time::Duration};
 
-use serde::Serialize;
 use turnstile_client::{self as client, Connection, resp::Value};
+use turnstile_result::Server;
 
 use crate::Error;
 
@@ -16,17 +16,6 @@ const LOADING_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a server may take that may be any.
 const BRIEF: Duration = Duration::from_secs(1);
-
-/// What the server says of itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Server {
-    pub version: String,
-    /// Of the service that is driven: `sync`, `os` or `memory`, or the settings of its database as
-    /// that says them.
-    pub durability: String,
-    /// What keeps the service: `embedded`, or a database, its version and its place.
-    pub back_end: String,
-}
 
 /// How many rooms were ever booked, as `INFO` names it.
 const BOOKED: &str = "rooms_booked_total";
@@ -214,8 +203,9 @@ pub(crate) fn field<'a>(answer: &'a Value, name: &str) -> Option<&'a Value> {
 #[cfg(test)]
 mod tests {
     use turnstile_client::resp::Value;
+    use turnstile_result::Server;
 
-    use super::{Facts, Server, code, field, refusal};
+    use super::{Facts, code, field, refusal};
 
     #[test]
     fn a_server_says_where_a_service_lies_and_how_safely() {

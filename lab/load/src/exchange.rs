@@ -13,6 +13,7 @@ mod wire;
 use std::{net::SocketAddr, sync::Arc};
 
 use serde::Serialize;
+use turnstile_result::Server;
 
 pub use flow::Held;
 pub use market::Market;
@@ -25,8 +26,7 @@ pub(crate) use flow::{Flow, New, Path, Wish};
 pub(crate) use wire::put_number;
 
 use crate::{
-    Error, Machine,
-    door::{self, Server},
+    Error, Machine, door,
     pace::{self, Pace, Progress, Totals},
 };
 

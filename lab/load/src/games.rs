@@ -31,6 +31,9 @@ use table::Table;
 /// The longest run of a number of games.
 const COUNTED_MAX: Duration = Duration::from_secs(3_600);
 
+/// How long a server may leave all players unanswered.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
 /// How a server is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -27,6 +27,7 @@ pub mod rush;
 pub mod slo;
 pub mod travel;
 pub mod validity;
+pub mod workload;
 
 mod crew;
 mod door;

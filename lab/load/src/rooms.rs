@@ -14,11 +14,13 @@ pub use mix::{InvalidMix, Mix};
 pub use proof::Proof;
 pub use report::{OperationReport, Report};
 
-pub use crate::door::Server;
 use crate::{
     Error, Machine, door,
     pace::{self, Pace, Progress},
 };
+
+/// The open property of `dev`, in which every room name exists.
+pub const PROPERTY: &str = "bench";
 
 /// What to drive, and how hard.
 #[derive(Clone, Debug, Serialize)]

@@ -7,11 +7,12 @@ use turnstile_client::{
     Connection,
     resp::{self, Value},
 };
+use turnstile_result::Server;
 use turnstile_stats::{Summary, units::Count};
 
 use crate::{
     Error, Machine, Verdict,
-    door::{self, Server, field, refusal},
+    door::{self, field, refusal},
     pace::{self, Answer, Garbled, Heard, Pace, Progress, User},
     rooms::Reply,
 };

@@ -13,7 +13,7 @@ mod traveller;
 use std::{fmt, net::SocketAddr, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Serialize, Serializer};
-use turnstile_result::Point;
+use turnstile_result::{Point, Server};
 
 pub use proof::Proof;
 pub use report::Report;
@@ -23,8 +23,7 @@ pub use traveller::{Ask, Traveller};
 pub use turnstile_published::Managers;
 
 use crate::{
-    Error, Machine,
-    door::{self, Server},
+    Error, Machine, door,
     pace::{self, Law, Length, Pace, Profile, Progress, Rhythm, Think, Totals},
     point,
 };

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use turnstile_result::Point;
+use turnstile_result::{Point, Server};
 use turnstile_stats::{
     Summary,
     units::{Count, Nanos, PerSecond, to_float},
@@ -12,7 +12,6 @@ use turnstile_stats::{
 use super::{Config, Door, Proof, Trader};
 use crate::{
     Machine, Verdict,
-    door::Server,
     pace::{Figures, Totals},
     point,
     rooms::OperationReport,

@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, fmt};
 
 use serde::Serialize;
-use turnstile_result::Point;
+use turnstile_result::{Point, Server};
 use turnstile_stats::{
     Summary,
     units::{Count, Nanos, PerSecond},
 };
 
-use super::{Config, Guest, Proof, Server};
+use super::{Config, Guest, Proof};
 use crate::{
     Machine, Verdict,
     pace::{Figures, Operation, Totals},

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 use turnstile_published::{Times, saturation};
-use turnstile_result::Point;
+use turnstile_result::{Point, Server};
 use turnstile_stats::{
     Summary,
     units::{Count, Nanos, PerSecond, to_float},
@@ -14,7 +14,7 @@ use super::{
     Config, Contention, Experiment, Processes, Proof, Rate, RateRow, RequestsRow, rows::Outcomes,
     rows::Rows,
 };
-use crate::{Machine, Verdict, door::Server, pace::Length};
+use crate::{Machine, Verdict, pace::Length};
 
 /// The version of the JSON form: raised when a field changes its meaning or goes.
 const FORMAT: u32 = 1;

@@ -1,0 +1,334 @@
+//! The services that the lab drives: one trait, and one list of those that implement it.
+//!
+//! A new service implements [`Service`] here and is added to [`SERVICES`]. Every command of the lab that
+//! names a service finds it there.
+
+use std::{fmt, net::SocketAddr};
+
+use turnstile_result::Point;
+
+use crate::{
+    Error, check, exchange, games,
+    pace::{Pace, Progress},
+    rooms,
+    travel::{self, Managers},
+};
+
+/// All services, in the order in which help texts and errors name them.
+pub static SERVICES: [&dyn Service; 4] = [&Rooms, &Exchange, &Travel, &Games];
+
+/// A service as the lab drives it.
+pub trait Service: fmt::Debug + Sync {
+    /// The word for it on the command line and in `run.json`.
+    fn name(&self) -> &'static str;
+
+    /// The door at which its users ask.
+    fn door(&self) -> Door {
+        Door::Resp
+    }
+
+    /// How many users come together: a load has a multiple of it.
+    fn together(&self) -> usize {
+        1
+    }
+
+    /// The option that only this service has, with its value, for `run.json`.
+    fn setting(&self, _options: &Options) -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// Measures one point, with the proof of its answers.
+    ///
+    /// # Errors
+    /// The run could not be made: settings, connections, or a server that does not do what is needed.
+    /// What the server did wrong is in the proof.
+    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error>;
+
+    /// Whether this load can be checked.
+    ///
+    /// # Errors
+    /// A setting that makes no sense.
+    fn check_settings(&self, _load: &Load<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The flags of a server that the lab starts to check this service.
+    fn flags_when_checked(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Runs users who compete for few items at the RESP door, and checks every answer.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    fn check(
+        &self,
+        load: &Load<'_>,
+        when: &check::When,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<check::Report, Error>;
+}
+
+/// A door of a server that the lab drives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    Resp,
+    /// Command lines of travel.
+    Travel,
+    /// The arena of games.
+    Arena,
+}
+
+/// How hard a service is driven, and where.
+#[derive(Clone, Debug)]
+pub struct Load<'a> {
+    /// The door that is driven, and when users ask.
+    pub pace: &'a Pace,
+    /// Number of users; each has a connection of its own.
+    pub users: usize,
+    /// The RESP door of the same server, if it is known.
+    pub resp: Option<SocketAddr>,
+    /// Whether the lab has started the server, with the flags that it needs.
+    pub own: bool,
+    pub options: &'a Options,
+}
+
+/// The options that only one service has.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// rooms: weights of the operations.
+    pub mix: rooms::Mix,
+    /// exchange: number of symbols.
+    pub symbols: usize,
+    /// travel: resource managers of a journey.
+    pub managers: Managers,
+}
+
+/// One measured point.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub point: Point,
+    /// What the server said of itself, where it could be asked.
+    pub server: Option<turnstile_result::Server>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            mix: rooms::Mix::new(70, 30).expect("it has books"),
+            symbols: 8,
+            managers: Managers::Several,
+        }
+    }
+}
+
+/// Rooms, for the commands of the lab.
+#[derive(Clone, Copy, Debug)]
+struct Rooms;
+
+impl Service for Rooms {
+    fn name(&self) -> &'static str {
+        "rooms"
+    }
+
+    fn setting(&self, options: &Options) -> Option<(&'static str, String)> {
+        Some(("mix", options.mix.to_string()))
+    }
+
+    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
+        let config = rooms::Config {
+            pace: load.pace.clone(),
+            users: load.users,
+            mix: load.options.mix,
+            property: rooms::PROPERTY.to_owned(),
+        };
+        let report = rooms::run(&config, progress)?;
+        Ok(Run {
+            point: report.point,
+            server: Some(report.server),
+        })
+    }
+
+    fn check(
+        &self,
+        load: &Load<'_>,
+        when: &check::When,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<check::Report, Error> {
+        let config = check::rooms::Config {
+            pace: load.pace.clone(),
+            when: when.clone(),
+            users: load.users,
+            property: rooms::PROPERTY.to_owned(),
+        };
+        check::rooms::run(&config, progress)
+    }
+}
+
+/// The exchange, for the commands of the lab.
+#[derive(Debug)]
+struct Exchange;
+
+impl Service for Exchange {
+    fn name(&self) -> &'static str {
+        "exchange"
+    }
+
+    fn setting(&self, options: &Options) -> Option<(&'static str, String)> {
+        Some(("symbols", options.symbols.to_string()))
+    }
+
+    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
+        let config = exchange::Config {
+            door: exchange::Door::Resp,
+            pace: load.pace.clone(),
+            proof: Some(load.pace.address),
+            users: load.users,
+            symbols: load.options.symbols,
+            one_shot: None,
+        };
+        let report = exchange::run(&config, progress)?;
+        Ok(Run {
+            point: report.point,
+            server: report.server,
+        })
+    }
+
+    fn check(
+        &self,
+        load: &Load<'_>,
+        when: &check::When,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<check::Report, Error> {
+        let config = check::exchange::Config {
+            pace: load.pace.clone(),
+            when: when.clone(),
+            users: load.users,
+            symbols: load.options.symbols,
+        };
+        check::exchange::run(&config, progress)
+    }
+}
+
+/// Travel, for the commands of the lab.
+#[derive(Debug)]
+struct Travel;
+
+impl Service for Travel {
+    fn name(&self) -> &'static str {
+        "travel"
+    }
+
+    fn door(&self) -> Door {
+        Door::Travel
+    }
+
+    fn setting(&self, options: &Options) -> Option<(&'static str, String)> {
+        Some(("managers", options.managers.to_string()))
+    }
+
+    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
+        let clients = travel::Clients {
+            pace: load.pace.clone(),
+            number: load.users,
+            witness: load.resp,
+            managers: load.options.managers,
+            contention: travel::Contention::Apart,
+        };
+        let (point, server) = travel::measure(&clients, progress)?;
+        Ok(Run { point, server })
+    }
+
+    fn check_settings(&self, load: &Load<'_>) -> Result<(), Error> {
+        travel_checked(load, &check::When::Meanwhile).check()
+    }
+
+    /// Locks are waited for, and transactions left open, so briefly that both end many times in a run.
+    fn flags_when_checked(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("--travel-wait-ms", "500"),
+            ("--travel-lifetime-ms", "1000"),
+        ]
+    }
+
+    fn check(
+        &self,
+        load: &Load<'_>,
+        when: &check::When,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<check::Report, Error> {
+        check::travel::run(&travel_checked(load, when), progress)
+    }
+}
+
+/// A check; of a server of the lab's own it is known how long locks are waited for.
+fn travel_checked(load: &Load<'_>, when: &check::When) -> check::travel::Config {
+    check::travel::Config {
+        pace: load.pace.clone(),
+        when: when.clone(),
+        users: load.users,
+        hold_late_ms_max: load.own.then_some(check::travel::HOLD_LATE_MS_MAX),
+    }
+}
+
+/// Games, for the commands of the lab.
+#[derive(Debug)]
+struct Games;
+
+impl Service for Games {
+    fn name(&self) -> &'static str {
+        "games"
+    }
+
+    fn door(&self) -> Door {
+        Door::Arena
+    }
+
+    /// Players come in pairs.
+    fn together(&self) -> usize {
+        2
+    }
+
+    fn run(&self, load: &Load<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Run, Error> {
+        let config = games::Config {
+            door: if load.resp == Some(load.pace.address) {
+                games::Door::Resp
+            } else {
+                games::Door::Wire
+            },
+            pace: Pace {
+                patience: Some(games::PATIENCE),
+                ..load.pace.clone()
+            },
+            players: vec![load.users],
+            first_player: 1,
+            iterations: None,
+        };
+        let point = games::play(&config, load.users, progress)?.point;
+        Ok(Run {
+            point,
+            server: None,
+        })
+    }
+
+    fn check_settings(&self, load: &Load<'_>) -> Result<(), Error> {
+        games_checked(load, &check::When::Meanwhile).check()
+    }
+
+    fn check(
+        &self,
+        load: &Load<'_>,
+        when: &check::When,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<check::Report, Error> {
+        check::games::run(&games_checked(load, when), progress)
+    }
+}
+
+fn games_checked(load: &Load<'_>, when: &check::When) -> check::games::Config {
+    check::games::Config {
+        pace: load.pace.clone(),
+        when: when.clone(),
+        users: load.users,
+    }
+}
