@@ -12,7 +12,6 @@ mod follower;
 mod history;
 mod judge;
 mod market;
-mod occupancy;
 mod patience;
 mod seats;
 mod services;
@@ -21,6 +20,7 @@ mod tables;
 mod traffic;
 mod violation;
 mod weather;
+mod witness;
 
 pub use history::{Bug, History};
 pub use summary::Summary;

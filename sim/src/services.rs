@@ -15,12 +15,12 @@ use crate::{
     actors::{Clients, Model},
     follower::Follower,
     market::Market,
-    occupancy::Occupancy,
     patience::Patience,
     seats::{Audience, Hall},
     tables::Tables,
     traffic::{Guests, Players, Traders, Travelers},
     violation::{Judged, Violation},
+    witness::Witness,
 };
 
 /// What became of a request; the outcome in the bytes of its service.
@@ -211,7 +211,7 @@ macro_rules! services {
 }
 
 services! {
-    rooms: Rooms, Guests, Occupancy;
+    rooms: Rooms, Guests, Witness;
     exchange: Exchange, Traders, Market;
     travel: Travel, Travelers, Patience;
     games: Games, Players, Tables;

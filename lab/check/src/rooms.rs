@@ -2,6 +2,7 @@
 
 mod holds;
 mod last;
+mod pick;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -13,8 +14,8 @@ use crate::Model;
 use holds::{Clock, Hold};
 pub use last::{Account, Final};
 pub use words::{
-    Booked, Cancelled, Confirmed, Extended, Held, NoHold, NoReference, Operation, Place, Reference,
-    Released,
+    Booked, Cancelled, Confirmed, Extended, Held, NoHold, NoReference, Operation, Picked, Place,
+    Reference, Released, Wish,
 };
 
 /// How many references that ended are remembered, to notice one that is given again.
@@ -27,7 +28,7 @@ const ENDED_MAX: usize = 1 << 20;
 /// *shades* its cells, one that may have been cancelled is *fading*. Whatever proves that it was
 /// carried out settles it. Where several could explain an answer, none is settled: a violation may
 /// go unnoticed then, but none is invented.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Table {
     nights: u16,
     cells: Vec<Option<Holder>>,
@@ -41,6 +42,8 @@ pub struct Table {
     ended: HashMap<Reference, u64>,
     /// Bookings that may have been made.
     shades: Vec<Shade>,
+    /// Cells that are not in sale: free, and given to nobody.
+    stopped: Vec<bool>,
     booked: u64,
     cancelled: u64,
 }
@@ -65,11 +68,11 @@ struct Booking {
 
 #[derive(Clone, Copy, Debug)]
 struct Shade {
-    place: Place,
+    wish: Wish,
     /// A hold, which ends by itself.
     holds: bool,
-    /// It was made: something proved it.
-    settled: bool,
+    /// It was made, and for this: something proved it.
+    settled: Option<Place>,
 }
 
 impl Table {
@@ -85,6 +88,7 @@ impl Table {
             forgot_holds: false,
             ended: HashMap::new(),
             shades: Vec::new(),
+            stopped: vec![false; usize::from(rooms) * usize::from(nights)],
             booked: 0,
             cancelled: 0,
         }
@@ -148,20 +152,20 @@ impl Table {
     /// The shades that may have been made and cover this cell: nobody else has any of theirs.
     fn shades_over(&self, room: u16, night: u16) -> impl Iterator<Item = usize> {
         let possible = move |shade: &Shade| {
-            let place = shade.place;
-            !shade.settled
-                && place.covers(room, night)
-                && !place.each().any(|one| self.is_taken(place.room, one))
+            let place = shade.wish.at(room);
+            shade.settled.is_none()
+                && shade.wish.covers(room, night)
+                && !place.each().any(|one| self.is_taken(room, one))
         };
         (0..self.shades.len()).filter(move |&number| possible(&self.shades[number]))
     }
 
     /// Something that may have been made.
-    fn shade(&mut self, place: Place, holds: bool) {
+    fn shade(&mut self, wish: Wish, holds: bool) {
         self.shades.push(Shade {
-            place,
+            wish,
             holds,
-            settled: false,
+            settled: None,
         });
     }
 
@@ -295,7 +299,7 @@ impl Table {
                     (Some(only), None) if self.shades[only].holds => {}
                     (Some(only), None) => {
                         drop(shades);
-                        self.settle(only, position);
+                        self.settle(only, room, position);
                     }
                 }
             }
@@ -304,12 +308,12 @@ impl Table {
     }
 
     /// A booking without an answer was made.
-    fn settle(&mut self, shade: usize, position: u64) {
-        let place = self.shades[shade].place;
+    fn settle(&mut self, shade: usize, room: u16, position: u64) {
+        let place = self.shades[shade].wish.at(room);
         for night in place.each() {
             self.clear_fading(place.room, night, position);
         }
-        self.shades[shade].settled = true;
+        self.shades[shade].settled = Some(place);
         self.fill(place, Some(Holder::Shade(shade)));
         self.booked += 1;
     }
@@ -355,6 +359,9 @@ impl Table {
             (Cancelled::WrongGuest, None) => {
                 wrong("was refused to a wrong guest, but nobody has that".to_owned())
             }
+            (Cancelled::Gone, None) if self.is_held(reference) => {
+                wrong("was refused, for there is no such booking, but it is held".to_owned())
+            }
             (Cancelled::Gone, None) => Ok(()),
             (Cancelled::Unknown, _) => wrong("has no answer, but a position".to_owned()),
             (Cancelled::Strange, _) => wrong("was refused for no reason".to_owned()),
@@ -394,6 +401,7 @@ impl Model for Table {
                 answer,
             } => self.confirm(position, (reference, id), answer),
             Operation::Release { reference, answer } => self.release(position, reference, answer),
+            Operation::Pick { wish, answer } => self.pick(position, wish, answer),
             Operation::Look { place, .. } => Err(format!("a look at {place} has a position")),
         }
     }
@@ -409,7 +417,9 @@ impl Model for Table {
             (Some((reference, found)), Some(Holder::Hold(holder))) if reference == holder => {
                 self.holds[&reference].place == found
             }
-            (Some((_, found)), Some(Holder::Shade(shade))) => self.shades[shade].place == found,
+            (Some((_, found)), Some(Holder::Shade(shade))) => {
+                self.shades[shade].settled == Some(found)
+            }
             (Some((reference, found)), Some(Holder::Booking(holder))) if reference == holder => {
                 let booking = self.bookings.get(&reference);
                 booking.is_some_and(|booking| booking.place == found)
@@ -418,7 +428,7 @@ impl Model for Table {
                 let unknown =
                     !self.bookings.contains_key(&reference) && !self.ended.contains_key(&reference);
                 let mut shades = self.shades_over(room, night);
-                unknown && shades.any(|shade| self.shades[shade].place == found)
+                unknown && shades.any(|shade| self.shades[shade].wish.allows(found))
             }
         }
     }
@@ -437,7 +447,7 @@ impl Model for Table {
                 Some(u32::from(place.room))
             }
             // It may tell that the time of others is over.
-            Operation::Hold { .. } | Operation::Extend { .. } => None,
+            Operation::Hold { .. } | Operation::Extend { .. } | Operation::Pick { .. } => None,
             Operation::Cancel { reference, .. }
             | Operation::Confirm { reference, .. }
             | Operation::Release { reference, .. } => {
@@ -469,14 +479,17 @@ impl Model for Table {
 
     fn suspect(&mut self, operation: &Operation) {
         match *operation {
-            Operation::Book { place, .. } => self.shade(place, false),
-            Operation::Hold { place, .. } => self.shade(place, true),
+            Operation::Book { place, .. } => self.shade(place.wish(), false),
+            Operation::Hold { place, .. } => self.shade(place.wish(), true),
+            Operation::Pick { wish, answer } => {
+                self.shade(wish, answer == Picked::Unknown { holds: true });
+            }
             Operation::Extend { reference, .. } | Operation::Release { reference, .. } => {
                 self.doubt_hold(reference);
             }
             Operation::Confirm { reference, .. } => {
                 if let Some(place) = self.doubt_hold(reference) {
-                    self.shade(place, false);
+                    self.shade(place.wish(), false);
                 }
             }
             Operation::Cancel { reference, .. } => {

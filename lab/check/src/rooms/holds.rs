@@ -12,6 +12,9 @@ use super::{
 /// How many holds are remembered that are over and may be confirmed late.
 const OVER_MAX: usize = 1 << 20;
 
+/// How long after its end the server remembers a hold, in milliseconds.
+const REMEMBERED_MS: u64 = 24 * 60 * 60 * 1_000;
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
     pub(super) place: Place,
@@ -64,6 +67,27 @@ impl Table {
                  was only {now}: it ended too early"
             ),
         })
+    }
+
+    /// The server's clock says this at a position. Who feeds the table knows it from elsewhere, and tells
+    /// it before and after what happens there.
+    ///
+    /// # Errors
+    /// It was later already, or a hold has ended too early.
+    pub fn tell_time(&mut self, position: u64, now: u64) -> Result<(), String> {
+        self.told(position, now)
+    }
+
+    /// Whether it is held for certain.
+    pub(super) fn is_held(&self, reference: Reference) -> bool {
+        let hold = self.holds.get(&reference);
+        hold.is_some_and(|hold| hold.until.is_some() && hold.may_stand(&self.clock))
+    }
+
+    /// Whether a hold ended so long ago that the server need not know it any more.
+    fn is_forgotten(&self, hold: &Hold) -> bool {
+        let until = hold.until.unwrap_or(u64::MAX);
+        self.clock.has_passed(until.saturating_add(REMEMBERED_MS))
     }
 
     /// Something shows that a hold is over.
@@ -163,6 +187,10 @@ impl Table {
             }
             (NoHold::Confirmed, None) if self.bookings.contains_key(&reference) => Ok(()),
             (NoHold::Confirmed, None) => self.lacks(reference, "was refused as confirmed"),
+            (NoHold::Gone, Some(hold)) if self.is_forgotten(&hold) => {
+                self.holds.remove(&reference);
+                Ok(())
+            }
             (NoHold::Gone, None) if self.bookings.contains_key(&reference) => {
                 self.lacks(reference, "was refused as gone")
             }
@@ -212,8 +240,8 @@ impl Table {
         (reference, id): (Reference, u64),
         answer: Confirmed,
     ) -> Result<(), String> {
-        let late = match answer {
-            Confirmed::Done { late } => late,
+        let (room, late) = match answer {
+            Confirmed::Done { room, late } => (room, late),
             Confirmed::Refused(why) => return self.not_confirmed(position, reference, why),
             Confirmed::Unknown => return Err(format!("{reference} has no answer, but a position")),
         };
@@ -226,6 +254,12 @@ impl Table {
         }
         self.holds.remove(&reference);
         self.let_go(reference, hold.place);
+        if room != hold.place.room {
+            let place = hold.place;
+            return Err(format!(
+                "hold {reference} was confirmed for room {room}, but it was for {place}"
+            ));
+        }
         let free = self.make_free(position, hold.place, &format!("confirmed as {reference}"));
         self.booked += 1;
         self.fill(hold.place, Some(Holder::Booking(reference)));
@@ -264,7 +298,9 @@ impl Table {
         let own = Some(Holder::Hold(reference));
         let has = |night| {
             let holder = self.holder(room, night);
-            holder.is_some() && holder != own || self.shades_over(room, night).next().is_some()
+            holder.is_some() && holder != own
+                || self.stopped[self.index(room, night)]
+                || self.shades_over(room, night).next().is_some()
         };
         if place.each().any(has) {
             return Ok(());

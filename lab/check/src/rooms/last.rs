@@ -13,6 +13,8 @@ pub struct Final {
     standing: HashMap<Reference, Place>,
     /// Which of that it says is held: until when.
     held: HashMap<Reference, u64>,
+    /// Who booked what stands, and the position of its last change, where the server tells that.
+    noted: HashMap<Reference, (Option<u64>, u64)>,
     /// Shades that were found standing.
     found: BTreeSet<usize>,
     /// The times of the server's clock before and after it was asked, in milliseconds.
@@ -38,6 +40,7 @@ impl Final {
             between,
             standing: HashMap::new(),
             held: HashMap::new(),
+            noted: HashMap::new(),
             found: BTreeSet::new(),
             charge: Charge::default(),
         }
@@ -66,6 +69,12 @@ impl Final {
         self.held.insert(reference, until);
     }
 
+    /// The server says that this, which stands, was booked by this id number (a hold: by none), and changed
+    /// last at this position.
+    pub fn noted(&mut self, reference: Reference, id: Option<u64>, position: u64) {
+        self.noted.insert(reference, (id, position));
+    }
+
     /// The comparison, after all rooms.
     #[must_use]
     pub fn account(mut self) -> Account {
@@ -84,6 +93,7 @@ impl Final {
 
     /// Every booking of the replay stands, but those that may have been cancelled.
     fn compare_known(&mut self) {
+        self.compare_notes();
         let bookings = self.table.bookings.iter();
         let mut known: Vec<_> = bookings.map(|(key, one)| (*key, *one)).collect();
         known.sort_unstable_by_key(|(_, booking)| booking.position);
@@ -99,6 +109,23 @@ impl Final {
                     let position = booking.position;
                     format!("{reference} for {place} was booked at position {position}: it is lost")
                 }),
+            }
+        }
+    }
+
+    /// What is noted of bookings and holds is as it was told.
+    fn compare_notes(&mut self) {
+        for (reference, noted) in &self.noted {
+            let booking = self.table.bookings.get(reference);
+            let booking = booking.map(|booking| (Some(booking.id), booking.position));
+            let hold = self.table.holds.get(reference);
+            let known = booking.or_else(|| hold.map(|hold| (None, hold.position)));
+            if known.is_some_and(|known| known != *noted) {
+                self.charge.add(|| {
+                    format!(
+                        "{reference} is noted with the id number and position {noted:?}, by the                          replay {known:?}"
+                    )
+                });
             }
         }
     }
@@ -152,8 +179,8 @@ impl Final {
             }
             match self.shade_for(place, is_held) {
                 Some(shade) => {
-                    if !is_held && !self.table.shades[shade].settled {
-                        self.table.settle(shade, u64::MAX);
+                    if !is_held && self.table.shades[shade].settled.is_none() {
+                        self.table.settle(shade, place.room, u64::MAX);
                     }
                     self.found.insert(shade);
                 }
@@ -167,8 +194,9 @@ impl Final {
             }
         }
         for (number, shade) in self.table.shades.iter().enumerate() {
-            if shade.settled && !self.found.contains(&number) {
-                let place = shade.place;
+            if let Some(place) = shade.settled
+                && !self.found.contains(&number)
+            {
                 self.charge.add(|| {
                     format!("{place} was booked by a request without an answer: it is lost")
                 });
@@ -181,7 +209,7 @@ impl Final {
         let table = &self.table;
         let explains = |&shade: &usize| {
             let one = &table.shades[shade];
-            one.place == place && one.holds == is_held && !self.found.contains(&shade)
+            one.wish.allows(place) && one.holds == is_held && !self.found.contains(&shade)
         };
         match table.holder(place.room, place.night) {
             Some(Holder::Shade(shade)) => Some(shade).filter(explains),

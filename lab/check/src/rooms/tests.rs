@@ -1,8 +1,8 @@
 //! What the table takes for true.
 
 use super::{
-    Booked, Cancelled, Confirmed, Extended, Final, Held, NoHold, Operation, Place, Reference,
-    Released, Table,
+    Booked, Cancelled, Confirmed, Extended, Final, Held, NoHold, Operation, Picked, Place,
+    Reference, Released, Table, Wish,
 };
 use crate::Model as _;
 
@@ -296,8 +296,14 @@ fn release(name: &str, answer: Released) -> Operation {
     Operation::Release { reference, answer }
 }
 
-const IN_TIME: Confirmed = Confirmed::Done { late: false };
-const LATE: Confirmed = Confirmed::Done { late: true };
+const IN_TIME: Confirmed = Confirmed::Done {
+    room: 1,
+    late: false,
+};
+const LATE: Confirmed = Confirmed::Done {
+    room: 1,
+    late: true,
+};
 
 #[test]
 fn an_honest_history_of_holds_has_no_sentence() {
@@ -318,10 +324,10 @@ fn an_honest_history_of_holds_has_no_sentence() {
             // Its time is over: the night is free, and somebody else has it when it is confirmed.
             booked(other, "R4"),
             confirm("R3", Confirmed::Refused(NoHold::Expired)),
-            held(place(2, 5, 1), "R5", 1_200, 100),
+            held(place(1, 5, 1), "R5", 1_200, 100),
             held(place(2, 6, 1), "R6", 1_400, 100),
             confirm("R5", LATE),
-            cancel("R5", ADA, Cancelled::Done(place(2, 5, 1))),
+            cancel("R5", ADA, Cancelled::Done(place(1, 5, 1))),
         ],
     );
     assert_eq!(found, Vec::<String>::new());
@@ -331,7 +337,15 @@ fn an_honest_history_of_holds_has_no_sentence() {
 fn each_broken_promise_about_a_hold_has_a_sentence() {
     let (stay, other) = (place(1, 2, 2), place(2, 0, 1));
     let first = held(stay, "R1", 1_000, 100);
-    let rows: [(&[Operation], &str); 11] = [
+    let rows: [(&[Operation], &str); 13] = [
+        (
+            &[held(other, "R1", 1_000, 100), confirm("R1", IN_TIME)],
+            "confirmed for room 1, but it was for room 2",
+        ),
+        (
+            &[first, cancel("R1", ADA, Cancelled::Gone)],
+            "there is no such booking, but it is held",
+        ),
         (
             &[first, booked(stay, "R2"), held(other, "R3", 1_050, 100)],
             "hold R1 until 1100 was over at position 2, but at position 3 it was only 1050",
@@ -416,5 +430,145 @@ fn in_the_end_a_booking_is_not_taken_for_a_hold_of_the_same_place_nor_a_hold_for
         let sentences = account.charge.sentences();
         assert_eq!(sentences.len(), charges, "{sentences:?}");
         assert_eq!(account.booked, booked, "{suspects:?}");
+    }
+}
+
+/// One of the three rooms, from night 2 on.
+fn pick(nights: u16, answer: Picked) -> Operation {
+    let wish = Wish {
+        first: 0,
+        rooms: 3,
+        night: 2,
+        nights,
+    };
+    Operation::Pick { wish, answer }
+}
+
+fn picked(room: u16, nights: u16, name: &str) -> Operation {
+    let answer = Picked::Booked {
+        room,
+        id: ADA,
+        reference: reference(name),
+    };
+    pick(nights, answer)
+}
+
+#[test]
+fn of_several_rooms_the_first_that_is_free_is_given() {
+    let kept = Picked::Held {
+        room: 2,
+        ttl_ms: 1_000,
+        reference: reference("H"),
+        until: 5_000,
+    };
+    let full = [
+        booked(place(0, 3, 1), "R1"),
+        picked(1, 2, "R2"),
+        pick(2, kept),
+        pick(2, Picked::SoldOut(0b10)),
+        confirm(
+            "H",
+            Confirmed::Done {
+                room: 2,
+                late: false,
+            },
+        ),
+        booked(place(0, 2, 1), "R3"),
+    ];
+    assert_eq!(replay(&[], &full).1, Vec::<String>::new());
+    let rows: [(usize, Operation, &str); 7] = [
+        (6, pick(2, Picked::SoldOut(0b01)), "night 3 is not among"),
+        (0, picked(1, 2, "R9"), "but room 0 was free"),
+        (0, picked(3, 2, "R9"), "room 3 was given"),
+        (1, pick(2, Picked::SoldOut(0)), "but room 1 is free"),
+        (3, pick(2, Picked::SoldOut(0b11)), "in which room 0 is free"),
+        (3, pick(2, Picked::SoldOut(0b100)), "for other nights"),
+        (3, picked(1, 2, "R9"), "it is sold twice"),
+    ];
+    for (before, wrong, sentence) in rows {
+        let operations = [&full[..before], &[wrong]].concat();
+        let (_, found) = replay(&[], &operations);
+        assert!(
+            found.len() == 1 && found[0].contains(sentence),
+            "{found:?} {sentence}"
+        );
+    }
+}
+
+#[test]
+fn a_wish_without_an_answer_may_have_got_any_of_its_rooms() {
+    let open = pick(1, Picked::Unknown { holds: false });
+    let (table, found) = replay(&[open], &[picked(1, 1, "R1"), picked(2, 1, "R2")]);
+    assert_eq!(found, Vec::<String>::new());
+    let mut last = Final::of(table, (0, 0));
+    let stands = |room: u16, name: &str| (reference(name), place(room, 2, 1));
+    for (room, name) in (0..).zip(["R0", "R1", "R2"]) {
+        last.room(room, &[stands(room, name)]);
+    }
+    let account = last.account();
+    assert_eq!(
+        (account.charge.sentences(), account.booked),
+        (Vec::new(), 3)
+    );
+    let (_, found) = replay(&[], &[picked(1, 1, "R1")]);
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn what_is_not_in_sale_is_given_to_nobody_and_what_somebody_has_stays_in_use() {
+    let mut table = Table::new(3, 10);
+    table.stop(place(0, 2, 1), true);
+    let mut apply = |operation: &Operation| table.apply(1, operation);
+    assert_eq!(apply(&picked(1, 2, "R1")), Ok(()));
+    let wrong = apply(&picked(0, 1, "R2")).unwrap_err();
+    assert!(wrong.contains("night 2 is not in sale"), "{wrong}");
+    let wrong = table.withdraw(1).unwrap_err();
+    assert!(wrong.contains("night 2 was booked as R1"), "{wrong}");
+    assert_eq!((table.withdraw(0), table.bookings()), (Ok(()), 1));
+    table.stop(place(0, 2, 1), false);
+    assert_eq!(table.apply(2, &picked(0, 1, "R2")), Ok(()));
+}
+
+#[test]
+fn who_feeds_the_table_may_know_what_time_it_is() {
+    let stay = place(1, 2, 2);
+    let mut table = Table::new(3, 10);
+    assert_eq!(table.tell_time(1, 1_000), Ok(()));
+    assert_eq!(table.apply(1, &held(stay, "R1", 1_000, 100)), Ok(()));
+    assert_eq!(table.tell_time(2, 1_050), Ok(()));
+    assert_eq!(table.apply(2, &booked(stay, "R2")), Ok(()));
+    let early = table.tell_time(2, 1_050).unwrap_err();
+    assert!(early.contains("it ended too early"), "{early}");
+    let day = 24 * 60 * 60 * 1_000;
+    let gone = release("R1", Released::Refused(NoHold::Gone));
+    assert_eq!(table.tell_time(3, 1_099 + day), Ok(()));
+    assert!(table.apply(3, &gone).is_err());
+    let mut table = Table::new(3, 10);
+    assert_eq!(table.apply(1, &held(stay, "R1", 1_000, 100)), Ok(()));
+    assert_eq!(table.tell_time(2, 1_100 + day), Ok(()));
+    assert_eq!(table.apply(2, &gone), Ok(()));
+}
+
+#[test]
+fn in_the_end_what_stands_is_noted_as_it_was_told() {
+    let (one, other) = (place(1, 2, 2), place(2, 0, 1));
+    let rows = [
+        (("R1", Some(ADA), 1), 0),
+        (("R1", Some(ADA + 2), 1), 1),
+        (("R1", None, 1), 1),
+        (("R1", Some(ADA), 2), 1),
+        (("R2", None, 2), 0),
+        (("R2", Some(ADA), 2), 1),
+        (("R2", None, 3), 1),
+    ];
+    for ((name, id, position), charges) in rows {
+        let (table, _) = replay(&[], &[booked(one, "R1"), held(other, "R2", 1_000, 100)]);
+        let mut last = Final::of(table, (1_000, 1_000));
+        last.room(1, &[(reference("R1"), one)]);
+        last.room(2, &[(reference("R2"), other)]);
+        last.held(reference("R2"), 1_100);
+        last.noted(reference(name), id, position);
+        let sentences = last.account().charge.sentences();
+        assert_eq!(sentences.len(), charges, "{sentences:?}");
     }
 }

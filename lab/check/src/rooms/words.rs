@@ -20,6 +20,20 @@ pub struct Place {
     pub nights: u16,
 }
 
+/// Rooms with neighbouring numbers, of which the server gives the first that is free in all of these
+/// nights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wish {
+    /// The first room.
+    pub first: u16,
+    /// How many, 1 at least.
+    pub rooms: u16,
+    /// The first night.
+    pub night: u16,
+    /// How many, 1 to 64.
+    pub nights: u16,
+}
+
 /// What was asked, and what was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -56,6 +70,8 @@ pub enum Operation {
         reference: Reference,
         answer: Released,
     },
+    /// Somebody books or keeps one of several rooms.
+    Pick { wish: Wish, answer: Picked },
     /// Somebody looks who has a night; `place` has one.
     Look {
         place: Place,
@@ -100,6 +116,31 @@ pub enum Held {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picked {
+    Booked {
+        room: u16,
+        /// The id number that books.
+        id: u64,
+        reference: Reference,
+    },
+    Held {
+        room: u16,
+        ttl_ms: u64,
+        reference: Reference,
+        /// Until this time of the server, in milliseconds.
+        until: u64,
+    },
+    /// Bit k: in the k-th night of the stay none of the rooms is free.
+    SoldOut(u64),
+    Unknown {
+        /// A hold was asked for, not a booking.
+        holds: bool,
+    },
+    /// A refusal that this load cannot get.
+    Strange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extended {
     /// Until this time of the server, in milliseconds.
     Done(u64),
@@ -110,6 +151,7 @@ pub enum Extended {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmed {
     Done {
+        room: u16,
         /// It had ended, but its nights were free still.
         late: bool,
     },
@@ -138,6 +180,7 @@ pub enum NoHold {
 }
 
 compact!(struct Place { room, night, nights });
+compact!(struct Wish { first, rooms, night, nights });
 compact!(enum Operation {
     0 = Book { place, id, answer },
     1 = Cancel { reference, id, answer },
@@ -146,6 +189,14 @@ compact!(enum Operation {
     4 = Extend { reference, ttl_ms, answer },
     5 = Confirm { reference, id, answer },
     6 = Release { reference, answer },
+    7 = Pick { wish, answer },
+});
+compact!(enum Picked {
+    0 = Booked { room, id, reference },
+    1 = Held { room, ttl_ms, reference, until },
+    2 = SoldOut(nights),
+    3 = Unknown { holds },
+    4 = Strange,
 });
 compact!(enum Booked { 0 = Done(reference), 1 = SoldOut(nights), 2 = Unknown, 3 = Strange });
 compact!(enum Cancelled { 0 = Done(place), 1 = Gone, 2 = WrongGuest, 3 = Unknown, 4 = Strange });
@@ -157,7 +208,7 @@ compact!(enum Held {
     3 = Strange,
 });
 compact!(enum Extended { 0 = Done(until), 1 = Refused(reason), 2 = Unknown });
-compact!(enum Confirmed { 0 = Done { late }, 1 = Refused(reason), 2 = Unknown });
+compact!(enum Confirmed { 0 = Done { room, late }, 1 = Refused(reason), 2 = Unknown });
 compact!(enum Released { 0 = Done, 1 = Refused(reason), 2 = Unknown });
 compact!(enum NoHold { 0 = Expired, 1 = Confirmed, 2 = Gone, 3 = Strange });
 
@@ -175,6 +226,10 @@ impl Operation {
             | Self::Extend {
                 ttl_ms,
                 answer: Extended::Done(until),
+                ..
+            }
+            | Self::Pick {
+                answer: Picked::Held { ttl_ms, until, .. },
                 ..
             } => Some(until.saturating_sub(ttl_ms)),
             _ => None,
@@ -243,8 +298,49 @@ impl Place {
         self.night..self.night + self.nights
     }
 
+    /// This room and no other.
+    pub(super) const fn wish(self) -> Wish {
+        Wish {
+            first: self.room,
+            rooms: 1,
+            night: self.night,
+            nights: self.nights,
+        }
+    }
+}
+
+impl Wish {
+    /// The rooms, by number, the preferred one first.
+    pub(super) fn each(self) -> impl Iterator<Item = u16> {
+        self.first..self.first + self.rooms
+    }
+
+    /// Its nights in one of its rooms.
+    pub(super) const fn at(self, room: u16) -> Place {
+        Place {
+            room,
+            night: self.night,
+            nights: self.nights,
+        }
+    }
+
+    /// Whether it can be fulfilled by this.
+    pub(super) fn allows(self, place: Place) -> bool {
+        self.at(place.room) == place && self.each().any(|room| room == place.room)
+    }
+
     pub(super) fn covers(self, room: u16, night: u16) -> bool {
-        self.room == room && self.each().any(|one| one == night)
+        self.each().any(|one| one == room) && self.at(room).each().any(|one| one == night)
+    }
+}
+
+impl std::fmt::Display for Wish {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.at(self.first))?;
+        if self.rooms > 1 {
+            write!(f, " (or a room up to {})", self.first + self.rooms - 1)?;
+        }
+        Ok(())
     }
 }
 

@@ -346,8 +346,16 @@ impl State {
             return put_map(out, &words, None, Some(position));
         }
         let mut booking = self.holds.remove(reference).unwrap().booking;
-        put_count(out, b'%', 4);
-        for word in ["outcome", "done", "reference", reference, "late"] {
+        put_count(out, b'%', 5);
+        for word in [
+            "outcome",
+            "done",
+            "reference",
+            reference,
+            "room",
+            &booking.room,
+            "late",
+        ] {
             put_bulk(out, word.as_bytes());
         }
         out.extend_from_slice(if late { b"#t\r\n" } else { b"#f\r\n" });

@@ -58,13 +58,19 @@ impl Names {
         u16::try_from(found.ok()?).ok()
     }
 
+    /// The number of a room; nothing when it is none of the run's.
+    pub(super) fn room(&self, name: &[u8]) -> Option<u16> {
+        let number = name.strip_prefix(&self.stem[..])?;
+        str::from_utf8(number).ok()?.parse().ok()
+    }
+
     /// The place with these texts; nothing when it is none of the run's.
     pub(super) fn place(&self, room: &[u8], arrival: &[u8], departure: &[u8]) -> Option<Place> {
-        let number = room.strip_prefix(&self.stem[..])?;
+        let room = self.room(room)?;
         let night = self.night_of(arrival)?;
         let nights = self.night_of(departure)?.checked_sub(night)?;
         Some(Place {
-            room: str::from_utf8(number).ok()?.parse().ok()?,
+            room,
             night,
             nights,
         })
@@ -114,6 +120,14 @@ pub(super) struct Outcome<'a> {
     pub(super) late: bool,
     /// The nights of a refusal, as bits of the stay; nothing when there are others among them.
     pub(super) nights: Option<u64>,
+}
+
+impl Outcome<'_> {
+    /// What a cancelled booking was for.
+    pub(super) fn place(&self, names: &Names) -> Result<Place, Garbled> {
+        let place = names.place(self.room, self.arrival, self.departure);
+        place.ok_or(Garbled)
+    }
 }
 
 /// Reads a whole reply in RESP3 to a command about a stay that begins with this night.

@@ -102,16 +102,7 @@ impl What {
                 reference: booking.reference,
                 id,
                 answer: match reason {
-                    None => {
-                        let Outcome {
-                            room,
-                            arrival,
-                            departure,
-                            ..
-                        } = *outcome;
-                        let place = names.place(room, arrival, departure);
-                        Cancelled::Done(place.ok_or(Garbled)?)
-                    }
+                    None => Cancelled::Done(outcome.place(names)?),
                     Some(b"ended" | b"not_found") => Cancelled::Gone,
                     Some(b"wrong_guest") => Cancelled::WrongGuest,
                     Some(_) => Cancelled::Strange,
@@ -141,7 +132,10 @@ impl What {
                 reference: hold.reference,
                 id,
                 answer: match reason {
-                    None => Confirmed::Done { late: outcome.late },
+                    None => Confirmed::Done {
+                        room: names.room(outcome.room).ok_or(Garbled)?,
+                        late: outcome.late,
+                    },
                     Some(reason) => Confirmed::Refused(no_hold(reason)),
                 },
             },
