@@ -14,6 +14,9 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// The most entries of a page.
 const PAGE: &str = "1000";
 
+/// A booking or hold of a listing: its fields, by name.
+pub(crate) type Entry = BTreeMap<String, String>;
+
 /// Connects, and changes to RESP3, in which refusals have positions.
 pub(crate) fn connect(address: SocketAddr) -> Result<Connection, String> {
     let connected = Connection::connect(address, TIMEOUT);
@@ -44,9 +47,7 @@ pub(crate) fn figure(connection: &mut Connection, name: &str) -> Result<u64, Str
 }
 
 /// Every booking and hold of March 2027.
-pub(crate) fn everything(
-    connection: &mut Connection,
-) -> Result<Vec<BTreeMap<String, String>>, String> {
+pub(crate) fn everything(connection: &mut Connection) -> Result<Vec<Entry>, String> {
     let mut entries = Vec::new();
     for property in ["bench", "hotel"] {
         let mut cursor: Option<String> = None;
@@ -68,22 +69,4 @@ pub(crate) fn everything(
         }
     }
     Ok(entries)
-}
-
-/// Entries by reference, in the form of the ledger.
-pub(crate) fn by_reference(entries: &[BTreeMap<String, String>]) -> BTreeMap<String, String> {
-    const FIELDS: [&str; 7] = [
-        "state",
-        "property",
-        "room",
-        "arrival",
-        "departure",
-        "guest",
-        "position",
-    ];
-    let line = |entry: &BTreeMap<String, String>| {
-        let values: Vec<&str> = FIELDS.iter().map(|field| entry[*field].as_str()).collect();
-        (entry["reference"].clone(), values.join(" "))
-    };
-    entries.iter().map(line).collect()
 }

@@ -54,14 +54,6 @@ impl Wish {
         }
     }
 
-    /// The rooms that will do, the preferred one first.
-    pub(crate) fn rooms(self) -> Vec<String> {
-        match self {
-            Self::Room(number) => vec![format!("r{number}")],
-            Self::Double => DOUBLES.map(str::to_owned).to_vec(),
-        }
-    }
-
     fn word(self) -> String {
         match self {
             Self::Room(number) => format!("r{number}"),
@@ -76,6 +68,15 @@ pub(crate) struct Guest(u8);
 impl Guest {
     pub(crate) fn name(self) -> String {
         format!("guest{}", self.0)
+    }
+
+    /// The guest with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        name.strip_prefix("guest")?.parse().ok().map(Self)
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.0)
     }
 
     fn id(self) -> String {
@@ -109,6 +110,9 @@ pub(crate) enum Request {
 }
 
 impl Request {
+    /// As long as it may be: no hold shall end while a test runs.
+    pub(crate) const TTL_MS: u64 = 900_000;
+
     /// The command's words, with its idempotency key.
     pub(crate) fn words(&self, key: &str) -> Vec<String> {
         let mut words = match self {
@@ -119,8 +123,7 @@ impl Request {
             }
             Self::Hold { wish, stay } => {
                 let mut words = sale("ROOMS.HOLD", *wish, *stay);
-                // As long as it may be: no hold shall end while a test runs.
-                words.extend(["TTL", "900"].map(str::to_owned));
+                words.extend(["TTL".to_owned(), (Self::TTL_MS / 1_000).to_string()]);
                 words
             }
             Self::Confirm { hold, guest } => {
