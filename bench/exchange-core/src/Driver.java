@@ -30,8 +30,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Drives exchange-core in process with the flow of orders that flow.rs describes: one thread
- * submits, exchange-core's own threads decide, and each result is counted.
+ * Drives exchange-core in process with a balanced flow of orders: one thread submits,
+ * exchange-core's own threads decide, and each result is counted.
+ *
+ * <p>Of 16 requests of a connection 6 are orders that rest away from the touch, 6 cancel the oldest
+ * such order, 2 rest at the touch and 2 cross the spread and fill one of these each. A connection
+ * has about fifty orders on the books and speaks for two accounts.
  *
  * <p>Arguments: the wait strategy, how many requests may be under way, how many of them warm it up,
  * how many are measured. Prints the
@@ -185,7 +189,7 @@ public final class Driver {
         DECIDED.setOpaque(this, decided + 1);
     }
 
-    /** One connection's part of the flow; see flow.rs. */
+    /** One connection's part of the flow. */
     private final class Connection {
         private final long maker;
         private final long taker;
