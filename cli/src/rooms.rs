@@ -21,7 +21,7 @@ pub(crate) enum Command {
     /// each hotel and type a percentage (--fill) of the peak demand. Each request has a key derived
     /// from its row, so repeating an import changes nothing.
     Import(ImportArguments),
-    /// Copy all rooms data from one back end to another
+    /// Copy all rooms data from a data directory to a database, or back
     ///
     /// A place is postgres://..., mysql://...?engine=..., redis://..., or a data directory, as a
     /// path or as embedded:DIR. Stop the servers of both places first. Compares both places after

@@ -1,4 +1,4 @@
-//! `turnstile rooms copy`: a whole state of rooms from one back end to another.
+//! `turnstile rooms copy`: a whole state of rooms from a data directory to a database, or back.
 
 use std::time::SystemTime;
 
@@ -44,6 +44,14 @@ async fn copy_all(arguments: &CopyArguments) -> anyhow::Result<Digest> {
     let (from, to) = (&arguments.from, &arguments.to);
     if from == to {
         let message = "a state is copied from one place to another".to_owned();
+        return Err(exit::Coded::usage(message).into());
+    }
+    if matches!((from, to), (CopyPlace::Database(_), CopyPlace::Database(_))) {
+        let message = format!(
+            "rooms are not copied from one database to another; copy them over an empty directory:\n  \
+             turnstile rooms copy --from {from} --to DIR\n  \
+             turnstile rooms copy --from DIR --to {to}"
+        );
         return Err(exit::Coded::usage(message).into());
     }
     let unopened = |reason| anyhow!("{reason}");

@@ -75,11 +75,16 @@ fn the_public_season_goes_from_back_end_to_back_end_and_comes_back() {
         MariaServer::start(),
         RedisServer::start(),
     );
+    let between = |number: u8| folder.path().join(format!("between-{number}"));
+    let between = |number| between(number).display().to_string();
     let places = [
         first.display().to_string(),
         postgres.database(),
+        between(1),
         format!("{}?engine=innodb", maria.database()),
+        between(2),
         redis.url(),
+        between(3),
         format!("{}?engine=memory", maria.database()),
         format!("embedded:{}", last.display()),
     ];
@@ -216,6 +221,13 @@ fn places_that_are_none_are_told_apart() {
     let rows = [
         ("sqlite://x", &*target, 2, "a back end is postgres://"),
         (&target, &target, 2, "from one place to another"),
+        (
+            "redis://:secret@127.0.0.1:1/0",
+            "mysql://127.0.0.1/hotel",
+            2,
+            "copy them over an empty directory:\n  turnstile rooms copy --from redis://127.0.0.1:1/0 \
+             --to DIR\n  turnstile rooms copy --from DIR --to mysql://127.0.0.1/hotel\n",
+        ),
         (
             &missing,
             &target,
