@@ -2,7 +2,7 @@
 
 use std::io;
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 #[derive(Args, Debug)]
@@ -11,9 +11,9 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+/// Prints the script for a program with this command line.
+pub(crate) fn run(arguments: &Arguments, mut command: Command) -> anyhow::Result<()> {
     let mut script = Vec::new();
-    let mut command = crate::arguments::Arguments::command();
     clap_complete::generate(arguments.shell, &mut command, "turnstile", &mut script);
     io::Write::write_all(&mut io::stdout().lock(), &script)?;
     Ok(())

@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod config_print;
 mod demo;
+mod descriptors;
 mod dev;
 mod exchange;
 mod exit;
@@ -30,7 +31,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use arguments::{Arguments, Command, ConfigCommand};
 use config::{Config, Layers};
@@ -64,6 +65,6 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Call(arguments) => call::run(&arguments),
         Command::Lab(command) => lab::run(command),
         Command::Demo(arguments) => demo::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
     }
 }

@@ -6,7 +6,7 @@ use turnstile_server::Stopper;
 
 use crate::{
     config::{Config, Layers},
-    logging, serving,
+    descriptors, logging,
 };
 
 type Read = Box<dyn Fn() -> anyhow::Result<Layers> + Send>;
@@ -61,7 +61,7 @@ impl Reading {
 
     fn take_over(&mut self, layers: Layers, config: Config, live: &[&str], server: &Stopper) {
         let mut limits = config.server.limits;
-        serving::allow_descriptors(&limits);
+        descriptors::allow(&limits);
         if !live.contains(&CONNECTIONS)
             && let Ok(running) = Config::parse(&self.layers)
         {

@@ -8,15 +8,10 @@ use std::{
 
 use anyhow::Context as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use turnstile_client::descriptors;
 use turnstile_journal::Spot;
-use turnstile_server::{Gate, Limits, Recovery, Running, StartError, Starting, Stopper};
+use turnstile_server::{Gate, Recovery, Running, StartError, Starting, Stopper};
 
-use crate::{config::Config, reading::Reading, terminal};
-
-/// Descriptors beside those of connections that the configuration bounds: requests of HTTP, event
-/// streams, the journal.
-const OTHER_DESCRIPTORS: u64 = 1_024;
+use crate::{config::Config, descriptors, reading::Reading, terminal};
 
 /// Of a line of standard input; what is longer counts as several.
 const LINE_BYTES: u64 = 256;
@@ -39,7 +34,7 @@ impl Opened {
     /// recovery at once, a service gracefully. SIGHUP has the configuration read again.
     pub(crate) fn start(config: &Config, reading: Reading) -> anyhow::Result<Self> {
         let signals = Signals::catch()?;
-        allow_descriptors(&config.server.limits);
+        descriptors::allow(&config.server.limits);
         let settings = config.settings()?;
         let data = settings.data.clone();
         let starting = Starting::begin(&settings).with_context(|| cannot_serve(data.as_deref()))?;
@@ -151,20 +146,6 @@ fn note_recovery(found: &Recovery) {
             %position,
             "acknowledged records after this position were given up, as --accept-loss said"
         );
-    }
-}
-
-/// Has the system allow as many connections as the limits. Where it does not, the server serves as many
-/// as it may, and refuses the others.
-pub(crate) fn allow_descriptors(limits: &Limits) {
-    let connections = u64::try_from(limits.connections).expect("a length fits 64 bits");
-    let players = limits.http.players;
-    if let Err(few) = descriptors::allow(connections + players + OTHER_DESCRIPTORS) {
-        if few.allowed < connections.max(players) + OTHER_DESCRIPTORS {
-            tracing::warn!("connections will be refused before their limits: {few}");
-        } else {
-            tracing::debug!("not all doors can be full at a time: {few}");
-        }
     }
 }
 

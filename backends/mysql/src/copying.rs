@@ -96,7 +96,7 @@ impl RoomsCopy {
         }
         self.take_turn(Turn::Decide).await?;
         if is_unfinished {
-            schema::begin_anew(&mut self.session).await?;
+            self.session.begin_anew().await?;
         } else if !taking::is_empty(&mut self.session).await? {
             return Err(Refusal::NotEmpty { place }.into());
         } else if self.engine == Engine::Memory {

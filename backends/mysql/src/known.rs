@@ -282,53 +282,39 @@ impl Known {
                 Question::Bookings => know(&mut self.bookings, rows)?,
                 Question::Holds => know(&mut self.holds, rows)?,
                 Question::Ended => know(&mut self.ended, rows)?,
-                fact => self.learn_fact(fact, rows)?,
+                Question::Free(search, count) => {
+                    let rooms = rows.iter().map(|row| {
+                        let mut fields = Fields::of(row);
+                        Ok((fields.name("name")?, fields.flag("stale")?))
+                    });
+                    let rooms = rooms.collect::<Result<Vec<(Name, bool)>, Strange>>()?;
+                    let all = rooms.len() < count;
+                    self.free.insert(search, Free { rooms, all });
+                }
+                Question::FirstNight(room) => {
+                    let night = only(rows)?.night_or_null("arrival")?;
+                    self.first_nights.insert(room, night);
+                }
+                Question::OpenHolds(principal) => {
+                    let count = only(rows)?.number("holds")?;
+                    self.open_holds.insert(principal, count);
+                }
+                Question::Type(property, room_type) => {
+                    let exists = only(rows)?.flag("type")?;
+                    self.types.insert((property, room_type), exists);
+                }
+                Question::Ways(search, but) => {
+                    let mut fields = only(rows)?;
+                    let ways = Ways {
+                        but,
+                        in_all: bits(&mut fields)?,
+                        stopped: bits(&mut fields)?,
+                    };
+                    self.ways.insert(search, ways);
+                }
             }
         }
         self.note_what_is_not_there();
-        Ok(())
-    }
-
-    fn learn_fact(&mut self, fact: Question, rows: &[Answer]) -> Result<(), Strange> {
-        if let Question::Free(search, count) = fact {
-            let rooms = rows.iter().map(|row| {
-                let mut fields = Fields::of(row);
-                Ok((fields.name("name")?, fields.flag("stale")?))
-            });
-            let rooms = rooms.collect::<Result<Vec<(Name, bool)>, Strange>>()?;
-            let all = rooms.len() < count;
-            self.free.insert(search, Free { rooms, all });
-            return Ok(());
-        }
-        let [row] = rows else {
-            return Err(Strange {
-                field: "number of rows",
-            });
-        };
-        let mut fields = Fields::of(row);
-        match fact {
-            Question::FirstNight(room) => {
-                let night = fields.night_or_null("arrival")?;
-                self.first_nights.insert(room, night);
-            }
-            Question::OpenHolds(principal) => {
-                let count = fields.number("holds")?;
-                self.open_holds.insert(principal, count);
-            }
-            Question::Type(property, room_type) => {
-                let exists = fields.flag("type")?;
-                self.types.insert((property, room_type), exists);
-            }
-            Question::Ways(search, but) => {
-                let ways = Ways {
-                    but,
-                    in_all: bits(&mut fields)?,
-                    stopped: bits(&mut fields)?,
-                };
-                self.ways.insert(search, ways);
-            }
-            _ => unreachable!("rows of tables are learned above"),
-        }
         Ok(())
     }
 
@@ -386,6 +372,16 @@ impl Known {
         self.bookings.put_undo(sql);
         self.rooms.put_undo(sql);
         self.properties.put_undo(sql);
+    }
+}
+
+/// The fields of a question's only row.
+fn only(rows: &[Answer]) -> Result<Fields<'_>, Strange> {
+    match rows {
+        [row] => Ok(Fields::of(row)),
+        _ => Err(Strange {
+            field: "number of rows",
+        }),
     }
 }
 

@@ -66,10 +66,10 @@ pub(crate) async fn answer(
 }
 
 /// The answer to a query of something that is not there.
-fn refused(halt: Halt) -> Answer {
+fn refused(halt: Halt) -> Result<Answer, Fault> {
     match halt {
-        Halt::Refused(refusal) => Answer::Refused(refusal),
-        Halt::Unknown => unreachable!("a query reads what it takes first"),
+        Halt::Refused(refusal) => Ok(Answer::Refused(refusal)),
+        Halt::Unknown => Err(Fault::Broken("a query did not read what it takes".into())),
     }
 }
 

@@ -43,7 +43,8 @@ impl Readers {
     pub(crate) async fn run<E: Errand>(&self, errand: &E) -> Result<E::Done, Fault> {
         let permit = self.permits.acquire().await;
         let _permit = permit.expect("the permits are never closed");
-        for attempt in 1.. {
+        let mut attempt = 1;
+        loop {
             let answered = self.run_once(errand).await;
             match answered {
                 Err(Fault::Lost(_)) if attempt < TRIES_MAX => {
@@ -58,8 +59,8 @@ impl Readers {
                 }
                 answered => return answered,
             }
+            attempt += 1;
         }
-        unreachable!("the tries end")
     }
 
     async fn run_once<E: Errand>(&self, errand: &E) -> Result<E::Done, Fault> {

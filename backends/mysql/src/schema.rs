@@ -201,40 +201,6 @@ pub(crate) fn random<const COUNT: usize>() -> Result<[u8; COUNT], Errno> {
     Ok(bytes)
 }
 
-/// Begins anew in tables in memory that the database's end has emptied. Their references have a
-/// generation of their own, so that what was given before names nothing. Answers how often they have
-/// begun, the first time included.
-pub(crate) async fn begin_anew(session: &mut Session) -> Result<u64, Fault> {
-    let sql = "UPDATE turnstile SET incarnation=incarnation+1 WHERE id=1;\n\
-               SELECT incarnation FROM turnstile WHERE id=1;\n";
-    let answers = session.ask(sql).await?;
-    let row = answers.first().and_then(|rows| rows.first());
-    let row = row.ok_or_else(|| Fault::Broken("the table turnstile has no row".into()))?;
-    let incarnation: u64 = Fields::of(row).number("incarnation")?;
-    let mut sql = String::new();
-    for table in [
-        "properties",
-        "rooms",
-        "bookings",
-        "holds",
-        "nights",
-        "stops",
-        "ended",
-        "idempotency_keys",
-        "counters",
-        "writers",
-        "undo_parts",
-        "undo_head",
-    ] {
-        put!(sql, "TRUNCATE TABLE {table};\n");
-    }
-    sql.push_str("INSERT INTO undo_head (id, parts) VALUES (1, 0);\n");
-    let generation = incarnation.saturating_sub(1);
-    sql.push_str(&Session::first_counters(generation << 32 | 1));
-    session.ask(&sql).await?;
-    Ok(incarnation)
-}
-
 impl From<Fault> for OpenError {
     fn from(fault: Fault) -> Self {
         let reason = fault.reason().to_owned();

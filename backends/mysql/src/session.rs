@@ -13,7 +13,6 @@ use crate::{
     fields::Fields,
     known::{COUNTERS, Known},
     rows::Rows,
-    schema,
     sql::{put, put_list},
     tables::Counters,
     wants::{Question, Wants, put_select},
@@ -287,12 +286,46 @@ impl Session {
             undo.push_str(WHOLE);
             self.ask(&undo).await?;
         } else if is_empty {
-            let incarnation = schema::begin_anew(self).await?;
+            let incarnation = self.begin_anew().await?;
             self.note_loss(incarnation);
         } else if undo.is_none() {
             return Err(Fault::Broken("the table undo_head has no row".into()));
         }
         self.leave().await
+    }
+
+    /// Begins anew in tables in memory that the database's end has emptied. Their references have a
+    /// generation of their own, so that what was given before names nothing. Answers how often they have
+    /// begun, the first time included.
+    pub(crate) async fn begin_anew(&mut self) -> Result<u64, Fault> {
+        let sql = "UPDATE turnstile SET incarnation=incarnation+1 WHERE id=1;\n\
+                   SELECT incarnation FROM turnstile WHERE id=1;\n";
+        let answers = self.ask(sql).await?;
+        let row = answers.first().and_then(|rows| rows.first());
+        let row = row.ok_or_else(|| Fault::Broken("the table turnstile has no row".into()))?;
+        let incarnation: u64 = Fields::of(row).number("incarnation")?;
+        let mut sql = String::new();
+        for table in [
+            "properties",
+            "rooms",
+            "bookings",
+            "holds",
+            "nights",
+            "stops",
+            "ended",
+            "idempotency_keys",
+            "counters",
+            "writers",
+            "undo_parts",
+            "undo_head",
+        ] {
+            put!(sql, "TRUNCATE TABLE {table};\n");
+        }
+        sql.push_str("INSERT INTO undo_head (id, parts) VALUES (1, 0);\n");
+        let generation = incarnation.saturating_sub(1);
+        sql.push_str(&Self::first_counters(generation << 32 | 1));
+        self.ask(&sql).await?;
+        Ok(incarnation)
     }
 
     /// Says that tables in memory came back empty, unless they never held anything.

@@ -151,7 +151,8 @@ impl Writer {
         requests: &[&Request],
     ) -> Result<Vec<Result<Reply>>> {
         let mut pause = PAUSE;
-        for attempt in 1.. {
+        let mut attempt = 1;
+        loop {
             let fault = match self.attempt(now, requests).await {
                 Ok(replies) => return Ok(replies),
                 Err(Cut::Before(fault)) => fault,
@@ -176,8 +177,8 @@ impl Writer {
             }
             sleep(pause).await;
             pause *= 2;
+            attempt += 1;
         }
-        unreachable!("the tries end")
     }
 
     /// Whether a batch that was cut off was committed after all.

@@ -11,11 +11,12 @@ use turnstile_rooms::{Answer, Command, IdKey, Query, Rooms};
 use turnstile_types::{Night, Principal, Timestamp};
 
 use crate::{
-    answer, copying,
+    answer,
     error::{OpenError, sentence},
     facts,
     link::{Link, Trouble},
-    order::{self, BASE, SCHEMA},
+    names::{self, BASE},
+    order::{self, SCHEMA},
 };
 
 /// The functions.
@@ -57,7 +58,7 @@ impl Redis {
     pub async fn open(url: &str) -> Result<Self, OpenError> {
         let opened = Self::open_any(url, Role::Serving).await?;
         let place = opened.place.clone();
-        match copying::is_unfinished(&opened.link, &opened.tally).await {
+        match names::is_unfinished(&opened.link, &opened.tally).await {
             Ok(false) => Ok(opened),
             Ok(true) => Err(OpenError::Unfinished { place }),
             Err(trouble) => {

@@ -18,11 +18,8 @@ use crate::{
     answer::Strange,
     error::{OpenError, sentence},
     link::{Link, Trouble},
-    order::BASE,
+    names::{UNFINISHED, is_unfinished, key},
 };
-
-/// The key that says that a copy is not finished.
-const UNFINISHED: &str = "unfinished_copy";
 
 /// A Redis from which, or to which, a state is copied; nobody may serve it meanwhile.
 ///
@@ -41,11 +38,6 @@ type Way<'a> = (&'a Link, &'a Tally);
 
 /// Keys of the server that are asked for at once.
 const SCAN: usize = 500;
-
-/// A key, by what it is called beneath the one that all begin with.
-fn key(name: &str) -> String {
-    format!("{BASE}{name}")
-}
 
 /// Goes through all keys that begin with a prefix, beneath the one that all begin with; `each` has some of
 /// them at a time, without that prefix, and may see one twice.
@@ -68,11 +60,6 @@ async fn scan<E: From<Trouble>>(
             return Ok(());
         }
     }
-}
-
-/// Whether an unfinished copy lies here.
-pub(crate) async fn is_unfinished(link: &Link, tally: &Tally) -> Result<bool, Trouble> {
-    link.ask(tally, cmd("EXISTS").arg(key(UNFINISHED))).await
 }
 
 /// A copy that has failed has done nothing that can be used.

@@ -9,6 +9,7 @@ mod error;
 mod facts;
 mod line;
 mod link;
+mod names;
 mod order;
 mod presence;
 mod replies;

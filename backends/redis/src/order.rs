@@ -6,8 +6,7 @@ use turnstile_rooms::{Command, GuestId, Reference, Rooms, Wish, limits};
 use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Stay, Timestamp};
 
-/// What all keys begin with; the braces keep them in one slot of a cluster.
-pub(crate) const BASE: &str = "{rooms}/";
+use crate::names::BASE;
 
 /// The version of the form that keys and their values have.
 pub(crate) const SCHEMA: u32 = 1;

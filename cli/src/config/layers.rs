@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     Config, Flags, LogFlags, file,
-    option::{Declaration, Kind, PREFIX, suggestion},
+    option::{Declaration, Kind, PREFIX, listed, suggestion},
     options::OPTIONS,
 };
 use crate::exit::Coded;
@@ -196,11 +196,6 @@ impl Layers {
         }
         Ok(())
     }
-}
-
-/// The texts of a list.
-pub(super) fn listed(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|one| !one.is_empty())
 }
 
 /// The effective file: what is printed can be read again and means the same.

@@ -110,6 +110,11 @@ impl Declaration {
     }
 }
 
+/// The texts of a list.
+pub(super) fn listed(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|one| !one.is_empty())
+}
+
 /// How alike two names must be, from 0 to 1, for one to be meant by the other.
 const LIKENESS_MIN: f64 = 0.6;
 

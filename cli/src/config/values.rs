@@ -8,7 +8,7 @@ use turnstile_embedded::Durability;
 use turnstile_server::{DatabaseUrl, InvalidOrigin, InvalidUrl, Limits, Origin, ScoresWire};
 use turnstile_travel::Desk;
 
-use super::{Config, layers::listed};
+use super::{Config, option::listed};
 use crate::{logging, memory};
 
 /// The least that idempotency keys may take.

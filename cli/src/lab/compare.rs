@@ -47,9 +47,15 @@ pub(crate) struct Arguments {
 /// One of the two.
 #[derive(Debug)]
 enum Side {
+    Measured(Measured),
+    Kept(Box<Run>),
+}
+
+/// A server to measure.
+#[derive(Debug)]
+enum Measured {
     Program(PathBuf),
     Address(SocketAddr),
-    Kept(Box<Run>),
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -61,28 +67,29 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 "a kept run is compared with a kept run: a new one would meet another machine";
             Err(Coded::usage(wrong.to_owned()).into())
         }
-        _ if !arguments.subject.is_said() => {
+        (Side::Measured(_), Side::Measured(_)) if !arguments.subject.is_said() => {
             let wrong = "which workload? write compare A B rooms, or another that `lab run` knows";
             Err(Coded::usage(wrong.to_owned()).into())
         }
-        _ => interleaved(arguments, &a, &b),
+        (Side::Measured(a), Side::Measured(b)) => interleaved(arguments, a, b),
     }
 }
 
 /// Runs pairs in an order that chance decides, each on a server that was started for it where it is a
 /// program.
-fn interleaved(arguments: &Arguments, a: &Side, b: &Side) -> anyhow::Result<()> {
+fn interleaved(arguments: &Arguments, a: &Measured, b: &Measured) -> anyhow::Result<()> {
     let subject = &arguments.subject;
     let target = Target {
         address: format!("{} and {}", arguments.a, arguments.b),
-        own: matches!((a, b), (Side::Program(_), Side::Program(_))),
+        own: matches!((a, b), (Measured::Program(_), Measured::Program(_))),
     };
     let asked = subject.asked("compare", target, &arguments.pacing);
     let mut notebook = Notebook::new(&arguments.output, asked, Vec::new())?;
     let mut dice = turnstile_load::dice(arguments.pacing.seed());
     let mut pairs = Vec::new();
     for first in plan(&mut dice, arguments.pairs.get()) {
-        let mut measure = |side: &Side, name: &str| arguments.measure(side, name, &mut notebook);
+        let mut measure =
+            |server: &Measured, name: &str| arguments.measure(server, name, &mut notebook);
         let pair = match first {
             First::Old => {
                 let old = measure(a, "a")?;
@@ -135,11 +142,15 @@ fn kept(arguments: &Arguments, a: &Run, b: &Run) -> anyhow::Result<()> {
 }
 
 impl Arguments {
-    fn measure(&self, side: &Side, name: &str, notebook: &mut Notebook) -> anyhow::Result<usize> {
-        let (subject, program) = match side {
-            Side::Program(path) => (self.subject.clone(), Some(path.as_path())),
-            Side::Address(address) => (self.subject.at(*address), None),
-            Side::Kept(_) => unreachable!("kept runs are not run again"),
+    fn measure(
+        &self,
+        server: &Measured,
+        name: &str,
+        notebook: &mut Notebook,
+    ) -> anyhow::Result<usize> {
+        let (subject, program) = match server {
+            Measured::Program(path) => (self.subject.clone(), Some(path.as_path())),
+            Measured::Address(address) => (self.subject.at(*address), None),
         };
         let opened = subject.open(program, None)?;
         let place = opened.measure(&self.pacing, notebook)?;
@@ -191,7 +202,7 @@ impl Side {
         if !path.exists()
             && let Ok(address) = address::parse(text)
         {
-            return Ok(Self::Address(address));
+            return Ok(Self::Measured(Measured::Address(address)));
         }
         let file = if path.is_dir() {
             path.join("run.json")
@@ -210,15 +221,14 @@ impl Side {
             let wrong = format!("`{text}` is no program, no address, and no kept run");
             return Err(Coded::usage(wrong).into());
         }
-        Ok(Self::Program(
-            fs::canonicalize(&file).with_context(|| text.to_owned())?,
-        ))
+        let program = fs::canonicalize(&file).with_context(|| text.to_owned())?;
+        Ok(Self::Measured(Measured::Program(program)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Side;
+    use super::{Measured, Side};
 
     #[test]
     fn a_side_is_an_address_a_kept_run_or_a_program() {
@@ -226,12 +236,12 @@ mod tests {
         let path = |name: &str| folder.path().join(name).display().to_string();
         assert!(matches!(
             Side::parse("127.0.0.1:1").unwrap(),
-            Side::Address(_)
+            Side::Measured(Measured::Address(_))
         ));
         std::fs::write(path("program"), "").unwrap();
         assert!(matches!(
             Side::parse(&path("program")).unwrap(),
-            Side::Program(_)
+            Side::Measured(Measured::Program(_))
         ));
         for text in ["nothing", &path(""), &path("none.json")] {
             assert!(Side::parse(text).is_err(), "{text}");

@@ -91,7 +91,10 @@ pub(super) fn record(arguments: &Recording) -> anyhow::Result<()> {
     let recorded = match (arguments.to, arguments.service) {
         (Some(server), _) => listen(arguments, server)?,
         (None, Some(service)) => run(arguments, service)?,
-        (None, None) => unreachable!("one of the two is required"),
+        (None, None) => {
+            let wrong = "name a service to record, or a server with --to";
+            return Err(Coded::usage(wrong.to_owned()).into());
+        }
     };
     if recorded.turned_away > 0 {
         let many = Count(recorded.turned_away);

@@ -281,7 +281,8 @@ impl Subject {
         server: impl FnOnce(Service) -> anyhow::Result<Server>,
     ) -> anyhow::Result<Opened<'_>> {
         let What::Service(service) = *self.what() else {
-            unreachable!("only servers of our own services are started");
+            let wrong = "the lab starts servers of rooms, exchange, travel and games only";
+            return Err(Coded::usage(wrong.to_owned()).into());
         };
         let own = pin::on(cores.or_else(|| self.server_cores()), || server(service))?;
         Ok(Opened {

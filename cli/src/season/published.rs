@@ -134,14 +134,13 @@ impl Dice {
 
     /// An index, by weight.
     fn weighted(&mut self, weights: &[u32]) -> usize {
-        let mut left = self.0.random_range(0..weights.iter().sum());
-        for (index, &weight) in weights.iter().enumerate() {
-            if left < weight {
-                return index;
-            }
-            left -= weight;
-        }
-        unreachable!("the draw is below the sum of the weights")
+        let drawn = self.0.random_range(0..weights.iter().sum());
+        let mut sum = 0;
+        let place = weights.iter().position(|weight| {
+            sum += weight;
+            drawn < sum
+        });
+        place.expect("the draw is below the sum of the weights")
     }
 
     /// A value of the distribution with these equally spaced quantiles; straight lines between.

@@ -4,26 +4,9 @@ mod check;
 
 use crate::{
     levels::{Level, Levels},
-    slab::{INDEX_END, NONE, Vacant},
+    node::{Child, Kind, Node, highest_bit},
+    slab::NONE,
 };
-
-/// Bits of a key that one node tells apart.
-const NODE_BITS: u32 = 4;
-const CHILDREN: usize = 1 << NODE_BITS;
-
-/// A fork of the tree. It has two children at least, so there are fewer forks than levels,
-/// wherever the prices lie.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    children: [Child; CHILDREN],
-    /// The bits that all keys below have in common, with zeros for the others.
-    prefix: u64,
-    parent: u32,
-    /// Which children there are.
-    present: u16,
-    /// The lowest of the bits that it tells apart.
-    shift: u8,
-}
 
 /// The levels of one side of one book. The best one is kept at hand.
 ///
@@ -43,16 +26,6 @@ pub(crate) struct Ladder {
     second: u32,
 }
 
-/// Nothing, a level or a node, in 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Child(u32);
-
-enum Kind {
-    Nothing,
-    Level(u32),
-    Node(u32),
-}
-
 /// Where a key is, or where it would be put.
 enum Place {
     Level(u32),
@@ -64,115 +37,6 @@ enum Place {
         child: Child,
         bit: u32,
     },
-}
-
-impl Child {
-    const NOTHING: Self = Self(NONE);
-
-    const fn level(level: u32) -> Self {
-        Self(level)
-    }
-
-    const fn node(node: u32) -> Self {
-        Self(node | INDEX_END)
-    }
-
-    #[inline]
-    const fn kind(self) -> Kind {
-        if self.0 < INDEX_END {
-            Kind::Level(self.0)
-        } else if self.0 == NONE {
-            Kind::Nothing
-        } else {
-            Kind::Node(self.0 & !INDEX_END)
-        }
-    }
-}
-
-impl Vacant for Node {
-    fn vacant(next: u32) -> Self {
-        Self::new(0, 0, next)
-    }
-
-    fn next_vacant(&self) -> u32 {
-        self.parent
-    }
-}
-
-impl Node {
-    const fn new(key: u64, bit: u32, parent: u32) -> Self {
-        let shift = bit - bit % NODE_BITS;
-        Self {
-            children: [Child::NOTHING; CHILDREN],
-            prefix: key >> shift >> NODE_BITS << NODE_BITS << shift,
-            parent,
-            present: 0,
-            #[expect(clippy::cast_possible_truncation, reason = "a shift is less than 64")]
-            shift: shift as u8,
-        }
-    }
-
-    /// The number of the child that leads to a key.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "only four bits are kept")]
-    const fn number(&self, key: u64) -> usize {
-        ((key >> self.shift) & (CHILDREN as u64 - 1)) as usize
-    }
-
-    /// Where a key differs from those below, unless it may be below.
-    #[inline]
-    const fn differs(&self, key: u64) -> Option<u32> {
-        let difference = (key ^ self.prefix) >> self.shift >> NODE_BITS;
-        if difference == 0 {
-            return None;
-        }
-        Some(highest_bit(key ^ self.prefix))
-    }
-
-    #[inline]
-    fn child(&self, number: usize) -> Child {
-        *self.children.get(number).expect("a number has four bits")
-    }
-
-    #[inline]
-    fn set(&mut self, key: u64, child: Child) {
-        let number = self.number(key);
-        *self
-            .children
-            .get_mut(number)
-            .expect("a number has four bits") = child;
-        self.present |= 1 << number;
-    }
-
-    /// Takes a child away; returns the other one, if only one is left.
-    #[inline]
-    fn clear(&mut self, key: u64) -> Option<Child> {
-        let number = self.number(key);
-        self.present &= !(1 << number);
-        *self
-            .children
-            .get_mut(number)
-            .expect("a number has four bits") = Child::NOTHING;
-        self.present
-            .is_power_of_two()
-            .then(|| self.child(self.first()))
-    }
-
-    #[inline]
-    const fn first(&self) -> usize {
-        self.present.trailing_zeros() as usize
-    }
-
-    /// The next child after the one that leads to a key.
-    #[inline]
-    fn after(&self, key: u64) -> Option<Child> {
-        let later = u32::from(self.present) & (u32::MAX << 1 << self.number(key));
-        (later != 0).then(|| self.child(later.trailing_zeros() as usize))
-    }
-}
-
-const fn highest_bit(difference: u64) -> u32 {
-    63 - difference.leading_zeros()
 }
 
 impl Ladder {

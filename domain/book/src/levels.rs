@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    ladder::Node,
+    node::Node,
     slab::{NONE, Slab, Vacant},
 };
 

@@ -16,11 +16,14 @@ mod depth;
 
 mod ladder;
 mod levels;
+mod node;
 mod orders;
 mod queue;
 mod slab;
+mod slot;
 
 pub use book::Book;
 pub use order::{Incoming, Owner, SelfTrade, Side};
-pub use orders::{Orders, Slot};
+pub use orders::Orders;
 pub use report::{Depth, Report, Resting, Stop, Taken};
+pub use slot::Slot;

@@ -1,21 +1,12 @@
 //! Storage of the resting orders of many books.
 
-use std::num::NonZeroU32;
-
 use turnstile_chassis::prefetch;
 
 use crate::{
-    Owner, Resting, Side,
+    Owner, Resting, Slot,
     levels::Levels,
-    slab::{INDEX_END, NONE, Slab, Vacant},
+    slab::{NONE, Slab, Vacant},
 };
-
-/// The handle of a resting order; valid from [`Book::rest`](crate::Book::rest) until the order is
-/// off the book, and then used again for another order.
-///
-/// It takes four bytes, also where it may be missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot(NonZeroU32);
 
 /// An order in the queue of its level. Two of them fill a cache line.
 #[derive(Clone, Copy, Debug)]
@@ -40,34 +31,6 @@ pub(crate) struct Order {
 pub struct Orders {
     pub(crate) orders: Slab<Order>,
     pub(crate) levels: Levels,
-}
-
-impl Slot {
-    /// The index with the side in its top bit, turned over: `NONE` is no index, so no slot is zero.
-    #[inline]
-    pub(crate) fn new(side: Side, index: u32) -> Self {
-        let bits = match side {
-            Side::Buy => index,
-            Side::Sell => index | INDEX_END,
-        };
-        Self(NonZeroU32::new(!bits).expect("an index is not `NONE`"))
-    }
-
-    /// The side of the book that the order rests on.
-    #[inline]
-    #[must_use]
-    pub const fn side(self) -> Side {
-        if !self.0.get() < INDEX_END {
-            Side::Buy
-        } else {
-            Side::Sell
-        }
-    }
-
-    #[inline]
-    pub(crate) const fn index(self) -> u32 {
-        !self.0.get() & !INDEX_END
-    }
 }
 
 impl Vacant for Order {

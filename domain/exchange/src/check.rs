@@ -7,8 +7,7 @@ use turnstile_chassis::Faults;
 
 use crate::{
     Exchange, Side,
-    ledger::{Row, State},
-    machine::row_of,
+    ledger::{Row, State, row_of},
 };
 
 pub(crate) fn examine(exchange: &Exchange) -> Result<(), Vec<String>> {

@@ -82,6 +82,28 @@ pub(crate) enum State {
     },
 }
 
+impl State {
+    /// Where an open order rests, and the account's open orders before and after it.
+    pub(crate) fn open(self) -> (Slot, u32, u32) {
+        match self {
+            Self::Open { slot, older, newer } => (slot, older, newer),
+            Self::Arriving | Self::Ended { .. } => {
+                unreachable!("only open orders are on a book and in an account's list")
+            }
+        }
+    }
+
+    /// When an order ended, and the one that ended next.
+    fn ended(self) -> (Timestamp, u32) {
+        match self {
+            Self::Ended { at, next, .. } => (at, next),
+            Self::Arriving | Self::Open { .. } => {
+                unreachable!("only ended orders are in the list of them")
+            }
+        }
+    }
+}
+
 /// The open orders of an account, by id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenOrders {
@@ -298,21 +320,12 @@ impl Ledger {
 
     /// Takes an order out of its account's; its state is to be set.
     pub(crate) fn close(&mut self, list: &mut OpenOrders, number: u32) {
-        let (older, newer) = self.open_links(number);
+        let (_, older, newer) = self.rows.at(number).state.open();
         self.set_newer(list, older, newer);
         self.set_older(list, newer, older);
         self.rows.at_mut(number).state = State::Arriving;
         list.count -= 1;
         self.open -= 1;
-    }
-
-    fn open_links(&self, number: u32) -> (u32, u32) {
-        match self.rows.at(number).state {
-            State::Open { older, newer, .. } => (older, newer),
-            State::Arriving | State::Ended { .. } => {
-                unreachable!("only open orders are in an account's list")
-            }
-        }
     }
 
     fn set_newer(&mut self, list: &mut OpenOrders, number: u32, to: u32) {
@@ -342,7 +355,7 @@ impl Ledger {
         from: Option<u32>,
     ) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(from.or_else(|| some(list.oldest)), |&number| {
-            some(self.open_links(number).1)
+            some(self.rows.at(number).state.open().2)
         })
     }
 
@@ -364,12 +377,7 @@ impl Ledger {
     /// The ended orders in the order in which they ended.
     pub(crate) fn iter_ended(&self) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(some(self.ended.first), |&number| {
-            match self.rows.at(number).state {
-                State::Ended { next, .. } => some(next),
-                State::Arriving | State::Open { .. } => {
-                    unreachable!("only ended orders are in the list of them")
-                }
-            }
+            some(self.rows.at(number).state.ended().1)
         })
     }
 
@@ -380,9 +388,7 @@ impl Ledger {
         let Some(first) = some(self.ended.first) else {
             return false;
         };
-        let State::Ended { at, .. } = self.rows.at(first).state else {
-            unreachable!("only ended orders are in the list of them")
-        };
+        let (at, _) = self.rows.at(first).state.ended();
         if at.plus_ms(limits::ENDED_MS) > now && self.ended.count <= kept {
             return false;
         }
@@ -392,9 +398,7 @@ impl Ledger {
 
     fn forget(&mut self, first: u32) {
         let row = *self.rows.at(first);
-        let State::Ended { next, .. } = row.state else {
-            unreachable!("only ended orders are in the list of them")
-        };
+        let (_, next) = row.state.ended();
         self.ended.first = next;
         if next == NONE {
             self.ended.last = NONE;
@@ -407,6 +411,11 @@ impl Ledger {
         }
         self.rows.give_back(first);
     }
+}
+
+/// The row that the book knows an order by.
+pub(crate) fn row_of(order: u64) -> u32 {
+    u32::try_from(order).expect("the book was given the number of a row")
 }
 
 #[cfg(test)]

@@ -15,7 +15,9 @@ pub mod limits;
 mod outcome;
 mod query;
 
+mod expected;
 mod machine;
+mod state;
 mod warming;
 
 mod apply;
@@ -43,12 +45,12 @@ pub use command::{Command, InvalidOrderRef, Order, OrderRef, TimeInForce};
 pub use decimal::{CASH_SCALE, Cash, Decimal, InvalidDecimal};
 pub use event::{Event, EventKind, Level, Party, REPLACED};
 pub use label::{AccountId, ClientId, InvalidLabel, Symbol};
-pub use machine::Exchange;
 pub use outcome::{Done, EndReason, Field, Outcome, Refusal, Ticket, TicketState};
 pub use query::{
     AccountView, Answer, Cursor, DepthLevel, DepthView, Execution, OrderView, Query, QueuedOrder,
     SymbolView, Totals, Trade, levels,
 };
+pub use state::Exchange;
 
 /// An order's number: from 1, in the order of acceptance, over all symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]

@@ -1,61 +1,25 @@
-//! The machine: its state and its entry points.
+//! The machine: its entry points.
 
 use std::{cell::RefCell, collections::BTreeSet};
 
-use turnstile_book::{Depth, Orders, Report, Resting};
+use turnstile_book::{Depth, Orders, Resting};
 use turnstile_chassis::{Decode as _, Encode as _, Events, Served};
 use turnstile_types::{
     Context, Effect, Machine, Malformed, Position, Principal, Reader, Sink, Timestamp,
 };
 
 use crate::{
-    Answer, Cash, Command, EndReason, Event, EventKind, Level, Outcome, Party, Query, Side, Symbol,
-    Totals,
+    Answer, Cash, Command, EndReason, Event, EventKind, Exchange, Level, Outcome, Party, Query,
+    Side, Symbol, Totals,
     accounts::Accounts,
     check,
-    ledger::{Ledger, Row},
+    expected::Expected,
+    ledger::{Ledger, Row, row_of},
     limits,
     positions::Positions,
     queries, snapshot,
     symbols::Symbols,
-    warming::Expected,
 };
-
-/// Accounts, and what they trade.
-///
-/// Each symbol has a book, which knows prices, quantities and queues and nothing else; the orders
-/// of all books lie in one place. The ledger has a row for every order that is remembered, open or
-/// ended; the book knows an order by the number of its row. Accounts have cash, positions have
-/// shares, each free or reserved: an open order has reserved what its whole rest may cost, so that
-/// whatever matches is paid for.
-///
-/// Conservation: cash and shares move by the methods of `Accounts` and `Positions` alone, which
-/// keep sums; after each command these are compared with what was put in.
-///
-/// Time: before a command is decided, every order whose date has come is expired, as by
-/// [`Machine::tick`], and a few ended orders that need not be remembered any more are forgotten.
-/// Beyond that a refusal changes nothing.
-#[derive(Debug)]
-pub struct Exchange {
-    pub(crate) accounts: Accounts,
-    pub(crate) symbols: Symbols,
-    pub(crate) positions: Positions,
-    pub(crate) ledger: Ledger,
-    /// The open orders of all books.
-    pub(crate) orders: Orders,
-    /// When open orders expire: the instant, the order's id, its row.
-    pub(crate) deadlines: BTreeSet<(Timestamp, u64, u32)>,
-    /// All cash: what was put in, less what was taken out.
-    pub(crate) cash: u128,
-    /// All shares that were ever granted, of all symbols.
-    pub(crate) shares: u128,
-    /// Trades so far.
-    pub(crate) trades: u64,
-    /// What the book told of the order that is matched; empty between commands.
-    pub(crate) reports: Vec<(Report, Depth)>,
-    pub(crate) expected: RefCell<Expected>,
-    events: Events<Event>,
-}
 
 impl Machine for Exchange {
     type Command<'a> = Command;
@@ -289,9 +253,4 @@ impl Exchange {
             kind,
         });
     }
-}
-
-/// The row that the book knows an order by.
-pub(crate) fn row_of(order: u64) -> u32 {
-    u32::try_from(order).expect("the book was given the number of a row")
 }

@@ -1,23 +1,8 @@
 //! Prefetches what waiting commands will touch.
 
-use turnstile_chassis::{Belt, prefetch};
+use turnstile_chassis::prefetch;
 
-use crate::{Command, Exchange, OrderRef, ledger::State};
-
-/// Commands that were announced.
-pub(crate) type Expected = Belt<Target, LINKS>;
-
-/// Where a command's data is found: account, symbol and order; the position and the order's place
-/// on the book.
-const LINKS: usize = 2;
-
-/// Where a command leads.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
-    account: Option<u32>,
-    symbol: Option<u32>,
-    row: Option<u32>,
-}
+use crate::{Command, Exchange, OrderRef, expected::Target, ledger::State};
 
 impl Exchange {
     /// Puts a command on the belt. The tables are read at once: they do not tell where they would

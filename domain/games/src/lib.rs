@@ -25,6 +25,7 @@ mod view;
 mod shown;
 
 mod machine;
+mod state;
 
 mod arena;
 mod outbox;
@@ -43,7 +44,6 @@ mod snapshot;
 pub use command::{Command, Deed};
 pub use event::{Change, Event, EventKind, Source};
 pub use game::{Claim, Ending, Game, Seat, Verdict};
-pub use machine::Games;
 pub use outbox::{MatchResult, Parcel};
 pub use outcome::{Done, Outcome, Pairing, Refusal};
 pub use player::{InvalidPlayer, PlayerId};
@@ -56,4 +56,5 @@ pub use recount::Recount;
 pub use rules::{Board, Illegal, Played, Shape, play};
 pub use settings::{Roles, Settings};
 pub use standing::{Measure, Ratings, Standing, Tally};
+pub use state::Games;
 pub use view::{MatchId, MatchView, TicketView, WaitReason};

@@ -1,4 +1,4 @@
-//! The machine: the arena, the scores, and the results between them.
+//! The machine: its entry points.
 
 mod act;
 mod due;
@@ -12,26 +12,9 @@ use turnstile_types::{
 };
 
 use crate::{
-    Answer, Change, Command, Done, Event, EventKind, Outcome, Query, Refusal, Settings, Totals,
-    arena::Arena, check, queries, scores::Scores, snapshot,
+    Answer, Change, Command, Done, Event, EventKind, Games, Outcome, Query, Refusal, Settings,
+    Totals, arena::Arena, check, queries, scores::Scores, snapshot,
 };
-
-/// Matches between two players, and what they amount to.
-///
-/// Two roles are here in every process, and the settings say which of them are played. The arena
-/// knows who plays with whom and how it stands; the scores know what was won and lost, and nothing
-/// of matches. Between them goes nothing but results: handed over in the record that ended the
-/// match where both are played here, put into the arena's outbox otherwise.
-///
-/// Time: before a command is decided, everything that is due at its instant is done, as by
-/// [`Machine::tick`]. Beyond that a refusal changes nothing.
-#[derive(Debug)]
-pub struct Games {
-    pub(crate) settings: Settings,
-    pub(crate) arena: Arena,
-    pub(crate) scores: Scores,
-    events: Events<Event>,
-}
 
 impl Machine for Games {
     type Command<'a> = Command;

@@ -45,7 +45,10 @@ pub(crate) fn answer(games: &Games, now: Timestamp, query: &Query) -> Answer {
             measure,
             cursor,
             limit,
-        } => scores.leaders(measure, cursor, page(limit)),
+        } => {
+            let (page, next) = scores.leaders(measure, cursor, page(limit));
+            Answer::Leaders { page, next }
+        }
         Query::Around {
             measure,
             player,
@@ -121,7 +124,13 @@ impl Scores {
         Answer::Opponents { page, next }
     }
 
-    fn leaders(&self, measure: Measure, cursor: Option<Rung>, limit: usize) -> Answer {
+    /// A page of the leaders, and the last of them if there are more.
+    pub(crate) fn leaders(
+        &self,
+        measure: Measure,
+        cursor: Option<Rung>,
+        limit: usize,
+    ) -> (Vec<Leader>, Option<Rung>) {
         let ladder = self.ladder(measure);
         let before = cursor.map_or(0, |rung| {
             let here = ladder.before(rung);
@@ -131,8 +140,7 @@ impl Scores {
         let more = rungs.len() > limit;
         rungs.truncate(limit);
         let next = rungs.last().copied().filter(|_| more);
-        let page = self.places(before, rungs).collect();
-        Answer::Leaders { page, next }
+        (self.places(before, rungs).collect(), next)
     }
 
     fn around(&self, measure: Measure, player: &PlayerId, each_side: u32) -> Answer {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Answer, ELO_START, Event, EventKind, Games, Glicko, PlayerId, Query, Ratings, Seat, Standing,
-    Tally, elo_gain, queries, scores::Scores,
+    ELO_START, Event, EventKind, Games, Glicko, PlayerId, Ratings, Seat, Standing, Tally, elo_gain,
+    scores::Scores,
 };
 
 /// A fold of the events [`EventKind::Counted`], which shares nothing with the scores but the
@@ -111,22 +111,15 @@ impl Recount {
         differences
     }
 
-    /// The leaderboards are asked for as anybody asks for them.
+    /// The leaderboards are read as anybody reads them.
     fn compare_boards(&self, games: &Games, differences: &mut Vec<String>) {
         for measure in crate::Measure::ALL {
             let mut cursor = None;
             let mut before = i64::MAX;
             let mut shown = 0;
             loop {
-                let query = Query::Leaders {
-                    measure,
-                    cursor,
-                    limit: crate::limits::PAGE_MAX,
-                };
-                let answer = queries::answer(games, turnstile_types::Timestamp(0), &query);
-                let Answer::Leaders { page, next } = answer else {
-                    unreachable!("leaders were asked for");
-                };
+                let limit = crate::limits::PAGE_MAX.into();
+                let (page, next) = games.scores.leaders(measure, cursor, limit);
                 for leader in &page {
                     shown += 1;
                     let known = self.standing(&leader.player);

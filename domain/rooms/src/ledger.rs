@@ -44,6 +44,33 @@ pub(crate) enum State {
     },
 }
 
+/// The entry of a slot that has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Booked(Guest),
+    Held { until: Timestamp, made: Position },
+    Expired { at: Timestamp, made: Position },
+}
+
+impl State {
+    pub(crate) const fn taken(self) -> Option<Taken> {
+        match self {
+            Self::Free { .. } | Self::Spent => None,
+            Self::Booked(guest) => Some(Taken::Booked(guest)),
+            Self::Held { until, made } => Some(Taken::Held { until, made }),
+            Self::Expired { at, made } => Some(Taken::Expired { at, made }),
+        }
+    }
+
+    /// The slot after this one in the chain of free slots.
+    fn next_free(self) -> u32 {
+        let Self::Free { next } = self else {
+            unreachable!("a slot in the free chain is free");
+        };
+        next
+    }
+}
+
 /// A booking's guest, as a link in the chain of all bookings of one id number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Guest {
@@ -108,12 +135,7 @@ impl Ledger {
     /// The slots that wait for an entry, the next one first.
     pub(crate) fn free(&self) -> impl Iterator<Item = u32> {
         std::iter::successors(slot_or_none(self.free), |&slot| {
-            match self.slots.at(slot).state {
-                State::Free { next } => slot_or_none(next),
-                State::Spent | State::Booked(_) | State::Held { .. } | State::Expired { .. } => {
-                    unreachable!("a slot in the free chain is free")
-                }
-            }
+            slot_or_none(self.slots.at(slot).state.next_free())
         })
     }
 
@@ -157,12 +179,9 @@ impl Ledger {
             };
         }
         let place = self.slots.at_mut(slot);
-        let State::Free { next } = place.state else {
-            unreachable!("a slot in the free chain is free");
-        };
+        self.free = place.state.next_free();
         entry.generation = place.generation;
         *place = entry;
-        self.free = next;
         self.free_count -= 1;
         Reference {
             slot,
@@ -184,11 +203,11 @@ impl Ledger {
         self.free_count += 1;
     }
 
-    /// The slot of a reference that somebody shows.
+    /// The slot of a reference that somebody shows, and its entry.
     ///
     /// # Errors
     /// `Ended` for one that was given and is used up, `NotFound` for one never given.
-    pub(crate) fn look_up(&self, reference: Reference) -> Result<u32, Refusal> {
+    pub(crate) fn look_up(&self, reference: Reference) -> Result<(u32, Taken), Refusal> {
         let slot = self.slots.get(reference.slot).ok_or(Refusal::NotFound)?;
         if reference.generation < slot.generation {
             return Err(Refusal::Ended);
@@ -196,10 +215,10 @@ impl Ledger {
         if reference.generation > slot.generation {
             return Err(Refusal::NotFound);
         }
-        match slot.state {
-            State::Free { .. } => Err(Refusal::NotFound),
-            State::Spent => Err(Refusal::Ended),
-            State::Booked(_) | State::Held { .. } | State::Expired { .. } => Ok(reference.slot),
+        match slot.state.taken() {
+            Some(entry) => Ok((reference.slot, entry)),
+            None if slot.state == State::Spent => Err(Refusal::Ended),
+            None => Err(Refusal::NotFound),
         }
     }
 
@@ -236,6 +255,10 @@ mod tests {
         }
     }
 
+    fn slot_of(ledger: &Ledger, reference: Reference) -> Result<u32, Refusal> {
+        ledger.look_up(reference).map(|(slot, _)| slot)
+    }
+
     #[test]
     fn the_slot_freed_last_is_used_first_under_a_new_reference() {
         let mut ledger = Ledger::new();
@@ -245,14 +268,14 @@ mod tests {
         assert_eq!(ledger.free().collect::<Vec<_>>(), [2, 0]);
         let again = ledger.add(held(0));
         assert_eq!((again.slot, again.generation), (2, 1));
-        assert_eq!(ledger.look_up(given[2]), Err(Refusal::Ended));
-        assert_eq!(ledger.look_up(given[1]), Ok(1));
-        assert_eq!(ledger.look_up(again), Ok(2));
+        assert_eq!(slot_of(&ledger, given[2]), Err(Refusal::Ended));
+        assert_eq!(slot_of(&ledger, given[1]), Ok(1));
+        assert_eq!(slot_of(&ledger, again), Ok(2));
         let next = Reference {
             slot: 0,
             generation: 1,
         };
-        assert_eq!(ledger.look_up(next), Err(Refusal::NotFound));
+        assert_eq!(slot_of(&ledger, next), Err(Refusal::NotFound));
     }
 
     #[test]
@@ -263,9 +286,9 @@ mod tests {
             slot: 0,
             generation: u32::MAX,
         };
-        assert_eq!(ledger.look_up(last), Ok(0));
+        assert_eq!(slot_of(&ledger, last), Ok(0));
         ledger.remove(0);
-        assert_eq!(ledger.look_up(last), Err(Refusal::Ended));
+        assert_eq!(slot_of(&ledger, last), Err(Refusal::Ended));
         assert_eq!(ledger.add(held(0)).slot, 1);
     }
 }

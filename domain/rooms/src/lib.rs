@@ -14,7 +14,9 @@ mod outcome;
 mod query;
 mod reference;
 
+mod expected;
 mod machine;
+mod state;
 mod warming;
 
 mod apply;
@@ -42,7 +44,6 @@ mod widths;
 pub use command::{Command, Door, Wish};
 pub use event::{Event, EventKind};
 pub use guest::{GuestId, GuestName, IdKey, IdNumber, InvalidGuestName, InvalidIdNumber};
-pub use machine::Rooms;
 pub use outcome::{Done, Nights, Outcome, Refusal};
 pub use piece::{Assembly, Counted, Misfit, Piece, Standing};
 pub use query::{
@@ -50,4 +51,5 @@ pub use query::{
     TypeAvailability,
 };
 pub use reference::{InvalidReference, Reference};
+pub use state::Rooms;
 pub use turnstile_chassis::Cursor;

@@ -89,11 +89,16 @@ impl Principals {
         assert!(was_there, "an open hold is in its caller's list");
     }
 
-    /// The slots of a caller's open holds made at or after a position, the oldest first.
-    pub(crate) fn holds_from(&self, number: u32, from: Position) -> impl Iterator<Item = u32> + '_ {
+    /// A caller's open holds made at or after a position, the oldest first: the position of the record
+    /// that made each, and its slot.
+    pub(crate) fn holds_from(
+        &self,
+        number: u32,
+        from: Position,
+    ) -> impl Iterator<Item = (Position, u32)> + '_ {
         self.holds
             .range((number, from, 0)..=(number, Position(u64::MAX), u32::MAX))
-            .map(|&(_, _, slot)| slot)
+            .map(|&(_, made, slot)| (made, slot))
     }
 
     /// How many holds are open.

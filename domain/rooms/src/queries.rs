@@ -8,7 +8,7 @@ use turnstile_types::{Principal, Stay, Timestamp};
 
 use crate::{
     Answer, Cursor, Entry, EntryState, PropertySummary, Query, Reference, Refusal, Rooms, Totals,
-    ledger::{Slot, State},
+    ledger::{Slot, State, Taken},
     limits,
 };
 
@@ -78,7 +78,7 @@ impl<'a> View<'a> {
     }
 
     fn look_up(&self, reference: Reference) -> Result<Entry, Refusal> {
-        let slot = self.rooms.ledger.look_up(reference)?;
+        let (slot, _) = self.rooms.ledger.look_up(reference)?;
         let entry = self.entry(slot);
         match entry.state {
             EntryState::Expired { at } if at.plus_ms(limits::LATE_CONFIRM_MS) <= self.now => {
@@ -99,13 +99,12 @@ impl<'a> View<'a> {
             state,
             ..
         } = *rooms.ledger.at(slot);
-        let (state, guest) = match state {
-            State::Booked(guest) => (EntryState::Booked, Some(guest)),
-            State::Held { until, .. } if until > self.now => (EntryState::Held { until }, None),
-            State::Held { until: at, .. } | State::Expired { at, .. } => {
+        let (state, guest) = match state.taken().expect("only entries are shown") {
+            Taken::Booked(guest) => (EntryState::Booked, Some(guest)),
+            Taken::Held { until, .. } if until > self.now => (EntryState::Held { until }, None),
+            Taken::Held { until: at, .. } | Taken::Expired { at, .. } => {
                 (EntryState::Expired { at }, None)
             }
-            State::Free { .. } | State::Spent => unreachable!("only entries are shown"),
         };
         let property = rooms.directory.room_at(room).property;
         Entry {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use turnstile_chassis::Bytes;
 use turnstile_types::Timestamp;
 
-use crate::{Desk, Report, Request, limits};
+use crate::{Desk, Report, Request, limits, message::Message};
 
 /// What travels between two processes, as often as it takes.
 #[derive(Clone, Debug, PartialEq, Eq, Bytes)]
@@ -51,12 +51,6 @@ impl Parcel {
             Body::Request(None) | Body::Report(None) => true,
         }
     }
-}
-
-/// What a coordinator or a desk says.
-pub(crate) trait Message: Clone {
-    /// Whether it must be durable before it is sent.
-    fn is_firm(&self) -> bool;
 }
 
 fn is_firm(number: u64, message: &impl Message) -> bool {

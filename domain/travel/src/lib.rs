@@ -21,6 +21,8 @@ mod locator;
 mod xid;
 
 mod machine;
+mod per_desk;
+mod state;
 
 mod coordinator;
 mod participant;
@@ -28,6 +30,7 @@ mod participant;
 mod message;
 mod operation;
 
+mod bill;
 mod bytes;
 mod channel;
 mod locks;
@@ -35,19 +38,21 @@ mod locks;
 mod check;
 mod queries;
 
+pub use bill::{Bill, BillLine, Stock};
 pub use channel::{Body, Parcel};
 pub use command::{Command, InvalidTrip, Step, Trip};
 pub use event::{Event, EventKind};
 pub use item::{CustomerId, Desk, Desks, InvalidItem, InvalidLocation, Item, Location};
 pub use locator::{InvalidLocator, Locator};
 pub use locks::Mode as LockMode;
-pub use machine::{PerDesk, Travel};
 pub use message::{Order, Report, Request, Say, Vote};
-pub use operation::{Bill, BillLine, Finding, Operation, Resource, Stock};
+pub use operation::{Finding, Operation, Resource};
 pub use outcome::{AbortReason, Done, Outcome, Refusal};
+pub use per_desk::PerDesk;
 pub use query::{
     Answer, BranchView, ItineraryState, ItineraryView, LateAnswer, Query, Stage, StockView, Totals,
     TransactionState, TransactionView,
 };
 pub use settings::{Roles, Settings};
+pub use state::Travel;
 pub use xid::Xid;

@@ -2,7 +2,7 @@
 
 use turnstile_chassis::Bytes;
 
-use crate::{Finding, Operation, Xid, channel::Message};
+use crate::{Finding, Operation, Xid};
 
 /// From the coordinator to a desk.
 #[derive(Clone, Debug, PartialEq, Eq, Bytes)]
@@ -67,6 +67,12 @@ pub enum Vote {
     ReadOnly,
     #[byte(0x03)]
     No,
+}
+
+/// What a coordinator or a desk says.
+pub(crate) trait Message: Clone {
+    /// Whether it must be durable before it is sent.
+    fn is_firm(&self) -> bool;
 }
 
 impl Message for Request {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use turnstile_chassis::{Bytes, Field, Fields, Kind, Show, Value, Visitor};
+use turnstile_chassis::{Bytes, Kind, Show, Value};
 
-use crate::{CustomerId, Item, Refusal, Xid, locks::Mode};
+use crate::{Bill, CustomerId, Item, Refusal, Stock, Xid, locks::Mode};
 
 /// One step of a transaction at one desk. A desk does it whole or refuses it whole.
 #[derive(Clone, Debug, PartialEq, Eq, Bytes)]
@@ -84,40 +84,6 @@ pub enum Finding {
     Refused(Refusal),
 }
 
-/// What there is of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes, Fields)]
-pub struct Stock {
-    pub free: u32,
-    pub reserved: u32,
-    /// Of one.
-    pub price: u32,
-}
-
-/// What a customer has, sorted by item.
-#[derive(Clone, Debug, PartialEq, Eq, Bytes)]
-pub struct Bill {
-    pub customer: CustomerId,
-    pub lines: Vec<BillLine>,
-}
-
-/// So many of one item, each at this price.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Bytes, Fields)]
-pub struct BillLine {
-    pub item: Item,
-    pub count: u32,
-    /// Of one, when the first of them was reserved.
-    pub price: u32,
-}
-
-impl Bill {
-    /// What the customer owes.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        let owed = |line: &BillLine| u64::from(line.count) * u64::from(line.price);
-        self.lines.iter().map(owed).sum()
-    }
-}
-
 /// What a desk locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Bytes)]
 pub enum Resource {
@@ -128,35 +94,6 @@ pub enum Resource {
     Customer(CustomerId),
     #[byte(0x03)]
     Item(Item),
-}
-
-impl Fields for Bill {
-    fn visit(&self, visitor: &mut impl Visitor) {
-        visitor.field("customer", &self.customer);
-        visitor.field("total", &self.total());
-        visitor.field("lines", &self.lines);
-    }
-
-    fn describe() -> Vec<Field> {
-        vec![
-            Field::new("customer", "", CustomerId::kind()),
-            Field::new("total", "The sum of count x price.", u64::kind()),
-            Field::new("lines", "", <[BillLine]>::kind()),
-        ]
-    }
-}
-
-impl Value for Bill {
-    fn show<S: Show>(&self, show: S) -> S::Out {
-        show.object(self)
-    }
-
-    fn kind() -> Kind {
-        Kind::Object {
-            name: "Bill",
-            fields: Self::describe,
-        }
-    }
 }
 
 impl Value for Resource {

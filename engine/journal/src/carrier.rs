@@ -67,6 +67,18 @@ enum Desk<F> {
     Closed,
 }
 
+impl<F> Desk<F> {
+    fn take_delivery(&mut self) -> Option<Delivery> {
+        match mem::replace(self, Self::Empty) {
+            Self::Delivery(delivery) => Some(delivery),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+}
+
 struct Shared<F> {
     desk: Mutex<Desk<F>>,
     changed: Condvar,
@@ -157,13 +169,10 @@ impl<F: DiskFile> Carrier<F> {
                 Some(outcome.map(|()| Duration::ZERO))
             }
             Way::Thread { shared, .. } => {
-                let mut desk = shared.desk();
-                if !matches!(*desk, Desk::Delivery(_)) {
-                    return None;
-                }
-                let delivery = mem::replace(&mut *desk, Desk::Empty);
-                drop(desk);
-                Some(self.unpack(delivery))
+                let delivery = shared.desk().take_delivery()?;
+                self.is_busy = false;
+                self.spare = delivery.bytes;
+                Some(delivery.outcome.map(|()| delivery.took))
             }
         }
     }
@@ -184,15 +193,6 @@ impl<F: DiskFile> Carrier<F> {
             *written = None;
             self.is_busy = false;
         }
-    }
-
-    fn unpack(&mut self, delivery: Desk<F>) -> Result<Duration, CommitError> {
-        let Desk::Delivery(delivery) = delivery else {
-            unreachable!("only a delivery is unpacked");
-        };
-        self.is_busy = false;
-        self.spare = delivery.bytes;
-        delivery.outcome.map(|()| delivery.took)
     }
 }
 

@@ -14,17 +14,7 @@ use crate::recovery::{self, OpenError, Report};
 use crate::replay::{self, ReplayError};
 use crate::sabotage::Sabotage;
 use crate::segment::{FIRST_OFFSET, Label, Segment, to_u32, to_usize};
-use crate::{Disk, DiskFile, SEGMENT_BYTES_MIN};
-
-/// Who prepares segments, and who carries submitted groups to the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chores {
-    /// Threads of their own: a commit never waits for zeros, a submitted group is carried at once.
-    Background,
-    /// The committing thread: a segment right after the last one was taken, a submitted group
-    /// when it is asked for. Everything happens in the same order each time.
-    Inline,
-}
+use crate::{Chores, Disk, DiskFile, SEGMENT_BYTES_MIN};
 
 /// How a journal is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

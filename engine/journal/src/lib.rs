@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod carrier;
+mod chores;
 mod commit_error;
 mod disk;
 mod founding;
@@ -22,13 +23,14 @@ mod segment;
 pub mod snapshot;
 
 pub use carrier::LogThread;
+pub use chores::Chores;
 pub use commit_error::CommitError;
 pub use disk::{
     Disk, DiskFile, Fate, Fault, FaultyDisk, FaultyFile, FaultyLock, RealDisk, RealFile, RealLock,
     Trouble, Unsynced,
 };
 pub use founding::Founding;
-pub use journal::{Chores, Journal, Options};
+pub use journal::{Journal, Options};
 pub use log::{Durability, Log, MemoryLog, Progress, Room};
 pub use recovery::{Inspected, OpenError, Report, Spot, inspect, take};
 pub use replay::{ReplayError, replay};

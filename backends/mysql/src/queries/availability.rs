@@ -30,7 +30,7 @@ pub(super) async fn availability(
     let wish = room_type.map_or(Wish::Any, Wish::Type);
     if let Err(halt) = existing(&mut known, property, &wish) {
         session.leave().await?;
-        return Ok(refused(halt));
+        return refused(halt);
     }
     let search = Search::new(property, room_type, stay);
     let [rooms, blocked] = sets(session.finish(&statements(&search, now)).await?)?;

@@ -34,7 +34,7 @@ pub(super) async fn explain(
             Err(Halt::Unknown) => session.learn(&mut known).await?,
             Err(halt) => {
                 session.leave().await?;
-                return Ok(refused(halt));
+                return refused(halt);
             }
         }
     };

@@ -54,7 +54,7 @@ pub(super) async fn list(
     let after = match existing(&mut known, part.property, &wish) {
         Err(halt) => {
             session.leave().await?;
-            return Ok(refused(halt));
+            return refused(halt);
         }
         Ok(_) => match part.cursor {
             None => Some(None),

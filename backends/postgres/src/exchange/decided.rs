@@ -163,43 +163,54 @@ pub(super) fn parse(text: &str) -> Result<Decimal, String> {
 }
 
 impl Decided {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one arm for each outcome, so that none is forgotten"
+    )]
     fn into_outcome(self) -> Result<Outcome, String> {
-        let refused = |refusal| Ok(Outcome::Refused(refusal));
-        Ok(Outcome::Done(match self {
-            Self::AccountCreated => Done::AccountCreated,
-            Self::SymbolCreated => Done::SymbolCreated,
-            Self::Granted { position, scale } => Done::Granted {
-                position: decimal(position, scale)?,
-            },
-            Self::Deposited { cash } => Done::Deposited { cash: Cash(cash) },
-            Self::Withdrawn { cash } => Done::Withdrawn { cash: Cash(cash) },
-            Self::Accepted { ticket, again } => Done::Accepted {
-                ticket: ticket.into_ticket()?,
-                again,
-            },
+        let refusal = match self {
+            Self::AccountCreated => return Ok(Outcome::Done(Done::AccountCreated)),
+            Self::SymbolCreated => return Ok(Outcome::Done(Done::SymbolCreated)),
+            Self::Granted { position, scale } => {
+                return Ok(Outcome::Done(Done::Granted {
+                    position: decimal(position, scale)?,
+                }));
+            }
+            Self::Deposited { cash } => {
+                return Ok(Outcome::Done(Done::Deposited { cash: Cash(cash) }));
+            }
+            Self::Withdrawn { cash } => {
+                return Ok(Outcome::Done(Done::Withdrawn { cash: Cash(cash) }));
+            }
+            Self::Accepted { ticket, again } => {
+                return Ok(Outcome::Done(Done::Accepted {
+                    ticket: ticket.into_ticket()?,
+                    again,
+                }));
+            }
             Self::Cancelled {
                 order,
                 quantity,
                 scale,
-            } => Done::Cancelled {
-                order: OrderId(order),
-                quantity: decimal(quantity, scale)?,
-            },
-            Self::Replaced { ticket, kept_place } => Done::Replaced {
-                ticket: ticket.into_ticket()?,
-                kept_place,
-            },
-            Self::AllCancelled { orders } => Done::AllCancelled { orders },
-            Self::BandSet => Done::BandSet,
-            Self::Halted => Done::Halted,
-            Self::Resumed => Done::Resumed,
-            Self::LimitsSet => Done::LimitsSet,
-            refusal => return refused(refusal.into_refusal()?),
-        }))
-    }
-
-    fn into_refusal(self) -> Result<Refusal, String> {
-        Ok(match self {
+            } => {
+                return Ok(Outcome::Done(Done::Cancelled {
+                    order: OrderId(order),
+                    quantity: decimal(quantity, scale)?,
+                }));
+            }
+            Self::Replaced { ticket, kept_place } => {
+                return Ok(Outcome::Done(Done::Replaced {
+                    ticket: ticket.into_ticket()?,
+                    kept_place,
+                }));
+            }
+            Self::AllCancelled { orders } => {
+                return Ok(Outcome::Done(Done::AllCancelled { orders }));
+            }
+            Self::BandSet => return Ok(Outcome::Done(Done::BandSet)),
+            Self::Halted => return Ok(Outcome::Done(Done::Halted)),
+            Self::Resumed => return Ok(Outcome::Done(Done::Resumed)),
+            Self::LimitsSet => return Ok(Outcome::Done(Done::LimitsSet)),
             Self::UnknownAccount => Refusal::UnknownAccount,
             Self::AccountExists => Refusal::AccountExists,
             Self::UnknownSymbol => Refusal::UnknownSymbol,
@@ -250,8 +261,8 @@ impl Decided {
             Self::NotYours => Refusal::NotYours,
             Self::NotOpen => Refusal::NotOpen,
             Self::Full { limit } => Refusal::Full { limit },
-            _ => unreachable!("what was done is no refusal"),
-        })
+        };
+        Ok(Outcome::Refused(refusal))
     }
 }
 

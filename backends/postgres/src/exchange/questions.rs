@@ -16,12 +16,18 @@ use super::{
 use crate::{connection::Connection, trouble::Trouble};
 
 /// Answers a query from what is committed.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm for each query, so that none is forgotten"
+)]
 pub(super) async fn ask(
     connection: &mut Connection,
     now: Timestamp,
     query: &Query,
 ) -> Result<Answer, Trouble> {
     let at = millis(now);
+    let book = "SELECT exchange.ask_book($1, $2, $3, $4)::text";
+    let unknown = || Ok(Answer::Refused(Refusal::UnknownSymbol));
     let answer = match *query {
         Query::Account {
             account,
@@ -54,7 +60,7 @@ pub(super) async fn ask(
             let sql = "SELECT exchange.ask_symbol($1, $2)::text";
             let parameters: &[&(dyn ToSql + Sync)] = &[&at, &symbol.as_str()];
             let Some(row) = json::<SymbolRow>(connection, sql, parameters).await? else {
-                return Ok(Answer::Refused(Refusal::UnknownSymbol));
+                return unknown();
             };
             row.view().map(Answer::Symbol)
         }
@@ -63,16 +69,6 @@ pub(super) async fn ask(
             let row: TotalsRow = one(connection, sql, &[&at]).await?;
             Ok(Answer::Totals(row.into()))
         }
-        Query::Order { .. } | Query::Orders { .. } => return orders(connection, at, query).await,
-        Query::Depth { .. } | Query::Queue { .. } | Query::Trades { .. } => {
-            return books(connection, at, query).await;
-        }
-    };
-    answer.map_err(Trouble::Broken)
-}
-
-async fn orders(connection: &mut Connection, at: i64, query: &Query) -> Result<Answer, Trouble> {
-    let answer = match *query {
         Query::Order { account, order } => {
             let account = account.as_deref();
             let (id, client) = match &order {
@@ -104,15 +100,6 @@ async fn orders(connection: &mut Connection, at: i64, query: &Query) -> Result<A
                 OrdersAnswer::UnknownSymbol => Ok(Answer::Refused(Refusal::UnknownSymbol)),
             }
         }
-        _ => unreachable!("only queries for orders come here"),
-    };
-    answer.map_err(Trouble::Broken)
-}
-
-async fn books(connection: &mut Connection, at: i64, query: &Query) -> Result<Answer, Trouble> {
-    let book = "SELECT exchange.ask_book($1, $2, $3, $4)::text";
-    let unknown = || Ok(Answer::Refused(Refusal::UnknownSymbol));
-    let answer = match *query {
         Query::Depth { symbol, levels } => {
             let parameters: &[&(dyn ToSql + Sync)] =
                 &[&at, &symbol.as_str(), &most(levels), &false];
@@ -147,7 +134,6 @@ async fn books(connection: &mut Connection, at: i64, query: &Query) -> Result<An
             row.read()
                 .map(|(trades, next)| Answer::Trades { trades, next })
         }
-        _ => unreachable!("only queries for books come here"),
     };
     answer.map_err(Trouble::Broken)
 }

@@ -156,12 +156,63 @@ const fn wish_of(wish: Wish) -> (&'static str, Option<Name>) {
 }
 
 /// What a command asks, and for what.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm for each command, so that none is forgotten"
+)]
 fn fields_of<'a>(command: &Command<'a>) -> (&'static str, Fields<'a>) {
     match *command {
-        Command::AddProperty { .. }
-        | Command::AddRoom { .. }
-        | Command::WithdrawRoom { .. }
-        | Command::StopSell { .. } => fields_of_property(command),
+        Command::AddProperty { property, open } => {
+            let property = Some(property);
+            (
+                "add_property",
+                Fields {
+                    property,
+                    flag: Some(open),
+                    ..Fields::default()
+                },
+            )
+        }
+        Command::AddRoom {
+            property,
+            room,
+            room_type,
+        } => {
+            let fields = Fields {
+                property: Some(property),
+                wanted: Some(room),
+                kind: Some(room_type),
+                place: Some(natural_place(&room)),
+                ..Fields::default()
+            };
+            ("add_room", fields)
+        }
+        Command::WithdrawRoom { property, room } => {
+            let (property, wanted) = (Some(property), Some(room));
+            (
+                "withdraw_room",
+                Fields {
+                    property,
+                    wanted,
+                    ..Fields::default()
+                },
+            )
+        }
+        Command::StopSell {
+            property,
+            room,
+            stay,
+            stopped,
+        } => {
+            let fields = Fields {
+                property: Some(property),
+                wanted: Some(room),
+                stay: Some(stay),
+                flag: Some(stopped),
+                ..Fields::default()
+            };
+            ("stop_sell", fields)
+        }
         Command::Book {
             property,
             wish,
@@ -245,68 +296,5 @@ fn referred<'a>(reference: Reference) -> Fields<'a> {
     Fields {
         reference: Some(reference),
         ..Fields::default()
-    }
-}
-
-/// Commands that need all of a property for themselves.
-fn fields_of_property<'a>(command: &Command<'a>) -> (&'static str, Fields<'a>) {
-    match *command {
-        Command::AddProperty { property, open } => {
-            let property = Some(property);
-            (
-                "add_property",
-                Fields {
-                    property,
-                    flag: Some(open),
-                    ..Fields::default()
-                },
-            )
-        }
-        Command::AddRoom {
-            property,
-            room,
-            room_type,
-        } => {
-            let fields = Fields {
-                property: Some(property),
-                wanted: Some(room),
-                kind: Some(room_type),
-                place: Some(natural_place(&room)),
-                ..Fields::default()
-            };
-            ("add_room", fields)
-        }
-        Command::WithdrawRoom { property, room } => {
-            let (property, wanted) = (Some(property), Some(room));
-            (
-                "withdraw_room",
-                Fields {
-                    property,
-                    wanted,
-                    ..Fields::default()
-                },
-            )
-        }
-        Command::StopSell {
-            property,
-            room,
-            stay,
-            stopped,
-        } => {
-            let fields = Fields {
-                property: Some(property),
-                wanted: Some(room),
-                stay: Some(stay),
-                flag: Some(stopped),
-                ..Fields::default()
-            };
-            ("stop_sell", fields)
-        }
-        Command::Book { .. }
-        | Command::Hold { .. }
-        | Command::Extend { .. }
-        | Command::Confirm { .. }
-        | Command::Release { .. }
-        | Command::Cancel { .. } => unreachable!("the caller knows these"),
     }
 }

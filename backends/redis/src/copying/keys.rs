@@ -6,12 +6,13 @@ use turnstile_sequencer::KEY_MS;
 use turnstile_types::{Name, Position, Principal, Timestamp};
 
 use super::{
-    Way, key, scan,
+    Way, scan,
     telling::{PAGE, Telling},
 };
 use crate::{
     answer::{ARRIVAL, Fields, Strange, outcome},
     link::Trouble,
+    names::key,
     order,
 };
 

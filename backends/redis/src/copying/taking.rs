@@ -5,17 +5,18 @@ use turnstile_contract::{copy::Head, natural_key};
 use turnstile_rooms::{Counted, EntryState, Piece, Standing, limits};
 use turnstile_types::Name;
 
-use super::{Way, key, scan};
+use super::{Way, scan};
 use crate::{
     link::Trouble,
-    order::{BASE, number_of, sealed},
+    names::{BASE, UNFINISHED, key},
+    order::{number_of, sealed},
 };
 
 /// Names of rooms that one call looks at, while nobody else is served.
 const NUMBERS_PER_CALL: u32 = 10_000;
 
 /// What stays when an unfinished copy is thrown away: the mark goes last of all.
-const KEPT: [&str; 3] = ["schema", "id_key", super::UNFINISHED];
+const KEPT: [&str; 3] = ["schema", "id_key", UNFINISHED];
 
 /// What was taken so far.
 #[derive(Debug, Default)]

@@ -10,10 +10,11 @@ use turnstile_contract::{
 use turnstile_rooms::{Counted, EntryState, Piece, Standing, limits};
 use turnstile_types::{Name, Position, Timestamp};
 
-use super::{key, scan};
+use super::scan;
 use crate::{
     answer::{Strange, entry_of, reference_of},
     link::{Link, Trouble},
+    names::key,
 };
 
 /// Members of a set, and hashes, that are asked for at once.

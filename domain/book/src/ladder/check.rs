@@ -1,7 +1,11 @@
 //! Invariants of a ladder.
 
-use super::{Child, Kind, Ladder, Node};
-use crate::{levels::Levels, slab::NONE};
+use super::Ladder;
+use crate::{
+    levels::Levels,
+    node::{Child, Kind, Node},
+    slab::NONE,
+};
 
 /// What a walk through the whole tree finds.
 #[derive(Debug, Default)]

@@ -4,8 +4,10 @@ use turnstile_book::{Depth, Incoming, Report, Stop};
 use turnstile_types::Context;
 
 use crate::{
-    Cash, EndReason, EventKind, Exchange, Side, Ticket, TicketState, executions::Executed,
-    ledger::State, machine::row_of, symbols::Traded,
+    Cash, EndReason, EventKind, Exchange, Side, Ticket, TicketState,
+    executions::Executed,
+    ledger::{State, row_of},
+    symbols::Traded,
 };
 
 /// Two orders that matched; the maker was on the book.

@@ -64,9 +64,7 @@ impl Exchange {
     /// Takes an open order off its book, and no more.
     pub(super) fn take_off_book(&mut self, row: u32) {
         let order = self.ledger.at(row);
-        let State::Open { slot, .. } = order.state else {
-            unreachable!("only open orders are taken off the book")
-        };
+        let (slot, ..) = order.state.open();
         let book = &mut self.symbols.at_mut(order.symbol).book;
         let left = book.cancel(&mut self.orders, slot);
         assert!(left == order.rest, "the book and the ledger agree");

@@ -4,10 +4,7 @@ use turnstile_types::Context;
 
 use crate::{
     AccountId, Cash, Decimal, Done, EventKind, Exchange, Field, OrderRef, Refusal, Side, Ticket,
-    TicketState,
-    apply::quote::Wish,
-    ledger::{Row, State},
-    limits,
+    TicketState, apply::quote::Wish, ledger::Row, limits,
 };
 
 impl Exchange {
@@ -101,9 +98,7 @@ impl Exchange {
         if quantity == old.rest {
             return;
         }
-        let State::Open { slot, .. } = old.state else {
-            unreachable!("only open orders are replaced")
-        };
+        let (slot, ..) = old.state.open();
         let listed = self.symbols.at_mut(old.symbol);
         let price = listed.scales.price(old.limit);
         listed.book.reduce(&mut self.orders, slot, quantity);

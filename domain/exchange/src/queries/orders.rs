@@ -8,8 +8,7 @@ pub(super) fn view(exchange: &Exchange, row: u32) -> OrderView {
     let listed = exchange.symbols.at(order.symbol);
     let scales = listed.scales;
     let (open, cancelled) = match order.state {
-        State::Arriving => unreachable!("nobody asks while an order is matched"),
-        State::Open { .. } => (order.rest, None),
+        State::Arriving | State::Open { .. } => (order.rest, None),
         State::Ended { at, reason, .. } => {
             let cancelled = reason.map(|reason| (scales.quantity(order.rest), at, reason));
             (0, cancelled)

@@ -4,7 +4,7 @@ use turnstile_types::Context;
 
 use crate::{
     Done, EventKind, GuestId, Reference, Refusal, Rooms,
-    ledger::{Slot, State},
+    ledger::{Slot, Taken},
 };
 
 impl Rooms {
@@ -14,18 +14,13 @@ impl Rooms {
         booking: Reference,
         id: GuestId,
     ) -> Result<Done, Refusal> {
-        let slot = self.ledger.look_up(booking)?;
-        let Slot {
-            room, stay, state, ..
-        } = *self.ledger.at(slot);
-        match state {
-            State::Booked(guest) if guest.id() == id => {}
-            State::Booked(_) => return Err(Refusal::WrongGuest),
-            State::Held { .. } | State::Expired { .. } => return Err(Refusal::NotConfirmed),
-            State::Free { .. } | State::Spent => {
-                unreachable!("a reference that was looked up names an entry")
-            }
+        let (slot, entry) = self.ledger.look_up(booking)?;
+        match entry {
+            Taken::Booked(guest) if guest.id() == id => {}
+            Taken::Booked(_) => return Err(Refusal::WrongGuest),
+            Taken::Held { .. } | Taken::Expired { .. } => return Err(Refusal::NotConfirmed),
         }
+        let Slot { room, stay, .. } = *self.ledger.at(slot);
 
         self.guests.unlink(&mut self.ledger, slot);
         self.vacate(room, stay, slot);

@@ -4,7 +4,7 @@ use turnstile_types::Context;
 
 use crate::{
     Done, EventKind, GuestId, GuestName, Reference, Refusal, Rooms,
-    ledger::{Slot, State},
+    ledger::{Slot, State, Taken},
     limits,
 };
 
@@ -16,20 +16,17 @@ impl Rooms {
         guest: GuestName<'_>,
         id: GuestId,
     ) -> Result<Done, Refusal> {
-        let slot = self.ledger.look_up(hold)?;
-        let late = match self.ledger.at(slot).state {
-            State::Held { .. } => {
+        let (slot, entry) = self.ledger.look_up(hold)?;
+        let late = match entry {
+            Taken::Held { .. } => {
                 self.end_hold(slot);
                 false
             }
-            State::Expired { .. } => {
+            Taken::Expired { .. } => {
                 self.revive(slot)?;
                 true
             }
-            State::Booked(_) => return Err(Refusal::AlreadyConfirmed),
-            State::Free { .. } | State::Spent => {
-                unreachable!("a reference that was looked up names an entry")
-            }
+            Taken::Booked(_) => return Err(Refusal::AlreadyConfirmed),
         };
 
         let guest = self.guests.register(guest, id);

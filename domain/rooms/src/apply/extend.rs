@@ -13,8 +13,7 @@ impl Rooms {
         hold: Reference,
         ttl_ms: u32,
     ) -> Result<Done, Refusal> {
-        let slot = self.ledger.look_up(hold)?;
-        let (old, made) = self.open_hold(slot)?;
+        let (slot, old, made) = self.open_hold(hold)?;
         refuse_ttl(ttl_ms)?;
         let until = context.now.plus_ms(u64::from(ttl_ms));
         let since = self.ledger.at(slot).since;

@@ -2,7 +2,10 @@
 
 use turnstile_types::{Context, Position, Timestamp};
 
-use crate::{Done, EventKind, Reference, Refusal, Rooms, ledger::State};
+use crate::{
+    Done, EventKind, Reference, Refusal, Rooms,
+    ledger::{State, Taken},
+};
 
 impl Rooms {
     pub(super) fn release(
@@ -10,8 +13,7 @@ impl Rooms {
         context: &Context<'_>,
         hold: Reference,
     ) -> Result<Done, Refusal> {
-        let slot = self.ledger.look_up(hold)?;
-        self.open_hold(slot)?;
+        let (slot, ..) = self.open_hold(hold)?;
 
         self.tell(context, EventKind::Released, slot);
         let entry = self.ledger.at(slot);
@@ -22,15 +24,12 @@ impl Rooms {
         Ok(Done::Released)
     }
 
-    /// When the open hold in a slot ends, and which record made it.
-    pub(super) fn open_hold(&self, slot: u32) -> Result<(Timestamp, Position), Refusal> {
-        match self.ledger.at(slot).state {
-            State::Held { until, made } => Ok((until, made)),
-            State::Expired { .. } => Err(Refusal::HoldExpired),
-            State::Booked(_) => Err(Refusal::AlreadyConfirmed),
-            State::Free { .. } | State::Spent => {
-                unreachable!("a reference that was looked up names an entry")
-            }
+    /// The slot of an open hold, when the hold ends, and which record made it.
+    pub(super) fn open_hold(&self, hold: Reference) -> Result<(u32, Timestamp, Position), Refusal> {
+        match self.ledger.look_up(hold)? {
+            (slot, Taken::Held { until, made }) => Ok((slot, until, made)),
+            (_, Taken::Expired { .. }) => Err(Refusal::HoldExpired),
+            (_, Taken::Booked(_)) => Err(Refusal::AlreadyConfirmed),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use turnstile_types::{Machine as _, Malformed, Position, Timestamp};
+use turnstile_types::{Machine as _, Malformed, Name, Position, Timestamp};
 
 use super::{Piece, Standing};
 use crate::{
@@ -82,7 +82,13 @@ impl Assembly {
                 directory.add_property(*name, *open);
                 Ok(())
             }
-            Piece::Room { .. } => self.put_room(piece),
+            Piece::Room {
+                property,
+                name,
+                room_type,
+                loose,
+                withdrawn,
+            } => self.put_room((property, *name), *room_type, *loose, *withdrawn),
             Piece::Stopped {
                 property,
                 room,
@@ -111,19 +117,15 @@ impl Assembly {
         }
     }
 
-    fn put_room(&mut self, piece: &Piece) -> Result<(), Malformed> {
-        let &Piece::Room {
-            property,
-            name,
-            room_type,
-            loose,
-            withdrawn,
-        } = piece
-        else {
-            unreachable!("only rooms are put here")
-        };
+    fn put_room(
+        &mut self,
+        (property, name): (&Name, Name),
+        room_type: Name,
+        loose: bool,
+        withdrawn: bool,
+    ) -> Result<(), Malformed> {
         let directory = &mut self.rooms.directory;
-        let property = directory.property(&property);
+        let property = directory.property(property);
         let property = property.ok_or(Malformed { field: "property" })?;
         let is_new = directory.room(property, name.as_bytes()).is_none();
         let is_full = directory.property_at(property).rooms == directory.rooms_max(property);
@@ -137,11 +139,7 @@ impl Assembly {
         Ok(())
     }
 
-    fn room(
-        &self,
-        property: &turnstile_types::Name,
-        room: &turnstile_types::Name,
-    ) -> Result<u32, Malformed> {
+    fn room(&self, property: &Name, room: &Name) -> Result<u32, Malformed> {
         let directory = &self.rooms.directory;
         let property = directory.property(property);
         let property = property.ok_or(Malformed { field: "property" })?;

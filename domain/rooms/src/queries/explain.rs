@@ -6,7 +6,7 @@ use super::View;
 use crate::{
     Block, Explanation, Nights, Refusal, Wish,
     apply::{Choice, Place},
-    ledger::State,
+    ledger::Taken,
     limits,
 };
 
@@ -69,21 +69,19 @@ impl View<'_> {
         for slot in slots.filter(|&slot| self.stands(slot)) {
             let reference = self.rooms.ledger.reference(slot);
             let entry = self.rooms.ledger.at(slot);
-            blocks.push(match entry.state {
-                State::Held { until, .. } => Block::Hold {
+            blocks.push(match entry.state.taken() {
+                Some(Taken::Held { until, .. }) => Block::Hold {
                     room: name,
                     reference,
                     stay: entry.stay,
                     until,
                 },
-                State::Booked(_) => Block::Booking {
+                Some(Taken::Booked(_)) => Block::Booking {
                     room: name,
                     reference,
                     stay: entry.stay,
                 },
-                State::Free { .. } | State::Spent | State::Expired { .. } => {
-                    unreachable!("what stands is booked or held")
-                }
+                Some(Taken::Expired { .. }) | None => continue,
             });
         }
         let stopped = self.rooms.calendar.conflict(index, stay).stopped;

@@ -7,7 +7,6 @@ use crate::{
     Cursor, GuestId, Page, Refusal, Wish,
     apply::Choice,
     directory::Step,
-    ledger::State,
     limits,
     widths::{join, low_32},
 };
@@ -117,10 +116,11 @@ impl View<'_> {
     /// The cursor is the position of the last booking shown: newer ones have greater positions.
     pub(super) fn guest(&self, id: GuestId, cursor: Option<Cursor>, limit: u16) -> Page {
         let ledger = &self.rooms.ledger;
-        let slots = self.rooms.guests.bookings(ledger, id).skip_while(|&slot| {
-            cursor.is_some_and(|Cursor(shown)| ledger.at(slot).position.0 >= shown)
-        });
-        self.page_of_slots(slots, limit, |slot| ledger.at(slot).position)
+        let bookings = self.rooms.guests.bookings(ledger, id);
+        let bookings = bookings
+            .map(|slot| (ledger.at(slot).position, slot))
+            .skip_while(|(position, _)| cursor.is_some_and(|Cursor(shown)| position.0 >= shown));
+        self.page_of_slots(bookings, limit)
     }
 
     /// The cursor is the position of the record that made the last hold shown.
@@ -132,35 +132,19 @@ impl View<'_> {
         let Some(from) = from else {
             return Page::EMPTY;
         };
-        let slots = self
-            .rooms
-            .principals
-            .holds_from(number, Position(from))
-            .filter(|&slot| self.stands(slot));
-        self.page_of_slots(slots, limit, |slot| {
-            match self.rooms.ledger.at(slot).state {
-                State::Held { made, .. } => made,
-                State::Free { .. } | State::Spent | State::Booked(_) | State::Expired { .. } => {
-                    unreachable!("a caller's list has open holds only")
-                }
-            }
-        })
+        let holds = self.rooms.principals.holds_from(number, Position(from));
+        self.page_of_slots(holds.filter(|&(_, slot)| self.stands(slot)), limit)
     }
 
-    fn page_of_slots(
-        &self,
-        mut slots: impl Iterator<Item = u32>,
-        limit: u16,
-        position: impl Fn(u32) -> Position,
-    ) -> Page {
-        let shown: Vec<u32> = slots.by_ref().take(usize::from(limit.max(1))).collect();
+    /// The entries of some slots, each with the position that a cursor names it by.
+    fn page_of_slots(&self, mut slots: impl Iterator<Item = (Position, u32)>, limit: u16) -> Page {
+        let limit = usize::from(limit.max(1));
+        let shown: Vec<(Position, u32)> = slots.by_ref().take(limit).collect();
         let more = slots.next().is_some();
+        let last = shown.last().filter(|_| more);
         Page {
-            entries: shown.iter().map(|&slot| self.entry(slot)).collect(),
-            next: shown
-                .last()
-                .filter(|_| more)
-                .map(|&slot| Cursor(position(slot).0)),
+            entries: shown.iter().map(|&(_, slot)| self.entry(slot)).collect(),
+            next: last.map(|(position, _)| Cursor(position.0)),
         }
     }
 }

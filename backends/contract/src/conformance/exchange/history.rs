@@ -219,13 +219,13 @@ impl<'a, B: Backend<Exchange>> Pair<'a, B> {
         let mut expected = self.oracle.query(self.now, query);
         let mut asked = *query;
         while let Some(next) = next_page(&mut expected) {
-            turn(&mut asked, next);
+            turn(&mut asked, next)?;
             append(&mut expected, self.oracle.query(self.now, &asked));
         }
         let mut answer = self.answer(query).await?;
         let mut asked = *query;
         while let Some(next) = next_page(&mut answer) {
-            turn(&mut asked, next);
+            turn(&mut asked, next)?;
             append(&mut answer, self.answer(&asked).await?);
         }
         let (now, last) = (self.now, self.last);
@@ -260,15 +260,17 @@ const fn next_page(answer: &mut Answer) -> Option<Cursor> {
     }
 }
 
-fn turn(query: &mut Query, next: Cursor) {
+/// Asks for the page behind a cursor.
+fn turn(query: &mut Query, next: Cursor) -> Result<(), String> {
     match query {
         Query::Account { cursor, .. }
         | Query::Accounts { cursor, .. }
         | Query::Symbols { cursor, .. }
         | Query::Orders { cursor, .. }
         | Query::Trades { cursor, .. } => *cursor = Some(next),
-        _ => unreachable!("only listings have another page"),
+        _ => return Err(format!("{query:?} has another page")),
     }
+    Ok(())
 }
 
 /// Puts one page behind another.
