@@ -181,7 +181,7 @@ fn an_invalid_value_names_its_origin_and_the_reason() {
         ("--verhoeff=yes", "it is either true or false"),
         (
             "--role=clerk",
-            "the roles are all, middleware, flights, cars, rooms, customers, arena or scores",
+            "a role is all, middleware, flights, cars, rooms, customers, arena or scores",
         ),
         ("--travel-wait-ms=0", "it is from 1 to 86400000 ms"),
         ("--peer-cars=off", "write an address as HOST:PORT"),
@@ -208,7 +208,9 @@ fn an_invalid_value_names_its_origin_and_the_reason() {
         let ended = run(turnstile().args(["serve", argument]));
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(
-            ended.err.starts_with(&format!("error: flag {flag}: `")),
+            ended
+                .err
+                .starts_with(&format!("error: flag {flag}: invalid value `")),
             "{ended:?}"
         );
         assert!(ended.err.contains(reason), "{argument}: {ended:?}");
